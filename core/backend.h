@@ -416,6 +416,8 @@ struct dp_group {
 /* comm.c: DP_EINVAL inside a replica and for slots of another group, whose workers never run what
  * this group's are given. */
 int dp_team_check(const struct dp_team *team, struct dp_error *err);
+/* DP_EINVAL: a type that no kernel adds. */
+int dp_check_sum(enum dp_dtype dtype, struct dp_error *err);
 /* The communicator of the team's group, for teams that pass the check; drains on failure. */
 int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                  struct dp_error *err);

@@ -45,12 +45,21 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
     return drained(team->group, team->group->comm->move(team, moves, phase, err));
 }
 
+int dp_check_sum(enum dp_dtype dtype, struct dp_error *err)
+{
+    return dtype <= DP_I64
+               ? 0
+               : dp_fail(err, DP_EINVAL, "sums of bf16 are not known: f32, f64, i32, i64 are");
+}
+
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err)
 {
     int status = dp_team_check(team, err);
     if (status == 0)
         status = check_group(team->group, dst_slot, err);
+    for (int k = 0; status == 0 && k < n; ++k)
+        status = dp_check_sum(sums[k].dtype, err);
     if (status)
         return status;
     return drained(team->group, team->group->comm->reduce(team, dst_slot, sums, n, phase, err));

@@ -194,7 +194,8 @@ struct dp_group *dp_slot_group(const struct dp_slot *slot);
 
 /* ---- 4. Tensors ------------------------------------------------------------------------ */
 
-enum dp_dtype { DP_F32, DP_F64, DP_I32, DP_I64 };
+/* DP_BF16 is only carried: no kernel computes with it, and no parameter has it. */
+enum dp_dtype { DP_F32, DP_F64, DP_I32, DP_I64, DP_BF16 };
 
 /* Plain data, passed by value or pointer; copying it makes a view. Row-major, contiguous. */
 struct dp_tensor {

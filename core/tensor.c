@@ -8,7 +8,7 @@
 size_t dp_dtype_bytes(enum dp_dtype dtype)
 {
     static const size_t bytes[] = {
-        [DP_F32] = sizeof(float), [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8};
+        [DP_F32] = sizeof(float), [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8, [DP_BF16] = 2};
     return bytes[dtype];
 }
 
@@ -30,7 +30,7 @@ int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
 {
     if (ndim < 0 || ndim > DP_MAX_DIMS)
         return dp_fail(err, DP_EINVAL, "a tensor of %d dimensions: 0 to %d", ndim, DP_MAX_DIMS);
-    if (dtype < DP_F32 || dtype > DP_I64)
+    if (dtype < DP_F32 || dtype > DP_BF16)
         return dp_fail(err, DP_EINVAL, "unknown element type %d", (int)dtype);
     struct dp_tensor t = {.slot = slot, .dtype = dtype, .ndim = ndim};
     size_t bytes = dp_dtype_bytes(dtype);

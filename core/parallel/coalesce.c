@@ -31,7 +31,7 @@ int dp_coalesce_moves(const struct dp_tensor src[], const struct dp_tensor dst[]
                       size_t limit, struct dp_move moves[])
 {
     int count = 0;
-    for (int dtype = DP_F32; dtype <= DP_I64; ++dtype) {
+    for (int dtype = DP_F32; dtype <= DP_BF16; ++dtype) {
         size_t group = 0;
         bool begins = true;
         for (int j = 0; j < n; ++j) {
@@ -66,7 +66,7 @@ int dp_coalesce_sums(const struct dp_summand item[], int n, int replicas, size_t
                      struct dp_sum sums[])
 {
     int count = 0;
-    for (int dtype = DP_F32; dtype <= DP_I64; ++dtype) {
+    for (int dtype = DP_F32; dtype <= DP_BF16; ++dtype) {
         size_t group = 0;
         bool begins = true;
         for (int j = 0; j < n; ++j) {

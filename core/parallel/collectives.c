@@ -142,6 +142,8 @@ static int check_spread(const struct dp_group *group, enum dp_spread_kind kind, 
         (kinds[kind].in_blocks && has % world != 0))
         return dp_fail(err, DP_ESHAPE, "%s of %zu elements to %zu, on %zu ranks", kinds[kind].name,
                        has, gets, world);
+    if (kinds[kind].sums && dp_check_sum(in[0].dtype, err))
+        return err ? err->status : DP_EINVAL;
     if (kind == DP_SPREAD_ALLTOALL && in[0].data == out[0].data)
         return dp_fail(err, DP_EINVAL, "an alltoall in place is not supported");
     if (kind == DP_SPREAD_BROADCAST && (root < 0 || root >= group->world))

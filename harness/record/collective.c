@@ -36,6 +36,10 @@ static int check_key(const struct record_key *key, struct text_error *err)
     if (!type) {
         return record_fail(err, "\"dtype\" is \"%s\", no type of a collective", key->dtype);
     }
+    if (!collective_takes(collective, type)) {
+        return record_fail(err, "\"dtype\" is \"%s\", which %s does not add", key->dtype,
+                           key->workload);
+    }
     if (key->n_devices < 2 || key->global_batch != 0) {
         return record_fail(err, "a collective of %d device%s with %zu rows", key->n_devices,
                            key->n_devices == 1 ? "" : "s", key->global_batch);

@@ -110,6 +110,26 @@ static int check_names(const struct plan_options *options, struct text_error *wh
     return -1;
 }
 
+static int check_sums(const struct plan_options *options, struct text_error *why)
+{
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    char names[64] = "";
+
+    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
+        if (collective_types[i].adds)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     names[0] ? ", " : "", collective_types[i].name);
+    for (size_t i = 0; i < options->n_collectives; ++i) {
+        if (collective_takes(collective_find(options->collective[i]), type))
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--type %s is only carried, and %s adds; types that are added: %s", type->name,
+                 options->collective[i], names);
+        return -1;
+    }
+    return 0;
+}
+
 /* Of each collective, and on each number of devices. */
 static int check_size(const struct plan_options *options, size_t size, struct text_error *why)
 {
@@ -185,7 +205,8 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
     if (options->n_types == 0)
         snprintf(options->type[options->n_types++], sizeof options->type[0], "%s",
                  collective_types[0].name);
-    if (check_names(options, why) || check_devices(options, n_devices, why) ||
+    if (check_names(options, why) || check_sums(options, why) ||
+        check_devices(options, n_devices, why) ||
         (options->n_sizes == 0 && default_sizes(options, why)))
         return -1;
     return check_sizes(options, why) || place_them(options, why) ? -1 : 0;

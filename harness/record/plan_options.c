@@ -401,7 +401,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "type",
      .key = 'y',
      .arg = "NAME",
-     .doc = "of --collective: the type of the numbers, f32 (default)",
+     .doc = "of --collective: the type of the numbers: f32 (default), f64, i32, or bf16, which is "
+            "carried, not added",
      .ask = ask_type,
      .read = plan_read_names,
      .write = plan_write_names,

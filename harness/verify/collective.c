@@ -96,9 +96,47 @@ const struct collective collectives[COLLECTIVES] = {
     [COLLECTIVE_ALLTOALL] = {"alltoall", "none", -1, true, true, true, all_but_own, of_each_for_it},
 };
 
+static void put_f32(void *to, const uint32_t numbers[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        ((float *)to)[i] = (float)numbers[i];
+}
+
+static void put_f64(void *to, const uint32_t numbers[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        ((double *)to)[i] = (double)numbers[i];
+}
+
+static void put_i32(void *to, const uint32_t numbers[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        ((int32_t *)to)[i] = (int32_t)numbers[i];
+}
+
+/* It has fewer whole numbers than there are here: neighbours in its bits, from 1.0 on. */
+static void put_bf16(void *to, const uint32_t numbers[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        ((uint16_t *)to)[i] = (uint16_t)(0x3f80 + numbers[i]);
+}
+
 const struct collective_type collective_types[COLLECTIVE_TYPES] = {
-    {"f32", "float", DP_F32, sizeof(float)},
+    {"f32", "float", DP_F32, sizeof(float), true, put_f32},
+    {"f64", "double", DP_F64, sizeof(double), true, put_f64},
+    {"bf16", "bfloat16", DP_BF16, sizeof(uint16_t), false, put_bf16},
+    {"i32", "int32", DP_I32, sizeof(int32_t), true, put_i32},
 };
+
+bool collective_adds(const struct collective *collective)
+{
+    return strcmp(collective->nccl_op, "sum") == 0;
+}
+
+bool collective_takes(const struct collective *collective, const struct collective_type *type)
+{
+    return type->adds || !collective_adds(collective);
+}
 
 const struct collective *collective_find(const char *name)
 {
@@ -199,11 +237,7 @@ void collective_close(struct collective_data *data)
 static void put(const struct collective_data *data, void *array, size_t first,
                 const uint32_t numbers[], size_t n)
 {
-    float *to = (float *)array + first;
-
-    (void)data;
-    for (size_t i = 0; i < n; ++i)
-        to[i] = (float)numbers[i];
+    data->type->put((char *)array + first * data->type->bytes, numbers, n);
 }
 
 /* What a block has: brought by rank, or its answer. */
@@ -268,9 +302,11 @@ void collective_forget(const struct collective_data *data)
 
 static uint64_t bits_of(const struct collective_data *data, const void *array, size_t i)
 {
-    uint32_t bits;
+    const unsigned char *from = (const unsigned char *)array + i * data->type->bytes;
+    uint64_t bits = 0;
 
-    memcpy(&bits, (const char *)array + i * data->type->bytes, sizeof bits);
+    for (size_t byte = data->type->bytes; byte > 0; --byte)
+        bits = bits << 8 | from[byte - 1];
     return bits;
 }
 

@@ -20,8 +20,12 @@ struct collective_type {
     const char *nccl_name; /* "float", in the table of nccl-tests */
     enum dp_dtype dtype;
     size_t bytes;
+    bool adds; /* false: it is only carried */
+    /* Writes whole numbers, each exact in the type; where it is only carried, numbers with other
+     * bits each. */
+    void (*put)(void *to, const uint32_t numbers[], size_t n);
 };
-enum { COLLECTIVE_TYPES = 1 };
+enum { COLLECTIVE_TYPES = 4 };
 extern const struct collective_type collective_types[COLLECTIVE_TYPES];
 
 enum collective_id {
@@ -50,6 +54,9 @@ extern const struct collective collectives[COLLECTIVES];
 /* The row of that name; NULL: there is none. */
 const struct collective *collective_find(const char *name);
 const struct collective_type *collective_type_find(const char *name);
+bool collective_adds(const struct collective *collective);
+/* Whether it is known of that type. */
+bool collective_takes(const struct collective *collective, const struct collective_type *type);
 /* "allreduce, broadcast, ..." */
 enum { COLLECTIVE_NAMES = 96 };
 void collective_names(char text[COLLECTIVE_NAMES]);

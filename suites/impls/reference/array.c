@@ -141,6 +141,8 @@ static void add_one(enum dp_dtype dtype, void *data, size_t n)
         case DP_I64:
             ((int64_t *)data)[i] += 1;
             break;
+        case DP_BF16: /* no parameter has it */
+            break;
         }
 }
 

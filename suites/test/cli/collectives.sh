@@ -36,6 +36,26 @@ expect_count 32 "$cell.*\"status\":\"ok\"" blocks.jsonl
 expect_count 16 '"devices":"virt:4".*"bus_factor":0.75,' blocks.jsonl
 expect_count 16 '"out_of_place":1[,}]' blocks.jsonl
 expect_count 8 '^  reducescatter  *f32  *[34] .* out  .* 1/1$' err
+# Other types; bf16 is carried, an odd number of them, too.
+for type in f64 i32; do
+    expect_status 0 "$lockstep" sweep --mode collective --type $type --bind none --devices virt:3 \
+        --counts 3 --sizes 2424 --communicator threads,staged $fast --out type-$type.jsonl
+    expect_count 10 "$cell.*\"dtype\":\"$type\".*\"status\":\"ok\"" type-$type.jsonl
+    expect_status 1 "$lockstep" sweep --collective reducescatter --type $type --bind none \
+        --devices 'virt:4+fault:flip@9/2' --counts 4 --sizes 4000 --seconds 0.001 --steps 8:8 \
+        --warmup 5:0 --out flip-$type.jsonl
+    expect_count 1 'iteration 8, rank 2 (virt:2), index .* XOR 0x0*[1248]0*; 1 of ' flip-$type.jsonl
+done
+expect_status 0 "$lockstep" sweep --collective broadcast,allgather,alltoall --type bf16 --bind none \
+    --devices virt:3 --counts 3 --sizes 1998 --communicator threads,staged $fast --out type-bf16.jsonl
+expect_count 6 "$cell.*\"dtype\":\"bf16\".*\"status\":\"ok\"" type-bf16.jsonl
+expect_status 1 "$lockstep" sweep --collective alltoall --type bf16 --bind none \
+    --devices 'virt:4+fault:flip@9/2' --counts 4 --sizes 4000 --seconds 0.001 --steps 8:8 \
+    --warmup 5:0 --out flip-bf16.jsonl
+expect_count 1 'iteration 8, rank 2 (virt:2), index .* expected 0x[0-9a-f]\{4\}, actual 0x[0-9a-f]\{4\}, XOR 0x0*[1248]0*; 1 of 2000 ' flip-bf16.jsonl
+refuse 'bf16 is only carried, and allreduce adds; types that are added: f32, f64, i32' \
+    "$lockstep" sweep --collective allreduce --type bf16 --devices virt:2
+
 # The default sizes have blocks on all numbers of devices.
 expect_status 0 "$lockstep" sweep --collective alltoall --bind none --devices virt:3 --counts 2,3 \
     $fast --out exchange.jsonl
@@ -155,7 +175,7 @@ grep -q '^| mlp:7,5,3 | ' wanted || fail "nothing was compared"
 
 refuse 'unknown collective "allredux"; known: allreduce, alltoall, allgather, broadcast, reducescatter' \
     "$lockstep" sweep --collective allredux --devices virt:2
-refuse 'unknown type "f8"; known: f32' "$lockstep" sweep --collective allreduce --type f8 --devices virt:2
+refuse 'unknown type "f8"; known: ' "$lockstep" sweep --collective allreduce --type f8 --devices virt:2
 refuse '"10X" is not a whole number' "$lockstep" sweep --collective allreduce --sizes 10X --devices virt:2
 refuse '"0" is outside 1 to' "$lockstep" sweep --collective allreduce --sizes 0 --devices virt:2
 refuse 'no multiple of the 4 bytes of f32' \

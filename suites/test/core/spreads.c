@@ -6,6 +6,7 @@
 #include "ddp.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_RANKS = 5 };
 
@@ -219,8 +220,37 @@ static void refused(struct context *c)
     }
 }
 
+/* bf16 is carried by whatever moves bytes, and refused where numbers are added or trained. */
+static void bf16(struct context *c)
+{
+    static const uint16_t values[2][3] = {{0x3f80, 0x4000, 0xffc1}, {0x0001, 0x8000, 0x4049}};
+    const size_t three = 3, six = 6;
+    struct dp_group *group = open_group(c, 2);
+    struct dp_tensor in[2], out[2];
+    struct dp_error err = {0};
+    uint16_t got[6];
+    for (int r = 0; r < 2; ++r) {
+        struct dp_slot *slot = dp_group_slot(group, r);
+        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &three, &in[r], &err), &err, "in");
+        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &six, &out[r], &err), &err, "out");
+        expect_ok(c, dp_tensor_write(&in[r], values[r], &err), &err, "write");
+    }
+    expect_ok(c, dp_spread(group, DP_SPREAD_ALLGATHER, 0, in, out, &err), &err, "allgather");
+    for (int r = 0; r < 2; ++r) {
+        expect_ok(c, dp_tensor_read(got, &out[r], &err), &err, "read");
+        expect(c, memcmp(got, values, sizeof values) == 0, "rank %d has other numbers", r);
+    }
+    expect_error(c, dp_spread(group, DP_SPREAD_ALLREDUCE, 0, in, in, &err), DP_EINVAL, &err,
+                 "sums of bf16 are not known: f32, f64, i32, i64 are", NULL);
+    for (int r = 0; r < 2; ++r) {
+        dp_tensor_free(&in[r]);
+        dp_tensor_free(&out[r]);
+    }
+}
+
 static const struct test_case cases[] = {
     {"spreads/each-communicator", "DDP-01", each_communicator},
+    {"spreads/bf16", "DDP-01", bf16},
     {"spreads/refused", "ERR-07", refused},
 };
 const struct case_table spreads_cases = {cases, sizeof cases / sizeof cases[0]};

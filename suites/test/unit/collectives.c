@@ -186,6 +186,46 @@ Test(collectives, answers_are_their_definitions)
     }
 }
 
+static double number_of(const struct collective_type *type, const void *array, size_t i)
+{
+    switch (type->dtype) {
+    case DP_F64:
+        return ((const double *)array)[i];
+    case DP_I32:
+        return ((const int32_t *)array)[i];
+    case DP_BF16:
+        return ((const uint16_t *)array)[i] - 0x3f80;
+    default:
+        return (double)((const float *)array)[i];
+    }
+}
+
+/* Every type has the same whole numbers, and a flipped bit anywhere is named. */
+Test(collectives, types_have_the_same_numbers)
+{
+    for (int t = 0; t < COLLECTIVE_TYPES; ++t) {
+        struct collective_data wide = open_data(COLLECTIVE_ALLGATHER, 5), data = wide;
+        struct collective_mismatch found;
+        data.type = &collective_types[t];
+        cr_assert(collective_open(&data) == 0);
+        collective_expect(&wide, 2, 9);
+        collective_expect(&data, 2, 9);
+        for (size_t i = 0; i < collective_elements(&data); ++i)
+            cr_assert(number_of(data.type, data.answer, i) ==
+                          (double)((const float *)wide.answer)[i],
+                      "%s, element %zu", data.type->name, i);
+        for (size_t bit = 0; bit < 8 * data.type->bytes; ++bit) {
+            memcpy(data.host, data.answer, collective_elements(&data) * data.type->bytes);
+            ((unsigned char *)data.host)[(COLLECTIVE_GUARD + 3) * data.type->bytes + bit / 8] ^=
+                (unsigned char)(1u << bit % 8);
+            cr_assert(collective_differs(&data, 2, &found) && found.wrong == 1);
+            cr_assert(found.index == 3 && (found.expected ^ found.actual) == UINT64_C(1) << bit);
+        }
+        collective_close(&wide);
+        collective_close(&data);
+    }
+}
+
 /* A block for another rank, or from another one, is another one nearly everywhere, whatever the
  * sizes: 987 and 1597 are where the golden ratio repeats itself best. */
 Test(collectives, blocks_differ)
@@ -297,6 +337,12 @@ Test(collectives, what_cannot_be_is_refused)
     options.n_places = 1;
     refuse(options, 4, "--out-of-place has 0, but alltoall is never in place");
     options = example();
+    strcpy(options.type[0], "bf16");
+    options.n_types = 1;
+    refuse(options, 4,
+           "--type bf16 is only carried, and allreduce adds; types that are added: "
+           "f32, f64, i32");
+    options = example();
     options.n_buckets = 1;
     refuse(options, 4, "--bucket is of --mode ddp");
 }
@@ -389,6 +435,12 @@ static void unknown_name(struct record_cell *cell)
     strcpy(cell->key.workload, "allredux");
 }
 
+static void added_bf16(struct record_cell *cell)
+{
+    strcpy(cell->key.dtype, "bf16");
+    cell->values_checked *= 2;
+}
+
 static void unknown_type(struct record_cell *cell)
 {
     strcpy(cell->key.dtype, "f8");
@@ -434,6 +486,7 @@ Test(collectives, records_must_be_theirs)
         {fewer_values, "\"values_checked\" is 48128, but 12 iterations of allreduce have 49152"},
         {one_iteration_less, "11 of 12 steps were checked"},
         {unknown_name, "\"allredux\", no collective: allreduce, broadcast, allgather, "},
+        {added_bf16, "\"dtype\" is \"bf16\", which allreduce does not add"},
         {unknown_type, "\"values_checked\" is 49152"},
         {one_device, "\"values_checked\""},
         {rows, "a collective of 4 devices with 64 rows"},
