@@ -167,11 +167,12 @@ static void about_time(struct text_out *out, const struct report *report, const 
 
         if (drift->change_p <= SHOWN)
             caution(out, before, after,
-                    "The machine drifted while run %.8s went on: steps became %.0f %% %s from the "
+                    "The machine drifted while run %.8s went on: %s became %.0f %% %s from the "
                     "first to the last of %zu blocks (slope over time, permutation of blocks: p = "
-                    "%.3f). Intervals of step times do not allow for that; ratios of one block do.",
-                    id, 100.0 * fabs(drift->change), drift->change > 0.0 ? "longer" : "shorter",
-                    drift->blocks, drift->change_p);
+                    "%.3f). Intervals of their times do not allow for that; ratios of one block "
+                    "do.",
+                    id, report->n_points > 0 ? "steps" : "iterations", 100.0 * fabs(drift->change),
+                    drift->change > 0.0 ? "longer" : "shorter", drift->blocks, drift->change_p);
         if (drift->lag1_p <= SHOWN && drift->lag1 > 0.0)
             caution(out, before, after,
                     "Launches of run %.8s that follow each other are alike: autocorrelation %.2f "
@@ -353,6 +354,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                      const char *after)
 {
     const struct counts counts = count(report);
+    const bool trains = report->n_points > 0;
 
     if (counts.simulated > 0)
         caution(out, before, after,
@@ -379,10 +381,12 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
         about_settling(out, report, &counts, before, after);
     if (counts.stalled > 0)
         caution(out, before, after,
-                "In %zu of %zu cells a step takes %.2f times as long in the mean as at the median, "
-                "or more (at most %.1f times): stalls. Steps and samples/s here are those of the "
-                "median step.",
-                counts.stalled, counts.points, STALLED, counts.longest);
+                "In %zu of %zu cells %s takes %.2f times as long in the mean as at the median, "
+                "or more (at most %.1f times): stalls. %s",
+                counts.stalled, counts.points, trains ? "a step" : "an iteration", STALLED,
+                counts.longest,
+                trains ? "Steps and samples/s here are those of the median step."
+                       : "Times and bandwidths here are those of the median iteration.");
     about_time(out, report, before, after);
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);

@@ -266,7 +266,10 @@ static int collectives_table(struct text_out *out, const struct report *report)
 
     if (own->n_points == 0)
         return 0;
-    begin(&table, out, "collectives", "Collectives", own->n_points, "cells");
+    snprintf(text, sizeof text, "%zu cells", own->n_points);
+    /* Without a model it is what the page is about. */
+    html_table_begin(&table, out, report->n_points > 0 ? HTML_FOLDED : HTML_OPEN, "collectives",
+                     "Collectives", text);
     for (int c = 0; c < REPORT_COLLECTIVES_COLUMNS; ++c)
         html_table_heading(&table, c < 4 ? "text" : "number", report_collectives_names[c]);
     for (size_t i = 0; i < own->n_points; ++i) {

@@ -120,7 +120,11 @@ expect_count 1 'All 64 planned launches of 32 cells' page/summary.md
 expect_count 1 '^## Collectives$' page/summary.md
 expect_count 32 '^| \(allreduce\|broadcast\) | f32 | .* 2 of 2 launches |$' page/summary.md
 expect_count 0 '^## \(Cells\|Base cases\)$' page/summary.md
-grep -q 'id="collectives"' page/index.html || fail "the page has no table of collectives"
+# It is the page's only table, and open; its notes are of iterations.
+sed -n '/id="collectives"/,/<\/section>/p' page/index.html | grep -q '<details open="open">' ||
+    fail "the table of collectives is folded, or not there"
+grep '^- Note:' page/summary.md >notes || true
+! grep -q 'a step takes\|samples/s\|steps became' notes || fail "notes of steps: $(cat notes)"
 expect_status 0 "$lockstep" report all.jsonl --format csv
 expect_count 32 '^"\(allreduce\|broadcast\)","collective","virt:[24]",' out
 # A line through the sizes of each: two numbers, or why there are none. Whatever it is, the sizes that
