@@ -232,6 +232,17 @@ static void peer(struct text_out *out, const struct report *report)
         report_peer_caption(out, report->peer);
 }
 
+static void bandwidth(struct text_out *out, const struct report *report)
+{
+    (void)report;
+    text_print(out,
+               "Bus bandwidth of collectives by themselves, by the bytes of each device: the size "
+               "over the median time of an iteration, times the factor of nccl-tests. Medians over "
+               "launches; bars: the interval over launches, or their range. Every iteration is "
+               "verified. On virtual devices these are copies and sums of the host's cores, and of "
+               "no bus.");
+}
+
 typedef void caption_fn(struct text_out *out, const struct report *report);
 #define CAPTION_ROW(id, name, write, title) name,
 static caption_fn *const captions[REPORT_FIGURES] = {REPORT_FIGURE_LIST(CAPTION_ROW)};

@@ -14,6 +14,7 @@
     F(ROOFLINE, roofline, figure_roofline, "Operations and bytes")                                 \
     F(TRUST, trust, figure_trust, "Can the launches be trusted?")                                  \
     F(PEER, peer, figure_peer, "Side by side")                                                     \
-    F(OVERLAP, overlap, figure_overlap, "Communication and what is hidden of it")
+    F(OVERLAP, overlap, figure_overlap, "Communication and what is hidden of it")                  \
+    F(BANDWIDTH, bandwidth, figure_bandwidth, "Bus bandwidth of collectives")
 
 #endif

@@ -171,8 +171,8 @@ struct report {
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */
-    /* Rows, points and groups of collectives, which are in no other table and no figure; never
-     * NULL, and without collectives of its own. */
+    /* Rows, points and groups of collectives, which are in no other table and one figure of their
+     * own; never NULL, and without collectives of its own. */
     struct report *collectives;
     struct report_fit *fit; /* of collectives: report/fits.h */
     size_t n_fits;

@@ -120,6 +120,13 @@ expect_count 1 'All 64 planned launches of 32 cells' page/summary.md
 expect_count 1 '^## Collectives$' page/summary.md
 expect_count 32 '^| \(allreduce\|broadcast\) | f32 | .* 2 of 2 launches |$' page/summary.md
 expect_count 0 '^## \(Cells\|Base cases\)$' page/summary.md
+if command -v gnuplot >/dev/null; then
+    [ -s page/bandwidth.svg ] && [ -s page/bandwidth-narrow.svg ] || fail "no figure of bandwidth"
+    [ "$(grep -c '^# ' page/bandwidth.tsv)" -ge 1 ] || fail "no columns"
+    # Four sizes of each collective on 2 and on 4 devices by two communicators, as they are in csv.
+    [ "$(grep -c '^[0-9]' page/bandwidth.tsv)" -eq 32 ] || fail "not all points are in the figure"
+    ! grep -q 'base: plain' page/bandwidth-text.tsv || fail "collectives have no base"
+fi
 # It is the page's only table, and open; its notes are of iterations.
 sed -n '/id="collectives"/,/<\/section>/p' page/index.html | grep -q '<details open="open">' ||
     fail "the table of collectives is folded, or not there"

@@ -1,0 +1,93 @@
+/* report/figure_bandwidth.c: bus bandwidth of collectives by size: a panel per collective with its
+ * type, communicator and place, a line per number of devices. */
+#include "report/figure.h"
+
+#include <math.h>
+
+/* Ranks' colour, with a marker of its own for each line. */
+enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
+
+static void write_point(struct plot_table *table, const struct report_point *point)
+{
+    const struct report_value *value = &point->value[REPORT_BUSBW];
+    const double lo = isfinite(value->lo) ? value->lo : value->middle;
+    const double hi = isfinite(value->hi) ? value->hi : value->middle;
+
+    plot_table_row(table,
+                   (const double[]){(double)point->row->cell->key.size_bytes, value->middle / 1e9,
+                                    lo / 1e9, hi / 1e9, figure_hollow(point)},
+                   5);
+}
+
+/* The points of one number of devices are neighbours, by size. */
+static size_t write_line(struct plot_table *table, const struct report_point points[], size_t n,
+                         size_t line)
+{
+    const int devices = points[0].row->cell->key.n_devices;
+    char label[PLOT_TEXT] = "";
+    bool begun = false;
+    size_t i = 0;
+
+    report_add(label, "%d devices", devices);
+    for (; i < n && points[i].row->cell->key.n_devices == devices; ++i) {
+        if (points[i].verified == 0)
+            continue;
+        if (!begun && !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
+            return n;
+        begun = true;
+        write_point(table, &points[i]);
+    }
+    return i;
+}
+
+static void panel_words(const struct report_point *point, bool hollow, char title[PLOT_TEXT],
+                        char setting[PLOT_TEXT], char note[PLOT_TEXT])
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    title[0] = setting[0] = note[0] = '\0';
+    report_add(title, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
+    report_add(setting, "%s, %s/%s on %s", key->dtype, key->backend, key->communicator,
+               point->row->kind);
+    if (report_simulated(point->row))
+        report_add(note, "SIMULATED, not measured (hollow)");
+    else if (hollow)
+        report_add(note, "hollow: %s", report_crowding(point->row));
+}
+
+static void write_panel(struct plot_table *table, const struct report *own,
+                        const struct report_group *group)
+{
+    const struct report_point *points = own->point + group->first;
+    char title[PLOT_TEXT], setting[PLOT_TEXT], note[PLOT_TEXT];
+    size_t verified = 0, line = 0;
+    bool hollow = false;
+
+    for (size_t i = 0; i < group->n; ++i) {
+        verified += points[i].verified > 0;
+        hollow = hollow || (points[i].verified > 0 && figure_hollow(&points[i]));
+    }
+    if (verified == 0)
+        return;
+    panel_words(points, hollow, title, setting, note);
+    if (!plot_table_panel(table, title, setting, note))
+        return;
+    for (size_t i = 0; i < group->n && line < MOST_LINES; ++line)
+        i += write_line(table, points + i, group->n - i, line);
+}
+
+int figure_bandwidth(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 350, .height = 220, .room = 84};
+    const struct report *own = figure_report(plot)->collectives;
+    struct plot_table table;
+
+    plot->width = 1160;
+    snprintf(plot->why, sizeof plot->why, "no collective is verified");
+    if (plot_table_open(&table, plot, &grid, "bytes, bus bandwidth in GB/s, low, high, hollow") !=
+        0)
+        return -1;
+    for (size_t g = 0; g < own->n_groups; ++g)
+        write_panel(&table, own, &own->group[g]);
+    return plot_table_close(&table);
+}
