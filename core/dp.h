@@ -228,6 +228,15 @@ int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_
 int dp_tensor_read(void *host, const struct dp_tensor *tensor, struct dp_error *err);
 int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, struct dp_error *err);
 
+/* Marks of all bits that tensors had: marks are DP_FOLD_MARKS numbers of type DP_I32 on the
+ * tensor's slot, the caller's, who sets them to begin with. Queued. Tensors that are equal to the
+ * bit, in the same order, leave equal marks; where one element of all differs marks do, always; of
+ * more, but for one time in about 2^32. Errors DP_ESHAPE other marks, or a tensor whose elements
+ * have not 4 bytes; DP_EDEVICE. */
+#define DP_FOLD_MARKS 16384
+int dp_tensor_fold(const struct dp_tensor *marks, const struct dp_tensor *tensor,
+                   struct dp_error *err);
+
 /* ---- 5. Modules and parameters --------------------------------------------------------- */
 
 struct dp_module; /* a tree of layers, shared by all replicas; reference counted */

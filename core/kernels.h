@@ -34,6 +34,7 @@
     X(ZERO,            zero,            REF,  STREAM, "zero",                       WHOLE(dp_zero)) \
     X(FILL,            fill,            REF,  STREAM, "fill",                       GAP(dp_fill, value, n)) \
     X(STORE,           store,           REF,  STREAM, "store",                      WHOLE(dp_store)) \
+    X(FOLD,            fold,            REF,  STREAM, "marks of bits",              WHOLE(dp_fold)) \
     X(COPY,            copy,            REF,  STREAM, "copy",                       WHOLE(dp_copy)) \
     X(REDUCE,          reduce,          FAST, STREAM, "sum of replicas",            GAP(dp_reduce_args, accumulate, n)) \
     X(MEAN,            mean,            FAST, STREAM, "mean of ranks",              WHOLE(dp_mean_args)) \
@@ -152,6 +153,15 @@ struct dp_fill {
 /* *dst = value */
 struct dp_store {
     uint64_t *dst, value;
+};
+
+/* marks[j] takes the bits of x[j], x[j + DP_FOLD_MARKS], ... in order, each by
+ *   mark = (mark ^ bits) * 0x9e3779b1; mark = mark ^ (mark >> 15)
+ * which can be undone: a mark that differs stays different while what comes is equal. */
+struct dp_fold {
+    uint32_t *marks; /* [DP_FOLD_MARKS] */
+    const uint32_t *x;
+    size_t n;
 };
 
 /* height rows of width bytes; either side may be on another slot. */

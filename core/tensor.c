@@ -132,6 +132,22 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
     return dp_comm_move(&team, &moves, DP_PHASE_NONE, err);
 }
 
+int dp_tensor_fold(const struct dp_tensor *marks, const struct dp_tensor *tensor,
+                   struct dp_error *err)
+{
+    char a[DP_SHAPE_TEXT], b[DP_SHAPE_TEXT];
+    if (marks->dtype != DP_I32 || dp_tensor_count(marks) != DP_FOLD_MARKS ||
+        dp_dtype_bytes(tensor->dtype) != sizeof(uint32_t))
+        return dp_fail(err, DP_ESHAPE, "%s of %zu bytes each, folded to marks of %s",
+                       dp_shape_text(tensor, a), dp_dtype_bytes(tensor->dtype),
+                       dp_shape_text(marks, b));
+    if (marks->slot != tensor->slot)
+        return dp_fail(err, DP_EDEVICE, "the marks are on %s, the tensor is on %s",
+                       marks->slot->info.name, tensor->slot->info.name);
+    const struct dp_fold fold = {marks->data, tensor->data, dp_tensor_count(tensor)};
+    return dp_launch(&tensor->slot->compute, DP_KERNEL_FOLD, &fold, sizeof fold, err);
+}
+
 const char *dp_shape_text(const struct dp_tensor *tensor, char text[DP_SHAPE_TEXT])
 {
     int length = snprintf(text, DP_SHAPE_TEXT, "(");

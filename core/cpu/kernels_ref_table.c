@@ -38,6 +38,20 @@ void dp_ref_store(const void *args)
     *g->dst = g->value;
 }
 
+void dp_ref_fold(const void *args)
+{
+    const struct dp_fold *g = args;
+    uint32_t *restrict marks = g->marks;
+    for (size_t first = 0; first < g->n; first += DP_FOLD_MARKS) {
+        const uint32_t *restrict x = g->x + first;
+        const size_t n = g->n - first < DP_FOLD_MARKS ? g->n - first : DP_FOLD_MARKS;
+        for (size_t j = 0; j < n; ++j) {
+            const uint32_t mark = (marks[j] ^ x[j]) * 0x9e3779b1u;
+            marks[j] = mark ^ mark >> 15;
+        }
+    }
+}
+
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

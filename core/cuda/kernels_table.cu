@@ -53,6 +53,18 @@ static __global__ void store(dp_store g)
         *g.dst = g.value;
 }
 
+static __global__ void fold(dp_fold g)
+{
+    for (size_t j = first_element(); j < DP_FOLD_MARKS && j < g.n; j += stride()) {
+        uint32_t mark = g.marks[j];
+        for (size_t i = j; i < g.n; i += DP_FOLD_MARKS) {
+            mark = (mark ^ g.x[i]) * 0x9e3779b1u;
+            mark = mark ^ mark >> 15;
+        }
+        g.marks[j] = mark;
+    }
+}
+
 static __device__ uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -84,6 +96,12 @@ int dp_cuda_launch_lookup_grad(const void *args, cudaStream_t stream)
 int dp_cuda_launch_store(const void *args, cudaStream_t stream)
 {
     return start(store, args, 1, stream);
+}
+
+int dp_cuda_launch_fold(const void *args, cudaStream_t stream)
+{
+    const struct dp_fold *g = static_cast<const struct dp_fold *>(args);
+    return start(fold, args, g->n < DP_FOLD_MARKS ? g->n : DP_FOLD_MARKS, stream);
 }
 
 int dp_cuda_launch_dropout(const void *args, cudaStream_t stream)

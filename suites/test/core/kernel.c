@@ -346,6 +346,69 @@ static void reduce(struct context *c)
     }
 }
 
+/* ---- marks of bits --------------------------------------------------------------------------- */
+
+enum { LAPS = 2 * DP_FOLD_MARKS + 17 };
+
+static void fold_all(struct context *c, const struct dp_tensor *marks, const struct dp_tensor *x,
+                     uint32_t got[])
+{
+    struct dp_error err = {0};
+    static const uint32_t none[DP_FOLD_MARKS];
+    expect_ok(c, dp_tensor_write(marks, none, &err), &err, "marks to 0");
+    for (int pass = 0; pass < 2; ++pass)
+        expect_ok(c, dp_tensor_fold(marks, x, &err), &err, "fold");
+    expect_ok(c, dp_tensor_read(got, marks, &err), &err, "marks");
+}
+
+/* One bit of one element, at both ends of each lap, changes the mark of that element alone. */
+static void fold_flips(struct context *c, const struct dp_tensor *marks, const struct dp_tensor *x,
+                       float values[], const uint32_t want[])
+{
+    static const size_t at[] = {0, DP_FOLD_MARKS - 1, DP_FOLD_MARKS, LAPS - 1};
+    uint32_t *got = case_memory(c, DP_FOLD_MARKS * sizeof *got);
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; ++i) {
+        for (unsigned b = 0; b < 32; b += 31) {
+            const uint32_t before = bits(values[at[i]]), flipped = before ^ (uint32_t)1 << b;
+            size_t differ = 0;
+            memcpy(&values[at[i]], &flipped, sizeof flipped);
+            write_floats(c, x, values);
+            fold_all(c, marks, x, got);
+            for (size_t j = 0; j < DP_FOLD_MARKS; ++j)
+                differ += got[j] != want[j];
+            expect(c, differ == 1 && got[at[i] % DP_FOLD_MARKS] != want[at[i] % DP_FOLD_MARKS],
+                   "bit %u of element %zu: %zu marks differ", b, at[i], differ);
+            memcpy(&values[at[i]], &before, sizeof before);
+        }
+    }
+}
+
+static void fold(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *slot = dp_group_slot(group, 1);
+    const size_t n = LAPS, m = DP_FOLD_MARKS;
+    float *values = mixed(c, n, 5, 7);
+    uint32_t *want = case_memory(c, m * sizeof *want), *got = case_memory(c, m * sizeof *got);
+    const struct dp_tensor marks = make_tensor(c, slot, DP_I32, 1, &m, NULL);
+    const struct dp_tensor x = make_tensor(c, slot, DP_F32, 1, &n, NULL);
+    const struct dp_tensor away = make_tensor(c, dp_group_slot(group, 0), DP_F32, 1, &n, NULL);
+    struct dp_error shape = {0}, device = {0};
+    memset(want, 0, m * sizeof *want);
+    for (size_t i = 0; i < 2 * n; ++i) {
+        uint32_t *mark = &want[i % n % m];
+        *mark = (*mark ^ bits(values[i % n])) * 0x9e3779b1u;
+        *mark ^= *mark >> 15;
+    }
+    write_floats(c, &x, values);
+    fold_all(c, &marks, &x, got);
+    expect(c, memcmp(got, want, m * sizeof *want) == 0, "marks are not those of the definition");
+    fold_flips(c, &marks, &x, values, want);
+    expect_error(c, dp_tensor_fold(&x, &x, &shape), DP_ESHAPE, &shape, "folded to", NULL);
+    expect_error(c, dp_tensor_fold(&marks, &away, &device), DP_EDEVICE, &device, "the marks are on",
+                 NULL);
+}
+
 /* Without this the other cases could not tell one order from another. */
 static void data(struct context *c)
 {
@@ -378,5 +441,6 @@ static const struct test_case cases[] = {
     {"kernel/data", "DET-01", data}, {"kernel/relu", "DET-01", relu},
     {"kernel/bias", "DET-01", bias}, {"kernel/loss", "DET-01 LOSS-01", loss},
     {"kernel/sgd", "GRAD-17", sgd},  {"kernel/reduce", "DET-01", reduce},
+    {"kernel/fold", "DET-01", fold},
 };
 const struct case_table kernel_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -23,6 +23,15 @@ int dp_cuda_launch_lookup_grad(const void *args, struct CUstream_st *stream)
     return twin_end(&launch, DP_KERNEL_LOOKUP_GRAD, &a, sizeof a);
 }
 
+int dp_cuda_launch_fold(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_fold", stream);
+    struct dp_fold a = *(const struct dp_fold *)args;
+    a.marks = twin_uses(launch.work, a.marks, a.n < DP_FOLD_MARKS ? a.n : DP_FOLD_MARKS, FAKE_BOTH);
+    a.x = twin_uses(launch.work, a.x, a.n, FAKE_READ);
+    return twin_end(&launch, DP_KERNEL_FOLD, &a, sizeof a);
+}
+
 int dp_cuda_launch_store(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_store", stream);

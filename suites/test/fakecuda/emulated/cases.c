@@ -142,6 +142,13 @@ static void store(float (*at)[REGION], int variant, union arguments *a)
     a->store = (struct dp_store){(uint64_t *)(void *)at[0], 0xfedcba9876543210u};
 }
 
+static void fold(float (*at)[REGION], int variant, union arguments *a)
+{
+    static const size_t counts[] = {0, 1000, DP_FOLD_MARKS, DP_FOLD_MARKS + 1001};
+    a->fold = (struct dp_fold){(uint32_t *)(void *)at[0], (const uint32_t *)(const void *)at[1],
+                               counts[variant]};
+}
+
 static void capsule(float (*at)[REGION], int variant, union arguments *a)
 {
     const bool wide = (variant & 1) != 0;
@@ -196,6 +203,7 @@ const struct kernel_case kernel_cases[] = {
     {"batch_norm_grad", DP_KERNEL_BATCH_NORM_GRAD, dp_cuda_launch_batch_norm_grad, 32, norm_grad,
      0},
     {"store", DP_KERNEL_STORE, dp_cuda_launch_store, 1, store, 0},
+    {"fold", DP_KERNEL_FOLD, dp_cuda_launch_fold, 4, fold, 0},
     {"dropout", DP_KERNEL_DROPOUT, dp_cuda_launch_dropout, 3, dropout, 0},
     {"capsule", DP_KERNEL_CAPSULE, dp_cuda_launch_capsule, 4, capsule, NEAR_CAPSULE},
     {"capsule_grad", DP_KERNEL_CAPSULE_GRAD, dp_cuda_launch_capsule_grad, 2, capsule,

@@ -28,6 +28,7 @@ union arguments {
     struct dp_lstm_args lstm;
     struct dp_batch_norm_args norm;
     struct dp_store store;
+    struct dp_fold fold;
     struct dp_dropout_args dropout;
     struct dp_capsule_args capsule;
 };
