@@ -137,7 +137,8 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
     struct record_cell cell;
 
     if (*steps > 0)
-        config.limits.min_steps = config.limits.max_steps = *steps;
+        config.limits.min_steps = config.limits.max_steps =
+            *steps * (config.chain > 0 ? config.chain : 1);
     if (launch_cell(pairs->arm[arm].program, &config, pairs->arm[arm].sweep.timeout, &cell, NULL) !=
         0)
         return EXIT_INTERRUPTED;

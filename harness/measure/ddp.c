@@ -116,12 +116,16 @@ static void ddp_close(struct session *session)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+static void ddp_clear(struct session *session)
+{
+    dp_ddp_reset(session->ddp);
+    dp_ddp_zero_grad(session->ddp);
+}
+
 static int ddp_prepare(struct session *session, int k, struct dp_error *err)
 {
     int status = 0;
 
-    dp_ddp_reset(session->ddp);
-    dp_ddp_zero_grad(session->ddp);
     for (int r = 0; r < session->n_ranks; ++r)
         for (int p = 0; status == 0 && p < session->n_params; ++p) {
             struct dp_ddp_param param;
@@ -144,7 +148,7 @@ static int ddp_step(struct session *session, int k, struct dp_error *err)
         return status;
     if ((status = dp_ddp_backward(session->ddp, NULL, 0, NULL, 0, err)))
         return status;
-    if ((status = dp_ddp_step(session->ddp, (float)VERIFY_LEARNING_RATE, 0, 0, err)))
+    if ((status = dp_ddp_step(session->ddp, session->rate, 0, 0, err)))
         return status;
     for (int r = 0; r < session->n_ranks; ++r) {
         session->ranks[r].loss = out[r * DP_MAX_IO];
@@ -208,6 +212,7 @@ const struct measurable measure_ddp = {.phases = 1 << RECORD_FORWARD | 1 << RECO
                                        .open = ddp_open,
                                        .load = ddp_load,
                                        .unload = ddp_unload,
+                                       .clear = ddp_clear,
                                        .prepare = ddp_prepare,
                                        .step = ddp_step,
                                        .read = ddp_read,

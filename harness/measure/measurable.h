@@ -20,7 +20,9 @@ struct measurable {
     /* Puts the batch of a set where its step takes it from, and takes it away again. */
     int (*load)(struct session *session, const struct workload_set *set, struct dp_error *err);
     void (*unload)(struct session *session, int k);
-    /* Puts parameter set k in place and drops what the last step left. */
+    /* Drops what the last step left, but for its parameters. */
+    void (*clear)(struct session *session);
+    /* Puts parameter set k in place. */
     int (*prepare)(struct session *session, int k, struct dp_error *err);
     /* Forward, loss, backward, update: queued, and on a device that works by itself not done yet.
      */

@@ -3,8 +3,10 @@
  * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
  * steps alternate between two parameter sets and batches. The first step of each is verified value
  * by value, every later one must have the digest of that step, so a stale replica or a sum in
- * another order shows, and the timed steps are the verified ones. Where the communicator may add in
- * another order in every step, and the workload rounds, each step is verified by value. */
+ * another order shows, and the timed steps are the verified ones. With a chain (measure/chain.h) a
+ * measured sample is a chain of steps, and its time is divided by their number. Where the
+ * communicator may add in another order in every step, and the workload rounds, each step is
+ * verified by value. */
 #include "measure/measure.h"
 
 #include <inttypes.h>
@@ -14,6 +16,7 @@
 #include <time.h>
 
 #include "command/backend.h"
+#include "measure/chain.h"
 #include "measure/collective.h"
 #include "measure/parts.h"
 #include "measure/probe_step.h"
@@ -28,6 +31,9 @@ struct measure {
     struct record_cell *cell;
     FILE *trace; /* NULL: not asked for */
     struct session session;
+    struct chain chain;        /* length 0: none */
+    struct cell_limits limits; /* of samples */
+    bool untraced;             /* samples have no phases */
     struct workload_set set[WORKLOAD_SETS];
     struct verify *verify[WORKLOAD_SETS];
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
@@ -71,25 +77,27 @@ static const int phase_of[DP_PHASES] = {
     [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
     [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
 
-static void note_replicas(struct measure *m, size_t step)
+/* The trace is the sum of so many steps. */
+static void note_replicas(struct measure *m, size_t step, size_t steps)
 {
     struct record_cell *cell = m->cell;
 
     for (int phase = 0; phase < DP_PHASES; ++phase)
         for (int r = 0; r < cell->n_ranks; ++r)
             cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
-                m->session.trace.replica[r].ns[phase];
+                m->session.trace.replica[r].ns[phase] / steps;
 }
 
-static void note_times(struct measure *m, const struct session_times *times, bool warmup)
+static void note_times(struct measure *m, const struct session_times *times, size_t steps,
+                       bool warmup)
 {
     const struct record_cell *cell = m->cell;
     const size_t step = m->steps.n;
 
-    note_replicas(m, step);
+    note_replicas(m, step, steps);
     for (int r = 0; r < cell->n_ranks; ++r)
-        cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
-    steps_note(&m->steps, times->start_ns, times->step_ns, warmup);
+        cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r] / steps;
+    steps_note(&m->steps, times->start_ns, times->step_ns / steps, warmup);
 }
 
 /* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
@@ -160,7 +168,7 @@ static int run_step(void *self, bool warmup)
 
     if (session_prepare(&m->session, k, &err) == 0 &&
         session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0) {
-        note_times(m, &times, warmup);
+        note_times(m, &times, 1, warmup);
         m->measured[k] += !warmup;
         session_read(&m->session, &err);
     }
@@ -170,6 +178,70 @@ static int run_step(void *self, bool warmup)
         return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     }
     return m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
+}
+
+static int run_chain(struct measure *m)
+{
+    const size_t sample = m->steps.n;
+    const int k = (int)(sample % WORKLOAD_SETS);
+    struct session_times times = {0};
+    struct dp_error err = {0};
+    char reason[sizeof m->cell->reason];
+    int status;
+
+    if (chain_run(&m->chain, k, &times, &err) == 0) {
+        note_times(m, &times, m->chain.length, false);
+        ++m->measured[k];
+        ++m->cell->steps_checked;
+        chain_check(&m->chain, k, &err);
+    }
+    if (err.status == 0)
+        return 0;
+    snprintf(reason, sizeof reason, "sample %zu, set %d: %.240s", sample, k, err.text);
+    status = err.status == DP_EFAULT && m->steps.n > sample
+                 ? bad_step(m, sample, reason)
+                 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+    m->cell->first_bad_step = (long)sample;
+    return status;
+}
+
+/* Behind the warm-up, in which both sets were verified. */
+static int learn_chains(void *self)
+{
+    struct measure *m = self;
+    struct dp_error err = {0};
+    char reason[sizeof m->cell->reason];
+
+    for (int k = 0; k < WORKLOAD_SETS && m->chain.length > 0; ++k) {
+        if (chain_learn(&m->chain, k, &m->left[k], &err) == 0)
+            continue;
+        snprintf(reason, sizeof reason, "set %d, %.240s", k, err.text);
+        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+    }
+    return 0;
+}
+
+static int run_sample(void *self, bool warmup)
+{
+    struct measure *m = self;
+
+    return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
+}
+
+/* Of a chain one step more, by itself: what is counted of a step is counted there. */
+static int step_behind(struct measure *m)
+{
+    struct session_times times;
+    struct dp_error err = {0};
+
+    if (m->chain.length == 0)
+        return 0;
+    if (session_prepare(&m->session, 0, &err) == 0 &&
+        session_step(&m->session, 0, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
+        session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left[0].step)
+        dp_fail(&err, DP_EFAULT,
+                "the step behind the chains does not leave what the verified one left");
+    return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
 }
 
 /* What was moved in the last step, what the devices held, and a step without communication: of
@@ -311,6 +383,25 @@ static void judge(struct measure *m)
     }
 }
 
+/* The steps of a warm-up verify both sets. */
+static int open_chain(struct measure *m, struct dp_error *err)
+{
+    if (m->config->chain == 0)
+        return 0;
+    if (m->by_value)
+        return dp_fail(err, DP_ENOTSUP,
+                       "the communicator may add in another order in each step, and the workload "
+                       "rounds: what a chain leaves is not known");
+    if (m->limits.warmup_steps < WORKLOAD_SETS)
+        return dp_fail(err, DP_EINVAL, "a chain needs a warm-up of at least %d steps",
+                       WORKLOAD_SETS);
+
+    const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
+
+    m->untraced = !m->chain.traced;
+    return status;
+}
+
 static bool is_by_value(const struct measure *m, const struct dp_group *group)
 {
     struct dp_communicator_row row;
@@ -324,7 +415,10 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
-    const size_t most = CELL_WARMUP_MAX + m->config->limits.max_steps;
+    size_t most;
+
+    m->limits = cell_samples(m->config);
+    most = CELL_WARMUP_MAX + m->limits.max_steps;
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {
@@ -342,21 +436,26 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         status = open_references(m, cell_replicas(m->config));
     if (status == 0)
         status = open_sets(m);
+    if (status == 0 && open_chain(m, &err))
+        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     cell->setup_ns = session_clock_ns() - start_ns;
-    m->steps = (struct steps){&m->config->limits, group, cell, 0, run_step, m};
+    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains};
     if (status == 0)
         status = steps_run(&m->steps);
+    if (status == 0)
+        status = step_behind(m);
     if (status == 0)
         status = measure_beside(m);
     if (status == 0)
         status = trace_beside(m);
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps.n;
+    chain_close(&m->chain);
     session_close(&m->session);
     if (status == 0)
         status = parts_beside(m, group);
     steps_trim(&m->steps);
-    drop_unmeasured(session_measurable(m->config->mode)->phases, cell);
+    drop_unmeasured(m->untraced ? 0 : session_measurable(m->config->mode)->phases, cell);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status != 0)

@@ -81,7 +81,7 @@ static int open_modules(struct session *s, const struct cell_config *config, str
     if ((status = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
         (status = s->kind->open(s, config, err)) ||
         (status = dp_run_open(s->group, &s->run, err)) ||
-        (status = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
+        (status = dp_sgd_open(s->top, s->rate, 0, 0, &s->sgd, err)))
         return status;
     n = dp_module_params(s->top, s->param, SESSION_PARAMS);
     if (n < 0)
@@ -106,6 +106,7 @@ int session_open(struct session *session, struct dp_group *group, const struct c
     session->workload = &config->workload;
     session->rows = config->rows;
     session->group = group;
+    session->rate = (float)VERIFY_LEARNING_RATE;
     if ((status = open_modules(session, config, err)) || (status = open_params(session, err)))
         return status;
     if (!(session->outputs = session_floats(session_outputs(session))))
@@ -168,16 +169,28 @@ void session_close(struct session *session)
     memset(session, 0, sizeof *session);
 }
 
-int session_prepare(struct session *session, int k, struct dp_error *err)
+void session_set_rate(struct session *session, float rate)
+{
+    session->rate = rate;
+    dp_sgd_set_rate(session->sgd, rate);
+}
+
+void session_clear(struct session *session)
 {
     dp_run_reset(session->run);
+    session->kind->clear(session);
+    dp_zero_grad(session->top);
+    probe_clear(&session->probe);
+}
+
+int session_prepare(struct session *session, int k, struct dp_error *err)
+{
+    session_clear(session);
 
     const int status = session->kind->prepare(session, k, err);
 
     if (status)
         return status;
-    dp_zero_grad(session->top);
-    probe_clear(&session->probe);
     memset(&session->trace, 0, sizeof session->trace);
     session->launched = dp_group_kernels(session->group);
     if (!session->kind->wide_blas)

@@ -38,6 +38,7 @@ struct session {
     struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
     struct dp_run *run;
     struct dp_sgd *sgd;
+    float rate; /* of learning: the verifier's, but in a chain */
     struct probe probe;
     struct dp_trace trace;
     int n_params; /* without buffers: nothing is learned in them, and no output depends on them */
@@ -76,6 +77,9 @@ void session_close_set(struct session *session, int k);
 
 /* Puts parameter set k in place, clears gradients, probe and trace, and aligns the workers. */
 int session_prepare(struct session *session, int k, struct dp_error *err);
+/* Makes ready for a step that goes on with the parameters that the last one left. */
+void session_clear(struct session *session);
+void session_set_rate(struct session *session, float rate);
 /* One training step on batch k: forward, loss, backward, update, everything drained. */
 int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);
 /* Completes the trace of the step, which a device of its own may still have. */

@@ -59,7 +59,9 @@ static int measured_steps(struct steps *steps)
 
 int steps_run(struct steps *steps)
 {
-    return warm_up(steps) || measured_steps(steps) ? -1 : 0;
+    return warm_up(steps) || (steps->ready && steps->ready(steps->self)) || measured_steps(steps)
+               ? -1
+               : 0;
 }
 
 void steps_note(struct steps *steps, uint64_t start_ns, uint64_t step_ns, bool warmup)

@@ -15,6 +15,8 @@ struct steps {
      * the reason. */
     int (*run)(void *self, bool warmup);
     void *self;
+    /* Behind the warm-up, before what is measured; NULL: nothing. 0, or -1 likewise. */
+    int (*ready)(void *self);
 };
 
 /* All of them. 0, or -1: a step could not be run, or was wrong. */

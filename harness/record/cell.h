@@ -19,6 +19,9 @@ extern const char *const cell_mode_names[CELL_MODES];
 /* Of the warm-up: more would make a record too long. */
 enum { CELL_WARMUP_MAX = 1000 };
 
+/* Of a chain: what each of its steps left is kept while the cell is measured. */
+enum { CELL_CHAIN_MAX = 1000 };
+
 struct cell_limits {
     double seconds;              /* measured steps go on for so long ... */
     size_t min_steps, max_steps; /* ... but are at least and at most so many */
@@ -43,6 +46,7 @@ struct cell_config {
     int n_devices;
     enum cell_mode mode;
     size_t bucket_bytes;          /* of ddp; 0: PyTorch's */
+    size_t chain;                 /* steps that are timed together; 0: each by itself */
     char collective[32], type[8]; /* of collective, which has no workload and no rows */
     size_t size_bytes;            /* of each rank's memory, the larger of in and out */
     size_t out_of_place;          /* of collective: 1, or 0: in place */
@@ -62,6 +66,10 @@ struct cell_config {
 
 /* Devices that the batch is for: 1, or all of the cell's. */
 int cell_replicas(const struct cell_config *config);
+
+/* The limits with steps counted in samples, which may be chains: as many as have so many steps, and
+ * at least one of each data set. */
+struct cell_limits cell_samples(const struct cell_config *config);
 
 /* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
 void cell_identify(const struct cell_config *config, struct record_cell *cell);

@@ -10,7 +10,8 @@
 #include "command/command.h"
 #include "text/options.h"
 
-/* What is EXTRA is left out where it is 0: programs of before do not know it. */
+/* What is EXTRA is left out where it is 0, as the value of an axis is: programs of before do not
+ * know it. */
 enum kind { TEXT, SIZE, INTEGER, NUMBER, SECONDS, EXTRA, FLAG, WORKLOAD, MATH, MODE };
 
 static const struct field {
@@ -104,9 +105,10 @@ bool cell_option_write(size_t i, const struct cell_config *config, char value[CE
 
     if (i < CELL_FIELDS)
         return write_field(&fields[i], config, value);
-    if (option)
-        plan_axis_text(&option->axis, config, option->axis.in_cell, value, CELL_VALUE_BYTES);
-    return option && option->axis.modes & 1u << config->mode;
+    if (!option || !(option->axis.modes & 1u << config->mode))
+        return false;
+    plan_axis_text(&option->axis, config, option->axis.in_cell, value, CELL_VALUE_BYTES);
+    return option->axis.bytes > 0 || strcmp(value, "0") != 0;
 }
 
 static int read_name(const struct field *field, const char *value, struct cell_config *config)

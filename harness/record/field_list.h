@@ -98,6 +98,7 @@ T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the fi
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
 F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it: the larger of what a rank brings and what it gets; 0 in other modes") \
 F(COUNT, out_of_place, LATER, IDENTITY, "", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
+F(COUNT, chain, LATER, IDENTITY, "steps", "chain", "steps that were timed together, each with the parameters of the one before; 0: each by itself, with the same parameters") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
 /* A finished cell. */
@@ -147,6 +148,7 @@ F(REAL, cv, FIRST, RESULT, "ratio", "variation", "standard deviation / mean") \
 F(REAL, rho1, FIRST, RESULT, "-1..1", "correlation", "of neighbouring steps; if far from 0, the interval is too narrow") \
 F(REAL, n_eff, FIRST, RESULT, "steps", "effective number of steps", "what `n_valid` correlated steps are worth") \
 F(REAL, throughput_samples_per_s, FIRST, RESULT, "rows/s", "throughput", "all rows / all time, stalls included") \
+F(REAL, duty, LATER, RESULT, "0..1", "duty", "of a cell with a `chain`: the part of the time from its first measured step to its last in which steps ran; `null` in others") \
 F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
 F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of mode `collective`: `size_bytes` over the median time of an iteration, until all devices were idle; `null` in other modes") \
 F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \

@@ -27,6 +27,20 @@ void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTE
              limits->warmup_seconds, (size_t)CELL_WARMUP_MAX);
 }
 
+struct cell_limits cell_samples(const struct cell_config *config)
+{
+    struct cell_limits limits = config->limits;
+    const size_t chain = config->chain;
+
+    if (chain == 0)
+        return limits;
+    limits.min_steps = limits.min_steps / chain + (limits.min_steps % chain != 0);
+    limits.min_steps = limits.min_steps > WORKLOAD_SETS ? limits.min_steps : WORKLOAD_SETS;
+    limits.max_steps = limits.max_steps / chain + (limits.max_steps % chain != 0);
+    limits.max_steps = limits.max_steps > limits.min_steps ? limits.max_steps : limits.min_steps;
+    return limits;
+}
+
 /* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {

@@ -10,6 +10,7 @@
 #define PLAN_MAX_BATCHES       64
 #define PLAN_MAX_COUNTS        RECORD_MAX_SLOTS
 #define PLAN_MAX_BUCKETS       8
+#define PLAN_MAX_CHAINS        4
 #define PLAN_MAX_COMMUNICATORS 4
 #define PLAN_MAX_COLLECTIVES   8
 #define PLAN_MAX_SIZES         64
@@ -32,6 +33,8 @@ struct plan_options {
     bool mode[CELL_MODES];           /* none: plain and dp */
     size_t bucket[PLAN_MAX_BUCKETS]; /* of ddp: bytes, 0: PyTorch's */
     size_t n_buckets;                /* 0: not asked for, which is {0} */
+    size_t chain[PLAN_MAX_CHAINS];   /* steps that are timed together, 0: each by itself */
+    size_t n_chains;                 /* 0: not asked for, which is {0} */
     char collective[PLAN_MAX_COLLECTIVES][32];
     size_t n_collectives; /* 0: none but with that mode, which is all */
     char type[1][8];      /* of their numbers */
@@ -131,7 +134,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 22 };
+enum { PLAN_OPTIONS = 23 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

@@ -230,7 +230,7 @@ static int check_warmup(const struct record_cell *cell, const struct cell_limits
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
                           const struct cell_config *planned, struct text_error *err)
 {
-    const struct cell_limits *limits = &planned->limits;
+    const struct cell_limits *limits = &planned->limits, samples = cell_samples(planned);
     const size_t least = least_values(planned, cell->n_shards);
     const int devices = cell->key.n_devices;
     const size_t steps = cell->n_samples - cell->warmup_steps;
@@ -244,14 +244,15 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
                            devices == 1 ? "" : "s", plan->cores);
     if (check_warmup(cell, limits, err))
         return -1;
-    if (steps < limits->min_steps || steps > limits->max_steps)
-        return record_fail(err, "%zu steps after the warm-up, but \"command\" has --steps %zu:%zu",
-                           steps, limits->min_steps, limits->max_steps);
-    if (steps < limits->max_steps && (double)cell->wall_ns < limits->seconds * 1e9)
+    if (steps < samples.min_steps || steps > samples.max_steps)
+        return record_fail(err, "%zu %s after the warm-up, but \"command\" has --steps %zu:%zu",
+                           steps, planned->chain > 0 ? "chains" : "steps", limits->min_steps,
+                           limits->max_steps);
+    if (steps < samples.max_steps && (double)cell->wall_ns < limits->seconds * 1e9)
         return record_fail(err,
                            "\"wall_ns\" is %" PRIu64
                            ", but \"command\" has --seconds %g and fewer than %zu steps were run",
-                           cell->wall_ns, limits->seconds, limits->max_steps);
+                           cell->wall_ns, limits->seconds, samples.max_steps);
     return 0;
 }
 

@@ -137,6 +137,28 @@ static double outside_median(const struct record_cell *cell, double x[])
     return stats_median(x, n);
 }
 
+uint64_t record_sample_ns(const struct record_cell *cell, size_t i)
+{
+    const bool chain = cell->key.chain > 0 && i >= cell->warmup_steps;
+
+    return cell->t_step_ns[i] * (chain ? cell->key.chain : 1);
+}
+
+/* Of the samples that are measured, without what is between them. */
+static double duty_of(const struct record_cell *cell)
+{
+    const size_t first = cell->warmup_steps, n = cell->n_samples;
+    double ran = 0;
+    if (cell->key.chain == 0 || first >= n || !cell->t_start_ns) {
+        return NAN;
+    }
+    for (size_t i = first; i < n; ++i) {
+        ran += (double)record_sample_ns(cell, i);
+    }
+    return ran / ((double)(cell->t_start_ns[n - 1] - cell->t_start_ns[first]) +
+                  (double)record_sample_ns(cell, n - 1));
+}
+
 void record_derive_rounds(struct record_cell *cell)
 {
     double *const medians[RECORD_TURNS] = {&cell->compute_alone_ns, &cell->comm_alone_ns,
@@ -233,6 +255,7 @@ int record_derive(struct record_cell *cell)
         cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
     }
     cell->outside_frac = outside_median(cell, x);
+    cell->duty = duty_of(cell);
     free(x);
     free(scratch);
     return 0;

@@ -137,6 +137,8 @@ int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
  * that are neither warm-up nor bad count. What no sample speaks about becomes NaN. 0, or -1 when
  * memory is short. */
 int record_derive(struct record_cell *cell);
+/* What sample i took: a step, or all steps of a chain behind the warm-up. */
+uint64_t record_sample_ns(const struct record_cell *cell, size_t i);
 /* The times of the three turns from their rounds; nothing where no rounds were kept. */
 void record_derive_rounds(struct record_cell *cell);
 

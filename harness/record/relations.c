@@ -29,7 +29,8 @@ static bool sent_nothing(const struct record_cell *cell)
 static int check_order(const struct record_cell *cell, struct text_error *err)
 {
     const size_t n = cell->n_samples;
-    const double end = n == 0 ? 0 : (double)(cell->t_start_ns[n - 1] + cell->t_step_ns[n - 1]);
+    const double end =
+        n == 0 ? 0 : (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
     const struct {
         const char *less, *more;
         double a, b;
@@ -66,7 +67,7 @@ static int check_starts(const struct record_cell *cell, struct text_error *err)
                                i, cell->t_start_ns[i],
                                i == 0 ? "the first starts at" : "the one before ends at", end);
         }
-        end = cell->t_start_ns[i] + cell->t_step_ns[i];
+        end = cell->t_start_ns[i] + record_sample_ns(cell, i);
         if ((cell->flags[i] & ~known) != 0) {
             return record_fail(err, "\"flags\" of step %zu is %u, which has an unknown bit", i,
                                cell->flags[i]);
