@@ -21,13 +21,14 @@ static bool fits(const char *wanted, const char *is)
     return !wanted || strcmp(wanted, is) == 0;
 }
 
-static bool is_at(const struct profile_place *at, const struct report_point *point)
+static bool is_at(const struct profile_limit *limit, const struct report_point *point)
 {
+    const struct profile_place *at = &limit->at;
     const struct record_key *key = &point->row->cell->key;
 
     return fits(at->workload, key->workload) && fits(at->mode, key->mode) &&
            fits(at->backend, key->backend) && fits(at->communicator, key->communicator) &&
-           fits(at->math, key->dtype) &&
+           fits(at->math, key->dtype) && validate_limit_takes(limit, key->chain) &&
            (at->devices == 0 || at->devices == (uint64_t)key->n_devices) &&
            (at->batch == 0 || at->batch == key->global_batch);
 }
@@ -42,7 +43,7 @@ static size_t count_units(const struct validate *validate, const struct profile_
     size_t units = 0;
 
     for (size_t i = 0; i < validate->report->n_points; ++i)
-        if (is_at(&limit->at, &validate->report->point[i]))
+        if (is_at(limit, &validate->report->point[i]))
             units += (size_t)devices_of(limit, &validate->report->point[i]);
     return units;
 }
@@ -230,8 +231,10 @@ static bool is_there(const struct report *report, const struct validate_cell *ce
 {
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct record_key *key = &report->point[i].row->cell->key;
+        const struct validate_cell there = {key->workload, key->mode, (uint64_t)key->n_devices,
+                                            key->global_batch, key->chain};
 
-        if (validate_is_cell(cell, key->workload, key->mode, key->n_devices, key->global_batch))
+        if (validate_is_cell(cell, &there))
             return true;
     }
     return false;
@@ -245,7 +248,7 @@ static void find_missing(const struct validate *validate, struct validate_judged
     for (size_t i = 0; need && i < need->n && judged->verdict < VALIDATE_UNMEASURED; ++i) {
         const struct validate_cell *cell = &need->cell[i];
 
-        if (!validate_place_has(&judged->limit->at, cell) || is_there(validate->report, cell))
+        if (!validate_limit_has(judged->limit, cell) || is_there(validate->report, cell))
             continue;
         judged->verdict = VALIDATE_UNMEASURED;
         snprintf(judged->why, sizeof judged->why,
@@ -287,7 +290,7 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                                        .hi = NAN};
     snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
     for (size_t i = 0; status == 0 && i < report->n_points; ++i)
-        if (is_at(&limit->at, &report->point[i]))
+        if (is_at(limit, &report->point[i]))
             judge_point(validate, &report->point[i], factor, &room, judged);
     find_missing(validate, judged);
     free(room.value);

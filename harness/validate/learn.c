@@ -91,6 +91,8 @@ static void print_place(const struct profile_limit *limit, const struct record_k
     printf(", communicator: ");
     print_text(key->communicator);
     printf(", math: %s", key->dtype);
+    if (key->chain > 0)
+        printf(", chain: %zu", key->chain);
     if (limit->row->bytes)
         printf(", bytes: %.0f B", limit->at_bytes);
     printf("}\n");
@@ -168,7 +170,8 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                                                .communicator = place.communicator,
                                                .math = place.dtype,
                                                .devices = (uint64_t)place.n_devices,
-                                               .batch = place.global_batch},
+                                               .batch = place.global_batch,
+                                               .chain = place.chain},
                                         .row = metric,
                                         .at_bytes = metric->bytes ? metric->bytes(point->row) : 0,
                                         .by = by,
@@ -254,9 +257,11 @@ static int learn_all(const struct learning *learning)
     for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->sitting[0].point[i];
         const struct record_key *key = &point->row->cell->key;
+        struct record_key others = *key;
         char axes[PLAN_AXES_TEXT];
 
-        plan_axes_words(key, " its ", true, axes);
+        others.chain = 0; /* which limits have */
+        plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
             printf("  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload, key->mode,
                    key->n_devices, key->global_batch, axes);

@@ -150,6 +150,11 @@ static void add_cells(struct line *line, const struct validate_need *need)
     add_word(line, "--batch=");
     for (size_t i = 0; i < need->n; ++i)
         add_number(line, need->cell[i].batch);
+    add_word(line, "--chain=");
+    for (size_t i = 0; i < need->n; ++i)
+        add_number(line, need->cell[i].chain);
+    if (strcmp(line->word[line->n - 1], "--chain=0") == 0)
+        line->argument[--line->n] = NULL; /* the default: no command says it */
     for (size_t i = 0; i < need->n; ++i)
         if (!has_workload(need, i))
             add_word(line, "--workload=%s", need->cell[i].workload);
@@ -266,9 +271,11 @@ static int end_file(struct measuring *measuring)
 
 static bool is_needed(const struct validate_need *need, const struct cell_config *config)
 {
+    const struct validate_cell planned = {config->workload.name, cell_mode_names[config->mode],
+                                          (uint64_t)config->n_devices, config->rows, config->chain};
+
     for (size_t i = 0; i < need->n; ++i)
-        if (validate_is_cell(&need->cell[i], config->workload.name, cell_mode_names[config->mode],
-                             config->n_devices, config->rows))
+        if (validate_is_cell(&need->cell[i], &planned))
             return true;
     return false;
 }

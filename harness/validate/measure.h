@@ -8,7 +8,7 @@
 /* A cell that limits are about. */
 struct validate_cell {
     const char *workload, *mode;
-    uint64_t devices, batch;
+    uint64_t devices, batch, chain;
 };
 
 struct validate_need {
@@ -25,11 +25,13 @@ struct validate_need {
  * them all. */
 int validate_need(const struct profile *profile, struct validate_need *need,
                   struct text_error *why);
-/* Whether a limit at that place is about the cell. */
-bool validate_place_has(const struct profile_place *at, const struct validate_cell *cell);
-/* Whether it is that cell of a plan. */
-bool validate_is_cell(const struct validate_cell *cell, const char *workload, const char *mode,
-                      int devices, size_t batch);
+/* Whether a limit is about the cell. */
+bool validate_limit_has(const struct profile_limit *limit, const struct validate_cell *cell);
+/* Whether a limit may be held against steps in such chains; 0: each by itself. What is not of steps
+ * is the same behind both. */
+bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain);
+/* Whether both are the same. */
+bool validate_is_cell(const struct validate_cell *a, const struct validate_cell *b);
 
 struct validate_request {
     const char *devices; /* NULL: what the profile is for, else one virtual device per core */

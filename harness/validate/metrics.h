@@ -18,6 +18,7 @@ struct validate_metric {
     bool fact;    /* of the host: no speed, and a worse host has `worst` of it */
     double worst;
     bool by_device; /* each device is judged by itself */
+    bool of_steps;  /* of how long they take: those of a chain are others */
     bool has_base;  /* it is a ratio, to the same launch of the plain program */
     bool in_parts;  /* a launch knows it if the parts of the machine were measured, too: that one */
     enum record_part part;

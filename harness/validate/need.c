@@ -13,25 +13,30 @@ static bool fits(const char *wanted, const char *is)
     return !wanted || strcmp(wanted, is) == 0;
 }
 
-bool validate_place_has(const struct profile_place *at, const struct validate_cell *cell)
+bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain)
 {
-    return fits(at->workload, cell->workload) && fits(at->mode, cell->mode) &&
-           (at->devices == 0 || at->devices == cell->devices) &&
+    return limit->at.chain == chain || (limit->at.chain == 0 && !limit->row->of_steps);
+}
+
+bool validate_limit_has(const struct profile_limit *limit, const struct validate_cell *cell)
+{
+    const struct profile_place *at = &limit->at;
+
+    return validate_limit_takes(limit, cell->chain) && fits(at->workload, cell->workload) &&
+           fits(at->mode, cell->mode) && (at->devices == 0 || at->devices == cell->devices) &&
            (at->batch == 0 || at->batch == cell->batch);
 }
 
-bool validate_is_cell(const struct validate_cell *cell, const char *workload, const char *mode,
-                      int devices, size_t batch)
+bool validate_is_cell(const struct validate_cell *a, const struct validate_cell *b)
 {
-    return strcmp(cell->workload, workload) == 0 && strcmp(cell->mode, mode) == 0 &&
-           cell->devices == (uint64_t)devices && cell->batch == batch;
+    return strcmp(a->workload, b->workload) == 0 && strcmp(a->mode, b->mode) == 0 &&
+           a->devices == b->devices && a->batch == b->batch && a->chain == b->chain;
 }
 
 static void add(struct validate_need *need, const struct validate_cell *cell)
 {
     for (size_t i = 0; i < need->n; ++i)
-        if (validate_is_cell(&need->cell[i], cell->workload, cell->mode, (int)cell->devices,
-                             cell->batch))
+        if (validate_is_cell(&need->cell[i], cell))
             return;
     need->cell[need->n++] = *cell;
     if (cell->devices > need->devices)
@@ -59,7 +64,8 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
 {
     const struct profile_place *at = &limit->at;
     const bool alone = at->mode && strcmp(at->mode, "plain") == 0;
-    const struct validate_cell cell = {at->workload, at->mode, alone ? 1 : at->devices, at->batch};
+    const struct validate_cell cell = {at->workload, at->mode, alone ? 1 : at->devices, at->batch,
+                                       at->chain};
 
     if (agree("backend", &need->backend, at->backend, why) != 0 ||
         agree("communicator", &need->communicator, at->communicator, why) != 0 ||
@@ -75,7 +81,7 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
     need->parts = need->parts || limit->row->in_parts;
     add(need, &cell);
     if (limit->row->has_base)
-        add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch});
+        add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch, cell.chain});
     return 0;
 }
 
@@ -89,7 +95,7 @@ static void count_launches(const struct profile *profile, struct validate_need *
         size_t units = 0, takes;
 
         for (size_t c = 0; c < need->n; ++c)
-            if (validate_place_has(&limit->at, &need->cell[c]))
+            if (validate_limit_has(limit, &need->cell[c]))
                 units += limit->row->by_device ? (size_t)need->cell[c].devices : 1;
         takes = units > 0 && !limit->row->counted ? validate_launches_for(units) : 0;
         if (takes > need->launches)

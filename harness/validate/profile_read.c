@@ -29,9 +29,11 @@ static const cyaml_schema_field_t requires_fields[] = {COUNT(launches, profile_r
                                                        CYAML_FIELD_END};
 
 static const cyaml_schema_field_t place_fields[] = {
-    MAYBE(workload, profile_place),     MAYBE(mode, profile_place),  MAYBE(backend, profile_place),
-    MAYBE(communicator, profile_place), MAYBE(math, profile_place),  COUNT(devices, profile_place),
-    COUNT(batch, profile_place),        MAYBE(bytes, profile_place), CYAML_FIELD_END};
+    MAYBE(workload, profile_place), MAYBE(mode, profile_place),
+    MAYBE(backend, profile_place),  MAYBE(communicator, profile_place),
+    MAYBE(math, profile_place),     COUNT(devices, profile_place),
+    COUNT(batch, profile_place),    COUNT(chain, profile_place),
+    MAYBE(bytes, profile_place),    CYAML_FIELD_END};
 
 static const cyaml_schema_field_t limit_fields[] = {
     TEXT(metric, profile_limit),
@@ -290,7 +292,7 @@ static bool same_place(const struct profile_place *a, const struct profile_place
     return same(a->workload, b->workload) && same(a->mode, b->mode) &&
            same(a->backend, b->backend) && same(a->communicator, b->communicator) &&
            same(a->math, b->math) && same(a->bytes, b->bytes) && a->devices == b->devices &&
-           a->batch == b->batch;
+           a->batch == b->batch && a->chain == b->chain;
 }
 
 /* Two numbers that both decide: nobody could say by which one a machine was accepted. */

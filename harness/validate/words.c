@@ -7,24 +7,27 @@
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT])
 {
     const struct profile_place *at = &judged->limit->at;
-    char device[24] = "", devices[24] = "any", batch[24] = "any";
+    const size_t steps = judged->point ? judged->point->row->cell->key.chain : (size_t)at->chain;
+    char device[24] = "", devices[24] = "any", batch[24] = "any", chain[40] = "";
 
     if (judged->device >= 0)
         snprintf(device, sizeof device, ", device %d", judged->device);
+    if (steps > 0)
+        snprintf(chain, sizeof chain, ", chain %zu", steps);
     if (judged->point) {
         const struct record_key *key = &judged->point->row->cell->key;
 
-        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s", key->workload, key->mode,
-                 key->devices, key->global_batch, device);
+        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s%s", key->workload, key->mode,
+                 key->devices, key->global_batch, chain, device);
         return;
     }
     if (at->devices > 0)
         snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
     if (at->batch > 0)
         snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
-    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows",
+    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s",
              at->workload ? at->workload : "any workload", at->mode ? at->mode : "any mode",
-             devices, batch);
+             devices, batch, chain);
 }
 
 void validate_number_words(const struct validate_judged *judged, char text[128])

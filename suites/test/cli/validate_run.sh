@@ -192,3 +192,24 @@ for minutes in 0 -1 nan 1e9 x ''; do
 done
 TMPDIR=$PWD/nowhere
 no 'no folder for the records as .*nowhere/lockstep-validate-' --profile good.yaml --run
+
+# A limit of steps in chains is judged by chains of that length and by nothing else; a limit of single
+# steps never by chains; both are measured where both are asked for.
+{
+    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
+    limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
+} | profile both.yaml '' 'launches: 5'
+run 0 both.yaml --run --devices virt:1 --out both.jsonl
+expect_count 5 '"chain":4,' both.jsonl
+expect_count 5 '"chain":0,' both.jsonl
+has 'tutorial dp virt:1, 8 rows, chain 4'
+limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profile eight.yaml ''
+expect_status 3 "$lockstep" validate --profile eight.yaml both.jsonl
+has '1 UNMEASURED'
+limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost' | profile four.yaml '' 'launches: 5'
+run 0 four.yaml --run --devices virt:1 --out four.jsonl
+expect_count 0 '"chain":0,' four.jsonl
+expect_status 3 "$lockstep" validate --profile single.yaml four.jsonl
+has '1 UNMEASURED'
+limit peak_memory 'max: 1 TiB' "$one" binding | profile memory.yaml '' 'launches: 5'
+expect_status 0 "$lockstep" validate --profile memory.yaml four.jsonl
