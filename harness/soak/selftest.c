@@ -50,8 +50,11 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-enum form { FORM_TEXT, FORM_JSON, FORM_JUNIT, FORMS };
-static const char *const form_names[FORMS] = {"text", "json", "junit"};
+enum form { FORM_TEXT, FORM_JSON, FORM_SETS, FORMS = FORM_SETS + 4 };
+static const char *const form_names[FORMS] = {"text", "json",        "junit",
+                                              "csv",  "openmetrics", "annotations"};
+static const enum export_format sets[FORMS - FORM_SETS] = {EXPORT_JUNIT, EXPORT_CSV,
+                                                           EXPORT_OPENMETRICS, EXPORT_ANNOTATIONS};
 
 struct arguments {
     const char *command;
@@ -227,7 +230,10 @@ static const struct argp_option option_table[] = {
      .doc = "more single bits that flip, at drawn places (default 100)"},
     {.name = "seed", .key = 'S', .arg = "N", .doc = "of these places (default 1)"},
     {.name = "quick", .key = 'q', .doc = "5 of them"},
-    {.name = "format", .key = 'f', .arg = "text|json|junit", .doc = "what to print (default text)"},
+    {.name = "format",
+     .key = 'f',
+     .arg = "text|json|junit|csv|openmetrics|annotations",
+     .doc = "what to print (default text); annotations are for the log of GitHub Actions"},
     {0}};
 
 static const char documentation[] =
@@ -304,8 +310,9 @@ static int put(const struct arguments *arguments, const struct selftest *t)
     if (arguments->form == FORM_TEXT)
         selftest_text_end(t);
     else
-        status =
-            arguments->form == FORM_JSON ? selftest_json(stdout, t) : selftest_junit(stdout, t);
+        status = arguments->form == FORM_JSON
+                     ? selftest_json(stdout, t)
+                     : selftest_export(stdout, t, sets[arguments->form - FORM_SETS]);
     if (status != 0)
         command_complain(arguments->command, "no memory for the result");
     return status;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "export/export.h"
 #include "text/text.h"
 
 int selftest_main(int argc, char **argv);
@@ -69,7 +70,7 @@ void selftest_text_case(const struct selftest_case *item);
 void selftest_text_flips(const struct selftest *selftest);
 void selftest_text_end(const struct selftest *selftest);
 int selftest_json(FILE *stream, const struct selftest *selftest); /* lockstep/selftest/1.0 */
-int selftest_junit(FILE *stream, const struct selftest *selftest);
+int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format);
 
 /* json_read.c: reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);

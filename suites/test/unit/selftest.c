@@ -30,6 +30,26 @@ static struct selftest_case items[] = {
      .verdict = "right"},
 };
 
+static int as_junit(FILE *stream, const struct selftest *selftest)
+{
+    return selftest_export(stream, selftest, EXPORT_JUNIT);
+}
+
+static int as_csv(FILE *stream, const struct selftest *selftest)
+{
+    return selftest_export(stream, selftest, EXPORT_CSV);
+}
+
+static int as_openmetrics(FILE *stream, const struct selftest *selftest)
+{
+    return selftest_export(stream, selftest, EXPORT_OPENMETRICS);
+}
+
+static int as_annotations(FILE *stream, const struct selftest *selftest)
+{
+    return selftest_export(stream, selftest, EXPORT_ANNOTATIONS);
+}
+
 static void written(int (*write)(FILE *stream, const struct selftest *selftest), bool interrupted,
                     const char *const wanted[])
 {
@@ -52,16 +72,29 @@ Test(selftest, junit)
         "name=\"NaN, virt:1, step 8\"><failure message=\"FAILED: not found\" type=\"undetected\">",
         "name=\"no fault\"><failure message=\"FAILED: &lt;something&gt; was found\" "
         "type=\"false alarm\">",
-        "speed: iteration 11</failure>",
-        "name=\"a flip, virt:0, step 0\"></testcase>",
+        "speed: iteration 11\n</failure>",
+        "name=\"a flip, virt:0, step 0, run 2\"></testcase>",
         "name=\"every run was made\"></testcase>",
         NULL};
     static const char *const interrupted[] = {
         "failures=\"2\" errors=\"1\"", "name=\"every run was made\"><error message=\"interrupted\"",
         NULL};
 
-    written(selftest_junit, false, wrong);
-    written(selftest_junit, true, interrupted);
+    written(as_junit, false, wrong);
+    written(as_junit, true, interrupted);
+}
+
+Test(selftest, others)
+{
+    static const char *const csv[] = {"undetected", "false alarm", "\"virt:1\"", NULL};
+    static const char *const openmetrics[] = {"lockstep_selftest_wrong 2\n",
+                                              "lockstep_selftest_right{", "# EOF\n", NULL};
+    static const char *const annotations[] = {"::error ", "FAILED: not found", "interrupted",
+                                              "2 wrong", NULL};
+
+    written(as_csv, false, csv);
+    written(as_openmetrics, false, openmetrics);
+    written(as_annotations, true, annotations);
 }
 
 Test(selftest, json)
