@@ -59,6 +59,20 @@ static int agree(const char *what, const char **all, const char *one, struct tex
     return -1;
 }
 
+/* A cell that is measured anyway, in chains or not. */
+static bool is_there(const struct validate_need *need, const struct profile_limit *limit)
+{
+    for (size_t i = 0; i < need->n; ++i)
+        if (validate_limit_has(limit, &need->cell[i]))
+            return true;
+    return false;
+}
+
+static bool may_choose(const struct profile_limit *limit)
+{
+    return validate_limit_takes(limit, 0) && validate_limit_takes(limit, 1);
+}
+
 static int add_limit(struct validate_need *need, const struct profile_limit *limit,
                      struct text_error *why)
 {
@@ -79,7 +93,8 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
         return -1;
     }
     need->parts = need->parts || limit->row->in_parts;
-    add(need, &cell);
+    if (!is_there(need, limit))
+        add(need, &cell);
     if (limit->row->has_base)
         add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch, cell.chain});
     return 0;
@@ -106,9 +121,12 @@ static void count_launches(const struct profile *profile, struct validate_need *
 int validate_need(const struct profile *profile, struct validate_need *need, struct text_error *why)
 {
     *need = (struct validate_need){.n = 0};
-    for (unsigned i = 0; i < profile->n_limits; ++i)
-        if (add_limit(need, &profile->limit[i], why) != 0)
-            return -1;
+    /* Last, those that take single steps and chains alike. */
+    for (int choose = 0; choose < 2; ++choose)
+        for (unsigned i = 0; i < profile->n_limits; ++i)
+            if (may_choose(&profile->limit[i]) == (choose == 1) &&
+                add_limit(need, &profile->limit[i], why) != 0)
+                return -1;
     if (need->n == 0) {
         snprintf(why->text, sizeof why->text,
                  "none of its limits says what to measure: one has to name workload, mode, devices "

@@ -206,7 +206,10 @@ has 'tutorial dp virt:1, 8 rows, chain 4'
 limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profile eight.yaml ''
 expect_status 3 "$lockstep" validate --profile eight.yaml both.jsonl
 has '1 UNMEASURED'
-limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost' | profile four.yaml '' 'launches: 5'
+{
+    limit matrix_product 'min: 1 FLOP/s' "$one" binding 'statistic: floor' # behind the same steps
+    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
+} | profile four.yaml '' 'launches: 5'
 run 0 four.yaml --run --devices virt:1 --out four.jsonl
 expect_count 0 '"chain":0,' four.jsonl
 expect_status 3 "$lockstep" validate --profile single.yaml four.jsonl
