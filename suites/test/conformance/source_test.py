@@ -183,7 +183,7 @@ class Apply(unittest.TestCase):
 
     def module(self, number, seconds=0.0, error=None):
         def forward(x):
-            self.threads.append(threading.get_ident())
+            self.threads.append(threading.current_thread())  # an ident is used again
             time.sleep(seconds)
             self.ended = time.monotonic()
             if error is not None:
@@ -201,10 +201,10 @@ class Apply(unittest.TestCase):
         out = self.run_all([self.module(i, 0.03 - 0.01 * i) for i in range(4)])
         self.assertEqual([own[0].item() for own in out], [0, 1, 2, 3])
         self.assertEqual(len(set(self.threads)), 4)
-        self.assertNotIn(threading.get_ident(), self.threads)
+        self.assertNotIn(threading.current_thread(), self.threads)
         self.threads.clear()
         self.run_all([self.module(0)])
-        self.assertEqual(self.threads, [threading.get_ident()])
+        self.assertEqual(self.threads, [threading.current_thread()])
 
     def test_apply_03_bare_inputs(self):
         (shape,) = self.run_all([lambda x: tuple(x.shape)], [torch.zeros(2, 10)])
