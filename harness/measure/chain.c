@@ -9,8 +9,7 @@
 #include "numbers/equal.h"
 
 /* No parameter moves by more than 2 to the power of this in the first step: numbers stay near those
- * that the verifier knows. At the rate of single steps they leave the range of floats within ten.
- */
+ * that the verifier knows. At 2^-8 they left the range of floats within ten steps of an mlp. */
 enum { FARTHEST = -20 };
 
 int chain_open(struct chain *chain, struct session *session, size_t length, struct dp_error *err)
