@@ -212,8 +212,8 @@ static void about_sittings(struct text_out *out, const struct report *report, co
 }
 
 /* How much of a run's time was spent in what its numbers are made of. */
-static void about_shares(struct text_out *out, const struct report *report, const char *before,
-                         const char *after)
+void report_shares(struct text_out *out, const struct report *report, const char *before,
+                   const char *after)
 {
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_run *run = &report->run[r];
@@ -391,7 +391,6 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);
     about_sittings(out, report, before, after);
-    about_shares(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);
 }

@@ -2,6 +2,7 @@
 #include "report/fits.h"
 #include "report/html_table.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What is short and matters stays open. */
@@ -33,8 +34,19 @@ static void number_cell(struct html_table *table, size_t number)
     html_table_cell(table, "number", text);
 }
 
+/* Of a run's time what its numbers are made of; without one: of several runs. */
+static void timed_cell(struct html_table *table, const struct report_run *run)
+{
+    char text[64] = "-";
+
+    if (run && isfinite(run->seconds))
+        snprintf(text, sizeof text, "%.0f %% of %.1f s",
+                 100 * (run->timed.steps + run->timed.beside) / run->seconds, run->seconds);
+    html_table_cell(table, "number", text);
+}
+
 static void count_row(struct html_table *table, const char *name,
-                      const struct report_counts *counts)
+                      const struct report_counts *counts, const struct report_run *run)
 {
     const size_t numbers[] = {counts->planned, counts->measured, counts->verified,
                               counts->failed,  counts->skipped,  counts->missing};
@@ -43,13 +55,14 @@ static void count_row(struct html_table *table, const char *name,
     html_table_cell(table, "text", name);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         number_cell(table, numbers[i]);
+    timed_cell(table, run);
     html_table_row_end(table);
 }
 
 static int counts_table(struct text_out *out, const struct report *report)
 {
-    static const char *const columns[] = {"planned", "measured", "verified",
-                                          "failed",  "skipped",  "missing"};
+    static const char *const columns[] = {"planned", "measured", "verified", "failed",
+                                          "skipped", "missing",  "timed"};
     struct html_table table;
     char name[64];
 
@@ -63,11 +76,11 @@ static int counts_table(struct text_out *out, const struct report *report)
         snprintf(name, sizeof name, "%.8s, %.20s", report->run[r].run->run_id,
                  report->run[r].run->created_utc);
         text_clean(name, ' ');
-        count_row(&table, name, &report->run[r].counts);
+        count_row(&table, name, &report->run[r].counts, &report->run[r]);
     }
     if (report->n_runs > 1) {
         html_table_line(&table);
-        count_row(&table, "all", &report->counts);
+        count_row(&table, "all", &report->counts, NULL);
     }
     return html_table_end(&table, "");
 }

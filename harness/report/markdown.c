@@ -294,6 +294,7 @@ static void sentences(struct text_out *out, const struct report *report)
     report_lead(out, report);
     fputs("\n\n", out->file);
     report_cautions(out, report, "- Note: ", "\n");
+    report_shares(out, report, "- Note: ", "\n");
     for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; ++g) {
         report_group_words(report, &report->group[g], text);
         text_print(out, "\n**%s**\n\n", text);

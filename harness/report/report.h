@@ -442,6 +442,9 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
 /* What to keep in mind with these numbers; each caution is put between before and after. */
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after);
+/* In the same way: the share of each run's time that was timed. The page has it in a table. */
+void report_shares(struct text_out *out, const struct report *report, const char *before,
+                   const char *after);
 /* What is drawn, and what points, bars and n are. */
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
 /* The short report of a job. figures: to be shown beside it; NULL: none are there, and no page. 0,

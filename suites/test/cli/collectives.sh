@@ -151,13 +151,13 @@ awk -F, '{ gsub(/["\r]/, "") }
     $column["alpha_seconds"] != "" { print $column["workload"], $column["communicator"], $column["n_devices"] }' out |
     sort -u | cmp - wanted || fail "other lines for programs: $(cat held)"
 expect_status 0 "$lockstep" report both.jsonl --out page
-expect_count 2 ' | 1 | - | - | - | - | no number: a line takes 3 sizes |$' page/summary.md
+expect_count 5 ' | 1 | - | - | - | - | no number: a line takes 3 sizes |$' page/summary.md
 for format in bmf github openmetrics junit annotations; do
     expect_status 0 "$lockstep" report all.jsonl --format $format
 done
 expect_status 0 "$lockstep" report all.jsonl --format md
 expect_count 1 '^## Collectives$' out
-expect_count 32 '^| \(allreduce\|broadcast\) |' out
+expect_count 32 '^| \(allreduce\|broadcast\) | .* launches |$' out
 expect_status 0 "$lockstep" report all.jsonl --format nccl-tests
 expect_count 8 '^#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong$' out
 expect_count 16 '^ *[0-9]*  *[0-9]*     float     sum      -1      N/A     N/A     N/A    N/A  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out

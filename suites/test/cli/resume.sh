@@ -126,7 +126,7 @@ expect_count 1 'other.jsonl:1: "command" is that of no sweep: this version does 
 sed '4d;9d;20d;$d' plain.jsonl >gaps.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out gaps.jsonl
 sed -n '4p;9p;20p' plain.jsonl | grep -o '"cell_id":"[0-9a-f]*"' >wanted_lines
-expect_count 0 '"chain":' gaps.jsonl
+expect_count 0 '"chain":"' gaps.jsonl
 sed -n '23,25p' gaps.jsonl | grep -o '"cell_id":"[0-9a-f]*"' | cmp - wanted_lines ||
     fail "not the missing cells in their order"
 

@@ -193,6 +193,18 @@ class Launch:
         self.flops = 1e9 * number(line["flops_per_step"]) / self.key["n_devices"] / self.step
 
 
+def timed_words(file):
+    if file.seconds != file.seconds:
+        return "-"
+    timed = 0
+    for launch in file.cells:
+        raw = launch.line["raw"]
+        timed += sum(launch.steps) if launch.ok else 0
+        turns = [*(raw.get("rounds_ns") or {}).values(), raw.get("alone_ns") or []]
+        timed += sum(map(sum, turns)) if launch.ok else 0
+    return f"{timed / 1e7 / file.seconds:.0f} % of {file.seconds:.1f} s"
+
+
 def number(v):
     return nan if v is None else float(v)
 
@@ -245,6 +257,10 @@ class File:
         lines = [json.loads(line) for line in open(path, encoding="utf-8")]
         self.run = lines[0]
         self.cells = [Launch(l) for l in lines if l["schema"].startswith("lockstep/cell/")]
+        ends = [l for l in lines if l["schema"].startswith("lockstep/end/")]
+        self.seconds = nan
+        if len(ends) == len({l.at[2] for l in self.cells}):
+            self.seconds = sum(number(l.get("seconds")) for l in ends)
         assert self.run["scaling"] == "strong"
         groups = {}
         for launch in self.cells:
@@ -686,7 +702,8 @@ def main():
         "counts": [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
                     str(file.run["planned"]),
                     str(sum(len(l.line["raw"]["t_step_ns"]) > 0 for l in file.cells)), str(good),
-                    str(len(file.cells) - good), "0", str(file.run["planned"] - len(file.cells))]]}
+                    str(len(file.cells) - good), "0", str(file.run["planned"] - len(file.cells)),
+                    timed_words(file)]]}
     if peers:
         expected |= {"peer-steps": peers.step_rows(), "peer-ratios": peers.ratio_rows()}
     expected = {name: rows for name, rows in expected.items() if rows}
