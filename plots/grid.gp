@@ -7,7 +7,7 @@
 # The table has no missing numbers where a series has a point: a range that is not there has no length.
 narrow = width < 500
 if (narrow) { panel_room = 8 }
-panel_edge = narrow ? 60 : 70
+panel_edge = narrow ? 66 : 70
 panel_head = narrow ? 88 : 68
 panel_foot = 62
 fitting = int(floor(1.0 * (width - panel_edge) / panel_least))
