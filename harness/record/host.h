@@ -4,8 +4,8 @@
 
 #include "record/record.h"
 
-/* Into the run; NaN: the system does not tell. Status as in record/machine.h. Root is "", or a folder
- * with another machine's /proc and /dev. */
+/* Into the run; NaN: the system does not tell. Status as in record/machine.h. Root is "", or a
+ * folder with another machine's /proc and /dev. */
 int host_read(const char *root, struct record_run *run);
 
 #endif
