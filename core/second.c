@@ -14,6 +14,7 @@
 struct second_worker {
     struct dp_second *second;
     struct dp_slot *slot;
+    void (*adopt)(struct dp_slot *slot); /* of the slot's table, which may be wrapped meanwhile */
     pthread_t thread;
 };
 
@@ -188,8 +189,8 @@ static void *work(void *arg)
     uint64_t pass = 0;
     if (group->bound_caller)
         dp_topology_bind(group->topology, w->slot->info.index, group->size, NULL);
-    if (w->slot->ops->adopt)
-        w->slot->ops->adopt(w->slot);
+    if (w->adopt)
+        w->adopt(w->slot);
     pthread_mutex_lock(&second->lock);
     while (!second->stop) {
         last = pass == second->pass ? last : NULL;
@@ -356,10 +357,11 @@ static int start_workers(struct dp_second *second, struct dp_error *err)
 {
     for (int i = 0; i < second->group->size; ++i) {
         struct second_worker *worker = &second->worker[i];
-        *worker = (struct second_worker){.second = second, .slot = second->group->slot[i]};
+        struct dp_slot *slot = second->group->slot[i];
+        *worker = (struct second_worker){.second = second, .slot = slot, .adopt = slot->ops->adopt};
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             return dp_fail(err, DP_ENOMEM, "%s: its second worker cannot be started",
-                           worker->slot->info.name);
+                           slot->info.name);
         second->started = i + 1;
     }
     return 0;

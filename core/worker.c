@@ -21,6 +21,7 @@ struct baton {
 struct dp_worker {
     struct dp_group *group;
     struct dp_slot *slot;
+    void (*adopt)(struct dp_slot *slot); /* of the slot's table, which may be wrapped meanwhile */
     pthread_t thread;
     struct baton go, back;
     unsigned ticket; /* of the calling thread: the last one handed out */
@@ -112,8 +113,8 @@ static void *work(void *arg)
     if (group->workers->bind)
         worker->bind_status =
             dp_topology_bind(group->topology, worker->slot->info.index, group->size, NULL);
-    if (worker->slot->ops->adopt)
-        worker->slot->ops->adopt(worker->slot);
+    if (worker->adopt)
+        worker->adopt(worker->slot);
     for (unsigned ticket = 1;; ++ticket) {
         baton_take(&worker->go, ticket, group->workers->spins);
         if (worker->stop)
@@ -163,6 +164,7 @@ static int worker_start(struct dp_group *group, struct dp_slot *slot, struct dp_
     struct dp_worker *worker = &workers->worker[workers->started];
     worker->group = group;
     worker->slot = slot;
+    worker->adopt = slot->ops->adopt;
     baton_open(&worker->go);
     baton_open(&worker->back);
     if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
