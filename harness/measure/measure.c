@@ -411,20 +411,11 @@ static bool is_by_value(const struct measure *m, const struct dp_group *group)
            (row.can & DP_COMM_FREE_ORDER) != 0;
 }
 
-static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
+/* All that a step needs, verified as far as it can be before one was made. */
+static int open_all(struct measure *m, struct dp_group *group)
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
-    size_t most;
-
-    m->limits = cell_samples(m->config);
-    most = CELL_WARMUP_MAX + m->limits.max_steps;
-
-    cell->oversubscribed = dp_group_oversubscribed(group);
-    if (record_cell_alloc(cell, most, cell->n_ranks)) {
-        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
-        return;
-    }
     int status = 0;
 
     if (session_open(&m->session, group, m->config, &err))
@@ -438,16 +429,39 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         status = open_sets(m);
     if (status == 0 && open_chain(m, &err))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    cell->setup_ns = session_clock_ns() - start_ns;
-    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains};
-    if (status == 0)
-        status = steps_run(&m->steps);
+    return status;
+}
+
+/* The samples, and what is measured beside them. */
+static int run_all(struct measure *m)
+{
+    int status = steps_run(&m->steps);
+
     if (status == 0)
         status = step_behind(m);
     if (status == 0)
         status = measure_beside(m);
     if (status == 0)
         status = trace_beside(m);
+    return status;
+}
+
+static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
+{
+    struct record_cell *cell = m->cell;
+
+    m->limits = cell_samples(m->config);
+    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains};
+    cell->oversubscribed = dp_group_oversubscribed(group);
+    if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
+        return;
+    }
+    int status = open_all(m, group);
+
+    cell->setup_ns = session_clock_ns() - start_ns;
+    if (status == 0)
+        status = run_all(m);
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps.n;
     chain_close(&m->chain);
