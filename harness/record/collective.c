@@ -17,10 +17,10 @@ double record_collective_values(const struct record_cell *cell)
 {
     const struct collective_type *type = collective_type_find(cell->key.dtype);
     const struct collective *collective = collective_find(cell->key.workload);
-    const double count = type ? (double)(cell->key.size_bytes / type->bytes) : (double)NAN;
+    const size_t count = type ? cell->key.size_bytes / type->bytes : 0;
     /* Of a reducescatter each has one block of them. */
     const bool one = collective && collective->in_blocks && !collective->out_blocks;
-    return count * (one ? 1.0 : (double)cell->key.n_devices);
+    return type ? (double)count * (one ? 1.0 : (double)cell->key.n_devices) : (double)NAN;
 }
 
 static int check_key(const struct record_key *key, struct text_error *err)
