@@ -158,8 +158,10 @@ fits) # what is concluded from reports, whose numbers are made up, and one trial
     other harness/lockstep "FOLDER=$folder . $here/fake_fits.sh"
     cp --remove-destination fake/harness/lockstep fake/suites/test/prove/lockstep-slowed
     command -v gnuplot >/dev/null || exit 77
-    expect 0 --build fake fits
+    page
+    expect 0 --build fake --write page.md fits
     rows PASS fits 4
+    grep -q '^| fits | alpha of collectives.* PASS |$' page.md
     has out 'allreduce/threads/2 40 [(]40[)], allreduce/threads/4 80 [(]80[)], broadcast/threads/2 20 [(]20[)], broadcast/threads/4 60 [(]60[)], allreduce/staged/2 100 [(]100[)], broadcast/staged/2 40 [(]40[)]$'
     has out 'allreduce/threads/2 2 [(]2[)], .*broadcast/threads/2 4 [(]4[)], .*allreduce/staged/2 0.4 [(]0.4[)], '
     has out 'beside-30ms 0.75 [(]0.75[)], .*beside-10ms 0.3125 [(]0.3125[)]$'
