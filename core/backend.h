@@ -76,8 +76,8 @@ struct dp_device_ops {
      * together: by flush, or before anything else could tell: a copy, a call, an event, a wait for
      * the queue. flush also returns failures of those. NULL: none are ever held back. */
     void (*hold)(struct dp_queue *queue, bool on);
-    /* As launch, and before all that is held back, none of which uses what this one writes. NULL:
-     * as launch. */
+    /* Launches ahead of what is held back; no held operation may touch its output. NULL: as
+     * launch. */
     int (*ahead)(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                  struct dp_error *err);
     int (*flush)(struct dp_queue *queue, struct dp_error *err);

@@ -180,8 +180,8 @@ struct dp_slot_info {
     int numa_node;       /* nearest NUMA node, -1 unknown */
     bool bound;          /* its worker is bound to cores */
     bool lag;            /* operations run late on purpose */
-    uint64_t delay_ns;   /* that each operation of its queue of transfers takes longer, asleep */
-    uint64_t delay_rate; /* bytes per second: what it writes takes so much longer; 0: no longer */
+    uint64_t delay_ns;   /* by which each operation of its queue of transfers is delayed */
+    uint64_t delay_rate; /* bytes per second: delays it by what it writes, too; 0: no delay */
     uint64_t peak_bytes; /* most bytes that tensors, parameters and steps had there at one time */
     /* Of a GPU; else "", 0 and false. */
     char model[64], bus[16]; /* "NVIDIA H100 80GB HBM3", "0000:1b:00.0" */

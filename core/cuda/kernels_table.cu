@@ -15,8 +15,8 @@ static __global__ void lookup(dp_lookup g)
     }
 }
 
-/* Adds to a row what of the block's THREADS numbers, which begin at number from, is it. A thread
- * has the same columns each time, so that it adds in the order of the numbers. */
+/* Adds to a row those of the block's THREADS numbers, from number `from` on, that belong to it. A
+ * thread has the same columns each time, so that it adds in the order of the numbers. */
 static __device__ void add_to_row(const dp_lookup &g, size_t row, size_t from, const bool *hits)
 {
     for (unsigned k = 0; k < THREADS; ++k) {

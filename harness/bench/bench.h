@@ -38,7 +38,7 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
                  struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
                  struct bench_wrong *wrong, struct dp_error *err);
 
-/* overlap: what of the reduction of ranks a step hides behind backward, printed. An exit status. */
+/* overlap: how much of the ranks' reduction overlaps backward, printed. An exit status. */
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
 
 /* The lines on standard output; scratch has room for twice the rounds. */

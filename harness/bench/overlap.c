@@ -1,4 +1,4 @@
-/* bench/overlap.c: what of its communication a step of DistributedDataParallel hides.
+/* bench/overlap.c: how much communication of DistributedDataParallel overlaps backward.
  *
  * A model of equal layers, a bucket each: all but the last one, which is complete when backward is
  * over, can be reduced beside the backward of the layers before. The batch is made so large that

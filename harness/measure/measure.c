@@ -245,7 +245,7 @@ static int step_behind(struct measure *m)
 }
 
 /* What was moved in the last step, what the devices held, and a step without communication: of
- * ranks, too, what of it is hidden. */
+ * ranks, too, how much of it overlaps backward. */
 static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;

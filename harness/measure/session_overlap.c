@@ -1,5 +1,5 @@
-/* measure/session_overlap.c: what of the communication of ranks is hidden behind their backward: a
- * step without its reduction, the reduction alone, and the whole step, in turns. What they leave is
+/* measure/session_overlap.c: how much of the ranks' communication overlaps their backward: a step
+ * without its reduction, the reduction alone, and the whole step, in turns. What they leave is
  * compared with the verified step, outside of what is timed. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* report/ranks.c: the words about DistributedDataParallel: its buckets, what it takes beside
- * DataParallel, and what of its communication is hidden. */
+/* report/ranks.c: the words about DistributedDataParallel: its buckets, its times next to those of
+ * DataParallel, and how much communication overlaps backward. */
 #include "report/report.h"
 
 #include <math.h>

@@ -369,8 +369,8 @@ enum report_base_column {
 };
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
 
-/* Tables about ranks: DataParallel beside them, and what of their reduction is hidden. A row is a
- * point of DistributedDataParallel. report/ranks.c */
+/* Tables about ranks: DataParallel next to them, and how much of their reduction overlaps backward.
+ * A row is a point of DistributedDataParallel. report/ranks.c */
 enum report_ranks { REPORT_RANKS_BESIDE, REPORT_RANKS_OVERLAP, REPORT_RANKS_TABLES };
 struct report_ranks_table {
     const char *id, *title, *rows, *note; /* rows: what they are */

@@ -66,7 +66,7 @@ static int open_core(const char *root, int core, char path[PATH_BYTES], struct c
         const int fd = open_file(path);
 
         if (fd >= 0 && i > 0)
-            note(locks, "cores are locked in %s: %s is not to be had", folders[i], folders[0]);
+            note(locks, "cores are locked in %s: %s cannot be used", folders[i], folders[0]);
         if (fd >= 0)
             return fd;
     }

@@ -1,7 +1,7 @@
-/* train/against.c: two trainings beside each other, and how far they part.
+/* train/against.c: two trainings next to each other, and how far they diverge.
  *
  * On real data sums are rounded, in an order that depends on how many devices there are, and
- * training lets such differences grow. How far rounding alone drives two trainings apart is
+ * training lets such differences grow. How far runs diverge that differ only in rounding is
  * measured at the same time: other trainings on the other side's devices get the rows of each batch
  * in another order, which changes nothing but the order of sums. The bound of a step is FACTOR
  * times the farthest that one of them is, or was, from the other side, and at least FACTOR

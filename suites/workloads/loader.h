@@ -21,7 +21,7 @@ struct loader_config {
     uint64_t seed;
     bool shuffle; /* else in the order of index */
     bool prefetch;
-    /* The order is filled up to a multiple of it, with rows from its start, as DistributedSampler
+    /* The order is rounded up to a multiple of it, with rows from its start, as DistributedSampler
      * does. 0, 1: not. */
     size_t multiple;
     float scale; /* features are multiplied by it; 0 means 1 */

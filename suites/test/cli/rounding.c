@@ -189,8 +189,8 @@ static int try_cell(const char *workload, enum cell_mode mode, size_t rows)
     return wrong;
 }
 
-/* Of ranks the last steps, which tell what of the reduction is hidden, are timed and verified, too:
- * the very last product is wrong, and nothing else. */
+/* Of ranks the last steps, which tell how much of the reduction overlaps backward, are timed and
+ * verified, too: the very last product is wrong, and nothing else. */
 static int try_last(void)
 {
     struct record_cell cell;

@@ -64,7 +64,7 @@ sweep shards4.jsonl --devices virt:4 --backend cpu-ref --counts 2,4 --batch 10 -
     --warmup 1:0 --workload resnet
 check shards4.jsonl 2
 
-# Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
+# Ranks: a cell per bucket, with the hidden part of the reduction; slow transfers are another device.
 sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \
     --workload mlp:7,5,4
 check ddp.jsonl 4
