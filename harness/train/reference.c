@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "descriptor.h"
-#include "verify/dense.h"
+#include "verify/arrays.h"
 
 enum { MOST = WORKLOAD_MAX_SIZES };
 
@@ -127,21 +127,21 @@ static double *append(double *to, const double from[], size_t n)
 static int run_dense(const struct workload *workload, const struct train_numbers *numbers,
                      double *result)
 {
-    const struct dense_numbers given = {numbers->rows, numbers->value, numbers->feature,
-                                        numbers->c};
+    const struct reference_numbers given = {numbers->rows, numbers->value, numbers->feature,
+                                            numbers->c};
     const size_t n = workload_params(workload);
     struct verify *verify = NULL;
     struct text_error why;
     double *gradient;
 
-    if (verify_dense_given(workload, &given, &verify, &why))
+    if (reference_arrays_given(workload, &given, &verify, &why))
         return -1;
 
-    const struct verify_dense *d = verify->dense;
+    const struct reference_arrays *d = verify->arrays;
 
     result = append(result, d->output.value, d->output.n);
     gradient = result = append(result, &d->loss, 1);
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         result = append(result, d->grad[p].value, d->grad[p].n);
     for (size_t i = 0; i < n; ++i)
         result[i] = (double)numbers->value[i] - gradient[i];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "verify/dense.h"
+#include "verify/arrays.h"
 
 static int cannot(const char *text, struct text_error *why)
 {
@@ -13,7 +13,7 @@ static int cannot(const char *text, struct text_error *why)
 
 static void fill_outputs(const struct verify *v, float outputs[])
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
     const double *from = d ? d->output.value : v->output;
 
@@ -42,13 +42,13 @@ static int fill_layer(const struct verify *v, size_t l, float weight[], float bi
 int verify_answer(const struct verify *verify, float outputs[], double *loss,
                   float *const gradient[], struct text_error *why)
 {
-    const struct verify_dense *d = verify->dense;
+    const struct reference_arrays *d = verify->arrays;
 
     if (d ? !d->exact : verify->probe)
         return cannot("its results are rounded: there is no answer to the bit", why);
     fill_outputs(verify, outputs);
     *loss = d ? d->loss : verify->loss;
-    for (int p = 0; d && p < DENSE_PARAMS; ++p)
+    for (int p = 0; d && p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i)
             gradient[p][i] = (float)d->grad[p].value[i];
     for (size_t l = 0; l < verify->layers; ++l)

@@ -78,7 +78,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct windows *
 }
 
 /* da from du, where the ReLU let a pass. */
-static void second_back(const struct verify_dense *d, struct capsnet *m)
+static void second_back(const struct reference_arrays *d, struct capsnet *m)
 {
     const size_t taps = FIRST * TAPS;
 
@@ -96,7 +96,7 @@ static void second_back(const struct verify_dense *d, struct capsnet *m)
 }
 
 /* Capsule i's input is u[i * CAPSULE_IN] and what follows; its weight is [VOTES, CAPSULE_IN]. */
-static void vote(const struct verify_dense *d, struct capsnet *m)
+static void vote(const struct reference_arrays *d, struct capsnet *m)
 {
     for (size_t i = 0; i < CAPSULES_IN; ++i)
         for (size_t e = 0; e < VOTES; ++e)
@@ -108,7 +108,7 @@ static void vote(const struct verify_dense *d, struct capsnet *m)
 /* du and the gradient of the capsules' weight, from ds. */
 static void vote_back(struct verify_sums *sums, struct capsnet *m)
 {
-    const double *weight = sums->dense->param[4].value;
+    const double *weight = sums->arrays->param[4].value;
 
     for (size_t i = 0; i < CAPSULES_IN; ++i) {
         struct near dvote[VOTES];
@@ -127,7 +127,7 @@ static void vote_back(struct verify_sums *sums, struct capsnet *m)
     }
 }
 
-static void forward(const struct verify_dense *d, struct capsnet *m)
+static void forward(const struct reference_arrays *d, struct capsnet *m)
 {
     double largest = convolve(&first, !m->probe, m->x, d->param[0].value, d->param[1].value, m->a);
 
@@ -150,12 +150,12 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
 
     for (size_t i = 0; i < SIDE * SIDE; ++i)
         m->x[i] = (struct near){workload_input(set, r, i), 0};
-    forward(sums->dense, m);
+    forward(sums->arrays, m);
     verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
     routing_backward(&m->routing, m->dv, m->ds);
     vote_back(sums, m);
     weights_back(sums, 2, &second, m->a, m->du);
-    second_back(sums->dense, m);
+    second_back(sums->arrays, m);
     weights_back(sums, 0, &first, m->x, m->da);
 }
 

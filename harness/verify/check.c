@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "numbers/equal.h"
-#include "verify/dense.h"
+#include "verify/arrays.h"
 #include "verify/probe.h"
 
 static int differ(const char *what, const char *where, size_t number,
@@ -75,7 +75,7 @@ static int check_loss(const struct verify *v, const struct verify_step *step,
                       struct verify_found *found, struct text_error *why)
 {
     double value = v->loss, bound = 0;
-    struct dense_array loss = {1, &value, &bound};
+    struct reference_array loss = {1, &value, &bound};
     struct equal_report report;
 
     found->values += 1;
@@ -228,8 +228,8 @@ int verify_measure(const struct verify *verify, const struct verify_step *step,
 
     *found = (struct verify_found){0};
     status = check_shards(verify, step, found, why);
-    if (status == 0 && verify->dense)
-        return verify_dense_check(verify, step, found, why);
+    if (status == 0 && verify->arrays)
+        return reference_arrays_check(verify, step, found, why);
     if (status == 0)
         status = check_outputs(verify, step, found, why);
     for (size_t l = 0; l < verify->layers && status == 0; ++l)
@@ -249,7 +249,7 @@ int verify_check(const struct verify *verify, const struct verify_step *step, si
 
 double verify_width(const struct verify *verify)
 {
-    const struct verify_dense *d = verify->dense;
+    const struct reference_arrays *d = verify->arrays;
     const size_t n = d ? d->output.n : verify->patterns * verify->layer[verify->layers - 1].out;
     const double *value = d ? d->output.value : verify->output;
     const double *bound = d ? d->output.bound : verify->output_error;

@@ -1,6 +1,6 @@
 /* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops over
  * what is not 0. All numbers are integers; beside every sum stands the sum of its |terms|. */
-#include "verify/dense.h"
+#include "verify/arrays.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void pool(struct cnn *m)
 
 static void forward(struct verify *v, struct cnn *m, size_t r)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     convolve(m->x, 1, d->param[0].value, d->param[1].value, FIRST, m->a, &m->largest);
     convolve(m->a, FIRST, d->param[2].value, d->param[3].value, SECOND, m->b, &m->largest);
@@ -116,7 +116,7 @@ static void forward(struct verify *v, struct cnn *m, size_t r)
 }
 
 /* Adds a pattern's term, once for each of its rows. */
-static void add(struct dense_array *grad, size_t i, double times, double term)
+static void add(struct reference_array *grad, size_t i, double times, double term)
 {
     grad->value[i] += times * term;
     grad->bound[i] += times * fabs(term);
@@ -125,7 +125,7 @@ static void add(struct dense_array *grad, size_t i, double times, double term)
 /* Gradients of the linear layer, and of b. A relu that gave 0 passes nothing. */
 static void linear_back(struct verify *v, struct cnn *m, const double *g, double times)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     memset(m->db, 0, sizeof m->db);
     for (size_t k = 0; k < CLASSES; ++k) {
@@ -142,7 +142,7 @@ static void linear_back(struct verify *v, struct cnn *m, const double *g, double
 static void convolve_back(struct verify *v, int p, const double *in, size_t channels, size_t outs,
                           const double *dy, double times, struct cnn *back)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     for (size_t i = 0; i < outs * PLANE; ++i) {
         const size_t o = i / PLANE;
@@ -195,7 +195,7 @@ static void note_operands(struct cnn *m)
 static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     (void)set;
     if (!m)

@@ -37,7 +37,7 @@ static struct near let_pass(struct near z)
 static void convolve(const struct verify *v, int p, const struct near *in, size_t channels,
                      size_t outs, struct near *out)
 {
-    const double *weight = v->dense->param[p].value, *bias = v->dense->param[p + 1].value;
+    const double *weight = v->arrays->param[p].value, *bias = v->arrays->param[p + 1].value;
     size_t from;
 
     for (size_t o = 0; o < outs; ++o) {
@@ -138,7 +138,7 @@ static void second_back(const struct verify *v, struct cnn *m)
     for (size_t i = 0; i < FIRST * PLANE; ++i)
         m->sum[i] = (struct near_sum){.operands = v->operands};
     for (size_t i = 0; i < SECOND * PLANE; ++i) {
-        const double *weight = v->dense->param[2].value + i / PLANE * FIRST * TAPS;
+        const double *weight = v->arrays->param[2].value + i / PLANE * FIRST * TAPS;
 
         for (size_t t = 0; t < FIRST * TAPS; ++t)
             if (weight[t] != 0 && tap_place(i % PLANE, t % TAPS, &from))

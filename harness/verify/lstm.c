@@ -3,8 +3,8 @@
 
 enum { GATES = 4 * HIDDEN };
 
-static void step_forward(const struct verify_dense *d, struct recurrent *m, const struct near *x,
-                         int t)
+static void step_forward(const struct reference_arrays *d, struct recurrent *m,
+                         const struct near *x, int t)
 {
     for (size_t k = 0; k < GATES; ++k) {
         const struct near sum = recurrent_sum(d, m, x, t, k);
@@ -38,7 +38,7 @@ static void unit_back(struct recurrent *m, int t, size_t u, struct near dh, stru
 }
 
 /* dh: of the last step. */
-static void all_back(const struct verify_dense *d, struct recurrent *m, struct near dh[HIDDEN])
+static void all_back(const struct reference_arrays *d, struct recurrent *m, struct near dh[HIDDEN])
 {
     struct near dc[HIDDEN] = {{0, 0}};
 

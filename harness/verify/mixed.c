@@ -7,7 +7,7 @@
 enum { WIDTH = 10 };
 
 /* Adds a pattern's term, once for each of its rows. */
-static void add(struct dense_array *grad, size_t i, double times, double term)
+static void add(struct reference_array *grad, size_t i, double times, double term)
 {
     grad->value[i] += times * term;
     grad->bound[i] += times * fabs(term);
@@ -15,7 +15,7 @@ static void add(struct dense_array *grad, size_t i, double times, double term)
 
 static void forward(struct verify *v, size_t r, const double *row)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     for (size_t k = 0; k < WIDTH; ++k) {
         double y = d->param[2].value[k], terms = fabs(y);
@@ -33,7 +33,7 @@ static void forward(struct verify *v, size_t r, const double *row)
 static void backward(struct verify *v, size_t number, const double *row, const double *g,
                      double times)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     for (size_t k = 0; k < WIDTH; ++k) {
         add(&d->grad[2], k, times, g[k]);
@@ -46,7 +46,7 @@ static void backward(struct verify *v, size_t number, const double *row, const d
 
 static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
     (void)set, (void)why;
     for (size_t r = 0; r < v->patterns; ++r) {
@@ -67,7 +67,7 @@ static void probe_pattern(void *model, struct verify_sums *sums, const struct wo
                           size_t r)
 {
     const size_t number = (size_t)workload_number(set, r);
-    const double *row = sums->dense->param[0].value + number * WIDTH;
+    const double *row = sums->arrays->param[0].value + number * WIDTH;
     struct near x[WIDTH], dx[WIDTH];
 
     (void)model;

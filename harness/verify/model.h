@@ -27,10 +27,10 @@ struct verify {
     double *output; /* [patterns, last size], also the input of no layer */
     double *weight; /* S_r, [patterns] */
     double loss;
-    struct verify_dense *dense; /* of other models, which have no layers here; NULL */
-    bool ranks;                 /* a step of DistributedDataParallel */
-    size_t divisor;             /* of the gradients: 1, or the ranks of a mean */
-    double bound;               /* above every sum of |terms| of the gradients */
+    struct reference_arrays *arrays; /* of other models, which have no layers here; NULL */
+    bool ranks;                      /* a step of DistributedDataParallel */
+    size_t divisor;                  /* of the gradients: 1, or the ranks of a mean */
+    double bound;                    /* above every sum of |terms| of the gradients */
     struct workload_set set;
     bool probe;           /* rounds: all is compared within bounds */
     double operands;      /* what the math may take a product of two operands away; f32: 0 */

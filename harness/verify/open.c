@@ -4,7 +4,7 @@
  * pattern's, sum over n of g_n (x) a_n = sum over patterns r of S_r * g_r (x) a_r, where S_r adds
  * up the s_n of the rows of pattern r. Weights are used as their two entries per row, never as
  * matrices. */
-#include "verify/dense.h"
+#include "verify/arrays.h"
 #include "verify/probe.h"
 
 #include <math.h>
@@ -292,7 +292,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         status = 0;
     }
     if (status == 0 && !workload_is_chain(workload)) {
-        status = verify_dense_open(v, workload, set, why);
+        status = reference_arrays_open(v, workload, set, why);
     } else if (status == 0) {
         v->layers = workload_layers(workload);
         v->straight = workload->is->straight;
@@ -322,6 +322,6 @@ void verify_close(struct verify *verify)
     free(verify->output);
     free(verify->output_error);
     free(verify->weight);
-    verify_dense_close(verify->dense);
+    reference_arrays_close(verify->arrays);
     free(verify);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "descriptor.h"
-#include "verify/dense.h"
+#include "verify/arrays.h"
 
 static const double FLOAT_LIMIT = 0x1p24;
 
@@ -20,16 +20,16 @@ static double update_bound(const struct verify *v)
     const double unit = (double)v->devices / VERIFY_LEARNING_RATE;
     double most = v->bound + 2 * unit; /* weights and biases of layers are at most 2 */
 
-    for (int p = 0; v->dense && p < DENSE_PARAMS; ++p)
-        for (size_t i = 0; i < v->dense->grad[p].n; ++i)
+    for (int p = 0; v->arrays && p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < v->arrays->grad[p].n; ++i)
             most =
-                fmax(most, v->dense->grad[p].bound[i] + fabs(v->dense->param[p].value[i]) * unit);
+                fmax(most, v->arrays->grad[p].bound[i] + fabs(v->arrays->param[p].value[i]) * unit);
     return most;
 }
 
 static double pattern_loss(const struct verify *v, const struct workload_set *set, size_t r)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
     const double *output = (d != NULL ? d->output.value : v->output) + r * width;
     double sum = 0;
@@ -57,17 +57,17 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
         total += (double)(float)sum;
     }
     v->loss = total;
-    if (v->dense)
-        v->dense->loss = total;
+    if (v->arrays)
+        v->arrays->loss = total;
     free(loss);
     return 0;
 }
 
 /* A division by a power of two rounds nothing; the bound of a model that is not exact allows for as
  * many parts of its sums as there are devices. */
-static void divide(struct verify_dense *d, size_t ranks)
+static void divide(struct reference_arrays *d, size_t ranks)
 {
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i) {
             d->grad[p].value[i] /= (double)ranks;
             d->grad[p].bound[i] /= d->exact ? 1 : (double)ranks;
@@ -77,7 +77,7 @@ static void divide(struct verify_dense *d, size_t ranks)
 int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why)
 {
     const size_t ranks = verify->devices;
-    struct verify_dense *d = verify->dense;
+    struct reference_arrays *d = verify->arrays;
     const bool exact = !d ? !verify->probe : d->exact;
     const double bound = exact ? update_bound(verify) : 0;
     int status;
@@ -97,7 +97,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     verify->ranks = true;
     /* Both splits are one where every rank has as many rows. */
     if (verify->patterns > verify->kinds && verify->rows % ranks != 0 &&
-        (status = verify_dense_again(verify, set, why)))
+        (status = reference_arrays_again(verify, set, why)))
         return status;
     if (d)
         divide(d, ranks);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
+struct near recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
                           const struct near *x, int t, size_t k)
 {
     struct near_sum sum = {.v = 0};
@@ -43,9 +43,9 @@ static void one_pattern(void *model, struct verify_sums *s, const struct workloa
     for (size_t i = 0; i < STEPS * FEATURES; ++i)
         x[i] = (struct near){workload_input(set, r, i), 0};
     for (int t = 0; t < STEPS; ++t)
-        m->cell->forward(s->dense, m, x + t * FEATURES, t);
+        m->cell->forward(s->arrays, m, x + t * FEATURES, t);
     verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);
-    m->cell->backward(s->dense, m, dh);
+    m->cell->backward(s->arrays, m, dh);
     for (int t = 0; t < STEPS; ++t)
         add_step(s, m, x + t * FEATURES, t);
 }

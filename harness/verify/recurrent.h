@@ -19,13 +19,14 @@ struct recurrent {
 struct recurrent_cell {
     size_t gates; /* of a step, all hidden units' */
     /* h[t] from x and what is before it. */
-    void (*forward)(const struct verify_dense *d, struct recurrent *m, const struct near *x, int t);
+    void (*forward)(const struct reference_arrays *d, struct recurrent *m, const struct near *x,
+                    int t);
     /* da of all steps, from dh of the last; dh is changed. */
-    void (*backward)(const struct verify_dense *d, struct recurrent *m, struct near dh[HIDDEN]);
+    void (*backward)(const struct reference_arrays *d, struct recurrent *m, struct near dh[HIDDEN]);
 };
 
 /* The sum of gate k's terms: W_ih x + W_hh h + b_ih + b_hh. */
-struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
+struct near recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
                           const struct near *x, int t, size_t k);
 int recurrent_fill(struct verify *v, const struct workload_set *set,
                    const struct recurrent_cell *cell, struct text_error *why);

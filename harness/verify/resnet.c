@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/dense.h"
+#include "verify/arrays.h"
 #include "verify/windows.h"
 
 enum { IMAGE_SIDE = 8, SIDE = 4, PLANE = SIDE * SIDE, CHANNELS = 32, WIDE = CHANNELS * PLANE };
@@ -62,7 +62,7 @@ static void convolve(struct resnet *m, const struct windows *of, bool whole, int
                      const double *bias, const struct near *x, struct near *y)
 {
     const bool exact = whole && !m->v->probe;
-    const double size = windows_forward(of, exact, m->v->dense->param[p].value, bias, x, y);
+    const double size = windows_forward(of, exact, m->v->arrays->param[p].value, bias, x, y);
 
     m->largest = exact ? fmax(m->largest, size) : m->largest;
 }
@@ -71,7 +71,7 @@ static void stem(struct resnet *m, struct row *row, const struct workload_set *s
 {
     for (size_t i = 0; i < IMAGE_SIDE * IMAGE_SIDE; ++i)
         row->image[i] = (struct near){workload_input(set, kind, i), 0};
-    convolve(m, &of_stem, true, STEM, m->v->dense->param[STEM + 1].value, row->image, row->x[0]);
+    convolve(m, &of_stem, true, STEM, m->v->arrays->param[STEM + 1].value, row->image, row->x[0]);
     for (size_t i = 0; i < WIDE; ++i)
         row->x[0][i] = cut(row->x[0][i]);
 }
@@ -82,8 +82,8 @@ static void measure(struct resnet *m, int b, size_t c)
     const int p = BLOCK + OF_BLOCK * b;
     struct norm *norm = &m->norm[b][c];
 
-    *norm = (struct norm){.weight = m->v->dense->param[p + 1].value[c],
-                          .bias = m->v->dense->param[p + 2].value[c]};
+    *norm = (struct norm){.weight = m->v->arrays->param[p + 1].value[c],
+                          .bias = m->v->arrays->param[p + 2].value[c]};
     for (size_t r = 0; r < m->v->kinds; ++r)
         for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i)
             norm_add_mean(norm, m->row[r].rows, m->row[r].conv[b][i]);
@@ -117,7 +117,7 @@ static void block(struct resnet *m, int b)
  * devices and to what was there. */
 static void add_shard(const struct resnet *m, int p, size_t i, struct near total)
 {
-    struct dense_array *grad = &m->v->dense->grad[p];
+    struct reference_array *grad = &m->v->arrays->grad[p];
     const double size = fabs(total.v) + total.e;
 
     grad->value[i] += total.v;
@@ -128,7 +128,7 @@ static void add_shard(const struct resnet *m, int p, size_t i, struct near total
 static void add_sum(const struct resnet *m, int p, size_t i, double terms,
                     const struct windows_sum *sum)
 {
-    struct dense_array *grad = &m->v->dense->grad[p];
+    struct reference_array *grad = &m->v->arrays->grad[p];
     const double size = sum->size + sum->carried;
 
     grad->value[i] += sum->value;
@@ -169,7 +169,7 @@ static void weight_sums(struct resnet *m, int p, int b)
 /* Outputs, and the gradients of what entered it: no other row has a part in those. */
 static void linear(struct resnet *m, const struct workload_set *set, size_t kind, size_t place)
 {
-    struct verify_dense *d = m->v->dense;
+    struct reference_arrays *d = m->v->arrays;
     const double *weight = d->param[LINEAR].value;
     struct row *row = &m->row[kind];
     struct near g[CLASSES];
@@ -219,7 +219,7 @@ static void linear_sums(struct resnet *m, const struct workload_set *set)
             bias.size += m->row[r].scales * fabs(workload_upstream(set, r, k));
         }
         if (!m->v->probe && bias.size < 0x1p24 / (double)m->v->devices)
-            m->v->dense->grad[LINEAR + 1].value[k] += bias.value;
+            m->v->arrays->grad[LINEAR + 1].value[k] += bias.value;
         else
             add_sum(m, LINEAR + 1, k, m->rows, &bias);
         for (size_t j = 0; j < WIDE; ++j) {
@@ -270,7 +270,7 @@ static void row_back(struct resnet *m, int b, struct row *row)
 
         row->dy[i] = norm_backward(&m->norm[b][i / PLANE], row->conv[b][i], &g);
     }
-    windows_backward(&of_block, m->v->dense->param[BLOCK + OF_BLOCK * b].value, row->dy, dx);
+    windows_backward(&of_block, m->v->arrays->param[BLOCK + OF_BLOCK * b].value, row->dy, dx);
     for (size_t i = 0; i < WIDE; ++i)
         row->g[i] = (struct norm_gradient){near_plus(row->g[i].own, dx[i].own),
                                            near_plus(row->g[i].all, dx[i].all)};

@@ -1,15 +1,15 @@
 /* verify/rnn.c: the cell of the model rnn, forward and back: h_t = tanh(sum). */
 #include "verify/recurrent.h"
 
-static void step_forward(const struct verify_dense *d, struct recurrent *m, const struct near *x,
-                         int t)
+static void step_forward(const struct reference_arrays *d, struct recurrent *m,
+                         const struct near *x, int t)
 {
     for (size_t k = 0; k < HIDDEN; ++k)
         m->h[t][k] = near_tanh(recurrent_sum(d, m, x, t, k));
 }
 
 /* dh: of the last step. */
-static void all_back(const struct verify_dense *d, struct recurrent *m, struct near dh[HIDDEN])
+static void all_back(const struct reference_arrays *d, struct recurrent *m, struct near dh[HIDDEN])
 {
     for (int t = STEPS - 1; t >= 0; --t) {
         for (size_t k = 0; k < HIDDEN && t < STEPS - 1; ++k)

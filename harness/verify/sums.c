@@ -11,7 +11,7 @@ void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, s
 {
     const double carried = fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
     const double size = fabs(a.v * b.v) + carried;
-    struct dense_array *grad = &sums->dense->grad[p];
+    struct reference_array *grad = &sums->arrays->grad[p];
 
     if (size == 0)
         return;
@@ -24,7 +24,7 @@ void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, s
 void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
                         int p, const struct near *x, size_t in, struct near *dx)
 {
-    struct verify_dense *d = sums->dense;
+    struct reference_arrays *d = sums->arrays;
     struct near g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; ++k) {
@@ -56,7 +56,7 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
  * or there twice shows in them whatever the batch. */
 static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 {
-    struct dense_array *grad = &sums->dense->grad[p];
+    struct reference_array *grad = &sums->arrays->grad[p];
 
     for (size_t i = 0; i < grad->n; ++i) {
         const double size = sums->size[p][i], terms = sums->terms[p][i];
@@ -69,8 +69,8 @@ static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 
 static int open_sums(struct verify_sums *sums)
 {
-    for (int p = 0; p < DENSE_PARAMS; ++p) {
-        const size_t n = sums->dense->grad[p].n;
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+        const size_t n = sums->arrays->grad[p].n;
 
         sums->size[p] = verify_numbers(1, n);
         sums->terms[p] = verify_numbers(1, n);
@@ -83,7 +83,7 @@ static int open_sums(struct verify_sums *sums)
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
                      void *model, struct text_error *why)
 {
-    struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
+    struct verify_sums sums = {.arrays = v->arrays, .whole = -1, .operands = v->operands};
     int status = open_sums(&sums);
 
     if (status != 0)
@@ -95,9 +95,9 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }
-    for (int p = 0; p < DENSE_PARAMS && status == 0; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p)
         finish_gradient(&sums, p, v->devices);
-    for (int p = 0; p < DENSE_PARAMS; ++p) {
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(sums.size[p]);
         free(sums.terms[p]);
     }

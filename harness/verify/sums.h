@@ -4,14 +4,14 @@
 #ifndef HARNESS_VERIFY_SUMS_H
 #define HARNESS_VERIFY_SUMS_H
 
-#include "verify/dense.h"
+#include "verify/arrays.h"
 #include "verify/near.h"
 
 struct verify_sums {
-    struct verify_dense *dense;  /* filled in */
-    double rows, scales;         /* of this pattern: how many, and the sum of their scales */
-    double *size[DENSE_PARAMS];  /* sums of |terms| of the gradients */
-    double *terms[DENSE_PARAMS]; /* ... and how many: what is exactly 0 rounds nothing */
+    struct reference_arrays *arrays; /* filled in */
+    double rows, scales;             /* of this pattern: how many, and the sum of their scales */
+    double *size[REFERENCE_PARAMS];  /* sums of |terms| of the gradients */
+    double *terms[REFERENCE_PARAMS]; /* ... and how many: what is exactly 0 rounds nothing */
     int whole;       /* the parameter whose gradients are sums of whole numbers; -1: none */
     double operands; /* of near_sum */
 };

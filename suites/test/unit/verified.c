@@ -14,10 +14,10 @@ Test(verified, sum_begins_with_sum)
 {
     static struct recurrent m;
     double weight_x[FEATURES] = {1}, weight_h[HIDDEN], bias[1] = {0};
-    struct verify_dense d = {.param = {{FEATURES, weight_x, NULL},
-                                       {HIDDEN, weight_h, NULL},
-                                       {1, bias, NULL},
-                                       {1, bias, NULL}}};
+    struct reference_arrays d = {.param = {{FEATURES, weight_x, NULL},
+                                           {HIDDEN, weight_h, NULL},
+                                           {1, bias, NULL},
+                                           {1, bias, NULL}}};
     const struct near x[FEATURES] = {{1, 0}};
     float sum = 1;
 
@@ -40,10 +40,10 @@ Test(verified, sum_begins_with_bias)
 {
     const struct workload_set set = workload_set(1, 0);
     double weight[10 * HIDDEN], bias[10], output[10], bound[10], zeros[10 * HIDDEN] = {0};
-    struct verify_dense d = {.param = {{10 * HIDDEN, weight, NULL}, {10, bias, NULL}},
-                             .grad = {{10 * HIDDEN, zeros, zeros}, {10, zeros, zeros}},
-                             .output = {10, output, bound}};
-    struct verify_sums sums = {.dense = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
+    struct reference_arrays d = {.param = {{10 * HIDDEN, weight, NULL}, {10, bias, NULL}},
+                                 .grad = {{10 * HIDDEN, zeros, zeros}, {10, zeros, zeros}},
+                                 .output = {10, output, bound}};
+    struct verify_sums sums = {.arrays = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
     struct near x[HIDDEN], dx[HIDDEN];
 
     for (size_t i = 0; i < 10 * HIDDEN; ++i)
@@ -75,8 +75,9 @@ static void row_shows(const char *name, size_t rows)
 {
     struct verify *all = reference(name, rows), *short_of_one = reference(name, rows - 1);
 
-    for (int p = 0; p < DENSE_PARAMS && all->dense->grad[p].n > 0; ++p) {
-        const struct dense_array *want = &all->dense->grad[p], *got = &short_of_one->dense->grad[p];
+    for (int p = 0; p < REFERENCE_PARAMS && all->arrays->grad[p].n > 0; ++p) {
+        const struct reference_array *want = &all->arrays->grad[p],
+                                     *got = &short_of_one->arrays->grad[p];
         size_t beyond = 0;
 
         for (size_t i = 0; i < want->n; ++i)
@@ -98,7 +99,7 @@ Test(verified, a_row_shows)
 /* A step as the reference says it, but for its loss. */
 struct made {
     size_t shard[2];
-    float *outputs, *gradient[DENSE_PARAMS], *updated[DENSE_PARAMS];
+    float *outputs, *gradient[REFERENCE_PARAMS], *updated[REFERENCE_PARAMS];
 };
 
 static float *floats(size_t n)
@@ -111,15 +112,15 @@ static float *floats(size_t n)
 
 static void make(const struct verify *v, struct made *step)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     const size_t width = d->output.n / v->patterns;
 
     step->shard[0] = step->shard[1] = v->rows / 2;
     step->outputs = floats(v->rows * width);
     for (size_t i = 0; i < v->rows * width; ++i)
         step->outputs[i] = (float)d->output.value[verify_place(v, i / width) * width + i % width];
-    for (int p = 0; p < DENSE_PARAMS; ++p) {
-        const struct dense_array *grad = &d->grad[p];
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+        const struct reference_array *grad = &d->grad[p];
 
         step->gradient[p] = floats(grad->n);
         step->updated[p] = floats(grad->n);
@@ -161,7 +162,7 @@ static void loss_shows(const char *name, size_t rows)
               name);
     step.loss = NAN;
     cr_assert(verify_check(v, &step, &values, &why) == 1, "%s: a loss of NaN", name);
-    for (int p = 0; p < DENSE_PARAMS; ++p) {
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(made.gradient[p]);
         free(made.updated[p]);
     }
@@ -191,7 +192,7 @@ static double times_column(const double *weight, const double *x, size_t n, size
 }
 
 /* h of all steps, da of the first. */
-static void first_step(const struct verify_dense *d, const struct workload_set *set, size_t r,
+static void first_step(const struct reference_arrays *d, const struct workload_set *set, size_t r,
                        struct plain *m)
 {
     double g[10], dh[HIDDEN];
@@ -227,13 +228,13 @@ Test(verified, first_step_shows)
 
     memset(sum, 0, sizeof sum);
     for (size_t r = 0; r < v->patterns; ++r) {
-        first_step(v->dense, &set, r, &m);
+        first_step(v->arrays, &set, r, &m);
         for (size_t k = 0; k < HIDDEN; ++k)
             for (size_t j = 0; j < FEATURES; ++j)
                 sum[k][j] += v->weight[r] * m.da[k] * m.x[0][j];
     }
     for (size_t i = 0; i < HIDDEN * FEATURES; ++i)
-        beyond += fabs(sum[i / FEATURES][i % FEATURES]) > v->dense->grad[0].bound[i];
+        beyond += fabs(sum[i / FEATURES][i % FEATURES]) > v->arrays->grad[0].bound[i];
     cr_assert(beyond > 0);
     verify_close(v);
 }

@@ -1,6 +1,6 @@
-/* verify/dense.c: opens a reference of whole arrays and compares a step with it: bit for bit where
+/* verify/arrays.c: opens a reference of whole arrays and compares a step with it: bit for bit where
  * the model is exact, else within the bound that stands beside every number. */
-#include "verify/dense.h"
+#include "verify/arrays.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static const double FLOAT_LIMIT = 0x1p24;
 
-static int open_array(struct dense_array *array, size_t n)
+static int open_array(struct reference_array *array, size_t n)
 {
     array->n = n;
     array->value = verify_numbers(1, n);
@@ -25,7 +25,7 @@ static int open_array(struct dense_array *array, size_t n)
 static int open_arrays(struct verify *v, const struct workload *workload)
 {
     const size_t width = workload->size[workload->n_sizes - 1];
-    struct verify_dense *d = v->dense = calloc(1, sizeof *d);
+    struct reference_arrays *d = v->arrays = calloc(1, sizeof *d);
 
     if (!d)
         return -1;
@@ -34,7 +34,7 @@ static int open_arrays(struct verify *v, const struct workload *workload)
     d->upstream = verify_numbers(v->patterns, width);
     if (!v->weight || !d->input || !d->upstream || open_array(&d->output, v->patterns * width))
         return -1;
-    for (size_t p = 0; p < DENSE_PARAMS; ++p) {
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p) {
         const size_t n = workload_param_count(workload, p);
 
         if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
@@ -47,9 +47,9 @@ static void put_set(struct verify *v, const struct workload *workload,
                     const struct workload_set *set)
 {
     const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
-    for (size_t p = 0; p < DENSE_PARAMS; ++p)
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->param[p].n; ++i)
             d->param[p].value[i] = workload_value(workload, set, p, i);
     for (size_t r = 0; r < v->patterns; ++r) {
@@ -72,12 +72,12 @@ static void put(double to[], const float from[], size_t n)
 }
 
 static void put_given(struct verify *v, const struct workload *workload,
-                      const struct dense_numbers *numbers)
+                      const struct reference_numbers *numbers)
 {
     const float *value = numbers->value;
-    struct verify_dense *d = v->dense;
+    struct reference_arrays *d = v->arrays;
 
-    for (size_t p = 0; p < DENSE_PARAMS; ++p) {
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p) {
         put(d->param[p].value, value, d->param[p].n);
         value += d->param[p].n;
     }
@@ -90,10 +90,10 @@ static void put_given(struct verify *v, const struct workload *workload,
 /* A math that rounds the operands of matrix products must leave these alone. */
 static int check_operands(const struct verify *v, struct text_error *why)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     double most = d->operand;
 
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->param[p].n; ++i)
             most = fmax(most, fabs(d->param[p].value[i]));
     if (most <= v->operand_limit)
@@ -108,12 +108,12 @@ static int check_operands(const struct verify *v, struct text_error *why)
 /* Every sum of an exact model, the update's too, in units of its smallest bit. */
 static int check_limits(const struct verify *v, struct text_error *why)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     double most = 0;
 
     for (size_t i = 0; i < d->output.n; ++i)
         most = fmax(most, d->output.bound[i]);
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i)
             most =
                 fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
@@ -126,7 +126,7 @@ static int check_limits(const struct verify *v, struct text_error *why)
 }
 
 /* Of a bound above an eighth of the largest number: nobody would call that compared. */
-static bool is_narrow(const struct dense_array *array)
+static bool is_narrow(const struct reference_array *array)
 {
     double most = 0, bound = 0;
     bool finite = true;
@@ -142,10 +142,10 @@ static bool is_narrow(const struct dense_array *array)
 static int check_bounds(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     bool narrow = is_narrow(&d->output);
 
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         narrow = narrow && is_narrow(&d->grad[p]);
     if (narrow)
         return 0;
@@ -161,12 +161,12 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
 static int check_finite(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     double sum = 0;
 
     for (size_t i = 0; i < d->output.n; ++i)
         sum += d->output.bound[i];
-    for (int p = 0; p < DENSE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i)
             sum += d->grad[p].bound[i];
     if (isfinite(sum))
@@ -198,16 +198,16 @@ static int fill_checked(struct verify *v, const struct workload_set *set, struct
         return -1;
     if (v->probe)
         return check_finite(v, &v->workload, why);
-    return v->dense->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
+    return v->arrays->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
 }
 
-int verify_dense_open(struct verify *v, const struct workload *workload,
-                      const struct workload_set *set, struct text_error *why)
+int reference_arrays_open(struct verify *v, const struct workload *workload,
+                          const struct workload_set *set, struct text_error *why)
 {
     if (open_arrays(v, workload))
         return verify_starved(why);
     put_set(v, workload, set);
-    v->dense->exact = workload_is_exact(workload) && !v->probe;
+    v->arrays->exact = workload_is_exact(workload) && !v->probe;
     if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
@@ -215,24 +215,24 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
     return fill_checked(v, set, why);
 }
 
-static void clear(struct dense_array *array)
+static void clear(struct reference_array *array)
 {
     memset(array->value, 0, array->n * sizeof *array->value);
     memset(array->bound, 0, array->n * sizeof *array->bound);
 }
 
-int verify_dense_again(struct verify *v, const struct workload_set *set, struct text_error *why)
+int reference_arrays_again(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     memset(v->weight, 0, v->patterns * sizeof *v->weight);
-    clear(&v->dense->output);
-    for (int p = 0; p < DENSE_PARAMS; ++p)
-        clear(&v->dense->grad[p]);
+    clear(&v->arrays->output);
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        clear(&v->arrays->grad[p]);
     put_set(v, &v->workload, set);
     return fill_checked(v, set, why);
 }
 
-int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
-                       struct verify **verify, struct text_error *why)
+int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
+                           struct verify **verify, struct text_error *why)
 {
     struct verify *v = calloc(1, sizeof *v);
     int status = -1;
@@ -255,26 +255,26 @@ int verify_dense_given(const struct workload *workload, const struct dense_numbe
     return status;
 }
 
-void verify_dense_close(struct verify_dense *dense)
+void reference_arrays_close(struct reference_arrays *arrays)
 {
-    if (!dense)
+    if (!arrays)
         return;
-    for (int p = 0; p < DENSE_PARAMS; ++p) {
-        free(dense->param[p].value);
-        free(dense->param[p].bound);
-        free(dense->grad[p].value);
-        free(dense->grad[p].bound);
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+        free(arrays->param[p].value);
+        free(arrays->param[p].bound);
+        free(arrays->grad[p].value);
+        free(arrays->grad[p].bound);
     }
-    free(dense->output.value);
-    free(dense->output.bound);
-    free(dense->input);
-    free(dense->upstream);
-    free(dense);
+    free(arrays->output.value);
+    free(arrays->output.bound);
+    free(arrays->input);
+    free(arrays->upstream);
+    free(arrays);
 }
 
-static int compare(const struct verify_dense *d, const char *what, size_t number, const float *got,
-                   const double *want, const double *bound, size_t n, struct verify_found *found,
-                   struct text_error *why)
+static int compare(const struct reference_arrays *d, const char *what, size_t number,
+                   const float *got, const double *want, const double *bound, size_t n,
+                   struct verify_found *found, struct text_error *why)
 {
     struct equal_report report;
     char text[120];
@@ -290,10 +290,10 @@ static int compare(const struct verify_dense *d, const char *what, size_t number
 }
 
 /* w - lr g: the product, the difference and what g carries. */
-static int compare_updated(const struct verify_dense *d, int p, const float *got,
+static int compare_updated(const struct reference_arrays *d, int p, const float *got,
                            struct verify_found *found, struct text_error *why)
 {
-    const struct dense_array *grad = &d->grad[p];
+    const struct reference_array *grad = &d->grad[p];
     double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
     int status;
 
@@ -314,7 +314,7 @@ static int compare_updated(const struct verify_dense *d, int p, const float *got
 /* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
  * sum again. So the outputs, which are right, say it far better than the reference's would. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
-                    struct dense_array *loss)
+                    struct reference_array *loss)
 {
     const struct workload_set *set = &v->set;
     const size_t parts = v->ranks ? v->devices : 1;
@@ -344,18 +344,18 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
 static int compare_loss(const struct verify *v, const struct verify_step *step,
                         struct verify_found *found, struct text_error *why)
 {
-    double value = v->dense->loss, bound = 0;
-    struct dense_array loss = {1, &value, &bound};
+    double value = v->arrays->loss, bound = 0;
+    struct reference_array loss = {1, &value, &bound};
 
-    if (!v->dense->exact)
-        verify_loss_of(v, step->outputs, v->dense->output.n / v->patterns, &loss);
-    return compare(v->dense, "loss", 0, &step->loss, &value, &bound, 1, found, why);
+    if (!v->arrays->exact)
+        verify_loss_of(v, step->outputs, v->arrays->output.n / v->patterns, &loss);
+    return compare(v->arrays, "loss", 0, &step->loss, &value, &bound, 1, found, why);
 }
 
-int verify_dense_check(const struct verify *v, const struct verify_step *step,
-                       struct verify_found *found, struct text_error *why)
+int reference_arrays_check(const struct verify *v, const struct verify_step *step,
+                           struct verify_found *found, struct text_error *why)
 {
-    const struct verify_dense *d = v->dense;
+    const struct reference_arrays *d = v->arrays;
     const size_t width = d->output.n / v->patterns;
     int status = 0;
 
@@ -370,7 +370,7 @@ int verify_dense_check(const struct verify *v, const struct verify_step *step,
         found->values += 1;
         status = compare_loss(v, step, found, why);
     }
-    for (int p = 0; p < DENSE_PARAMS && status == 0; ++p) {
+    for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
         found->values += 2 * d->grad[p].n;
         status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
                          d->grad[p].bound, d->grad[p].n, found, why);

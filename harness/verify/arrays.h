@@ -1,0 +1,57 @@
+/* verify/arrays.h: the reference of a step as whole arrays, for models that are not chains of
+ * linear layers. Shares no code with core. */
+#ifndef HARNESS_VERIFY_ARRAYS_H
+#define HARNESS_VERIFY_ARRAYS_H
+
+#include "verify/model.h"
+
+#define REFERENCE_PARAMS WORKLOAD_PARAMS
+
+/* Values and how far a float computation of them may be away; or, of exact models, the sums of
+ * |terms|, which must be below 2^24. */
+struct reference_array {
+    size_t n;
+    double *value, *bound;
+};
+
+struct reference_arrays {
+    bool exact;
+    struct reference_array param[REFERENCE_PARAMS],
+        grad[REFERENCE_PARAMS];    /* param: bounds unused */
+    struct reference_array output; /* [patterns, width] */
+    double *input, *upstream;      /* of exact models: [patterns, size[0]], [patterns, width] */
+    double loss, loss_bound; /* of exact models; others' follows from the outputs of the step */
+    double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
+};
+
+/* NAME.c: the reference of a workload that is no chain of linear layers: fills outputs, loss
+ * and gradients from the parameters; probe: of the probe's set. 0, or -1 and why. */
+typedef int verify_fill_fn(struct verify *v, const struct workload_set *set,
+                           struct text_error *why);
+struct verify_reference {
+    const char *workload;
+    verify_fill_fn *fill, *probe;
+};
+verify_fill_fn verify_cnn_probe; /* cnn_probe.c */
+
+int reference_arrays_open(struct verify *v, const struct workload *workload,
+                          const struct workload_set *set, struct text_error *why);
+/* Of one whose rows depend on their shard, once the split is another. */
+int reference_arrays_again(struct verify *v, const struct workload_set *set,
+                           struct text_error *why);
+/* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
+ * the outputs. 0, or -1 where memory is short. */
+struct reference_numbers {
+    size_t rows;
+    const float *value, *input, *upstream;
+};
+int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
+                           struct verify **verify, struct text_error *why);
+int reference_arrays_check(const struct verify *v, const struct verify_step *step,
+                           struct verify_found *found, struct text_error *why);
+/* The loss and its bound, of outputs of that width that are a step's own. */
+void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
+                    struct reference_array *loss);
+void reference_arrays_close(struct reference_arrays *arrays);
+
+#endif
