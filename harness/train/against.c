@@ -140,17 +140,17 @@ static double largest(const struct train_side *side)
     return most;
 }
 
-static void note(struct train_parting *parting, const struct train_against *against,
+static void note(struct train_divergence *divergence, const struct train_against *against,
                  const struct train_side *first, size_t at)
 {
     char name[80];
     size_t element = 0;
 
-    if (parting->here)
+    if (divergence->here)
         return;
     train_side_where(first, at, name, sizeof name, &element);
-    *parting = (struct train_parting){.here = true, .step = against->steps};
-    snprintf(parting->where, sizeof parting->where, "%s[%zu] is %.9g and %.9g", name, element,
+    *divergence = (struct train_divergence){.here = true, .step = against->steps};
+    snprintf(divergence->where, sizeof divergence->where, "%s[%zu] is %.9g and %.9g", name, element,
              (double)first->value[at], (double)against->side->value[at]);
 }
 
@@ -181,7 +181,7 @@ int train_against_step(struct train_against *against, struct train_side *first,
     against->last = distance(first, against->side, &at);
     against->most = fmax(against->most, against->last);
     if (!(against->last == 0))
-        note(&against->parted, against, first, at);
+        note(&against->diverged, against, first, at);
     if (!against->loose && against->bound < LOOSE * largest(against->side)) {
         ++against->judged;
         against->judged_bound = against->bound;

@@ -225,7 +225,7 @@ static int compare_reference(const struct exact *x, struct train_against *agains
 {
     const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
     const struct train_numbers numbers = {rows, x->value, x->feature, x->c};
-    struct train_parting *parting = &against->inexact;
+    struct train_divergence *divergence = &against->inexact;
     struct equal_report report;
     double *want;
     char name[120];
@@ -235,10 +235,10 @@ static int compare_reference(const struct exact *x, struct train_against *agains
     if (!want)
         return 0;
     ++against->reference_steps;
-    if (equal_exact(x->result[0], want, n, &report) != 0 && !parting->here) {
+    if (equal_exact(x->result[0], want, n, &report) != 0 && !divergence->here) {
         name_result(x, rows, report.first, name, sizeof name);
-        *parting = (struct train_parting){.here = true, .step = against->exact_steps};
-        snprintf(parting->where, sizeof parting->where, "%.100s is %.9g, must be %.9g", name,
+        *divergence = (struct train_divergence){.here = true, .step = against->exact_steps};
+        snprintf(divergence->where, sizeof divergence->where, "%.100s is %.9g, must be %.9g", name,
                  report.got, report.want);
     }
     free(want);
@@ -248,17 +248,17 @@ static int compare_reference(const struct exact *x, struct train_against *agains
 static void compare(const struct exact *x, struct train_against *against, size_t rows)
 {
     const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
-    struct train_parting *parting = &against->inexact;
+    struct train_divergence *divergence = &against->inexact;
     struct equal_report report;
     char name[120];
 
     ++against->exact_steps;
-    if (equal_bits(x->result[0], x->result[1], n, &report) == 0 || parting->here)
+    if (equal_bits(x->result[0], x->result[1], n, &report) == 0 || divergence->here)
         return;
     name_result(x, rows, report.first, name, sizeof name);
-    *parting = (struct train_parting){.here = true, .step = against->exact_steps};
-    snprintf(parting->where, sizeof parting->where, "%.110s is %.9g and %.9g", name, report.got,
-             report.want);
+    *divergence = (struct train_divergence){.here = true, .step = against->exact_steps};
+    snprintf(divergence->where, sizeof divergence->where, "%.110s is %.9g and %.9g", name,
+             report.got, report.want);
 }
 
 static int open_side(struct exact *x, int k, size_t batch)

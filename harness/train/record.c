@@ -118,16 +118,16 @@ char *record_train_epoch(const struct train_epoch *epoch)
     return finish(o, failed);
 }
 
-static json_t *parting(const struct train_parting *parting)
+static json_t *divergence(const struct train_divergence *divergence)
 {
     json_t *o = json_object();
 
-    if (!parting->here) {
+    if (!divergence->here) {
         json_decref(o);
         return json_null();
     }
-    if (json_object_set_new(o, "step", count(parting->step)) |
-        json_object_set_new(o, "where", json_string(parting->where))) {
+    if (json_object_set_new(o, "step", count(divergence->step)) |
+        json_object_set_new(o, "where", json_string(divergence->where))) {
         json_decref(o);
         return NULL;
     }
@@ -142,14 +142,14 @@ static json_t *comparison(const struct train_against *against)
     failed |= json_object_set_new(o, "exact_steps", count(against->exact_steps));
     failed |= json_object_set_new(o, "reference_steps", count(against->reference_steps));
     failed |= json_object_set_new(o, "exact_why", json_string(against->exact_why));
-    failed |= json_object_set_new(o, "inexact", parting(&against->inexact));
+    failed |= json_object_set_new(o, "inexact", divergence(&against->inexact));
     failed |= json_object_set_new(o, "steps", count(against->steps));
-    failed |= json_object_set_new(o, "parted", parting(&against->parted));
+    failed |= json_object_set_new(o, "parted", divergence(&against->diverged));
     failed |= json_object_set_new(o, "most", real(against->most));
     failed |= json_object_set_new(o, "last", real(against->last));
     failed |= json_object_set_new(o, "judged_steps", count(against->judged));
     failed |= json_object_set_new(o, "judged_bound", real(against->judged_bound));
-    failed |= json_object_set_new(o, "beyond", parting(&against->beyond));
+    failed |= json_object_set_new(o, "beyond", divergence(&against->beyond));
     if (failed) {
         json_decref(o);
         return NULL;

@@ -99,12 +99,12 @@ static void show_exact(FILE *stream, const struct train_against *against)
 void train_show_against(FILE *stream, const struct train_against *against)
 {
     show_exact(stream, against);
-    if (!against->parted.here) {
+    if (!against->diverged.here) {
         fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
         return;
     }
     fprintf(stream, "real data: they part in step %zu of %zu:\n           %s\n",
-            against->parted.step, against->steps, against->parted.where);
+            against->diverged.step, against->steps, against->diverged.where);
     fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
             against->most, against->last);
     if (against->beyond.here)

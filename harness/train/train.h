@@ -162,12 +162,12 @@ struct train_run {
  * Errors: of core; DP_EFAULT a loss that is not finite. */
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err);
 
-/* ---- two trainings beside each other: train/against.c, train/exact.c ---------------------- */
+/* ---- two trainings next to each other: train/against.c, train/exact.c ---------------------- */
 
 enum { TRAIN_SHUFFLED = 3, TRAIN_EXACT_STEPS = 8 };
 
 /* A difference of two sides. */
-struct train_parting {
+struct train_divergence {
     bool here;
     size_t step;     /* 1.. */
     char where[160]; /* "0.weight[17] is 0.125 and 0.25" */
@@ -183,18 +183,18 @@ struct train_against {
     int32_t *label;
     size_t *order;
     size_t steps;
-    double rounding;             /* the farthest that rounding drove a parameter so far */
-    double bound;                /* of the last step */
-    double last, most;           /* the largest difference of a parameter: last step, all steps */
-    bool loose;                  /* the bound says nothing any more */
-    size_t judged;               /* steps before that */
-    double judged_bound;         /* of the last of them */
-    struct train_parting parted; /* the first step that left other bits */
-    struct train_parting beyond; /* the first step beyond its bound */
-    size_t exact_steps;          /* compared bit for bit; see train_exact */
-    size_t reference_steps;      /* ... with the float64 model, too */
-    char exact_why[160];         /* when there are none */
-    struct train_parting inexact;
+    double rounding;     /* the farthest that rounding drove a parameter so far */
+    double bound;        /* of the last step */
+    double last, most;   /* the largest difference of a parameter: last step, all steps */
+    bool loose;          /* the bound says nothing any more */
+    size_t judged;       /* steps before that */
+    double judged_bound; /* of the last of them */
+    struct train_divergence diverged; /* the first step that left other bits */
+    struct train_divergence beyond;   /* the first step beyond its bound */
+    size_t exact_steps;               /* compared bit for bit; see train_exact */
+    size_t reference_steps;           /* ... with the float64 model, too */
+    char exact_why[160];              /* when there are none */
+    struct train_divergence inexact;
 };
 
 int train_against_open(struct train_against *against, struct train_side *side,

@@ -195,7 +195,7 @@ static const char *found(const struct train_against *against, const struct dp_er
         return err->text;
     if (against->inexact.here)
         return against->inexact.where;
-    return against->beyond.here ? against->beyond.where : against->parted.where;
+    return against->beyond.here ? against->beyond.where : against->diverged.where;
 }
 
 /* exact: steps on whole numbers; else a training on the data. */
