@@ -11,8 +11,9 @@ enum { PEER_STEP_COLUMNS = 5, PEER_RATIO_COLUMNS = 4, PEER_SETTINGS = 6 };
 extern const char *const peer_step_names[PEER_STEP_COLUMNS];
 extern const char *const peer_ratio_names[PEER_RATIO_COLUMNS];
 extern const char *const peer_setting_names[PEER_SETTINGS];
-extern const char peer_checked[]; /* what was compared before a launch counted */
 
+/* What was compared before a launch counted. */
+void peer_checked_words(char text[REPORT_CELL_TEXT]);
 void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT]);
 void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, int column,

@@ -78,7 +78,8 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
     peer_title_words(record, text);
     text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n<p>", text);
     report_peer_verdict(out, record);
-    text_print(out, "</p>\n<p>%s</p>\n", peer_checked);
+    peer_checked_words(text);
+    text_print(out, "</p>\n<p>%s</p>\n", text);
 }
 
 int report_peer_tables(struct text_out *out, const struct peer_record *record)
@@ -151,7 +152,8 @@ void report_peer_markdown(struct text_out *out, const struct peer_record *record
     peer_title_words(record, text);
     text_print(out, "\n## %s\n\n", text);
     report_peer_verdict(out, record);
-    text_print(out, " %s\n", peer_checked);
+    peer_checked_words(text);
+    text_print(out, " %s\n", text);
     markdown_head(out, peer_ratio_names, PEER_RATIO_COLUMNS);
     for (size_t c = 0; c < record->n_cells; ++c)
         markdown_ratios(out, record, &record->cell[c]);

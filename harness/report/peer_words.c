@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "descriptor.h"
+
 /* Processes that ran besides the comparison. */
 static const double BUSY = 0.5;
 
@@ -185,11 +187,24 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
                text);
 }
 
-const char peer_checked[] =
-    "Every step of every launch was checked, PyTorch's against a float64 model of its own on the "
-    "same data: models that round (lstm, resnet) within derived bounds, the others bit for bit; an "
-    "arm that left a wrong number is not reported. Launches are "
-    "fresh processes, in rounds of random order; ratios are paired by round.";
+static bool rounds(const struct workload *workload)
+{
+    return workload->is->peer && !workload_is_exact(workload);
+}
+
+void peer_checked_words(char text[REPORT_CELL_TEXT])
+{
+    char names[160];
+
+    workload_names(rounds, names, sizeof names);
+    text[0] = '\0';
+    report_add(text,
+               "Every step of every launch was checked, PyTorch's against a float64 model of its "
+               "own on the same data: models that round (%s) within derived bounds, the others bit "
+               "for bit; an arm that left a wrong number is not reported. Launches are fresh "
+               "processes, in rounds of random order; ratios are paired by round.",
+               names);
+}
 
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT])
 {

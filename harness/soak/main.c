@@ -41,8 +41,8 @@ static const struct argp_option option_table[] = {
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
-     .doc = "what every device computes, one that rounds nothing: tutorial, mlp:SIZES, blocks or "
-            "cnn (default mlp:512,512,512,64)"},
+     .doc = "what every device computes: a workload that rounds nothing, like blocks or cnn "
+            "(default mlp:512,512,512,64)"},
     {.name = "mode",
      .key = 'M',
      .arg = "ddp|overlap|dp",
@@ -125,19 +125,25 @@ static error_t parse_text(const struct argp_state *state, const char *name, cons
                : 0;
 }
 
+static bool is_known(const struct workload *workload)
+{
+    return workload_is_exact(workload) && verify_has_ranks(workload);
+}
+
 static error_t parse_workload(const struct argp_state *state, const char *arg,
                               struct workload *workload)
 {
-    char why[200];
+    char why[200], known[200];
 
     if (workload_parse(arg, workload, why, sizeof why))
         return command_bad_option(state, "--workload: %s", why);
-    if (!workload_is_exact(workload) || !verify_has_ranks(workload))
-        return command_bad_option(state,
-                                  "--workload: %.60s has no answer that is known to the bit on "
-                                  "every device; known are tutorial, mlp:SIZES, blocks, cnn",
-                                  arg);
-    return 0;
+    if (is_known(workload))
+        return 0;
+    workload_names(is_known, known, sizeof known);
+    return command_bad_option(state,
+                              "--workload: %.60s has no answer that is known to the bit on every "
+                              "device; %s have",
+                              arg, known);
 }
 
 static error_t parse_end(const struct argp_state *state, const struct soak_options *o)

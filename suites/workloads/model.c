@@ -98,6 +98,21 @@ void workload_list_peers(FILE *out)
             fprintf(out, "%s%s\n", list[i]->name, list[i]->n_sizes == 0 ? ":SIZES" : "");
 }
 
+void workload_names(bool (*keep)(const struct workload *workload), char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof list / sizeof list[0] && used < bytes; ++i) {
+        struct workload workload;
+
+        workload_named(list[i], &workload);
+        if (keep(&workload))
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s%s", used > 0 ? ", " : "",
+                                     list[i]->name, list[i]->n_sizes == 0 ? ":SIZES" : "");
+    }
+}
+
 size_t workload_layers(const struct workload *workload)
 {
     return workload->n_sizes - 1;

@@ -75,6 +75,8 @@ int workload_describe(const struct workload *workload, FILE *out);
 /* The names of those that are compared with PyTorch (mlp:SIZES of one whose widths follow), a line
  * each. */
 void workload_list_peers(FILE *out);
+/* "tutorial, mlp:SIZES, cnn": those that it keeps; what does not fit is cut. */
+void workload_names(bool (*keep)(const struct workload *workload), char *text, size_t bytes);
 /* Of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 

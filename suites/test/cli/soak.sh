@@ -156,8 +156,8 @@ expect_status 1 "$lockstep" soak --iterations 6 $small --devices virt:2+fault:fl
 grep -q '"iteration": 5' out && grep -q '"device": "virt:1"' out && grep -q '"xor": "0x' out || fail "JSON: $(cat out)"
 
 refuse 'how long?' "$lockstep" soak
-refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload rnn
-refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload mixed
+refuse 'tutorial, mlp:SIZES, .*cnn have' "$lockstep" soak --iterations 1 --workload rnn
+refuse 'tutorial, mlp:SIZES, .*cnn have' "$lockstep" soak --iterations 1 --workload mixed
 refuse '"0" is outside' "$lockstep" soak --iterations 0
 refuse '"0" is outside' "$lockstep" soak --iterations 1 --first 0
 refuse 'minutes' "$lockstep" soak --minutes 0
