@@ -140,7 +140,7 @@ static int write_as(FILE *stream, const struct runner_run *run, struct text_erro
     return record_memory_failed() ? -1 : 0;
 }
 
-static int write_result(const char *command, const struct runner_run *run, struct runner_out *out)
+static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
 {
     struct text_error err = {"out of memory for the result"};
     const int status = write_as(out->file ? out->file : stdout, run, &err);
@@ -207,7 +207,7 @@ static int check_faulty(const char *command, const struct runner_options *option
 
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
-                                struct runner_out *out)
+                                struct whole_file *out)
 {
     const double begin = runner_now();
     struct runner_run *run = calloc(1, sizeof *run);
@@ -245,7 +245,7 @@ static int check_implementation(const char *command, const struct runner_options
 static int check_selected(const char *command, const struct runner_options *options)
 {
     const struct check_case **tests = NULL;
-    struct runner_out out = {.file = NULL};
+    struct whole_file out = {.file = NULL};
     size_t n = 0;
     int status = runner_select(command, options, &tests, &n);
 

@@ -178,7 +178,7 @@ static int run_kills(const char *command, struct runner_matrix *matrix)
 }
 
 static int write_matrix(const char *command, const struct runner_matrix *matrix,
-                        struct runner_out *out)
+                        struct whole_file *out)
 {
     FILE *stream = out->file ? out->file : stdout;
     int status;
@@ -225,7 +225,7 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
 }
 
 int runner_mutants(const char *command, const struct runner_options *options,
-                   const struct check_case *const tests[], size_t n, struct runner_out *out)
+                   const struct check_case *const tests[], size_t n, struct whole_file *out)
 {
     const double begin = runner_now();
     struct runner_run *clean = calloc(1, sizeof *clean);

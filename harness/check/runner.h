@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "export/export.h"
+#include "files/whole.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
 #define RUNNER_CAPABILITIES 21   /* bits of enum impl_capability */
@@ -148,19 +149,15 @@ void runner_markdown(FILE *stream, const struct runner_run *run);
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
                   struct text_error *err);
 
-/* The file of --out: opened before anything runs, named only when complete. */
-struct runner_out {
-    FILE *file; /* NULL: no --out */
-    char path[RUNNER_TEXT], temporary[RUNNER_TEXT + 16];
-};
-int runner_out_open(const char *command, const char *path, struct runner_out *out);
-int runner_out_close(const char *command, struct runner_out *out);
-void runner_out_discard(struct runner_out *out);
+/* The file of --out: opened before anything runs, named only when complete; file NULL: no --out. */
+int runner_out_open(const char *command, const char *path, struct whole_file *out);
+int runner_out_close(const char *command, struct whole_file *out);
+void runner_out_discard(struct whole_file *out);
 
 /* ---- the kill matrix ----------------------------------------------------------------------- */
 
 int runner_mutants(const char *command, const struct runner_options *options,
-                   const struct check_case *const tests[], size_t n, struct runner_out *out);
+                   const struct check_case *const tests[], size_t n, struct whole_file *out);
 
 /* What a person sees of it while it runs, on a terminal only. */
 struct runner_progress {

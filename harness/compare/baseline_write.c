@@ -5,15 +5,12 @@
  * name. So it is there whole at any time, whatever happens to the program or to the machine. */
 #include "compare/baseline.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "files/temporary.h"
+#include "files/whole.h"
 #include "record/json.h"
 #include "record/memory.h"
 
@@ -144,37 +141,13 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
     return 0;
 }
 
-static int write_all(const struct baseline *baseline, int fd)
-{
-    size_t done = 0;
-
-    while (done < baseline->bytes) {
-        const ssize_t n = write(fd, baseline->text + done, baseline->bytes - done);
-
-        if (n < 0 && errno != EINTR)
-            return -1;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return fsync(fd);
-}
-
 int baseline_put(const struct baseline *baseline, struct text_error *err)
 {
-    char name[sizeof baseline->path + 32];
-    const int fd = temporary_open(baseline->path, name, sizeof name);
+    const mode_t mode = (mode_t)baseline->mode;
+    const int failed = whole_put(baseline->path, baseline->text, baseline->bytes,
+                                 baseline->is_there ? &mode : NULL);
 
-    if (fd < 0)
-        return record_fail(err, "cannot write %.160s: %s", baseline->path, strerror(errno));
-    int status = write_all(baseline, fd);
-
-    if (status == 0 && baseline->is_there)
-        status = fchmod(fd, (mode_t)baseline->mode);
-    if (close(fd) != 0 || status != 0 || rename(name, baseline->path) != 0) {
-        const int why = errno;
-
-        unlink(name);
-        return record_fail(err, "cannot write %.160s: %s; it is as it was", baseline->path,
-                           strerror(why));
-    }
-    return 0;
+    return failed == 0 ? 0
+                       : record_fail(err, "cannot write %.160s: %s; it is as it was",
+                                     baseline->path, strerror(failed));
 }

@@ -1,4 +1,4 @@
-/* files/text_out.c: the only way of text from records into pages, and files that appear complete.
+/* files/text_out.c: the only way of text from records into pages.
  *
  * Nothing else prints text that came from a record into a page. */
 #include "files/text_out.h"
@@ -11,64 +11,45 @@
 #include <unistd.h>
 
 #include "files/stop.h"
-#include "files/temporary.h"
 
-static void write_error(struct text_error *err, const char *path)
+static int write_error(struct text_error *err, const char *path, int why)
 {
-    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
+    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(why));
+    return -1;
 }
 
 int text_open(struct text_out *out, const char *directory, const char *name, enum text_form form,
               struct text_error *err)
 {
-    int length = snprintf(out->path, sizeof out->path, "%s/%s", directory, name);
+    char path[sizeof out->whole.path];
+    const int length = snprintf(path, sizeof path, "%s/%s", directory, name);
 
-    if (length < 0 || (size_t)length >= sizeof out->path) {
+    if (length < 0 || (size_t)length >= sizeof path) {
         snprintf(err->text, sizeof err->text, "the path '%.100s...' is longer than %zu bytes",
-                 directory, sizeof out->path - 1);
+                 directory, sizeof path - 1);
         return -1;
     }
     if (stop_requested()) {
-        snprintf(err->text, sizeof err->text, "interrupted before '%.180s' was written", out->path);
+        snprintf(err->text, sizeof err->text, "interrupted before '%.180s' was written", path);
         return -1;
     }
-    const int fd = temporary_open(out->path, out->temporary, sizeof out->temporary);
+    const int failed = whole_open(&out->whole, path);
 
     out->form = form;
-    out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (out->file)
-        return 0;
-    write_error(err, out->path);
-    if (fd >= 0) {
-        close(fd);
-        unlink(out->temporary);
-    }
-    return -1;
+    out->file = out->whole.file;
+    return failed == 0 ? 0 : write_error(err, path, failed);
 }
 
 int text_close(struct text_out *out, struct text_error *err)
 {
-    bool bad = fflush(out->file) != 0 || ferror(out->file) != 0;
+    const int failed = whole_close(&out->whole);
 
-    if (bad)
-        write_error(err, out->path);
-    if (fclose(out->file) != 0 && !bad) {
-        write_error(err, out->path);
-        bad = true;
-    }
-    if (!bad && rename(out->temporary, out->path) != 0) {
-        write_error(err, out->path);
-        bad = true;
-    }
-    if (bad)
-        unlink(out->temporary);
-    return bad ? -1 : 0;
+    return failed == 0 ? 0 : write_error(err, out->whole.path, failed);
 }
 
 void text_discard(struct text_out *out)
 {
-    fclose(out->file);
-    unlink(out->temporary);
+    whole_discard(&out->whole);
 }
 
 void text_print(struct text_out *out, const char *format, ...)

@@ -3,12 +3,13 @@
 #ifndef HARNESS_TEXT_OUT_H
 #define HARNESS_TEXT_OUT_H
 
+#include "files/whole.h"
 #include "text/text.h"
 
 struct text_out {
     FILE *file;
     enum text_form form;
-    char path[1024], temporary[1040];
+    struct whole_file whole;
 };
 
 /* 0, or -1 and why. */

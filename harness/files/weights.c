@@ -6,15 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "files/temporary.h"
+#include "files/whole.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the file is little-endian, and numbers are written as they are in memory"
 #endif
-
-enum { PATH_BYTES = 1100 };
 
 uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 {
@@ -100,63 +97,45 @@ static int write_image(const struct weights_list *list, unsigned char *image, si
     return 0;
 }
 
-static int write_all(int fd, const unsigned char *image, size_t bytes)
+static int refused(const char *path, const char *why, struct dp_error *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = write(fd, image + done, bytes - done);
-
-        if (n <= 0 && errno != EINTR)
-            return -1;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return fsync(fd);
+    return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, why);
 }
 
-/* A new file beside path; its descriptor, or an error. */
-static int open_temporary(const char *path, char *temporary, size_t bytes, struct dp_error *err)
+/* A rename would put a file in the place of a device. */
+static int check_place(const char *path, struct dp_error *err)
 {
     struct stat there;
     const int failed = stat(path, &there) == 0 ? 0 : errno;
 
-    /* A rename would put a file in the place of a device. */
     if (failed != ENOENT && (failed != 0 || !S_ISREG(there.st_mode)))
-        return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path,
-                       failed != 0 ? strerror(failed) : "it is not a regular file");
-    const int fd = temporary_open(path, temporary, bytes);
-
-    return fd >= 0 ? fd : dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));
+        return refused(path, failed != 0 ? strerror(failed) : "it is not a regular file", err);
+    return 0;
 }
 
 int weights_check(const char *path, struct dp_error *err)
 {
-    char temporary[PATH_BYTES];
-    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+    struct whole_file file;
+    int status = check_place(path, err), failed = 0;
 
-    if (fd < 0)
-        return fd;
-    close(fd);
-    unlink(temporary);
+    if (status)
+        return status;
+    failed = whole_open(&file, path);
+    if (failed)
+        return refused(path, strerror(failed), err);
+    whole_discard(&file);
     return 0;
 }
 
 static int write_file(const char *path, const unsigned char *image, size_t bytes,
                       struct dp_error *err)
 {
-    char temporary[PATH_BYTES];
-    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+    int status = check_place(path, err), failed = 0;
 
-    if (fd < 0)
-        return fd;
-    int failed = write_all(fd, image, bytes) != 0 ? errno : 0;
-
-    if (close(fd) != 0 && failed == 0)
-        failed = errno;
-    if (failed == 0 && rename(temporary, path) != 0)
-        failed = errno;
-    if (failed == 0)
-        return 0;
-    unlink(temporary);
-    return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(failed));
+    if (status)
+        return status;
+    failed = whole_put(path, image, bytes, NULL);
+    return failed ? refused(path, strerror(failed), err) : 0;
 }
 
 int weights_save(struct dp_module *module, const char *path, struct dp_error *err)

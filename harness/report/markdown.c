@@ -30,7 +30,7 @@ static void left(struct text_out *out, size_t all, size_t shown, const char *wha
 {
     if (all > shown)
         text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
-                   all - shown, out->path[0] != '\0' ? "index.html" : "the page of a report");
+                   all - shown, out->whole.path[0] != '\0' ? "index.html" : "the page of a report");
 }
 
 /* "| WORKLOAD |" */

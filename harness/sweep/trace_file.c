@@ -33,7 +33,7 @@ static bool may_replace(const char *path)
 int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err)
 {
     const char *slash = strrchr(path, '/');
-    char folder[sizeof trace->out.path] = ".";
+    char folder[sizeof trace->out.whole.path] = ".";
 
     if (path[0] == '\0')
         return 0;

@@ -1,0 +1,89 @@
+/* files/whole.c: the one place where a file gets its name by a rename. */
+#include "files/whole.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/temporary.h"
+
+int whole_open(struct whole_file *whole, const char *path)
+{
+    whole->file = NULL;
+    if (strlen(path) >= sizeof whole->path)
+        return ENAMETOOLONG;
+    snprintf(whole->path, sizeof whole->path, "%s", path);
+
+    const int fd = temporary_open(path, whole->temporary, sizeof whole->temporary);
+
+    whole->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (whole->file)
+        return 0;
+    const int why = errno;
+
+    if (fd >= 0) {
+        close(fd);
+        unlink(whole->temporary);
+    }
+    return why;
+}
+
+/* What failed before may have left no reason. */
+static int reason(void)
+{
+    return errno != 0 ? errno : EIO;
+}
+
+int whole_close(struct whole_file *whole)
+{
+    FILE *file = whole->file;
+    int failed = fflush(file) != 0 || ferror(file) ? reason() : 0;
+
+    whole->file = NULL;
+    if (fclose(file) != 0 && failed == 0)
+        failed = reason();
+    if (failed == 0 && rename(whole->temporary, whole->path) != 0)
+        failed = reason();
+    if (failed != 0)
+        unlink(whole->temporary);
+    return failed;
+}
+
+void whole_discard(struct whole_file *whole)
+{
+    fclose(whole->file);
+    unlink(whole->temporary);
+    whole->file = NULL;
+}
+
+static int write_all(int fd, const char *bytes, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        const ssize_t wrote = write(fd, bytes + done, n - done);
+
+        if (wrote <= 0 && errno != EINTR)
+            return -1;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return fsync(fd);
+}
+
+int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
+{
+    char temporary[sizeof((struct whole_file *)0)->temporary];
+    const int fd = temporary_open(path, temporary, sizeof temporary);
+
+    if (fd < 0)
+        return errno;
+    int failed = write_all(fd, bytes, n) != 0 ? reason() : 0;
+
+    if (failed == 0 && mode && fchmod(fd, *mode) != 0)
+        failed = reason();
+    if (close(fd) != 0 && failed == 0)
+        failed = reason();
+    if (failed == 0 && rename(temporary, path) != 0)
+        failed = reason();
+    if (failed != 0)
+        unlink(temporary);
+    return failed;
+}

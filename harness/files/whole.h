@@ -1,0 +1,30 @@
+/* files/whole.h: files that appear whole or not at all: each is written under a name that nobody
+ * can guess, in the folder where it will be, and takes its own name in the end.
+ *
+ * Who may be replaced is asked before: a rename puts a file in the place of anything. */
+#ifndef HARNESS_WHOLE_H
+#define HARNESS_WHOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* One that is printed to. */
+struct whole_file {
+    FILE *file;
+    char path[1024], temporary[1072];
+};
+
+/* 0, or an errno. */
+int whole_open(struct whole_file *whole, const char *path);
+/* Gives the file its name, or removes it: 0, or an errno. */
+int whole_close(struct whole_file *whole);
+/* Gives it up. */
+void whole_discard(struct whole_file *whole);
+
+/* One of bytes that are there already, which are on the disk before it has its name. mode NULL: as
+ * new files have it. 0, or an errno. */
+int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode);
+
+#endif
