@@ -327,6 +327,11 @@ static void complete(struct soak_options *options)
         command_default_devices(options->devices, sizeof options->devices);
 }
 
+/* Of its communicator. */
+static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
+                                           [SOAK_OVERLAP] = DP_COMM_RANKS | DP_COMM_OVERLAP,
+                                           [SOAK_DP] = DP_COMM_PARALLEL};
+
 int soak_main(int argc, char **argv)
 {
     const struct argp argp = {
@@ -350,9 +355,8 @@ int soak_main(int argc, char **argv)
                                            .communicator = command_given(options->communicator),
                                            .bind = true};
 
-    if ((status = command_check_communicator(
-             argv[0], options->communicator, options->backend, options->devices,
-             options->mode == SOAK_DP ? DP_COMM_PARALLEL : DP_COMM_RANKS)))
+    if ((status = command_check_communicator(argv[0], options->communicator, options->backend,
+                                             options->devices, needs[options->mode])))
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
