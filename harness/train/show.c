@@ -103,7 +103,7 @@ void train_show_against(FILE *stream, const struct train_against *against)
         fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
         return;
     }
-    fprintf(stream, "real data: they part in step %zu of %zu:\n           %s\n",
+    fprintf(stream, "real data: they diverge in step %zu of %zu:\n           %s\n",
             against->diverged.step, against->steps, against->diverged.where);
     fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
             against->most, against->last);

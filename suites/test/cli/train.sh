@@ -45,7 +45,7 @@ cmp two.weights three.weights || fail "a file without wrapper loads into a wrapp
 # Three devices and one, and the two sets of kernels.
 expect_status 0 "$lockstep" train --devices virt:3 --against virt:1 --epochs 2 --out pair.jsonl
 grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "$(cat out)"
-grep -A 1 '^real data: they part in step [0-9]* of 90:$' out | grep -q '^  *module' || fail "$(cat out)"
+grep -A 1 '^real data: they diverge in step [0-9]* of 90:$' out | grep -q '^  *module' || fail "$(cat out)"
 grep -q '^virt:3 against virt:1: holds$' out || fail "$(cat out)"
 expect_count 1 '"against":{"holds":true,"exact_steps":8' pair.jsonl
 expect_count 0 '.\{81\}' err
