@@ -20,6 +20,17 @@ struct dp_machine {
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
 
+/* A NUMA node: the package that it is in (-1: none, or several), and the cores beside it. */
+struct dp_numa {
+    int node, package;
+    int cores, pus;
+    uint64_t memory_bytes;
+    char cpus[128]; /* its processing units: "0-3,8" */
+};
+/* The first most of them, by package and number. Returns how many there are, or a negative enum
+ * dp_status. */
+int dp_machine_nodes(struct dp_numa numa[], int most, struct dp_error *err);
+
 /* Looks for GPUs. Returns their number or a negative enum dp_status: DP_ENODEV when there are none
  * (this build has no CUDA part; no driver; no GPU that the process may see), else what is there
  * does not work. text says so in one line, in the runtime's words, with versions. */

@@ -236,3 +236,53 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     dp_topology_close(topology);
     return 0;
 }
+
+/* Objects of a type among the processing units of a node. */
+static int count_beside(hwloc_topology_t tree, hwloc_obj_t node, hwloc_obj_type_t type)
+{
+    const int n = hwloc_get_nbobjs_inside_cpuset_by_type(tree, node->cpuset, type);
+    return n > 0 ? n : 0;
+}
+
+static int package_of(hwloc_topology_t tree, hwloc_obj_t node)
+{
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(tree, HWLOC_OBJ_PACKAGE, node);
+    if (package)
+        return (int)package->os_index;
+    /* On a machine with a node for several packages, or with one package above which the node is.
+     */
+    const hwloc_obj_t only = hwloc_get_obj_by_type(tree, HWLOC_OBJ_PACKAGE, 0);
+    return only && hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PACKAGE) == 1 ? (int)only->os_index
+                                                                          : -1;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct dp_numa *a = left, *b = right;
+    if (a->package != b->package)
+        return a->package < b->package ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+int dp_machine_nodes(struct dp_numa numa[], int most, struct dp_error *err)
+{
+    struct dp_topology *topology;
+    const int status = dp_topology_open(&topology, DP_TOPOLOGY_CORES, err);
+    if (status)
+        return status;
+    const hwloc_topology_t tree = topology->tree;
+    int n = 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(tree, HWLOC_OBJ_NUMANODE, o)); ++n) {
+        if (n >= most)
+            continue;
+        numa[n] = (struct dp_numa){.node = (int)o->os_index,
+                                   .package = package_of(tree, o),
+                                   .cores = count_beside(tree, o, HWLOC_OBJ_CORE),
+                                   .pus = count_beside(tree, o, HWLOC_OBJ_PU),
+                                   .memory_bytes = o->attr->numanode.local_memory};
+        hwloc_bitmap_list_snprintf(numa[n].cpus, sizeof numa[n].cpus, o->cpuset);
+    }
+    dp_topology_close(topology);
+    qsort(numa, (size_t)(n < most ? n : most), sizeof *numa, compare_nodes);
+    return n;
+}

@@ -136,6 +136,23 @@ static void bound(struct context *c)
     }
 }
 
+/* All cores are beside some node, and a short list is the beginning of a long one. */
+static void expect_nodes(struct context *c, const struct dp_machine *m)
+{
+    struct dp_numa nodes[64], first[1];
+    struct dp_error err = {0};
+    const int n = dp_machine_nodes(nodes, 64, &err);
+    int pus = 0;
+    expect(c, n == m->numa_nodes, "%d NUMA nodes, and %d: %s", n, m->numa_nodes, err.text);
+    for (int i = 0; i < n && i < 64; ++i) {
+        pus += nodes[i].pus;
+        expect(c, nodes[i].pus == 0 || nodes[i].cpus[0] != '\0', "node %d has no list", i);
+        expect(c, i == 0 || nodes[i - 1].package <= nodes[i].package, "node %d is not in order", i);
+    }
+    expect(c, pus >= m->pus || n > 64, "%d of %d units are beside a node", pus, m->pus);
+    expect(c, dp_machine_nodes(first, 1, &err) == n, "another number: %s", err.text);
+}
+
 static void machine(struct context *c)
 {
     struct dp_machine m;
@@ -147,6 +164,7 @@ static void machine(struct context *c)
     expect(c, m.usable_cores >= 1 && m.usable_cores <= m.cores, "%d usable cores", m.usable_cores);
     expect(c, m.memory_bytes > 1U << 20, "%llu bytes", (unsigned long long)m.memory_bytes);
     expect(c, m.hwloc_version[0] != '\0' && m.blas[0] != '\0', "versions are missing");
+    expect_nodes(c, &m);
 }
 
 /* Groups come and go, several at a time, and nothing of one is seen in another. */
