@@ -34,6 +34,8 @@ F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that def
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
 T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
+T(gpu_facts, 160, LATER, CONDITION, "", "source of facts of GPUs", "`NVML 12.550.54, driver 550.54.15`, or why there is none; empty without GPUs among the devices, and in old records") \
+F(REAL, gpus_on_bus, LATER, CONDITION, "GPUs", "number of GPUs on the PCI bus", "of any vendor, by sysfs: more than `gpus` has are GPUs that NVML does not show; `null` likewise") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS, and of NCCL where its communicator is used; empty without GPUs, missing in old records") \
 T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
 T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
@@ -72,7 +74,10 @@ T(sync_method, 64, FIRST, IDENTITY, "", "start of a step", "how replicas are ali
 T(rank_reduction, 32, FIRST, IDENTITY, "", "time of a step", "how one step time comes from those of the replicas") \
 N(chain, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
 N(load_avg, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
-N(slots, "objects", MACHINE, "", "the devices, at most 64, see below")
+N(slots, "objects", MACHINE, "", "the devices, at most 64, see below") \
+N(numa, "objects", MACHINE, "", "the NUMA nodes of the machine, see below; missing in old records") \
+N(gpus, "objects", MACHINE, "", "the GPUs of the node, whether they are among the devices or not, see below; missing without GPUs among the devices") \
+N(nics, "objects", CONDITION, "", "the ports of its network cards, see below; missing likewise")
 
 /* A device of the list. */
 #define RECORD_SLOT_FIELDS(T, I, F, N) \
@@ -169,11 +174,13 @@ F(REAL, involuntary_switches, LATER, RESULT, "switches", "number of involuntary 
 F(REAL, minor_faults, LATER, RESULT, "faults", "number of minor faults", "page faults that needed no reading from a disk, likewise") \
 F(REAL, major_faults, LATER, RESULT, "faults", "number of major faults", "those that did, likewise") \
 F(REAL, cpu_hz, LATER, RESULT, "Hz", "frequency", "mean `scaling_cur_freq` of the same units behind the last measured step; `null` where the system does not tell that of each") \
+F(REAL, sampling_ns, LATER, RESULT, "ns", "time of readings", "what the readings of GPUs took while the steps were measured, on a thread of their own; `null` without any") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "0, and one more each time that `--resume` went on with the file and measured something: cells of two sittings are never compared as a pair. 0 in old records") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \
 N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown") \
+N(gpus, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
 N(raw, "object", RESULT, "", "the samples, see below") \
 N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
 
@@ -203,6 +210,7 @@ N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this l
 #define RECORD_MEMBER_U64(name)           uint64_t name;
 #define RECORD_MEMBER_BIG(name)           uint64_t name;
 #define RECORD_MEMBER_REAL(name)          double name;
+#define RECORD_MEMBER_SERIES(name)        struct record_series name;
 #define RECORD_MEMBERS(fields)                                                                     \
     fields(RECORD_MEMBER_T, RECORD_MEMBER_I, RECORD_MEMBER_F, RECORD_MEMBER_N)
 

@@ -16,6 +16,7 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
 #define RANGE_U64     0, RECORD_EXACT_MAX
 #define RANGE_BIG     0, 0
 #define RANGE_REAL    0, 0
+#define RANGE_SERIES  0, 0
 
 /* Of struct OBJECT. */
 #define PLACE(name) offsetof(struct OBJECT, name), sizeof(((struct OBJECT *)0)->name)
@@ -53,4 +54,32 @@ const struct record_field record_derived_fields[] = {ROWS(RECORD_DERIVED_FIELDS)
 
 #define OBJECT record_end
 const struct record_field record_end_fields[] = {ROWS(RECORD_END_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_numa
+const struct record_field record_numa_fields[] = {ROWS(RECORD_NUMA_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_gpu
+const struct record_field record_gpu_fields[] = {ROWS(RECORD_GPU_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_reading
+const struct record_field record_reading_fields[] = {ROWS(RECORD_READING_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_nvlink
+const struct record_field record_nvlink_fields[] = {ROWS(RECORD_NVLINK_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_nic
+const struct record_field record_nic_fields[] = {ROWS(RECORD_NIC_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_watched
+const struct record_field record_watched_fields[] = {ROWS(RECORD_WATCHED_FIELDS) END};
+#undef OBJECT
+
+#define OBJECT record_during
+const struct record_field record_during_fields[] = {ROWS(RECORD_DURING_FIELDS) END};
 #undef OBJECT

@@ -261,6 +261,8 @@ static int read_field(const json_t *value, const struct record_field *field, voi
         return read_big(value, field->name, member, err);
     case RECORD_REAL:
         return record_json_real(value, field->name, member, err);
+    case RECORD_SERIES:
+        return record_series_from_json(value, field->name, member, err);
     default:
         break;
     }

@@ -59,6 +59,18 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 /* An integer that was found in its range, into the member of its field. */
 void record_json_store(const struct record_field *field, json_int_t number, void *member);
 
+/* An object of all fields that are not nested; NULL: no memory, or a number without a form. */
+json_t *record_json_of(const struct record_field *fields, const void *from);
+int record_series_from_json(const json_t *value, const char *name, struct record_series *series,
+                            struct text_error *err);
+
+/* record/node_json.c: members of a run, and of a cell. 0, or -1: memory is short, a number is
+ * wrong. */
+int record_node_to_json(json_t *root, const struct record_node *node);
+int record_node_from_json(const json_t *root, struct record_node *node, struct text_error *err);
+int record_watched_to_json(json_t *root, const struct record_cell *cell);
+int record_watched_from_json(const json_t *root, struct record_cell *cell, struct text_error *err);
+
 int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err);
 /* raw: of the line that root was loaded from. */
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,

@@ -118,6 +118,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     if (status != 0 || read_status(root, cell, err) != 0 ||
         record_json_fields(root, record_cell_fields, cell, err) != 0 ||
         read_shards(root, cell, err) != 0 || read_peaks(root, cell, err) != 0 ||
+        record_watched_from_json(root, cell, err) != 0 ||
         record_samples_from_json(root, raw, cell, err) != 0 || record_cell_check(cell, err) != 0) {
         record_cell_free(cell);
         return -1;
@@ -148,7 +149,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
     run->launches = 1;
     record_unknown(record_run_fields, run);
     if (record_json_fields(root, record_run_fields, run, err) != 0 ||
-        read_slots(root, run, err) != 0) {
+        read_slots(root, run, err) != 0 || record_node_from_json(root, &run->node, err) != 0) {
         return -1;
     }
     const json_t *load = find_array(root, "load_avg", 3, err);

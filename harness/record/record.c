@@ -90,6 +90,9 @@ void record_cell_free(struct record_cell *cell)
 {
     record_cell_keep_steps(cell);
     record_parts_free(cell);
+    record_watched_free(cell->gpu, cell->n_gpus);
+    cell->gpu = NULL;
+    cell->n_gpus = 0;
     free(cell->t_step_ns);
     free(cell->flags);
     cell->t_step_ns = NULL;

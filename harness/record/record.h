@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "files/digest.h"
-#include "record/field_list.h"
+#include "record/node.h"
 #include "text/text.h"
 
 enum record_phase {
@@ -78,6 +78,7 @@ struct record_run {
     double load_avg[3];
     int n_slots;
     struct record_slot slot[RECORD_MAX_SLOTS];
+    struct record_node node;
 };
 
 /* What identifies a cell. */
@@ -107,6 +108,8 @@ struct record_cell {
     struct record_part_times part[RECORD_PARTS];
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
+    int n_gpus;                            /* 0: its devices are none, or nobody could ask them */
+    struct record_watched *gpu;            /* [n_gpus] */
 };
 
 /* The end of a sitting. */

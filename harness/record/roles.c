@@ -85,6 +85,15 @@ static int order_of_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
+static int order_of_series(const struct record_series *a, const struct record_series *b)
+{
+    int order = order_of_u64(a->n, b->n);
+
+    for (size_t i = 0; i < a->n && order == 0; ++i)
+        order = order_of_reals(a->value[i], b->value[i]);
+    return order;
+}
+
 static int compare(const struct record_field *field, const void *a, const void *b)
 {
     const void *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
@@ -108,6 +117,8 @@ static int compare(const struct record_field *field, const void *a, const void *
         return order_of_u64(*(const uint64_t *)x, *(const uint64_t *)y);
     case RECORD_REAL:
         return order_of_reals(*(const double *)x, *(const double *)y);
+    case RECORD_SERIES:
+        return order_of_series(x, y);
     case RECORD_NESTED:
         break;
     }
@@ -151,6 +162,22 @@ const struct record_field *record_slots_differ(const struct record_run *a,
         field = record_differs(record_slot_fields, RECORD_APART, &a->slot[i], &b->slot[i]);
     }
     return field;
+}
+
+const struct record_field *record_gpus_differ(const struct record_run *a,
+                                              const struct record_run *b, int *gpu)
+{
+    const int n = a->node.n_gpus < b->node.n_gpus ? a->node.n_gpus : b->node.n_gpus;
+    const struct record_field *field = NULL;
+
+    for (int i = 0; i < n && !field; ++i) {
+        *gpu = i;
+        field = record_differs(record_gpu_fields, RECORD_APART, &a->node.gpu[i], &b->node.gpu[i]);
+    }
+    if (field || n == 0 || a->node.n_gpus == b->node.n_gpus)
+        return field;
+    *gpu = n;
+    return record_find(record_gpu_fields, "bus");
 }
 
 int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b)
@@ -198,6 +225,9 @@ void record_show(const struct record_field *field, const void *object, char *tex
     case RECORD_REAL:
         snprintf(text, bytes, "%.17g", *(const double *)member);
         break;
+    case RECORD_SERIES:
+        snprintf(text, bytes, "%zu numbers", ((const struct record_series *)member)->n);
+        break;
     case RECORD_NESTED:
         snprintf(text, bytes, "-");
         break;
@@ -219,9 +249,28 @@ static void clean(const struct record_field *field, void *object)
             text_clean((char *)object + field->offset, ' ');
 }
 
+static void clean_reading(struct record_reading *reading)
+{
+    for (int i = 0; i < reading->n_links; ++i)
+        clean(record_nvlink_fields, &reading->link[i]);
+}
+
+static void clean_node(struct record_node *node)
+{
+    for (int i = 0; i < node->n_numa; ++i)
+        clean(record_numa_fields, &node->numa[i]);
+    for (int i = 0; i < node->n_gpus; ++i) {
+        clean(record_gpu_fields, &node->gpu[i]);
+        clean_reading(&node->gpu[i].reading);
+    }
+    for (int i = 0; i < node->n_nics; ++i)
+        clean(record_nic_fields, &node->nic[i]);
+}
+
 void record_clean_run(struct record_run *run)
 {
     clean(record_run_fields, run);
+    clean_node(&run->node);
     for (int i = 0; i < run->n_slots; ++i)
         clean(record_slot_fields, &run->slot[i]);
 }
@@ -230,4 +279,9 @@ void record_clean_cell(struct record_cell *cell)
 {
     clean(record_cell_fields, cell);
     clean(record_key_fields, &cell->key);
+    for (int i = 0; i < cell->n_gpus; ++i) {
+        clean(record_watched_fields, &cell->gpu[i]);
+        clean_reading(&cell->gpu[i].before);
+        clean_reading(&cell->gpu[i].after);
+    }
 }

@@ -22,6 +22,7 @@ enum record_kind {
     RECORD_U64,     /* uint64_t, as a number: nanoseconds, bytes */
     RECORD_BIG,     /* uint64_t, as text: seeds, times since 1970 */
     RECORD_REAL,    /* double; null: NaN */
+    RECORD_SERIES,  /* struct record_series, on the heap: an array of such numbers */
     RECORD_NESTED   /* an array, object or enumeration: by name, in read.c and write.c */
 };
 
@@ -57,6 +58,10 @@ struct record_field {
 extern const struct record_field record_run_fields[], record_slot_fields[], record_key_fields[];
 extern const struct record_field record_cell_fields[], record_derived_fields[];
 extern const struct record_field record_end_fields[]; /* of record_end */
+/* Of the node: record/node.h. */
+extern const struct record_field record_numa_fields[], record_gpu_fields[], record_reading_fields[];
+extern const struct record_field record_nvlink_fields[], record_nic_fields[];
+extern const struct record_field record_watched_fields[], record_during_fields[];
 
 /* Walks take a mask of roles and leave fields of others, and nested ones, alone. */
 
@@ -69,6 +74,10 @@ int record_field_order(const struct record_field *field, unsigned roles, const v
 /* The same of the slots of two runs, n of each; *slot: of which. */
 const struct record_field *record_slots_differ(const struct record_run *a,
                                                const struct record_run *b, int n, int *slot);
+/* The same of all GPUs of their nodes, if both runs have read them: *gpu: which. Another number of
+ * GPUs is one that differs in its address. */
+const struct record_field *record_gpus_differ(const struct record_run *a,
+                                              const struct record_run *b, int *gpu);
 /* An order in which 0 means that no field differs. */
 int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b);
 /* The field of that name; NULL: none. */

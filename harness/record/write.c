@@ -48,6 +48,20 @@ static json_t *real_value(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
+static json_t *series_value(const struct record_series *series)
+{
+    json_t *array = json_array();
+    int status = series->n > RECORD_MOST_READINGS ? -1 : 0;
+    for (size_t i = 0; status == 0 && i < series->n; ++i) {
+        status = json_array_append_new(array, real_value(series->value[i]));
+    }
+    if (status != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
 static json_t *field_value(const struct record_field *field, const void *object)
 {
     const void *member = (const char *)object + field->offset;
@@ -70,6 +84,8 @@ static json_t *field_value(const struct record_field *field, const void *object)
         return big_value(*(const uint64_t *)member);
     case RECORD_REAL:
         return real_value(*(const double *)member);
+    case RECORD_SERIES:
+        return series_value(member);
     case RECORD_NESTED:
         break;
     }
@@ -88,7 +104,7 @@ static int put_fields(json_t *object, const struct record_field *field, const vo
     return status;
 }
 
-static json_t *object_of(const struct record_field *fields, const void *from)
+json_t *record_json_of(const struct record_field *fields, const void *from)
 {
     json_t *object = json_object();
     if (put_fields(object, fields, from) != 0) {
@@ -302,7 +318,7 @@ static json_t *slots(const struct record_run *run)
     json_t *array = json_array();
     int status = run->n_slots < 0 || run->n_slots > RECORD_MAX_SLOTS ? -1 : 0;
     for (int i = 0; status == 0 && i < run->n_slots; ++i) {
-        status = json_array_append_new(array, object_of(record_slot_fields, &run->slot[i]));
+        status = json_array_append_new(array, record_json_of(record_slot_fields, &run->slot[i]));
     }
     if (status != 0) {
         json_decref(array);
@@ -321,6 +337,7 @@ char *record_run_text(const struct record_run *run)
     }
     status |= json_object_set_new(root, "load_avg", load);
     status |= json_object_set_new(root, "slots", slots(run));
+    status |= record_node_to_json(root, &run->node);
     return finish(root, status);
 }
 
@@ -329,12 +346,13 @@ char *record_cell_text(const struct record_cell *cell)
     const char *name =
         (unsigned)cell->status < RECORD_STATUSES ? record_status_names[cell->status] : NULL;
     json_t *root = begin(RECORD_IS_CELL);
-    int status = json_object_set_new(root, "cell", object_of(record_key_fields, &cell->key));
+    int status = json_object_set_new(root, "cell", record_json_of(record_key_fields, &cell->key));
     status |= json_object_set_new(root, "status", json_string(name));
     status |= put_fields(root, record_cell_fields, cell);
     status |= json_object_set_new(root, "shard_rows", shard_rows(cell));
     status |= json_object_set_new(root, "peak_bytes", peak_bytes(cell));
     status |= json_object_set_new(root, "phase_median_ns", phase_medians(cell));
+    status |= record_watched_to_json(root, cell);
     status |= json_object_set_new(root, "raw", raw(cell));
     return finish(root, status);
 }

@@ -69,6 +69,7 @@ static void change(const struct record_field *field, void *object)
     case RECORD_REAL:
         *(double *)member += 1;
         break;
+    case RECORD_SERIES:
     case RECORD_NESTED:
         break;
     }

@@ -10,9 +10,10 @@
 
 Test(roles, every_field_says_what_it_is)
 {
-    const struct record_field *const tables[] = {record_run_fields, record_slot_fields,
-                                                 record_key_fields, record_cell_fields,
-                                                 record_end_fields};
+    const struct record_field *const tables[] = {
+        record_run_fields,    record_slot_fields, record_key_fields,     record_cell_fields,
+        record_end_fields,    record_numa_fields, record_gpu_fields,     record_reading_fields,
+        record_nvlink_fields, record_nic_fields,  record_watched_fields, record_during_fields};
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t)
         for (const struct record_field *f = tables[t]; f->name; ++f) {

@@ -1,0 +1,260 @@
+/* record/gpus.c: what the GPUs of a cell said about its measured steps, judged: what lets nobody
+ * believe the times, and what is only worth saying. Bits are judged one by one: a GPU at its power
+ * limit is a healthy one. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/record.h"
+#include "record/roles.h"
+
+/* Time in thermal slowdown that is none, as a part of what passed: counters that move by a tick of
+ * theirs are seen on GPUs that are all right. */
+static const double LEAST_SLOWED = 0.01;
+
+static const struct bit {
+    unsigned bit;
+    const char *words;
+    bool invalid; /* nobody may believe times */
+} bits[] = {{RECORD_THROTTLE_IDLE, "idle", false},
+            {RECORD_THROTTLE_SET, "clocks that were set", false},
+            {RECORD_THROTTLE_POWER_CAP, "power cap", false},
+            {RECORD_THROTTLE_HARDWARE, "hardware slowdown", true},
+            {RECORD_THROTTLE_SYNC_BOOST, "sync boost", false},
+            {RECORD_THROTTLE_SOFTWARE_HEAT, "software thermal slowdown", true},
+            {RECORD_THROTTLE_HARDWARE_HEAT, "hardware thermal slowdown", true},
+            {RECORD_THROTTLE_POWER_BRAKE, "hardware power brake", true},
+            {RECORD_THROTTLE_DISPLAY, "display clocks", false}};
+enum { BITS = sizeof bits / sizeof bits[0] };
+
+static bool has_bit(double throttle, unsigned bit)
+{
+    return throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX &&
+           ((unsigned long long)throttle & bit) != 0;
+}
+
+static void add(char text[RECORD_NODE_TEXT], const char *words)
+{
+    const size_t used = strlen(text);
+
+    snprintf(text + used, RECORD_NODE_TEXT - used, "%s%s", used > 0 ? ", " : "", words);
+}
+
+void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
+{
+    unsigned long long rest =
+        throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX ? (unsigned long long)throttle : 0;
+    char other[32];
+
+    snprintf(text, RECORD_NODE_TEXT, "%s", isnan(throttle) ? "unknown" : "");
+    for (int i = 0; i < BITS; ++i) {
+        if (rest & bits[i].bit)
+            add(text, bits[i].words);
+        rest &= ~(unsigned long long)bits[i].bit;
+    }
+    snprintf(other, sizeof other, "0x%llx", rest);
+    if (rest != 0)
+        add(text, other);
+    if (text[0] == '\0')
+        add(text, "none");
+}
+
+void record_watched_free(struct record_watched *watched, int n)
+{
+    for (int i = 0; watched && i < n; ++i)
+        for (const struct record_field *f = record_during_fields; f->name; ++f)
+            free(((struct record_series *)(void *)((char *)&watched[i].during + f->offset))->value);
+    free(watched);
+}
+
+/* ---- readings of one GPU ------------------------------------------------------------------- */
+
+/* The throttle reasons of all readings, the first and the last included. */
+static size_t count_readings(const struct record_watched *watched, unsigned bit, size_t *known)
+{
+    const struct record_series *during = &watched->during.throttle;
+    const double ends[] = {watched->before.throttle, watched->after.throttle};
+    size_t n = 0;
+
+    *known = 0;
+    for (size_t i = 0; i < during->n + 2; ++i) {
+        const double throttle = i < during->n ? during->value[i] : ends[i - during->n];
+
+        *known += isnan(throttle) ? 0 : 1;
+        n += has_bit(throttle, bit) ? 1 : 0;
+    }
+    return n;
+}
+
+static double hottest(const struct record_watched *watched)
+{
+    const struct record_series *during = &watched->during.temperature_c;
+    double most = fmax(watched->before.temperature_c, watched->after.temperature_c);
+
+    for (size_t i = 0; i < during->n; ++i)
+        most = fmax(most, during->value[i]);
+    return most;
+}
+
+/* What a counter gained; 0 where it is not known. */
+static double gained(double before, double after)
+{
+    return after > before ? after - before : 0;
+}
+
+static void add_heat(char why[RECORD_NODE_TEXT], const struct record_watched *watched)
+{
+    const double most = hottest(watched);
+    char words[48];
+
+    snprintf(words, sizeof words, "at most %.0f degrees C", most);
+    if (isfinite(most))
+        add(why, words);
+}
+
+/* ---- what lets nobody believe the times ---------------------------------------------------- */
+
+static bool is_throttled(const struct record_watched *watched, char why[RECORD_NODE_TEXT])
+{
+    for (int i = 0; i < BITS; ++i) {
+        size_t known;
+        const size_t n = bits[i].invalid ? count_readings(watched, bits[i].bit, &known) : 0;
+
+        if (n == 0)
+            continue;
+        snprintf(why, RECORD_NODE_TEXT, "GPU %s: %s in %zu of %zu readings", watched->bus,
+                 bits[i].words, n, known);
+        add_heat(why, watched);
+        return true;
+    }
+    return false;
+}
+
+/* The counter sees what is between two readings. */
+static bool is_heated(const struct record_watched *watched, double passed_ns,
+                      char why[RECORD_NODE_TEXT])
+{
+    const double slowed =
+        gained(watched->before.slowed_thermal_ns, watched->after.slowed_thermal_ns);
+
+    if (!(slowed > LEAST_SLOWED * passed_ns))
+        return false;
+    snprintf(why, RECORD_NODE_TEXT, "GPU %s: thermal slowdown for %.3g s", watched->bus,
+             slowed / 1e9);
+    add_heat(why, watched);
+    return true;
+}
+
+static bool is_wrong(const struct record_watched *watched, char why[RECORD_NODE_TEXT])
+{
+    const double errors = gained(watched->before.ecc_uncorrected, watched->after.ecc_uncorrected);
+
+    snprintf(why, RECORD_NODE_TEXT, "GPU %s: %.0f uncorrected memory error%s while it was measured",
+             watched->bus, errors, errors == 1 ? "" : "s");
+    return errors > 0;
+}
+
+/* From the first measured step to the last. */
+static double passed_of(const struct record_cell *cell)
+{
+    double sum = 0;
+
+    for (size_t i = cell->warmup_steps; i < cell->n_samples; ++i)
+        sum += (double)record_sample_ns(cell, i);
+    return sum;
+}
+
+bool record_gpu_doubt(const struct record_cell *cell, char why[RECORD_NODE_TEXT])
+{
+    const double passed_ns = cell->n_gpus > 0 ? passed_of(cell) : 0;
+    bool found = false;
+
+    for (int i = 0; i < cell->n_gpus && !found; ++i)
+        found = is_throttled(&cell->gpu[i], why) || is_heated(&cell->gpu[i], passed_ns, why) ||
+                is_wrong(&cell->gpu[i], why);
+    if (!found)
+        why[0] = '\0';
+    return found;
+}
+
+/* ---- what is worth saying ------------------------------------------------------------------ */
+
+static bool note_cap(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
+{
+    size_t known;
+    const size_t n = count_readings(watched, RECORD_THROTTLE_POWER_CAP, &known);
+
+    snprintf(note, RECORD_NODE_TEXT, "GPU %s: at its power limit in %zu of %zu readings",
+             watched->bus, n, known);
+    return n > 0;
+}
+
+static bool note_corrected(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
+{
+    const double errors = gained(watched->before.ecc_corrected, watched->after.ecc_corrected);
+
+    snprintf(note, RECORD_NODE_TEXT, "GPU %s: %.0f corrected memory error%s while it was measured",
+             watched->bus, errors, errors == 1 ? "" : "s");
+    return errors > 0;
+}
+
+static double link_errors(const struct record_reading *before, const struct record_reading *after,
+                          int link)
+{
+    const struct record_nvlink *a = &before->link[link], *b = &after->link[link];
+
+    return gained(a->crc_flit, b->crc_flit) + gained(a->crc_data, b->crc_data) +
+           gained(a->replays, b->replays) + gained(a->recoveries, b->recoveries);
+}
+
+static bool note_links(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
+{
+    const struct record_reading *before = &watched->before, *after = &watched->after;
+    double errors = 0;
+    int links = 0, down = 0;
+
+    for (int i = 0; i < before->n_links && i < after->n_links; ++i) {
+        const double own = link_errors(before, after, i);
+
+        errors += own;
+        links += own > 0;
+    }
+    for (int i = 0; i < after->n_links; ++i)
+        down += after->link[i].active == 0;
+    note[0] = '\0';
+    if (errors > 0)
+        snprintf(note, RECORD_NODE_TEXT,
+                 "GPU %s: %.0f error%s on %d of %d NVLinks while it was "
+                 "measured",
+                 watched->bus, errors, errors == 1 ? "" : "s", links, after->n_links);
+    else if (down > 0)
+        snprintf(note, RECORD_NODE_TEXT, "GPU %s: %d of %d NVLinks down", watched->bus, down,
+                 after->n_links);
+    return note[0] != '\0';
+}
+
+static bool note_foreign(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
+{
+    const double foreign =
+        fmax(watched->before.foreign_processes, watched->after.foreign_processes);
+
+    snprintf(note, RECORD_NODE_TEXT, "GPU %s: %.0f process%s of others computed on it",
+             watched->bus, foreign, foreign == 1 ? "" : "es");
+    return foreign > 0;
+}
+
+bool record_gpu_note(const struct record_cell *cell, enum record_gpu_note which,
+                     char note[RECORD_NODE_TEXT])
+{
+    static bool (*const notes[RECORD_NOTES])(const struct record_watched *,
+                                             char[]) = {[RECORD_NOTE_POWER_CAP] = note_cap,
+                                                        [RECORD_NOTE_CORRECTED] = note_corrected,
+                                                        [RECORD_NOTE_LINKS] = note_links,
+                                                        [RECORD_NOTE_FOREIGN] = note_foreign};
+    bool found = false;
+
+    for (int i = 0; i < cell->n_gpus && !found; ++i)
+        found = notes[which](&cell->gpu[i], note);
+    return found;
+}

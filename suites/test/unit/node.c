@@ -1,0 +1,209 @@
+/* node.c: GPUs of records: written, read, refused; and what their readings say of a cell's times.
+ */
+#include "record/node.h"
+#include "record/roles.h"
+#include "record_example.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct record_series series(size_t n, const double value[])
+{
+    struct record_series made = {n, calloc(n + 1, sizeof(double))};
+
+    cr_assert(made.value);
+    memcpy(made.value, value, n * sizeof *value);
+    return made;
+}
+
+/* A cell on one GPU of which nothing is known. */
+static struct record_cell watched_cell(void)
+{
+    struct record_cell cell = example_cell(0);
+
+    cell.n_gpus = 1;
+    cell.gpu = calloc(1, sizeof *cell.gpu);
+    cr_assert(cell.gpu);
+    snprintf(cell.gpu->bus, sizeof cell.gpu->bus, "0000:19:00.0");
+    record_unknown(record_reading_fields, &cell.gpu->before);
+    record_unknown(record_reading_fields, &cell.gpu->after);
+    return cell;
+}
+
+static void add_series(struct record_during *during)
+{
+    during->at_ns = series(3, (double[]){250, 500, 750});
+    during->throttle = series(3, (double[]){0, NAN, 4});
+    during->clock_sm_hz = series(3, (double[]){1.98e9, 1.755e9, NAN});
+    during->temperature_c = series(3, (double[]){45, 50, 55});
+    during->power_w = series(3, (double[]){NAN, NAN, NAN});
+}
+
+Test(node, series_are_what_was_written)
+{
+    struct record_cell cell = watched_cell(), again;
+    struct text_error err = {""};
+
+    add_series(&cell.gpu->during);
+    cell.gpu->before.ecc_corrected = 7;
+    cell.gpu->after.n_links = 2;
+    record_unknown(record_nvlink_fields, &cell.gpu->after.link[0]);
+    record_unknown(record_nvlink_fields, &cell.gpu->after.link[1]);
+    cell.gpu->after.link[1].active = 0;
+    snprintf(cell.gpu->after.link[1].to, sizeof cell.gpu->after.link[1].to, "0000:05:00.0");
+    cell.sampling_ns = 12;
+
+    char *text = record_cell_text(&cell);
+
+    cr_assert(text && record_cell_parse(text, &again, &err) == 0, "%s", err.text);
+    cr_assert(again.n_gpus == 1 && strcmp(again.gpu->bus, "0000:19:00.0") == 0);
+    cr_assert(!record_differs(record_during_fields, RECORD_ALL_ROLES, &cell.gpu->during,
+                              &again.gpu->during));
+    cr_assert(!record_differs(record_reading_fields, RECORD_ALL_ROLES, &cell.gpu->before,
+                              &again.gpu->before));
+    cr_assert(again.gpu->after.n_links == 2 && again.gpu->after.link[1].active == 0);
+    cr_assert(isnan(again.gpu->after.link[0].active) && isnan(again.gpu->before.power_w));
+    cr_assert(strcmp(again.gpu->after.link[1].to, "0000:05:00.0") == 0);
+    again.gpu->during.power_w.value[1] = 0; /* what is unknown is not 0 */
+    const struct record_field *field = record_differs(record_during_fields, RECORD_ALL_ROLES,
+                                                      &cell.gpu->during, &again.gpu->during);
+
+    cr_assert(field && strcmp(field->name, "power_w") == 0);
+    free(text);
+    record_cell_free(&cell);
+    record_cell_free(&again);
+    cr_assert(!again.gpu && again.n_gpus == 0);
+}
+
+/* What cannot be a series, or a node, is refused, with the name. */
+Test(node, refused)
+{
+    static const char *const edits[][3] = {
+        {"\"throttle\":[0.0,null,4.0]", "\"throttle\":[0.0,null]", "throttle"},
+        {"\"throttle\":[0.0,null,4.0]", "\"throttle\":[0.0,null,4.0,1.0]", "throttle"},
+        {"\"throttle\":[0.0,null,4.0]", "\"throttle\":[0.0,null,\"4\"]", "throttle"},
+        {"\"throttle\":[0.0,null,4.0]", "\"throttle\":4.0", "throttle"},
+        {"\"throttle\":[0.0,null,4.0],", "", "throttle"},
+        {"\"at_ns\":[250.0,500.0,750.0]", "\"at_ns\":[250.0,500.0,499.0]", "at_ns"},
+        {"\"at_ns\":[250.0,500.0,750.0]", "\"at_ns\":[250.0,null,750.0]", "at_ns"},
+        {"\"links\":[]", "\"links\":{}", "links"},
+        {"\"links\":[]", "\"links\":[1]", "links"},
+        {"\"during\":", "\"durings\":", "during"},
+        {"\"gpus\":[", "\"gpus\":[1,", "gpus"},
+        {"\"bus\":\"0000:19:00.0\"", "\"bus\":\"0000:19:00.0 and more\"", "bus"}};
+    struct record_cell cell = watched_cell(), again;
+
+    add_series(&cell.gpu->during);
+
+    char *text = record_cell_text(&cell);
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
+        struct text_error err = {""};
+        char *edited = example_edit(text, edits[i][0], edits[i][1]);
+
+        cr_assert(record_cell_parse(edited, &again, &err) != 0, "%s", edits[i][1]);
+        cr_assert(err.text[0] != '\0' && (i >= 8 || strstr(err.text, edits[i][2])), "%s: %s",
+                  edits[i][1], err.text);
+        free(edited);
+    }
+    free(text);
+    record_cell_free(&cell);
+}
+
+/* Bits are judged one by one, in each place where they can be. */
+Test(node, bits)
+{
+    static const unsigned invalid = 0x8 | 0x20 | 0x40 | 0x80;
+    char why[RECORD_NODE_TEXT];
+
+    for (int bit = 0; bit < 16; ++bit)
+        for (int place = 0; place < 3; ++place) {
+            struct record_cell cell = watched_cell();
+            const double mask = (double)(1U << bit | 1U);
+            const double during[3] = {NAN, mask, 0};
+
+            if (place == 0)
+                cell.gpu->before.throttle = mask;
+            if (place == 1)
+                cell.gpu->during.throttle = series(3, during);
+            if (place == 2)
+                cell.gpu->after.throttle = mask;
+            cr_assert(record_gpu_doubt(&cell, why) == ((invalid & 1U << bit) != 0), "bit %d", bit);
+            cr_assert(record_gpu_note(&cell, RECORD_NOTE_POWER_CAP, why) == (bit == 2));
+            record_cell_free(&cell);
+        }
+}
+
+/* The counter sees slowdowns between readings; a tick of it is none. */
+Test(node, counters)
+{
+    struct record_cell cell = watched_cell();
+    double steps = 0;
+    char why[RECORD_NODE_TEXT];
+
+    for (size_t i = cell.warmup_steps; i < cell.n_samples; ++i)
+        steps += (double)cell.t_step_ns[i];
+    cr_assert(!record_gpu_doubt(&cell, why) && why[0] == '\0');
+    cell.gpu->after.slowed_thermal_ns = 1e9; /* since when is not known */
+    cr_assert(!record_gpu_doubt(&cell, why));
+    cell.gpu->before.slowed_thermal_ns = 1e9 - 0.009 * steps;
+    cr_assert(!record_gpu_doubt(&cell, why), "%s", why);
+    cell.gpu->before.slowed_thermal_ns = 1e9 - 0.011 * steps;
+    cr_assert(record_gpu_doubt(&cell, why) && strstr(why, "0000:19:00.0: thermal slowdown for"));
+    cell.gpu->before.slowed_thermal_ns = 2e9; /* it went back */
+    cr_assert(!record_gpu_doubt(&cell, why));
+    cell.gpu->before.ecc_uncorrected = 3;
+    cr_assert(!record_gpu_doubt(&cell, why));
+    cell.gpu->after.ecc_uncorrected = 4;
+    cr_assert(record_gpu_doubt(&cell, why) && strstr(why, "1 uncorrected memory error while"));
+    record_cell_free(&cell);
+}
+
+Test(node, words)
+{
+    static const struct {
+        double throttle;
+        const char *words;
+    } rows[] = {{NAN, "unknown"},
+                {0, "none"},
+                {1, "idle"},
+                {0x24, "power cap, software thermal slowdown"},
+                {0x4001, "idle, 0x4000"},
+                {-1, "none"},
+                {1e300, "none"}};
+    char text[RECORD_NODE_TEXT];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        record_throttle_words(rows[i].throttle, text);
+        cr_assert(strcmp(text, rows[i].words) == 0, "%s", text);
+    }
+}
+
+/* Only runs that have both read their GPUs can differ in them. */
+Test(node, gpus_of_runs)
+{
+    struct record_run *a = calloc(2, sizeof *a), *b = a + 1;
+    int gpu = -1;
+
+    cr_assert(a);
+    a->node.n_gpus = 2;
+    cr_assert(!record_gpus_differ(a, b, &gpu));
+    b->node.n_gpus = 2;
+    cr_assert(!record_gpus_differ(a, b, &gpu));
+    b->node.gpu[1].power_limit_w = 500;
+
+    const struct record_field *field = record_gpus_differ(a, b, &gpu);
+
+    cr_assert(field && strcmp(field->name, "power_limit_w") == 0 && gpu == 1);
+    b->node.n_gpus = 1;
+    field = record_gpus_differ(a, b, &gpu);
+    cr_assert(field && strcmp(field->name, "bus") == 0 && gpu == 1);
+    b->node.n_gpus = 2;
+    b->node.gpu[1] = a->node.gpu[1];
+    snprintf(b->node.gpu[0].uuid_hash, sizeof b->node.gpu[0].uuid_hash, "another one");
+    b->node.gpu[0].reading.temperature_c = 90;
+    cr_assert(!record_gpus_differ(a, b, &gpu));
+    free(a);
+}
