@@ -7,14 +7,16 @@
 #include "build_info.h"
 #include "command/backend.h"
 #include "command/command.h"
+#include "node/node.h"
+#include "node/tree.h"
 #include "record/devices.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, KEY_RESOURCES = 256 };
+enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE };
 
 struct devices_options {
     char devices[64], backend[32], communicator[32];
-    bool json, bind, resources;
+    bool json, bind, resources, tree;
     size_t required;
     uint64_t seen; /* options that were given */
 };
@@ -36,6 +38,9 @@ static const struct argp_option option_table[] = {
      .key = KEY_RESOURCES,
      .doc = "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
             "for each; with --require-devices alone"},
+    {.name = "tree",
+     .key = KEY_TREE,
+     .doc = "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports"},
     {.name = "format",
      .key = 'f',
      .arg = "text|json",
@@ -81,6 +86,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                                     sizeof options->communicator);
     case KEY_RESOURCES:
         options->resources = true;
+        return 0;
+    case KEY_TREE:
+        options->tree = true;
         return 0;
     case ARGP_KEY_END:
         return check_alone(state, options);
@@ -226,7 +234,7 @@ static void print_versions(const struct dp_machine *m)
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
-                const struct devices_options *options)
+                const struct record_run *run, const struct devices_options *options)
 {
     struct dp_slot_info slot[DP_MAX_SLOTS];
     struct record_devices devices = {.devices = options->devices,
@@ -235,7 +243,8 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
                                      .oversubscribed = dp_group_oversubscribed(group),
                                      .machine = machine,
                                      .slot = slot,
-                                     .n_slots = dp_group_size(group)};
+                                     .n_slots = dp_group_size(group),
+                                     .run = run};
 
     for (int i = 0; i < devices.n_slots; ++i)
         dp_slot_describe(dp_group_slot(group, i), &slot[i]);
@@ -250,9 +259,14 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
         free(text);
         return EXIT_PASSED;
     }
+    if (options->tree) {
+        node_tree(stdout, TEXT_PLAIN, run);
+        return EXIT_PASSED;
+    }
     print_machine(machine);
     print_devices(&devices);
     print_gpus(&devices);
+    node_print(stdout, run);
     print_versions(machine);
     return EXIT_PASSED;
 }
@@ -280,6 +294,18 @@ static int show_resources(const char *command, const struct devices_options *opt
     return EXIT_PASSED;
 }
 
+/* NULL: memory is short. Caller frees. */
+static struct record_run *read_node(const struct dp_machine *machine)
+{
+    struct record_run *run = calloc(1, sizeof *run);
+
+    if (!run)
+        return NULL;
+    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
+    node_read("", NULL, true, run);
+    return run;
+}
+
 int devices_main(int argc, char **argv)
 {
     const struct argp argp = {.options = option_table,
@@ -305,9 +331,16 @@ int devices_main(int argc, char **argv)
     /* Before the group binds this thread: what is usable is what it may use now. */
     if (dp_machine_read(&machine, &err))
         return command_core_error(argv[0], &err);
-    if ((status = command_open_group(argv[0], &config, options.required, &group)))
-        return status;
-    status = show(argv[0], group, &machine, &options);
+    struct record_run *run = read_node(&machine);
+
+    if (!run) {
+        command_complain(argv[0], "out of memory");
+        return EXIT_FAILED;
+    }
+    status = command_open_group(argv[0], &config, options.required, &group);
+    if (status == 0)
+        status = show(argv[0], group, &machine, run, &options);
     dp_group_close(group);
+    free(run);
     return status;
 }

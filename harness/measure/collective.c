@@ -250,13 +250,13 @@ static int measure_all(struct iterations *it, uint64_t start_ns)
     return steps_run(&it->steps) || measure_beside(it) ? -1 : 0;
 }
 
-void measure_collective(const struct cell_config *config, struct dp_group *group, uint64_t start_ns,
-                        struct record_cell *cell)
+void measure_collective(const struct cell_config *config, struct dp_group *group,
+                        struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
     struct iterations it = {.config = config, .cell = cell, .group = group};
     const int ranks = cell->n_ranks;
 
-    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL};
+    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus};
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");

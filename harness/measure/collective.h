@@ -5,8 +5,11 @@
 #include "dp.h"
 #include "record/cell.h"
 
-/* Into the cell, with its status. start_ns: when the cell began, on the clock of sessions. */
-void measure_collective(const struct cell_config *config, struct dp_group *group, uint64_t start_ns,
-                        struct record_cell *cell);
+struct node_watch;
+
+/* Into the cell, with its status. gpus: are read around its iterations. start_ns: when the cell
+ * began, on the clock of sessions. */
+void measure_collective(const struct cell_config *config, struct dp_group *group,
+                        struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell);
 
 #endif

@@ -24,6 +24,7 @@
 #include "measure/steps.h"
 #include "measure/trace.h"
 #include "measure/watch.h"
+#include "node/watch.h"
 #include "numbers/equal.h"
 
 struct measure {
@@ -41,6 +42,7 @@ struct measure {
     bool by_value;                  /* each step */
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
     struct steps steps;
+    struct node_watch *gpus;
 };
 
 static uint64_t epoch_ns(void)
@@ -451,7 +453,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     struct record_cell *cell = m->cell;
 
     m->limits = cell_samples(m->config);
-    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains};
+    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains, m->gpus};
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
@@ -505,6 +507,15 @@ static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
         cell->status = RECORD_FAILED;
 }
 
+static void measure_kind(struct measure *m, struct dp_group *group, uint64_t start_ns)
+{
+    node_watch_choose(m->gpus, group);
+    if (m->config->mode == CELL_COLLECTIVE)
+        measure_collective(m->config, group, m->gpus, start_ns, m->cell);
+    else
+        measure_on(m, group, start_ns);
+}
+
 void cell_measure(const struct cell_config *config, FILE *trace, struct record_cell *cell)
 {
     const struct dp_group_config group_config = {.devices = config->devices,
@@ -523,6 +534,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
     char why[160];
 
     watch_start(&watch);
+    m.gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
     if (dp_group_open(&group_config, &group, &err))
@@ -530,10 +542,10 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
     else if (dp_group_size(group) != config->n_devices ||
              !is_planned(dp_group_communicator(group), config->communicator))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
-    else if (config->mode == CELL_COLLECTIVE)
-        measure_collective(config, group, start_ns, cell);
     else
-        measure_on(&m, group, start_ns);
+        measure_kind(&m, group, start_ns);
+    node_watch_note(m.gpus, cell);
+    node_watch_close(m.gpus);
     fail_faulty(cell, group);
     cell->wall_ns = session_clock_ns() - start_ns;
     if (watch_stop(&watch, why, sizeof why) &&

@@ -5,6 +5,7 @@
 
 #include "measure/session.h"
 #include "measure/usage.h"
+#include "node/watch.h"
 
 static double seconds_since(uint64_t start_ns)
 {
@@ -47,11 +48,13 @@ static int measured_steps(struct steps *steps)
     struct usage_units units;
 
     usage_find_units("", steps->group, &units);
+    node_watch_begin(steps->gpus);
 
     const struct usage_reading begin = usage_read("", &units);
     const int status = run_measured(steps);
     const struct usage_reading end = usage_read("", &units);
 
+    node_watch_end(steps->gpus);
     usage_note(&begin, &end, &units, steps->cell);
     steps->cell->cpu_hz = usage_hz("", &units);
     return status;

@@ -17,6 +17,7 @@ struct steps {
     void *self;
     /* Behind the warm-up, before what is measured; NULL: nothing. 0, or -1 likewise. */
     int (*ready)(void *self);
+    struct node_watch *gpus; /* are read around the measured steps; NULL: none */
 };
 
 /* All of them. 0, or -1: a step could not be run, or was wrong. */

@@ -2,8 +2,10 @@
 #include "record/devices.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #include "build_info.h"
+#include "record/json.h"
 #include "record/memory.h"
 
 static json_t *slot_object(const struct dp_slot_info *slot)
@@ -27,6 +29,17 @@ static json_t *machine_object(const struct dp_machine *machine)
                      "l3_bytes", (json_int_t)machine->l3_bytes);
 }
 
+/* As the first line of a record has them. */
+static int node_members(json_t *root, const struct record_run *run)
+{
+    const double gpus = run->gpus_on_bus;
+    int status = json_object_set_new(root, "gpu_facts", json_string(run->gpu_facts));
+
+    status |=
+        json_object_set_new(root, "gpus_on_bus", isfinite(gpus) ? json_real(gpus) : json_null());
+    return status | record_node_to_json(root, &run->node);
+}
+
 char *record_devices_text(const struct record_devices *devices)
 {
     json_t *slots = json_array();
@@ -41,5 +54,9 @@ char *record_devices_text(const struct record_devices *devices)
                      machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
                      BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas",
                      devices->machine->blas);
+    if (node_members(root, devices->run) != 0) {
+        json_decref(root);
+        return NULL;
+    }
     return record_memory_text(root, JSON_INDENT(2));
 }

@@ -3,6 +3,7 @@
 #define HARNESS_RECORD_DEVICES_H
 
 #include "dp.h"
+#include "record/record.h"
 
 struct record_devices {
     const char *devices, *backend, *communicator;
@@ -10,6 +11,7 @@ struct record_devices {
     const struct dp_machine *machine;
     const struct dp_slot_info *slot; /* n_slots of them */
     int n_slots;
+    const struct record_run *run; /* its node, and where the facts of its GPUs are from */
 };
 
 /* Schema lockstep/devices/1.0; NULL when memory is short. Caller frees. */

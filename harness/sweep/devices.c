@@ -11,6 +11,7 @@
 
 #include "command/command.h"
 #include "files/child.h"
+#include "node/node.h"
 #include "record/provenance.h"
 #include "sweep/sweep.h"
 
@@ -61,6 +62,8 @@ static int look(const char *command, const struct sweep_options *options, struct
             command, "cannot identify this machine: too little memory or too few file descriptors");
         status = EXIT_FAILED;
     }
+    if (status == 0)
+        node_read("", NULL, node_has_gpus(plan->devices), run);
     dp_group_close(group);
     for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i)
         status = look_again(command, &config, plan->communicator[i], run);

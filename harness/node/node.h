@@ -1,0 +1,20 @@
+/* node/node.h: reads the node behind the devices of a run. */
+#ifndef HARNESS_NODE_NODE_H
+#define HARNESS_NODE_NODE_H
+
+#include "record/record.h"
+
+/* NUMA nodes by core, and with gpus what NVML and the PCI bus say of GPUs, and the network ports.
+ * Fills node, gpu_facts and gpus_on_bus of the run, and nothing of it fails: what is absent is
+ * said. Without gpus nothing wakes NVIDIA's driver. root: as in node/sysfs.h; nvml: as in
+ * node/nvml.h. */
+void node_read(const char *root, const char *nvml, bool gpus, struct record_run *run);
+
+/* Whether a list of devices has GPUs, by its kind: "cuda:0-3". */
+bool node_has_gpus(const char *devices);
+
+/* What is to be said of the node, a line each: what is down, lost, slowed or not as it should be.
+ * Writes the next one after *at, which begins at 0; false: no more. */
+bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT]);
+
+#endif

@@ -1,0 +1,13 @@
+/* played_nvml.h: what the test's NVML exports, as the program calls it. */
+#ifndef TEST_NODE_PLAYED_NVML_H
+#define TEST_NODE_PLAYED_NVML_H
+
+#include "node/nvml.h"
+#include "played.h"
+
+typedef unsigned long long wide;
+
+/* A number of the file into what a function of NVML gives. */
+int played_small(const struct played_gpu *gpu, const char *name, unsigned *value);
+
+#endif
