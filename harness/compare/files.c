@@ -110,6 +110,20 @@ static void compare_slots(struct compare *compare)
               &a->slot[slot], &b->slot[slot]);
 }
 
+static void compare_gpus(struct compare *compare)
+{
+    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
+    int gpu = 0;
+    const struct record_field *field = record_gpus_differ(a, b, &gpu);
+    char what[64];
+
+    if (!field)
+        return;
+    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, gpu);
+    add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what,
+              &a->node.gpu[gpu], &b->node.gpu[gpu]);
+}
+
 /* What makes the times of a file worth nothing by themselves. */
 static void check_file(struct compare *compare, int side)
 {
@@ -183,6 +197,7 @@ void compare_files(struct compare *compare)
         check_file(compare, side);
     compare_fields(compare);
     compare_slots(compare);
+    compare_gpus(compare);
     remark_sameness(compare);
     for (int side = 0; side < COMPARE_SIDES; ++side)
         remark_file(compare, side);

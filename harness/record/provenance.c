@@ -255,6 +255,21 @@ static int compare_slots(const struct record_run *here, const struct record_run 
     return differs(what, a, b, why, bytes);
 }
 
+static int compare_gpus(const struct record_run *here, const struct record_run *there, char *why,
+                        size_t bytes)
+{
+    int gpu = 0;
+    const struct record_field *field = record_gpus_differ(here, there, &gpu);
+    char what[64], a[128], b[128];
+
+    if (!field)
+        return 0;
+    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, gpu);
+    record_show(field, &here->node.gpu[gpu], a, sizeof a);
+    record_show(field, &there->node.gpu[gpu], b, sizeof b);
+    return differs(what, a, b, why, bytes);
+}
+
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
@@ -274,5 +289,7 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
     snprintf(b, sizeof b, "%d", there->n_slots);
     if (differs("number of devices", a, b, why, bytes))
         return -1;
-    return compare_slots(here, there, why, bytes);
+    if (compare_slots(here, there, why, bytes))
+        return -1;
+    return compare_gpus(here, there, why, bytes);
 }

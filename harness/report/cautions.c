@@ -360,6 +360,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
         caution(out, before, after,
                 "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
                 counts.simulated, counts.points);
+    report_gpu_cautions(out, report, before, after);
     about_launches(out, report, &counts, before, after);
     about_bases(out, &counts, before, after);
     if (counts.oversubscribed > 0)

@@ -199,6 +199,8 @@ static void machine(struct text_out *out, const struct record_run *run)
              run->communicator);
     fact(out, "Devices", text);
     gpus(out, run);
+    fact(out, "Facts of GPUs", run->gpu_facts);
+    report_node(out, run);
     snprintf(text, sizeof text, "%s%stick %.0f ns, one reading %.0f ns", run->clock,
              run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
     fact(out, "Clock", text);

@@ -17,6 +17,9 @@
 
 #define REPORT_CELL_TEXT 640 /* longest text of a table cell */
 
+/* The state of a launch whose results are right and whose times nobody may believe. */
+#define REPORT_INVALID "INVALID"
+
 /* The subcommand; argv[0] is "lockstep report". Returns the exit status, see --help. */
 int report_main(int argc, char **argv);
 
@@ -413,6 +416,11 @@ void report_base_words(const struct report_base *base, enum report_base_column c
                        char text[REPORT_CELL_TEXT]);
 /* Whether a launch failed; a skipped one did not. */
 bool report_point_failed(const struct report_point *point);
+/* What the GPUs of launches, and of the nodes, said about themselves. report/gpus.c */
+void report_gpu_cautions(struct text_out *out, const struct report *report, const char *before,
+                         const char *after);
+/* The picture of the node, as preformatted text of the page. */
+void report_node(struct text_out *out, const struct record_run *run);
 /* "mlp:8,8", and the communicator where the report has several: "mlp:8,8, staged". */
 void report_workload_words(const struct report *report, const struct report_row *row,
                            char text[REPORT_CELL_TEXT]);

@@ -19,7 +19,8 @@ static bool is_positive(double x)
     return isfinite(x) && x > 0.0;
 }
 
-/* A cell may call itself ok: believe it only with something checked and something measured. */
+/* A cell may call itself ok: believe it only with something checked and something measured, by GPUs
+ * that ran as they can. */
 static const char *row_state(const struct record_cell *cell)
 {
     bool numbers =
@@ -27,8 +28,12 @@ static const char *row_state(const struct record_cell *cell)
         is_positive(cell->p95_ns) &&
         (is_positive(cell->throughput_samples_per_s) || is_positive(cell->busbw_bytes_per_s));
 
+    char why[RECORD_NODE_TEXT];
+
     if (cell->status != RECORD_OK)
         return record_status_names[cell->status];
+    if (record_gpu_doubt(cell, why))
+        return REPORT_INVALID;
     return cell->validated && cell->values_checked > 0 && numbers ? "verified" : "unverified";
 }
 
@@ -51,10 +56,11 @@ static int compare_runs(bool in_key, const struct record_run *a, const struct re
 static bool fits(const struct record_run *a, const struct record_run *b)
 {
     const int n = a->n_slots < b->n_slots ? a->n_slots : b->n_slots;
-    int slot;
+    int slot, gpu;
 
     return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
-           compare_runs(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot);
+           compare_runs(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot) &&
+           !record_gpus_differ(a, b, &gpu);
 }
 
 /* The run with the longest list of devices that this one's is the beginning of. */

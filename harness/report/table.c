@@ -141,7 +141,13 @@ static void shard_words(const struct record_cell *cell, char text[REPORT_CELL_TE
 void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])
 {
     const struct record_cell *cell = row->cell;
+    char why[RECORD_NODE_TEXT];
 
+    if (strcmp(row->state, REPORT_INVALID) == 0) {
+        record_gpu_doubt(cell, why);
+        report_add(text, REPORT_INVALID " for timing: %s", why);
+        return;
+    }
     report_add(text, "%s", cell->status == RECORD_SKIPPED ? "skipped" : "FAILED");
     if (cell->status != RECORD_SKIPPED && strcmp(row->state, "failed") != 0)
         report_add(text, " (%s)", row->state);
@@ -178,8 +184,11 @@ static void left_out_words(const struct report_point *point, char text[REPORT_CE
     if (n == 0)
         return;
     report_add(text, "%s%zu of %zu launches %s", text[0] != '\0' ? ", " : "", n, point->n,
-               strcmp(state, "skipped") == 0 && same ? "skipped" : "FAILED");
-    if (same && strcmp(state, "failed") != 0 && strcmp(state, "skipped") != 0)
+               same && strcmp(state, "skipped") == 0        ? "skipped"
+               : same && strcmp(state, REPORT_INVALID) == 0 ? REPORT_INVALID " for timing"
+                                                            : "FAILED");
+    if (same && strcmp(state, "failed") != 0 && strcmp(state, "skipped") != 0 &&
+        strcmp(state, REPORT_INVALID) != 0)
         report_add(text, " (%s)", state);
 }
 

@@ -68,6 +68,16 @@ static bool is_slowed(const struct report_point *point)
     return true;
 }
 
+/* The first launch whose GPUs were not as they can be. */
+static void find_gpu_doubt(const struct report_point *point, char why[VALIDATE_TEXT])
+{
+    char text[RECORD_NODE_TEXT];
+
+    for (size_t i = 0; i < point->n && why[0] == '\0'; ++i)
+        if (record_gpu_doubt(point->row[i].cell, text))
+            snprintf(why, VALIDATE_TEXT, "launch %d: %.200s", point->row[i].cell->key.launch, text);
+}
+
 /* Why nobody may believe the numbers of a cell; "": somebody may. */
 static void find_doubt(const struct validate *validate, const struct report_point *point,
                        char why[VALIDATE_TEXT])
@@ -75,6 +85,9 @@ static void find_doubt(const struct validate *validate, const struct report_poin
     const uint64_t needed = validate->profile->requires.launches;
 
     why[0] = '\0';
+    find_gpu_doubt(point, why);
+    if (why[0] != '\0')
+        return;
     if (point->verified < point->n && !is_slowed(point))
         snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
                  point->n - point->verified, point->n);
