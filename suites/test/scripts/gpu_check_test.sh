@@ -46,18 +46,24 @@ test_simulated() {
     expect 3 "$check" --simulate "$build" --quick --out gpu
     all_marked
     has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
-    for step in cases-1 cases-2 cases-staged check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
+    for step in cases-1 cases-2 cases-staged eager-graphs eager-math sweep-graphs-on sweep-graphs-off sweep-tf32 \
+        sweep-bf16 check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
         sweep-ranks-slots copies report; do
         has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
     for step in sanitizer-memcheck pytorch gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
-    has gpu/summary.md '^SIMULATED 12 passed, 0 failed, 0 dropped'
+    has gpu/summary.md '^SIMULATED 18 passed, 0 failed, 0 dropped'
     # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
     has gpu/summary.md '^SIMULATED no speed was judged$'
     has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
     expect_limits 3
     [ "$(grep -c '^not measured' limits)" -eq 8 ] || fail "$(cat limits)"
     has gpu/records/small.jsonl '"source":"simulated"'
+    has gpu/records/tf32.jsonl '"dtype":"tf32"'
+    has gpu/records/bf16.jsonl '"dtype":"bf16"'
+    has gpu/records/graphs-off.jsonl '"command":"[^"]*--graphs off'
+    if grep -qE '"command":"[^"]*--graphs off' gpu/records/graphs-on.jsonl; then fail "graphs-on has none"; fi
+    has gpu/logs/eager-math.log '^env CUDA_MODULE_LOADING=EAGER '
     [ -s gpu/report/index.html ] || fail "no page"
     [ "$(tail -n 1 out)" = "$folder/gpu/summary.md" ] || fail "the last line is not the summary's name"
 }
@@ -74,6 +80,7 @@ cases-silent) exit 0 ;;
 cases-skip) echo "no GPU"; exit 77 ;;
 cases-crash) kill -SEGV $$ ;;
 cases-slow) sleep 300 ;;
+eager) [ "${CUDA_MODULE_LOADING-}" != EAGER ] || { echo "7 passed, 1 failed, 0 skipped, 9 comparisons"; exit 1; } ;;
 esac
 echo "7 passed, 0 failed, 1 skipped, 9 comparisons"
 SH
@@ -83,7 +90,7 @@ case $1 in
 devices) [ "${BAD-}" != no-gpu ] || { echo "cuda:all: no driver" >&2; exit 77; }
     [ "${BAD-}" != broken ] || { echo "cuda:all: the driver | broke <b>" >&2; exit 1; }
     [ "${BAD-}" != silent ] || exit 0
-    echo "  cuda:0       Fake|<b>GPU, 1 MiB, PCI 0, x" ;;
+    for i in $(seq 0 $((${GPUS:-1} - 1))); do echo "  cuda:$i       Fake|<b>GPU, 1 MiB, PCI 0, x"; done ;;
 check) [ "${BAD-}" != check-empty ] || { echo "PASS reference: 0 of 9 cases passed"; exit 0; }
     echo "PASS reference (x) with 1 device: 9 of 9 cases passed" ;;
 sweep) while [ "$1" != --out ]; do shift; done
@@ -114,7 +121,7 @@ test_faults() {
     all_marked
     has gpu/summary.md 'Fake\\\|&lt;b>GPU'
     expect 3 "$check" --simulate stub --out gpu
-    for name in small slots models ranks ranks-slots large largest largest-slots; do
+    for name in graphs-on graphs-off tf32 bf16 small slots models ranks ranks-slots large largest largest-slots; do
         has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
     done
     while read -r bad words; do
@@ -140,7 +147,18 @@ BAD
     BAD=no-gpu expect 77 "$check" --simulate stub --quick --out gpu
     has err 'no GPU: cuda:all: no driver'
     has gpu/summary.md '^# GPU check: SIMULATED NOT RUN'
-    BAD=no-gpu expect 1 "$check" --simulate stub --quick --require --out gpu
+    BAD=no-gpu expect 1 "$check" --simulate stub --quick --require 1 --out gpu
+    # As many as there have to be, and one fewer: nothing is run then, and the number is said.
+    GPUS=7 expect 1 "$check" --simulate stub --quick --require 8 --out gpu
+    has gpu/summary.md '^# GPU check: SIMULATED NOT RUN: --require 8: there are only 7 GPUs'
+    has err 'require 8: there are only 7 GPUs'
+    [ ! -e gpu/logs/cases-1.log ] || fail "cases were run on 7 GPUs"
+    GPUS=8 expect 3 "$check" --simulate stub --quick --require 8 --out gpu
+    has gpu/summary.md '^\| cases-8 \| SIMULATED PASS'
+    # Every step of the list, and one that fails in it is a failure.
+    BAD=eager expect 1 "$check" --simulate stub --quick --out gpu
+    has gpu/summary.md '^\| eager-graphs \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed'
+    has gpu/summary.md '^\| cases-1 \| SIMULATED PASS'
     BAD=broken expect 1 "$check" --simulate stub --quick --out gpu
     has gpu/summary.md 'broke &lt;b>'
     BAD=silent expect 1 "$check" --simulate stub --quick --out gpu
@@ -314,6 +332,10 @@ cuda:0
 --minutes 0 --out gpu
 --minutes x --out gpu
 --minutes
+--require
+--require all --out gpu
+--require -1 --out gpu
+--require 99999 --out gpu
 --out
 --simulate /nothing --out gpu
 --programs /nothing --out gpu
