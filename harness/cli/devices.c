@@ -294,7 +294,7 @@ static int show_resources(const char *command, const struct devices_options *opt
     return EXIT_PASSED;
 }
 
-/* NULL: memory is short. Caller frees. */
+/* NULL: memory is short, or file descriptors are. Caller frees. */
 static struct record_run *read_node(const struct dp_machine *machine)
 {
     struct record_run *run = calloc(1, sizeof *run);
@@ -302,8 +302,10 @@ static struct record_run *read_node(const struct dp_machine *machine)
     if (!run)
         return NULL;
     memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
-    node_read("", NULL, true, run);
-    return run;
+    if (node_read("", NULL, true, run) == 0)
+        return run;
+    free(run);
+    return NULL;
 }
 
 int devices_main(int argc, char **argv)
@@ -334,7 +336,8 @@ int devices_main(int argc, char **argv)
     struct record_run *run = read_node(&machine);
 
     if (!run) {
-        command_complain(argv[0], "out of memory");
+        command_complain(argv[0],
+                         "cannot read this node: too little memory or too few file descriptors");
         return EXIT_FAILED;
     }
     status = command_open_group(argv[0], &config, options.required, &group);

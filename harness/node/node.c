@@ -13,7 +13,7 @@
 #include "node/sysfs.h"
 #include "record/roles.h"
 
-static void read_numa(struct record_node *node)
+static int read_numa(struct record_node *node)
 {
     struct dp_numa numa[RECORD_MAX_NUMA];
     struct dp_error err = {0};
@@ -30,6 +30,7 @@ static void read_numa(struct record_node *node)
         to->memory_bytes = (double)numa[i].memory_bytes;
         memcpy(to->cpus, numa[i].cpus, sizeof to->cpus);
     }
+    return n < 0 ? -1 : 0;
 }
 
 static struct record_gpu *next_gpu(struct record_node *node)
@@ -45,7 +46,7 @@ static struct record_gpu *next_gpu(struct record_node *node)
 }
 
 /* One that NVML counts and cannot open is known by the bus alone, where it is on it. */
-static void read_nvml(const char *root, const struct node_nvml *nvml, struct record_node *node)
+static void read_nvml(struct sysfs *sys, const struct node_nvml *nvml, struct record_node *node)
 {
     const int n = node_nvml_count(nvml);
 
@@ -58,7 +59,7 @@ static void read_nvml(const char *root, const struct node_nvml *nvml, struct rec
             continue;
         node_gpu_read(nvml, device, gpu);
         gpu->shown = true;
-        gpu->numa_node = sysfs_numa(root, gpu->bus);
+        gpu->numa_node = sysfs_numa(sys, gpu->bus);
     }
 }
 
@@ -87,11 +88,11 @@ static bool has_nvml(const struct record_run *run)
            strstr(run->gpu_facts, ", driver ");
 }
 
-static void read_bus(const char *root, struct record_run *run)
+static void read_bus(struct sysfs *sys, struct record_run *run)
 {
     struct sysfs_gpu found[RECORD_MAX_GPUS];
     struct record_node *node = &run->node;
-    const int n = sysfs_gpus(root, found, RECORD_MAX_GPUS);
+    const int n = sysfs_gpus(sys, found, RECORD_MAX_GPUS);
 
     run->gpus_on_bus = n < 0 ? (double)NAN : n;
     for (int i = 0; i < n && i < RECORD_MAX_GPUS; ++i) {
@@ -99,37 +100,47 @@ static void read_bus(const char *root, struct record_run *run)
 
         if (!gpu)
             continue;
-        sysfs_gpu_read(root, &found[i], gpu);
+        sysfs_gpu_read(sys, &found[i], gpu);
         snprintf(gpu->absent, sizeof gpu->absent, "%s: all but the PCI link",
                  has_nvml(run) ? "not shown by NVML" : "no NVML");
     }
     qsort(node->gpu, (size_t)node->n_gpus, sizeof node->gpu[0], compare_gpus);
 }
 
-void node_read(const char *root, const char *nvml, bool gpus, struct record_run *run)
+static int read_gpus(const char *root, const char *nvml, struct record_run *run)
 {
     struct record_node *node = &run->node;
+    struct sysfs sys = {root, 0};
     struct node_nvml library;
     char why[160];
 
-    memset(node, 0, sizeof *node);
-    run->gpus_on_bus = (double)NAN;
-    run->gpu_facts[0] = '\0';
-    read_numa(node);
-    if (!gpus)
-        return;
-    if (node_nvml_open(nvml, &library, why) == 0) {
+    const int opened = node_nvml_open(nvml, &library, why);
+
+    if (opened == -2)
+        return -1;
+    if (opened == 0) {
         snprintf(run->gpu_facts, sizeof run->gpu_facts, "NVML %s, driver %s", library.version,
                  library.driver);
-        read_nvml(root, &library, node);
+        read_nvml(&sys, &library, node);
         node_nvml_close(&library);
     } else {
         snprintf(run->gpu_facts, sizeof run->gpu_facts, "%.159s", why);
     }
-    read_bus(root, run);
-    const int n = sysfs_nics(root, node->nic, RECORD_MAX_NICS);
+    read_bus(&sys, run);
+    const int n = sysfs_nics(&sys, node->nic, RECORD_MAX_NICS);
 
     node->n_nics = n < RECORD_MAX_NICS ? n : RECORD_MAX_NICS;
+    return sys.status;
+}
+
+int node_read(const char *root, const char *nvml, bool gpus, struct record_run *run)
+{
+    memset(&run->node, 0, sizeof run->node);
+    run->gpus_on_bus = (double)NAN;
+    run->gpu_facts[0] = '\0';
+    const int status = read_numa(&run->node);
+
+    return status == 0 && gpus ? read_gpus(root, nvml, run) : status;
 }
 
 bool node_has_gpus(const char *devices)

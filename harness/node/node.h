@@ -5,10 +5,10 @@
 #include "record/record.h"
 
 /* NUMA nodes by core, and with gpus what NVML and the PCI bus say of GPUs, and the network ports.
- * Fills node, gpu_facts and gpus_on_bus of the run, and nothing of it fails: what is absent is
- * said. Without gpus nothing wakes NVIDIA's driver. root: as in node/sysfs.h; nvml: as in
- * node/nvml.h. */
-void node_read(const char *root, const char *nvml, bool gpus, struct record_run *run);
+ * Fills node, gpu_facts and gpus_on_bus of the run. What is absent is said; -1: something is there
+ * and could not be read, for want of memory or of file descriptors. Without gpus nothing wakes
+ * NVIDIA's driver. root: as in node/sysfs.h; nvml: as in node/nvml.h. */
+int node_read(const char *root, const char *nvml, bool gpus, struct record_run *run);
 
 /* Whether a list of devices has GPUs, by its kind: "cuda:0-3". */
 bool node_has_gpus(const char *devices);

@@ -95,8 +95,8 @@ struct node_nvml {
     char version[40], driver[40];    /* "12.550.54.15"; "unknown" */
 };
 
-/* path: NULL is what the system finds as libnvidia-ml.so.1. 0, or -1 and why: there is none, it is
- * too old, or the driver does not answer. */
+/* path: NULL is what the system finds as libnvidia-ml.so.1. 0, or why: -1 there is none, it is too
+ * old, or the driver does not answer; -2 memory is short, and so it is not known. */
 int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160]);
 void node_nvml_close(struct node_nvml *nvml);
 

@@ -2,32 +2,36 @@
 #include "node/sysfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/machine.h"
 #include "record/roles.h"
 #include "text/text.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 64 };
 
 /* The first line of a file, "": there is none. */
-static void read_line(char line[LINE_BYTES], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static void read_line(char line[LINE_BYTES], const char *format, ...)
+static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
 {
     char path[PATH_BYTES];
     va_list arguments;
     FILE *file;
 
     line[0] = '\0';
+    const int root = snprintf(path, sizeof path, "%.255s", sys->root);
+
     va_start(arguments, format);
-    const int n = vsnprintf(path, sizeof path, format, arguments);
+    const int n = vsnprintf(path + root, sizeof path - (size_t)root, format, arguments);
     va_end(arguments);
-    file = n > 0 && n < PATH_BYTES ? fopen(path, "r") : NULL;
+    file = n > 0 && root + n < PATH_BYTES ? machine_open(path, &sys->status) : NULL;
     if (!file)
         return;
     if (!fgets(line, LINE_BYTES, file))
@@ -46,11 +50,18 @@ static double number_of(const char *line)
     return end != line && number >= 0 && number <= (double)RECORD_EXACT_MAX ? number : (double)NAN;
 }
 
-double sysfs_numa(const char *root, const char *bus)
+/* What is not there, or not for us, is none. */
+static void note_failure(struct sysfs *sys)
+{
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
+        sys->status = -1;
+}
+
+double sysfs_numa(struct sysfs *sys, const char *bus)
 {
     char line[LINE_BYTES];
 
-    read_line(line, "%s/sys/bus/pci/devices/%s/numa_node", root, bus);
+    read_line(sys, line, "/sys/bus/pci/devices/%s/numa_node", bus);
     return number_of(line);
 }
 
@@ -79,24 +90,24 @@ static int compare_gpus(const void *left, const void *right)
     return strcmp(a->bus, b->bus);
 }
 
-static bool look_at(const char *root, const char *bus, struct sysfs_gpu *gpu)
+static bool look_at(struct sysfs *sys, const char *bus, struct sysfs_gpu *gpu)
 {
     char vendor[LINE_BYTES], device[LINE_BYTES], class[LINE_BYTES];
 
     if (strlen(bus) >= sizeof gpu->bus)
         return false;
-    read_line(vendor, "%s/sys/bus/pci/devices/%s/vendor", root, bus);
-    read_line(class, "%s/sys/bus/pci/devices/%s/class", root, bus);
+    read_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
+    read_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
     if (!is_gpu(hex_of(vendor), hex_of(class)))
         return false;
-    read_line(device, "%s/sys/bus/pci/devices/%s/device", root, bus);
+    read_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
     snprintf(gpu->bus, sizeof gpu->bus, "%s", bus);
     snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", hex_of(vendor) & 0xffff,
              hex_of(device) & 0xffff);
     return true;
 }
 
-int sysfs_gpus(const char *root, struct sysfs_gpu gpu[], int most)
+int sysfs_gpus(struct sysfs *sys, struct sysfs_gpu gpu[], int most)
 {
     char path[PATH_BYTES];
     struct sysfs_gpu one;
@@ -104,12 +115,14 @@ int sysfs_gpus(const char *root, struct sysfs_gpu gpu[], int most)
     DIR *folder;
     int n = 0;
 
-    snprintf(path, sizeof path, "%s/sys/bus/pci/devices", root);
+    snprintf(path, sizeof path, "%.255s/sys/bus/pci/devices", sys->root);
     folder = opendir(path);
-    if (!folder)
+    if (!folder) {
+        note_failure(sys);
         return -1;
+    }
     while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.' && look_at(root, entry->d_name, &one)) {
+        if (entry->d_name[0] != '.' && look_at(sys, entry->d_name, &one)) {
             if (n < most)
                 gpu[n] = one;
             ++n;
@@ -132,37 +145,37 @@ static double generation_of(const char *line)
     return generation;
 }
 
-void sysfs_gpu_read(const char *root, const struct sysfs_gpu *from, struct record_gpu *gpu)
+void sysfs_gpu_read(struct sysfs *sys, const struct sysfs_gpu *from, struct record_gpu *gpu)
 {
     char line[LINE_BYTES];
 
     snprintf(gpu->bus, sizeof gpu->bus, "%s", from->bus);
     snprintf(gpu->model, sizeof gpu->model, "PCI %s", from->id);
-    gpu->numa_node = sysfs_numa(root, from->bus);
-    read_line(line, "%s/sys/bus/pci/devices/%s/max_link_speed", root, from->bus);
+    gpu->numa_node = sysfs_numa(sys, from->bus);
+    read_line(sys, line, "/sys/bus/pci/devices/%s/max_link_speed", from->bus);
     gpu->pcie_generation_max = generation_of(line);
-    read_line(line, "%s/sys/bus/pci/devices/%s/max_link_width", root, from->bus);
+    read_line(sys, line, "/sys/bus/pci/devices/%s/max_link_width", from->bus);
     gpu->pcie_width_max = number_of(line);
-    read_line(line, "%s/sys/bus/pci/devices/%s/current_link_speed", root, from->bus);
+    read_line(sys, line, "/sys/bus/pci/devices/%s/current_link_speed", from->bus);
     gpu->reading.pcie_generation = generation_of(line);
-    read_line(line, "%s/sys/bus/pci/devices/%s/current_link_width", root, from->bus);
+    read_line(sys, line, "/sys/bus/pci/devices/%s/current_link_width", from->bus);
     gpu->reading.pcie_width = number_of(line);
 }
 
 /* ---- network ports ------------------------------------------------------------------------- */
 
 struct nics {
-    const char *root;
+    struct sysfs *sys;
     struct record_nic *nic;
     int n, most;
 };
 
 /* "PCI_SLOT_NAME=0000:18:00.0", of the lines of a file. */
-static void read_slot(const char *path, char bus[16])
+static void read_slot(struct sysfs *sys, const char *path, char bus[16])
 {
     static const char key[] = "PCI_SLOT_NAME=";
     char line[128];
-    FILE *file = fopen(path, "r");
+    FILE *file = machine_open(path, &sys->status);
 
     bus[0] = '\0';
     while (file && fgets(line, sizeof line, file))
@@ -182,9 +195,10 @@ static void read_card(const struct nics *nics, const char *class, const char *na
     char path[PATH_BYTES], line[LINE_BYTES];
 
     record_unknown(record_nic_fields, nic);
-    snprintf(path, sizeof path, "%s/sys/class/%s/%s/device/uevent", nics->root, class, name);
-    read_slot(path, nic->bus);
-    read_line(line, "%s/sys/class/%s/%s/device/numa_node", nics->root, class, name);
+    snprintf(path, sizeof path, "%.255s/sys/class/%.20s/%.100s/device/uevent", nics->sys->root,
+             class, name);
+    read_slot(nics->sys, path, nic->bus);
+    read_line(nics->sys, line, "/sys/class/%s/%s/device/numa_node", class, name);
     nic->numa_node = number_of(line);
 }
 
@@ -204,13 +218,13 @@ static void add_port(struct nics *nics, const char *card, const char *port)
     read_card(nics, "infiniband", card, &nic);
     snprintf(nic.name, sizeof nic.name, "%.20s port %.4s", card, port);
     text_clean(nic.name, ' ');
-    read_line(line, "%s/sys/class/infiniband/%s/ports/%s/link_layer", nics->root, card, port);
+    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/link_layer", card, port);
     snprintf(nic.layer, sizeof nic.layer, "%.15s", line);
-    read_line(line, "%s/sys/class/infiniband/%s/ports/%s/state", nics->root, card, port);
+    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/state", card, port);
     const char *state = strchr(line, ':');
 
     snprintf(nic.state, sizeof nic.state, "%.31s", state ? state + strspn(state, ": ") : line);
-    read_line(line, "%s/sys/class/infiniband/%s/ports/%s/rate", nics->root, card, port);
+    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/rate", card, port);
     nic.rate_bits_per_s = strstr(line, "Gb/sec") ? 1e9 * number_of(line) : (double)NAN;
     add(nics, &nic);
 }
@@ -223,14 +237,14 @@ static void add_interface(struct nics *nics, const char *name, const char *unuse
 
     (void)unused;
     read_card(nics, "net", name, &nic);
-    read_line(line, "%s/sys/class/net/%s/type", nics->root, name);
+    read_line(nics->sys, line, "/sys/class/net/%s/type", name);
     if (nic.bus[0] == '\0' || strcmp(line, "1") != 0)
         return;
     snprintf(nic.name, sizeof nic.name, "%.31s", name);
     text_clean(nic.name, ' ');
-    read_line(line, "%s/sys/class/net/%s/operstate", nics->root, name);
+    read_line(nics->sys, line, "/sys/class/net/%s/operstate", name);
     snprintf(nic.state, sizeof nic.state, "%.31s", line);
-    read_line(line, "%s/sys/class/net/%s/speed", nics->root, name);
+    read_line(nics->sys, line, "/sys/class/net/%s/speed", name);
     nic.rate_bits_per_s = 1e6 * number_of(line);
     add(nics, &nic);
 }
@@ -241,8 +255,11 @@ static void each(struct nics *nics, const char *folder, const char *before,
 {
     char path[PATH_BYTES];
     struct dirent **entry = NULL;
-    const int length = snprintf(path, sizeof path, "%s%s", nics->root, folder);
+    const int length = snprintf(path, sizeof path, "%.255s%.255s", nics->sys->root, folder);
     const int n = length < PATH_BYTES ? scandir(path, &entry, NULL, alphasort) : 0;
+
+    if (n < 0)
+        note_failure(nics->sys);
 
     for (int i = 0; i < n; ++i) {
         if (entry[i]->d_name[0] != '.')
@@ -261,9 +278,9 @@ static void add_ports(struct nics *nics, const char *card, const char *unused)
     each(nics, folder, card, add_port);
 }
 
-int sysfs_nics(const char *root, struct record_nic nic[], int most)
+int sysfs_nics(struct sysfs *sys, struct record_nic nic[], int most)
 {
-    struct nics nics = {root, nic, 0, most};
+    struct nics nics = {sys, nic, 0, most};
 
     each(&nics, "/sys/class/infiniband", NULL, add_ports);
     each(&nics, "/sys/class/net", NULL, add_interface);

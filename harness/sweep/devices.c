@@ -57,13 +57,12 @@ static int look(const char *command, const struct sweep_options *options, struct
         return command_core_error(command, &err);
     if ((status = command_open_group(command, &config, options->required, &group)))
         return status;
-    if (provenance_read(group, &machine, run)) {
+    if (provenance_read(group, &machine, run) ||
+        node_read("", NULL, node_has_gpus(plan->devices), run)) {
         command_complain(
             command, "cannot identify this machine: too little memory or too few file descriptors");
         status = EXIT_FAILED;
     }
-    if (status == 0)
-        node_read("", NULL, node_has_gpus(plan->devices), run);
     dp_group_close(group);
     for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i)
         status = look_again(command, &config, plan->communicator[i], run);

@@ -84,8 +84,8 @@ int main(int argc, char **argv)
     if (argc < 4 || !run)
         return fail("LIBRARY ROOT words|tree|html|json|watch");
     fill(run);
-    if (strcmp(argv[3], "watch") != 0)
-        node_read(argv[2], argv[1], true, run);
+    if (strcmp(argv[3], "watch") != 0 && node_read(argv[2], argv[1], true, run) != 0)
+        return fail("the node cannot be read");
     if (strcmp(argv[3], "words") == 0)
         node_print(stdout, run);
     else if (strcmp(argv[3], "tree") == 0)
