@@ -96,6 +96,11 @@ static void totals(FILE *stream, const struct runner_run *run)
             sums.covered, sums.rules, sums.pending, sums.not_applicable);
     fprintf(stream, "evidence  %d rules observed, %d only reported, %d untested here\n",
             sums.observed, sums.reported, sums.rules - sums.observed - sums.reported);
+    if (run->is.about.devices > 0) {
+        check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
+        fprintf(stream, "%-9s ", "counts");
+        command_wrap(stream, text, 10, 10, COLUMNS);
+    }
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
     fprintf(stream, "%-9s ", word);
     command_wrap(stream, text, 10, 10, COLUMNS);

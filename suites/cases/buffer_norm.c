@@ -39,7 +39,7 @@ static const struct impl_array *forward(struct check *c, struct impl_model *mode
 
 /* ---- pairs: two rows for each replica -------------------------------------------------------- */
 
-enum { MOST_ROWS = 2 * 8, COLUMNS = 2 };
+enum { MOST_ROWS = 2 * IMPL_MAX_DEVICES, COLUMNS = 2 };
 
 /* Pair s of column f: first and first + step, of which mean, deviation and both variances are
  * exact. No two pairs, columns or turns have the same. */

@@ -130,9 +130,15 @@ int check_devices(const struct check *c); /* of the implementation */
 const char *check_device_name(const struct check *c, int device);
 enum impl_choice check_choice(struct check *c, enum impl_dialect dialect); /* undeclared: fails */
 bool check_has(const struct check *c, uint64_t capabilities);
-/* The counts of 1, 2, 3, 4, 8 that there are devices for: for (i = 0; (k = check_count(c, i));
- * ++i). With 0 devices: none. */
+/* The counts of 1, 2, 3, 4, 5, 8 that there are devices for, and one more that the seed chooses for
+ * this case, in ascending order: for (i = 0; (k = check_count(c, i)); ++i). With 0 devices: none.
+ */
 int check_count(const struct check *c, int i);
+/* The same numbers of ranks, from 2 on. Without devices as many as there may be. */
+int check_ranks(const struct check *c, int i);
+/* Which those are, for people: "1, 2, 3, 4, 5, 8 devices, and in each case one of 6, 7 (seed 0)".
+ */
+void check_counts_text(int devices, uint64_t seed, char *text, size_t bytes);
 /* A session without devices, closed when the case ends; check_use: later calls go to that one. */
 struct check_session *check_host_session(struct check *c);
 void check_use(struct check *c, struct check_session *s);

@@ -31,12 +31,12 @@ static void probe_of_order(struct check *c)
             const int *ids = mixed_ids(k);
             struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
             struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
-            float value[8] = {0};
+            float value[IMPL_MAX_DEVICES] = {0};
             double want;
             check_note(c, "K=%d, order %zu: ", k, form);
             for (int n = 0; n < k; ++n) {
-                value[n] = (float)order[form][n];
-                src[n] = *check_on(check_vector(c, 1, &order[form][n]), ids[n]);
+                value[n] = (float)order[form][n % 8];
+                src[n] = *check_on(check_vector(c, 1, &order[form][n % 8]), ids[n]);
             }
             want = (double)in_order(value, k);
             op.sums = check_output(c, 1, 64);
@@ -94,11 +94,21 @@ static void order_of_many(struct check *c)
 static const char *const schedules[] = {"0", "6,4,2,0", "0,1,2,3", "2,0,3,1"};
 enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
+/* The last one counts for all further replicas. */
+static void replica_values(float value[IMPL_MAX_DEVICES])
+{
+    static const float first[] = {1e8F, 1, -1e8F, 1};
+
+    for (int s = 0; s < IMPL_MAX_DEVICES; ++s)
+        value[s] = first[s < 4 ? s : 3];
+}
+
 /* The replicas' gradients are 1e8, 1, -1e8, 1: their sum is 1 with four, whoever is ready first. */
 static void gradients_in_order(struct check *c)
 {
-    static const float value[] = {1e8F, 1, -1e8F, 1, 1, 1, 1, 1};
+    float value[IMPL_MAX_DEVICES];
 
+    replica_values(value);
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int form = 0; form < SCHEDULES; ++form) {
             struct impl_model *model =
@@ -123,8 +133,9 @@ static void gradients_in_order(struct check *c)
 /* Eight replicas: pairs added first would give another sum. The values of a list's end repeat. */
 static void gradients_of_eight(struct check *c)
 {
-    static const float value[8] = {1e8F, 1, -1e8F, 1, 1, 1, 1, 1};
+    float value[IMPL_MAX_DEVICES];
 
+    replica_values(value);
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");

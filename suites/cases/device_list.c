@@ -88,7 +88,7 @@ void dev_order_rows(struct check *c)
         size_t out = 0;
 
         for (int s = 0; s < k; ++s)
-            for (size_t j = 0; j < taken[s]; ++j)
+            for (size_t j = 0; j < taken[s < 8 ? s : 7]; ++j)
                 y[out++] = 2 * (3 * s + (double)j + 1) + 1;
         check_note(c, "device_ids %s: ", check_list(c, golden_ids(c, k), k));
         golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), out, y);

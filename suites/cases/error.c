@@ -195,7 +195,7 @@ static void fewer_rows_than_devices(struct check *c)
             struct impl_model *model = check_parallel(
                 c, k, mixed_ids(k), "",
                 "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"tag_replica\"}");
-            double y[8], dw = 0;
+            double y[IMPL_MAX_DEVICES], dw = 0;
             check_note(c, "K=%d N=%zu: ", k, n);
             for (size_t r = 0; r < n; ++r) {
                 y[r] = 2 * (double)(r + 1) + 1 + 1000 * (double)(r + 1);

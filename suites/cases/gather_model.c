@@ -150,8 +150,15 @@ void gather_model_recorded(struct check *c)
     int k;
 
     for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int j = 0; j < 3; ++j)
-            recorded(c, k, keep[j], 4 * (size_t)k - (k > 1 ? 1 : 0));
+        for (int j = 0; j < 3; ++j) {
+            int list[IMPL_MAX_DEVICES];
+
+            for (int s = 0; s < k; ++s)
+                list[s] = keep[j][s % 8];
+            if (k > 1 && list[k - 1] > 3) /* the last shard has three rows */
+                list[k - 1] = 3;
+            recorded(c, k, list, 4 * (size_t)k - (k > 1 ? 1 : 0));
+        }
 }
 
 /* Shards of more rows than 16 bits count. */
@@ -265,7 +272,7 @@ void gather_model_mean(struct check *c)
 
 void gather_model_vector_back(struct check *c)
 {
-    static const double tens[] = {10, 20, 30, 40, 50, 60, 70, 80};
+    const double *tens = check_sequence(c, IMPL_MAX_DEVICES, 10, 10);
     int k;
 
     for (int i = 1; (k = check_count(c, i)); ++i) {
@@ -274,7 +281,7 @@ void gather_model_vector_back(struct check *c)
         double dx[10];
 
         for (int step = 0; step < 2; ++step) {
-            const double *g = step == 0 ? tens : check_integers(c, 8, 3);
+            const double *g = step == 0 ? tens : check_integers(c, IMPL_MAX_DEVICES, 3);
             size_t size[IMPL_MAX_DEVICES], at = 0;
             const int m = check_shards(10, k, size);
             const struct impl_array *y = check_forward(c, model, counting(c, 10, 1));

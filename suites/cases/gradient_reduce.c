@@ -5,13 +5,13 @@
 enum { TENSORS = 2, LISTS = 4 };
 static const size_t vector[] = {3}, matrix[] = {2, 2};
 
-/* k lists of a vector and a matrix, list i on ids[i]; list i counts on from 10^i. */
+/* k lists of a vector and a matrix, list i on ids[i]; list i counts on from 4^i. */
 static struct impl_array *lists(struct check *c, int k, const int ids[])
 {
     struct impl_array *src = check_memory(c, (size_t)k * TENSORS * sizeof *src);
     double first = 1;
 
-    for (int i = 0; i < k; ++i, first *= 10) {
+    for (int i = 0; i < k; ++i, first *= 4) {
         src[i * TENSORS] =
             *check_on(check_array(c, 1, vector, check_sequence(c, 3, first, 1)), ids[i]);
         src[i * TENSORS + 1] =
@@ -40,7 +40,7 @@ static void is_right(struct check *c, int k, const int ids[], int device)
     double first = 0, power = 1;
     const int status = reduce(c, lists(c, k, ids), k, device, &sums);
 
-    for (int i = 0; i < k; ++i, power *= 10)
+    for (int i = 0; i < k; ++i, power *= 4)
         first += power;
     check_true(c, status == IMPL_OK, "reduce failed (status %d): %s", status, check_error(c)->text);
     golden_is_sequence(c, "sum of vectors", &sums[0], 1, vector, first, k);

@@ -2,12 +2,13 @@
 #include "golden.h"
 #include "gradient.h"
 
-/* Replica r contributes 10^r: the digits of the sum show who was counted, and how often. */
+/* Replica r contributes 4^r: the digits of the sum, to the base 4, show who was counted, and how
+ * often. */
 void grad_each_replica(struct check *c)
 {
     static const size_t batches[] = {10, 9, 3, 1, 17};
-    static const char layers[] =
-        "{\"kind\":\"grad\",\"values\":[1,10,100,1000,10000,100000,1000000,10000000]}";
+    static const char layers[] = "{\"kind\":\"grad\",\"values\":[1,4,16,64,256,1024,4096,16384,"
+                                 "65536,262144,1048576,4194304]}";
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
@@ -18,7 +19,7 @@ void grad_each_replica(struct check *c)
             double want = 0, digit = 1;
 
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            for (int r = 0; r < m; ++r, digit *= 10)
+            for (int r = 0; r < m; ++r, digit *= 4)
                 want += digit;
             check_zero_grad(c, model);
             check_forward(c, model, golden_rows(c, batches[j]));

@@ -104,15 +104,6 @@ enum impl_choice check_choice(struct check *c, enum impl_dialect dialect)
     return choice;
 }
 
-int check_count(const struct check *c, int i)
-{
-    static const int counts[] = {1, 2, 3, 4, 8};
-
-    if (i < 0 || i >= (int)(sizeof counts / sizeof counts[0]) || counts[i] > check_devices(c))
-        return 0;
-    return counts[i];
-}
-
 uint64_t check_seed(const struct check *c)
 {
     return c->settings->seed;

@@ -1,0 +1,98 @@
+/* device_counts.c: with how many devices, and how many ranks, cases run: the one place that says
+ * it. A few counts always, and one more that the seed chooses for each case: a run of many cases
+ * has them all, and another seed deals them anew. */
+#include "inside.h"
+
+#include <stdio.h>
+
+enum { MOST = 12, FEWEST_RANKS = 2, MOST_HERE = 9 };
+
+static bool always(int count)
+{
+    static const int counts[] = {1, 2, 3, 4, 5, 8}; /* RULES.md has many numbers for 4 */
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
+        if (counts[i] == count)
+            return true;
+    return false;
+}
+
+/* FNV-1a of the case's name, and the seed. */
+static uint64_t draw(const struct check *c)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (const char *at = c->test->id; *at != '\0'; ++at)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    return (hash >> 32) + check_seed(c);
+}
+
+/* Of the counts up to `most` that are not there always; 0: there is none. */
+static int seeded(const struct check *c, int most)
+{
+    uint64_t n = 0, left;
+
+    for (int count = 1; count <= most; ++count)
+        n += !always(count);
+    if (n == 0)
+        return 0;
+    left = draw(c) % n;
+    for (int count = 1; count <= most; ++count)
+        if (!always(count) && left-- == 0)
+            return count;
+    return 0;
+}
+
+static int nth(const struct check *c, int i, int fewest, int most)
+{
+    const int other = seeded(c, most);
+
+    for (int count = fewest; count <= most; ++count)
+        if ((always(count) || count == other) && i-- == 0)
+            return count;
+    return 0;
+}
+
+static int at_most(int devices)
+{
+    return devices < MOST ? devices : MOST;
+}
+
+int check_count(const struct check *c, int i)
+{
+    return nth(c, i, 1, at_most(check_devices(c)));
+}
+
+int check_ranks(const struct check *c, int i)
+{
+    /* Without devices nobody says how many ranks there can be. */
+    const int most = check_devices(c) < FEWEST_RANKS ? MOST : at_most(check_devices(c));
+
+    return nth(c, i, FEWEST_RANKS, most);
+}
+
+/* Those that are there always, or the others. Returns how many. */
+static int list(char *text, size_t bytes, int first, int last, bool fixed)
+{
+    size_t used = 0;
+    int n = 0;
+
+    text[0] = '\0';
+    for (int count = first; count <= last; ++count)
+        if (always(count) == fixed && used < bytes)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%d", n++ > 0 ? ", " : "", count);
+    return n;
+}
+
+void check_counts_text(int devices, uint64_t seed, char *text, size_t bytes)
+{
+    char here[64], others[64], missing[64];
+    const int most = at_most(devices), n = list(others, sizeof others, 1, most, false);
+    const int lacking = list(missing, sizeof missing, devices + 1, MOST, true);
+    const char *before = n == 0 ? "" : n == 1 ? ", and " : ", and in each case one of ";
+
+    list(here, sizeof here, 1, most, true);
+    snprintf(text, bytes, "%s devices%s%s (seed %llu)%s%s%s%s", here, before, others,
+             (unsigned long long)seed, devices < MOST_HERE ? "; more are needed for " : "", missing,
+             lacking > 0 ? ", " : "", devices < MOST_HERE ? "9 and above" : "");
+}
