@@ -1,0 +1,255 @@
+/* count.c: area COUNT: what holds for two and four devices holds for any number of them, and for
+ * each of them in any part. */
+#include "count.h"
+
+#include "apply_calls.h"
+#include "golden.h"
+#include "primitive.h"
+#include "sized.h"
+
+#include <string.h>
+
+enum { FEW = 8 }; /* more have a case of their own, which is skipped without them */
+
+/* ---- COUNT-01: DataParallel ------------------------------------------------------------------ */
+
+/* Training y = 2x + 1 on k devices: as many rows as devices, an idle device, a short last shard. */
+static void train(struct check *c, int k)
+{
+    const size_t batches[] = {(size_t)k, 2 * (size_t)k + 1, 3 * (size_t)k - 1};
+    struct impl_model *model = golden_affine(c, k);
+    double w = 2, b = 1;
+
+    for (int step = 0; step < 3; ++step) {
+        const size_t n = batches[step];
+
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_zero_grad(c, model);
+        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, w + b,
+                           w);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
+                           w, w);
+        check_grad_is(c, model, 0, golden_squares(n));
+        check_grad_is(c, model, 1, golden_sum(n));
+        check_step(c, model, 1.0F / 64, 0);
+        w -= golden_squares(n) / 64;
+        b -= golden_sum(n) / 64;
+    }
+    check_model_close(c, model);
+}
+
+/* Every device tells which rows it had: 1000 times its number, and one, is added. */
+static void places(struct check *c, int k)
+{
+    const int *ids = golden_ids(c, k);
+    const size_t n = 3 * (size_t)k - 1;
+    struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"tag_device\"}");
+    double *y = check_memory(c, n * sizeof *y);
+
+    for (size_t row = 0; row < n; ++row) {
+        const int device = ids[row / 3];
+
+        y[row] = 1 + (double)row + 1000.0 * (device + 1);
+    }
+    check_note(c, "K=%d N=%zu: ", k, n);
+    golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
+    check_model_close(c, model);
+}
+
+static void train_few(struct check *c)
+{
+    for (int k = 1; k <= FEW && k <= check_devices(c); ++k) {
+        train(c, k);
+        places(c, k);
+    }
+}
+
+static void train_nine(struct check *c)
+{
+    for (int k = FEW + 1; k <= check_devices(c); ++k) {
+        train(c, k);
+        places(c, k);
+    }
+}
+
+/* ---- COUNT-02: the primitives ---------------------------------------------------------------- */
+
+/* n shards and parts of all sizes. */
+static void cut_and_glued(struct check *c, int n)
+{
+    const int *ids = primitive_order(c, n);
+    const size_t dim[] = {3 * (size_t)n - 1, 2};
+    const struct impl_array *x = check_array(c, 2, dim, check_sequence(c, dim[0] * dim[1], 1, 1));
+    size_t size[IMPL_MAX_DEVICES];
+    const struct impl_array *parts;
+    const int shards = check_shards(dim[0], n, size);
+    int m;
+
+    check_note(c, "scatter to %d devices: ", n);
+    parts = primitive_scatter(c, x, ids, n, 0, &m);
+    check_int(c, "number of shards", m, shards);
+    primitive_check_shards(c, x, 0, parts, m, size, ids);
+    check_note(c, "gather from %d devices: ", n);
+    for (int i = 0; i < n; ++i)
+        size[i] = 1 + (size_t)(i / 2 % 3);
+    parts = primitive_parts(c, x, 0, n, size, ids, 1);
+    primitive_check_whole(c, primitive_gather(c, parts, n, 0, ids[n - 1]), parts, n, 0, ids[n - 1]);
+}
+
+enum { TENSORS = 2 };
+static const size_t elements[TENSORS] = {5, 3};
+
+static struct impl_array *room(struct check *c, int n)
+{
+    return check_output(c, n, elements[0] * sizeof(float));
+}
+
+/* Two tensors to n devices, and the sums of n lists of two. */
+static void spread_and_added(struct check *c, int n)
+{
+    const int *ids = golden_ids(c, n);
+    struct impl_array *src = check_memory(c, (size_t)(n * TENSORS) * sizeof *src);
+    float sums[TENSORS][5] = {{0}};
+    struct impl_broadcast spread = {
+        .src = src, .n = TENSORS, .devices = ids, .n_devices = n, .poke = -1};
+    struct impl_reduce sum = {.src = src, .n = TENSORS, .k = n, .device = ids[0], .poke = -1};
+
+    for (int i = 0; i < n * TENSORS; ++i) {
+        const float *values = sized_numbers(c, elements[0], (uint64_t)i);
+
+        src[i] = *check_on(sized_array(c, 1, &elements[i % TENSORS], values), ids[i / TENSORS]);
+        for (size_t e = 0; e < elements[i % TENSORS]; ++e)
+            sums[i % TENSORS][e] += values[e];
+    }
+    check_note(c, "broadcast to %d devices: ", n);
+    spread.copies = room(c, n * TENSORS);
+    check_broadcast(c, &spread);
+    for (int i = 0; i < n * TENSORS; ++i) {
+        const char *what = check_text(c, "tensor %d on device %d", i % TENSORS, ids[i / TENSORS]);
+
+        sized_same(c, what, &spread.copies[i], elements[i % TENSORS], src[i % TENSORS].data);
+        check_device(c, what, &spread.copies[i], ids[i / TENSORS]);
+    }
+    check_note(c, "%d lists: ", n);
+    sum.sums = room(c, TENSORS);
+    check_reduce(c, &sum);
+    for (int t = 0; t < TENSORS; ++t)
+        sized_same(c, check_text(c, "sum %d", t), &sum.sums[t], elements[t], sums[t]);
+}
+
+static void lists(struct check *c, int first, int last)
+{
+    for (int n = first; n <= last && n <= check_devices(c); ++n) {
+        cut_and_glued(c, n);
+        spread_and_added(c, n);
+    }
+}
+
+static void lists_few(struct check *c)
+{
+    lists(c, 1, FEW);
+}
+
+static void lists_nine(struct check *c)
+{
+    lists(c, FEW + 1, check_devices(c));
+}
+
+/* Call i has the weight i + 2 and the rows 10 i + 1, 10 i + 2. */
+static void calls(struct check *c)
+{
+    for (int n = 1; n <= check_devices(c); ++n) {
+        const int *ids = golden_ids(c, n);
+        struct impl_call *call = apply_calls(c, ids, n, 2);
+
+        check_note(c, "%d calls: ", n);
+        for (int i = 0; i < n; ++i)
+            call[i].description =
+                apply_module(c, check_text(c, "{\"kind\":\"affine\",\"device\":%d,\"weight\":[%d]}",
+                                           ids[i], i + 2));
+        check_int(c, "status of apply", apply_try(c, call, n), IMPL_OK);
+        for (int i = 0; i < n; ++i) {
+            check_values(c, check_text(c, "output of call %d", i), &call[i].out[0], 2,
+                         check_sequence(c, 2, (i + 2) * (10.0 * i + 1), i + 2));
+            check_device(c, "output", &call[i].out[0], ids[i]);
+        }
+    }
+}
+
+/* ---- COUNT-03: each device in each part ------------------------------------------------------ */
+
+/* Three of them or fewer, from `first` on. */
+static void from_device(struct check *c, int first, bool told)
+{
+    const int devices = check_devices(c), k = devices < 3 ? devices : 3;
+    const int output = (first + 1) % devices, from = (first + 2) % devices;
+    const size_t n = 10;
+    int ids[3];
+    struct impl_model *model;
+    const struct impl_array *y, *dx;
+
+    for (int i = 0; i < k; ++i)
+        ids[i] = (first + 2 * devices - i) % devices;
+    model =
+        check_parallel(c, k, ids, check_text(c, "\"output_device\":%d,", output), GOLDEN_AFFINE);
+    check_note(c, "device_ids %s, output on %d, input on %d: ", check_list(c, ids, k), output,
+               from);
+    y = check_forward(c, model, check_on(golden_rows(c, n), from));
+    golden_is_sequence(c, "output", y, 1, &n, 3, 2);
+    dx = check_backward(c, model, check_on(golden_rows(c, n), y->device));
+    golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
+    check_grad_is(c, model, 0, 385);
+    check_grad_is(c, model, 1, 55);
+    if (told) {
+        check_device(c, "output", y, output);
+        check_device(c, "input gradient", dx, from);
+        check_device(c, "parameter", check_get(c, model, IMPL_VALUE, 0), ids[0]);
+        check_device(c, "gradient", check_get(c, model, IMPL_GRAD, 0), ids[0]);
+    }
+    check_model_close(c, model);
+}
+
+static void any_device(struct check *c)
+{
+    for (int first = 0; first < check_devices(c); ++first)
+        from_device(c, first, false);
+}
+
+static void any_device_told(struct check *c)
+{
+    for (int first = 0; first < check_devices(c); ++first)
+        from_device(c, first, true);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    DP = PROFILE_DATAPARALLEL,
+    PRIMITIVE = PROFILE_PRIMITIVES,
+    DDP = PROFILE_DDP,
+    PARALLEL = IMPL_CAP_PARALLEL,
+    LISTS = IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE,
+    RANKS = IMPL_CAP_DDP
+};
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"COUNT-01.few", "COUNT-01", MUST, OBSERVED, DP, PARALLEL, 1, train_few, 0, 0, 0},
+    {"COUNT-01.nine", "COUNT-01", MUST, OBSERVED, DP, PARALLEL, FEW + 1, train_nine, 0, 0, 0},
+    {"COUNT-02.few", "COUNT-02", MUST, OBSERVED, PRIMITIVE, LISTS, 1, lists_few, 0, 0, 0},
+    {"COUNT-02.nine", "COUNT-02", MUST, OBSERVED, PRIMITIVE, LISTS, FEW + 1, lists_nine, 0, 0, 0},
+    {"COUNT-02.calls", "COUNT-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, calls, 0, 0, 0},
+    {"COUNT-03.values", "COUNT-03", MUST, OBSERVED, DP, PARALLEL, 2, any_device, 0, 0, 0},
+    {"COUNT-03.devices", "COUNT-03", MUST, REPORTED, DP, PARALLEL, 2, any_device_told, 0, 0, 0},
+    {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two, 0, 0, 0},
+    {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three, 0, 0, 0},
+    {"COUNT-04.four", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_four, 0, 0, 0},
+    {"COUNT-04.five", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_five, 0, 0, 0},
+    {"COUNT-04.six", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_six, 0, 0, 0},
+    {"COUNT-04.seven", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_seven, 0, 0, 0},
+    {"COUNT-04.eight", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_eight, 0, 0, 0},
+    {"COUNT-04.nine", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_nine, 0, 0, 0},
+    {"COUNT-04.more", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_more, 30000, 0, 0},
+};
+
+const struct check_area area_count = {"COUNT", 4, cases, sizeof cases / sizeof cases[0], NULL, 0};

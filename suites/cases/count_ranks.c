@@ -1,0 +1,188 @@
+/* count_ranks.c: cases of area COUNT: DistributedDataParallel of any number of ranks. A rank's part
+ * of a mean is exact where its gradient is R times a number that survives being divided by R. */
+#include "count.h"
+#include "crew.h"
+
+enum { WEIGHT, BIAS, COUNT };
+static const char counting[] = CREW_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                                          "{\"kind\":\"counter\",\"count\":[5]}");
+
+/* What is the same on all ranks; mean: of the weight's gradients, the bias' is R. */
+struct state {
+    int ranks;
+    double x[CREW_MOST]; /* the one row of rank r, whose upstream gradient is R */
+    double weight, bias, count, mean;
+};
+
+/* Signs alternate, so that no two ranks can change places with others unnoticed. */
+static void begin(struct state *s, int ranks)
+{
+    *s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
+    for (int r = 0; r < ranks; ++r) {
+        s->x[r] = crew_share(ranks, r) * (r % 3 == 1 ? -1 : 1);
+        s->mean += s->x[r];
+    }
+}
+
+static struct crew_call call_of(struct check *c, const struct state *s)
+{
+    const double up = s->ranks;
+    struct crew_call call = {.ranks = s->ranks, .n_in = 1, .n_out = 1};
+
+    for (int r = 0; r < s->ranks; ++r) {
+        call.in[r][0] = check_needs_grad(check_vector(c, 1, &s->x[r]));
+        call.g[r][0] = check_vector(c, 1, &up);
+    }
+    return call;
+}
+
+static void own_results(struct check *c, const struct state *s, const struct crew_call *call)
+{
+    for (int r = 0; r < s->ranks; ++r) {
+        const double y = s->weight * s->x[r] + s->bias, dx = s->weight * s->ranks;
+
+        check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], 1, &y);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], 1, &dx);
+    }
+}
+
+static void all_hold(struct check *c, struct impl_model *model, const struct state *s)
+{
+    crew_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
+    crew_all_are(c, model, s->ranks, IMPL_VALUE, BIAS, 1, &s->bias);
+    crew_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
+}
+
+/* A reduced step; `times` gradients are added up. */
+static void reduced(struct check *c, struct impl_model *model, struct state *s, int times)
+{
+    crew_all_are(c, model, s->ranks, IMPL_GRAD, WEIGHT, 1, (const double[]){times * s->mean});
+    crew_all_are(c, model, s->ranks, IMPL_GRAD, BIAS, 1, (const double[]){times * s->ranks});
+    check_step(c, model, 1.0F / 8, 0);
+    s->weight -= times * s->mean / 8;
+    s->bias -= times * s->ranks / 8.0;
+    check_zero_grad(c, model);
+    all_hold(c, model, s);
+}
+
+/* Before the second forward each rank has another count: rank 0's is sent. */
+static void train(struct check *c, struct impl_model *model, struct state *s)
+{
+    for (int turn = 0; turn < 2; ++turn) {
+        struct crew_call call = call_of(c, s);
+
+        check_note(c, "R=%d, step %d: ", s->ranks, turn);
+        for (int r = 1; r < s->ranks; ++r)
+            crew_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
+        crew_pass(c, model, &call);
+        own_results(c, s, &call);
+        ++s->count;
+        reduced(c, model, s, 1);
+    }
+}
+
+/* A backward without sync leaves each rank its own gradient; the next one reduces both. */
+static void unsynced(struct check *c, struct impl_model *model, struct state *s)
+{
+    struct crew_call first = call_of(c, s), second = call_of(c, s);
+
+    check_note(c, "R=%d, without sync: ", s->ranks);
+    first.no_sync = true;
+    crew_pass(c, model, &first);
+    for (int r = 0; r < s->ranks; ++r)
+        crew_rank_is(c, model, r, IMPL_GRAD, WEIGHT, s->ranks * s->x[r]);
+    check_note(c, "R=%d, with sync again: ", s->ranks);
+    crew_pass(c, model, &second);
+    s->count += 2;
+    reduced(c, model, s, 2);
+}
+
+/* All but the last have a batch; the divisor stays R, and at the end all have the same model. */
+static void joined(struct check *c, struct impl_model *model, struct state *s)
+{
+    const int last = s->ranks - 1;
+    struct crew_call call = call_of(c, s), end = call_of(c, s);
+    bool active[CREW_MOST] = {false}, none[CREW_MOST] = {false};
+    const double mean = s->mean - s->x[last];
+
+    check_note(c, "R=%d, the last rank has joined: ", s->ranks);
+    for (int r = 0; r < last; ++r)
+        active[r] = true;
+    call.active = active;
+    call.in[last][0] = call.g[last][0] = NULL;
+    crew_pass(c, model, &call);
+    for (int r = 0; r < last; ++r) {
+        crew_rank_is(c, model, r, IMPL_GRAD, WEIGHT, mean);
+        crew_rank_is(c, model, r, IMPL_GRAD, BIAS, last);
+    }
+    check_step(c, model, 1.0F / 8, 0);
+    check_note(c, "R=%d, all have joined: ", s->ranks);
+    for (int r = 0; r < s->ranks; ++r)
+        end.in[r][0] = NULL;
+    end.active = none;
+    end.n_out = 0;
+    crew_forward(c, model, &end);
+    s->weight -= mean / 8;
+    ++s->count;
+    crew_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
+    crew_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
+}
+
+static void ranks_work(struct check *c, int ranks)
+{
+    struct impl_model *model = check_ddp_model(c, ranks, counting);
+    struct state s;
+
+    begin(&s, ranks);
+    check_note(c, "R=%d, new: ", ranks);
+    all_hold(c, model, &s);
+    train(c, model, &s);
+    unsynced(c, model, &s);
+    joined(c, model, &s);
+    check_model_close(c, model);
+}
+
+void count_ranks_two(struct check *c)
+{
+    ranks_work(c, 2);
+}
+
+void count_ranks_three(struct check *c)
+{
+    ranks_work(c, 3);
+}
+
+void count_ranks_four(struct check *c)
+{
+    ranks_work(c, 4);
+}
+
+void count_ranks_five(struct check *c)
+{
+    ranks_work(c, 5);
+}
+
+void count_ranks_six(struct check *c)
+{
+    ranks_work(c, 6);
+}
+
+void count_ranks_seven(struct check *c)
+{
+    ranks_work(c, 7);
+}
+
+void count_ranks_eight(struct check *c)
+{
+    ranks_work(c, 8);
+}
+
+void count_ranks_nine(struct check *c)
+{
+    ranks_work(c, 9);
+}
+
+void count_ranks_more(struct check *c)
+{
+    ranks_work(c, 10 + (int)(check_seed(c) % 3));
+}
