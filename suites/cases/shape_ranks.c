@@ -1,0 +1,228 @@
+/* shape_ranks.c: cases of area SHAPE: DistributedDataParallel of parameters and buffers with
+ * several elements, and of several inputs and outputs. */
+#include "crew.h"
+#include "shape.h"
+#include "sized.h"
+
+/* ---- SHAPE-04: square weights ---------------------------------------------------------------- */
+
+/* A mean over 2, 3 or 4 ranks of R times a small number is exact. */
+void shape_ranks_square(struct check *c)
+{
+    for (int ranks = 2; ranks <= 4; ++ranks) {
+        struct impl_model *model = check_ddp_model(c, ranks, CREW_MODEL(SHAPE_SQUARES));
+        struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
+        struct shape_squares s[4];
+
+        check_note(c, "R=%d: ", ranks);
+        for (int r = 0; r < ranks; ++r) {
+            const size_t dim[] = {2 + (size_t)r, SQUARE};
+            float *up = check_memory(c, dim[0] * SQUARE * sizeof *up);
+
+            shape_squares_make(c, &s[r], dim[0], 10 * (uint64_t)r);
+            for (size_t i = 0; i < dim[0] * SQUARE; ++i)
+                up[i] = (float)ranks * s[r].g[i];
+            call.in[r][0] = sized_array(c, 2, dim, s[r].x);
+            call.g[r][0] = sized_array(c, 2, dim, up);
+        }
+        crew_pass(c, model, &call);
+        for (int r = 0; r < ranks; ++r)
+            sized_same(c, check_text(c, "output of rank %d", r), call.out[r][0], s[r].n * SQUARE,
+                       s[r].y);
+        for (int p = 0; p < SQUARE_PARAMS; ++p) {
+            for (int r = 1; r < ranks; ++r)
+                for (size_t e = 0; e < shape_square_size[p]; ++e)
+                    s[0].grad[p][e] += s[r].grad[p][e];
+            for (int r = 0; r < ranks; ++r)
+                sized_is(c, model, r, IMPL_GRAD, p, shape_square_size[p], s[0].grad[p]);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- SHAPE-05: all elements are sent --------------------------------------------------------- */
+
+enum { FEATURES = 3, MEAN = 2, VARIANCE = 3 };
+
+/* Rank r's numbers are 100 r more, at construction: each has those of rank 0 then. */
+void shape_ranks_sent(struct check *c)
+{
+    static const size_t size[] = {6, 2, 2, 2, 2, 2, 1, 3};
+    enum { PARAMS = sizeof size / sizeof size[0] };
+
+    for (int i = 0, ranks; (ranks = check_ranks(c, i)) != 0; ++i) {
+        const char *text = "[";
+        struct impl_model *model;
+
+        for (int r = 0; r < ranks; ++r) {
+            const int n = 100 * r;
+
+            text = check_text(
+                c,
+                "%s%s" CREW_MODEL(
+                    "{\"kind\":\"linear\",\"in\":3,\"out\":2,\"weight\":[%d,%d,%d,%d,%d,%d],"
+                    "\"bias\":[%d,%d]},{\"kind\":\"batch_norm\",\"features\":2,\"momentum\":0.5,"
+                    "\"eps\":1,\"weight\":[%d,%d],\"bias\":[%d,%d],\"running_mean\":[%d,%d],"
+                    "\"running_var\":[%d,%d],\"batches\":[%d]},{\"kind\":\"unused\",\"size\":3,"
+                    "\"frozen\":true,\"weight\":[%d,%d,%d]}"),
+                text, r > 0 ? "," : "", n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 1, n + 2,
+                n + 1, n + 2, n + 1, n + 2, n + 1, n + 2, n + 1, n + 2, n + 1, n + 1, n + 2, n + 3);
+        }
+        check_note(c, "R=%d: ", ranks);
+        model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
+        for (int p = 0; p < PARAMS; ++p)
+            crew_all_are(c, model, ranks, IMPL_VALUE, p, size[p], check_sequence(c, size[p], 1, 1));
+        check_model_close(c, model);
+    }
+}
+
+static void evaluate(struct check *c, struct impl_model *model, int ranks, int turn)
+{
+    static const double variance[FEATURES] = {4, 1, 16}, deviation[FEATURES] = {2, 1, 4};
+    const size_t dim[] = {1, FEATURES};
+    const double mean[FEATURES] = {turn, 10 + turn, 20 - turn};
+    struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .eval = true};
+
+    for (int r = 0; r < ranks; ++r) {
+        const double first = 16 * r;
+
+        call.in[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, first, 4));
+        call.g[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, 1, 1));
+        crew_set(c, model, r, IMPL_VALUE, MEAN,
+                 r == 0 ? mean : check_sequence(c, FEATURES, 1000 * r, 1));
+        crew_set(c, model, r, IMPL_VALUE, VARIANCE,
+                 r == 0 ? variance : check_sequence(c, FEATURES, 100 * r, 1));
+    }
+    crew_pass(c, model, &call);
+    crew_all_are(c, model, ranks, IMPL_VALUE, MEAN, FEATURES, mean);
+    crew_all_are(c, model, ranks, IMPL_VALUE, VARIANCE, FEATURES, variance);
+    for (int r = 0; r < ranks; ++r) {
+        double y[FEATURES];
+
+        for (int f = 0; f < FEATURES; ++f)
+            y[f] = (16 * r + 4 * f - mean[f]) / deviation[f];
+        check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], FEATURES, y);
+    }
+}
+
+/* Each rank has other statistics before a forward: rank 0's are used, of every feature. */
+void shape_ranks_buffers(struct check *c)
+{
+    for (int i = 0, ranks; (ranks = check_ranks(c, i)) != 0; ++i) {
+        struct impl_model *model = check_ddp_model(
+            c, ranks,
+            CREW_MODEL("{\"kind\":\"batch_norm\",\"features\":3,\"momentum\":0.5,\"eps\":1e-24,"
+                       "\"weight\":[1,1,1],\"running_var\":[1,1,1]}"));
+
+        for (int turn = 0; turn < 2; ++turn) {
+            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            evaluate(c, model, ranks, turn);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- SHAPE-06: two inputs, two outputs ------------------------------------------------------- */
+
+enum { COLUMNS = 2, MOST_ROWS = 3, CELLS = MOST_ROWS * COLUMNS };
+
+/* h = a b, p = 2h + 1; the outputs are p, and every row of p twice. */
+struct several {
+    size_t n; /* cells */
+    double a[CELLS], b[CELLS], g[CELLS], twice[2 * CELLS], p[CELLS], doubled[2 * CELLS];
+    double da[CELLS], db[CELLS], weight, bias;
+};
+
+static void several_make(struct check *c, struct several *s, size_t rows, uint64_t seed, bool both)
+{
+    const double *numbers = check_integers(c, 5 * CELLS, seed);
+
+    *s = (struct several){.n = rows * COLUMNS};
+    for (size_t i = 0; i < s->n; ++i) {
+        const size_t twin = i / COLUMNS * 2 * COLUMNS + i % COLUMNS;
+        double h, up;
+
+        s->a[i] = numbers[i];
+        s->b[i] = numbers[CELLS + i];
+        s->g[i] = numbers[2 * CELLS + i];
+        s->twice[twin] = numbers[3 * CELLS + i];
+        s->twice[twin + COLUMNS] = numbers[4 * CELLS + i];
+        h = s->a[i] * s->b[i];
+        up = s->g[i] + (both ? s->twice[twin] + s->twice[twin + COLUMNS] : 0);
+        s->p[i] = s->doubled[twin] = s->doubled[twin + COLUMNS] = 2 * h + 1;
+        s->da[i] = 2 * up * s->b[i];
+        s->db[i] = 2 * up * s->a[i];
+        s->weight += up * h;
+        s->bias += up;
+    }
+}
+
+static const struct impl_array *times(struct check *c, const double values[], size_t rows, int by)
+{
+    const size_t dim[] = {rows, COLUMNS};
+    double scaled[2 * CELLS];
+
+    for (size_t i = 0; i < rows * COLUMNS; ++i)
+        scaled[i] = by * values[i];
+    return check_array(c, 2, dim, scaled);
+}
+
+static void several_turn(struct check *c, struct impl_model *model, int ranks, int turn)
+{
+    struct crew_call call = {.ranks = ranks, .n_in = 2, .n_out = 2};
+    struct several *s = check_memory(c, (size_t)ranks * sizeof *s);
+    const bool both = turn != 1;
+    double weight = 0, bias = 0;
+
+    for (int r = 0; r < ranks; ++r) {
+        const size_t rows = 1 + (size_t)(r + turn) % MOST_ROWS, dim[] = {rows, COLUMNS};
+
+        several_make(c, &s[r], rows, 100 * (uint64_t)turn + (uint64_t)r, both);
+        call.in[r][0] = check_needs_grad(check_array(c, 2, dim, s[r].a));
+        call.in[r][1] = check_needs_grad(check_array(c, 2, dim, s[r].b));
+        call.g[r][0] = times(c, s[r].g, rows, ranks);
+        call.g[r][1] = both ? times(c, s[r].twice, 2 * rows, ranks) : NULL;
+        weight += s[r].weight;
+        bias += s[r].bias;
+    }
+    check_zero_grad(c, model);
+    crew_pass(c, model, &call);
+    for (int r = 0; r < ranks; ++r) {
+        const struct several *own = &s[r];
+
+        for (size_t i = 0; i < own->n; ++i) {
+            s[r].da[i] *= ranks;
+            s[r].db[i] *= ranks;
+        }
+        check_values(c, check_text(c, "first output of rank %d", r), call.out[r][0], own->n,
+                     own->p);
+        check_values(c, check_text(c, "second output of rank %d", r), call.out[r][1], 2 * own->n,
+                     own->doubled);
+        check_values(c, check_text(c, "gradient of rank %d's first input", r), call.grad_in[r][0],
+                     own->n, own->da);
+        check_values(c, check_text(c, "gradient of rank %d's second input", r), call.grad_in[r][1],
+                     own->n, own->db);
+    }
+    crew_all_are(c, model, ranks, IMPL_GRAD, 0, 1, &weight);
+    crew_all_are(c, model, ranks, IMPL_GRAD, 1, 1, &bias);
+}
+
+/* In turn 1 the second output has no gradient. Ranks for which R times an integer, times 1/R, is
+ * that integer. */
+void shape_ranks_several(struct check *c)
+{
+    static const int counts[] = {2, 3, 5, 8};
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        struct impl_model *model = check_ddp_model(
+            c, counts[i],
+            CREW_MODEL("{\"kind\":\"multiply\"},{\"kind\":\"affine\",\"weight\":[2],"
+                       "\"bias\":[1]},{\"kind\":\"fork\"}"));
+
+        for (int turn = 0; turn < 3; ++turn) {
+            check_note(c, "R=%d, turn %d: ", counts[i], turn);
+            several_turn(c, model, counts[i], turn);
+        }
+        check_model_close(c, model);
+    }
+}
