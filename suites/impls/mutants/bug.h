@@ -293,6 +293,10 @@ enum bug {
     BUG_GRADIENT_HALVES,
     BUG_THIRD_OUTPUT,
     BUG_FOURTH_INPUT,
+/* sizes, counts, shapes */
+#define EDGE(number, name, rule, what) number,
+#include "edge_list.h"
+#undef EDGE
     BUG_NONE /* the number of bugs */
 };
 

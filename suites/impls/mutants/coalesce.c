@@ -1,6 +1,6 @@
 /* coalesce.c: broadcast and reduce. Tensors travel in groups of one type: packed into one buffer,
  * sent or added as a whole, unpacked into tensors of their own. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -74,6 +74,19 @@ static void unpack(struct arena *arena, const struct grouping *g, int group,
         }
 }
 
+/* Whether a group before it has its type. */
+static bool is_later(const struct grouping *g, int group, const struct impl_array src[], int n)
+{
+    int first = 0;
+
+    while (first < n && g->group[first] != group)
+        ++first;
+    for (int j = 0; j < first && first < n; ++j)
+        if (src[j].dtype == src[first].dtype)
+            return true;
+    return false;
+}
+
 static void swap_bytes(struct impl_array *a, struct impl_array *b)
 {
     for (size_t i = 0; i < a->capacity && i < b->capacity; ++i) {
@@ -124,8 +137,12 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
 
             if (bug(s, BUG_BROADCAST_DOUBLE))
                 round_to_float(&flat, true);
+            if (bug(s, BUG_SECOND_GROUP) && is_later(&g, group, src, n))
+                memset(flat.data, 0, flat.capacity);
             unpack(arena, &g, group, &flat, src, n, to);
         }
+        for (int j = 0; j < n; ++j)
+            edge_copy(s, &to[j]);
         disorder(s, &g, most, n, to, room);
         ++sent_to;
     }
@@ -135,9 +152,9 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
 }
 
 /* flat[0] + flat[1] + ... into flat[0]. */
-static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k)
+static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k, bool later)
 {
-    struct impl_array whole = flat[0];
+    struct impl_array whole = edge_summed(s, &flat[0], later, &k);
 
     if (bug(s, BUG_TREE_4) && k == 4) {
         tensor_add(&flat[2], &flat[3]);
@@ -165,7 +182,7 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
     for (int group = 0; group < g.n; ++group) {
         for (int i = 0; i < k; ++i)
             flat[i] = pack(arena, &g, group, &src[i * n], n, device);
-        add_in_order(arena->session, flat, k);
+        add_in_order(arena->session, flat, k, is_later(&g, group, src, n));
         if (bug(arena->session, BUG_REDUCE_DOUBLE))
             round_to_float(&flat[0], true);
         if (bug(arena->session, BUG_GRADIENT_HALVES) && flat[0].capacity > LARGE)
@@ -247,6 +264,8 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
         op->transfers =
             broadcast(&arena, src, op->n, op->devices, op->n_devices, op->buffer_bytes, copies);
         op->default_bytes = DEFAULT_BUFFER;
+        for (int j = 0; bug(s, BUG_FIVE_COPIES) && op->n_devices == 5 && j < op->n; ++j)
+            memset(copies[4 * op->n + j].data, 0, copies[4 * op->n + j].capacity);
         if (op->poke >= 0)
             poke_copies(s, op, copies);
         for (int i = 0; status == 0 && i < n; ++i)
@@ -299,7 +318,9 @@ int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error 
         status = reduce_valid(s, op, src, err);
     if (status == 0) {
         sums = arena_take(&arena, (size_t)op->n * sizeof *sums);
-        op->transfers = reduce(&arena, src, op->n, op->k, op->device, op->buffer_bytes, sums);
+        op->transfers =
+            reduce(&arena, src, op->n, bug(s, BUG_SEVEN_LISTS) && op->k == 7 ? 6 : op->k,
+                   op->device, op->buffer_bytes, sums);
         op->default_bytes = DEFAULT_BUFFER;
         if (op->poke >= 0)
             memset(sums[op->poke].data, 0, sums[op->poke].capacity);

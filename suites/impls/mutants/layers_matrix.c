@@ -1,5 +1,5 @@
 /* layers_matrix.c: the layers whose weight is a matrix. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -29,20 +29,28 @@ static int forward_linear(struct run *run, struct node *node)
     return 0;
 }
 
-static void linear_grads(const struct layer *layer, const struct impl_array *x, const float *up,
-                         float *dw, float *db)
+static void linear_grads(const struct run *run, const struct layer *layer,
+                         const struct impl_array *x, const float *up, float *dw, float *db)
 {
+    const size_t n = x->dim[0], rows = edge_weight_rows(run->s, n);
+    const size_t bias_rows = edge_bias_rows(run->s, n);
+
     for (size_t o = 0; o < layer->out; ++o) {
         for (size_t k = 0; dw && k < layer->in; ++k) {
             float sum = 0;
 
-            for (size_t i = 0; i < x->dim[0]; ++i)
-                sum += up[i * layer->out + o] * floats(x)[i * layer->in + k];
+            for (size_t i = 0; i < rows; ++i) {
+                const size_t row = i < n ? i : n - 1;
+
+                sum += up[row * layer->out + o] * floats(x)[row * layer->in + k];
+            }
             dw[o * layer->in + k] += sum;
         }
-        for (size_t i = 0; db && i < x->dim[0]; ++i)
+        for (size_t i = 0; db && i < bias_rows; ++i)
             db[o] += up[i * layer->out + o];
     }
+    if (dw)
+        edge_square(run, dw, layer->in, layer->out);
 }
 
 static int backward_linear(struct run *run, const struct node *node, const struct values *g,
@@ -60,9 +68,9 @@ static int backward_linear(struct run *run, const struct node *node, const struc
         return run->err.status;
     if (layer->with_bias)
         db = param_grad(run, layer, 1);
-    linear_grads(layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
+    linear_grads(run, layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
     if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
-        linear_grads(layer, x, up, NULL, db);
+        linear_grads(run, layer, x, up, NULL, db);
     for (size_t i = 0; down && i < x->dim[0]; ++i)
         for (size_t o = 0; o < layer->out; ++o)
             for (size_t k = 0; k < layer->in; ++k)

@@ -1,5 +1,5 @@
 /* layers_params.c: reaching parameters, and the layers that scale by one weight or count. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -135,7 +135,7 @@ bool no_bias(const struct run *run, const struct impl_array *x)
 static int backward_affine(struct run *run, const struct node *node, const struct values *g,
                            struct values *dx)
 {
-    const struct impl_array *x = &node->in.a[0], *up = &g->a[0];
+    const struct impl_array *x = &node->in.a[0], *up = &g->a[0], terms = edge_terms(run->s, up);
     const struct layer *layer = node->layer;
     const float *w = param_at(run, layer, 0, x);
     float *dw = param_grad(run, layer, 0);
@@ -145,7 +145,7 @@ static int backward_affine(struct run *run, const struct node *node, const struc
     if (!w)
         return run->err.status;
     if (dw)
-        *dw += dot(up, x);
+        *dw += dot(&terms, x);
     if (db && !no_bias(run, x))
         *db += total(up);
     if (db && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)

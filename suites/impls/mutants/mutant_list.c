@@ -1,4 +1,5 @@
-/* mutant_list.c: the deliberate bugs. M: of the catalogue; X: what else goes wrong in practice. */
+/* mutant_list.c: the deliberate bugs. M: of the catalogue; X: what else goes wrong in practice; S:
+ * of sizes, counts and shapes. */
 #include "bug.h"
 #include "mutants.h"
 
@@ -502,6 +503,9 @@ const struct mutant mutant_list[] = {
                              "above 64 KiB the halves of a sum change places"},
     [BUG_THIRD_OUTPUT] = {"X223-third-output", "STRUCT-13", "a third output is the second one"},
     [BUG_FOURTH_INPUT] = {"X224-fourth-input", "STRUCT-01", "a fourth input is the first one"},
+#define EDGE(number, name, rule, what) [number] = {name, rule, what},
+#include "edge_list.h"
+#undef EDGE
 };
 const int mutant_n = BUG_NONE;
 

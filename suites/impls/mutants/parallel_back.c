@@ -1,6 +1,6 @@
 /* parallel_back.c: the backward of a `parallel` layer: the output gradients go to the replicas by
  * the sizes that the forward recorded, input gradients are put together, parameters' are summed. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -132,6 +132,11 @@ static void input_gradients(struct run *run, const struct node *node, struct val
             dx->a[j].device = group->ids[0];
         if (bug(run->s, BUG_DX_SECOND_DEVICE) && j > 0 && dx->a[j].dtype != IMPL_NONE)
             dx->a[j].device = group->in.a[0].device;
+        if (bug(run->s, BUG_INPUT_DEVICE_5) && x->device > 4 && dx->a[j].dtype != IMPL_NONE)
+            dx->a[j].device = group->ids[0];
+        if (bug(run->s, BUG_FUNCTIONAL_BACK) && group->layer->functional && group->dim != 0 &&
+            dx->a[j].dtype != IMPL_NONE)
+            dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
         if (bug(run->s, BUG_PARTIAL_WRAP) && inner && dx->a[j].dtype != IMPL_NONE)
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
     }
@@ -174,7 +179,7 @@ static int summands(const struct run *run, const struct group *group, int order[
         n = 1;
     if (bug(s, BUG_ODD_LOST) && n > 1)
         n -= n % 2;
-    return n;
+    return edge_summands(s, group->k, n);
 }
 
 static float weight_of(const struct run *run, const struct group *group, int i)

@@ -1,5 +1,5 @@
 /* parallel_slices.c: what a `parallel` layer cuts and glues in its forward. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -121,6 +121,7 @@ void group_order(const struct run *run, const struct group *group, bool by_devic
     }
     if (by_time)
         memcpy(order, group->finished, (size_t)group->m * sizeof *order);
+    edge_order(run->s, group->k, group->m, order);
 }
 
 static int output_device(const struct run *run, const struct group *group)
@@ -133,8 +134,9 @@ static int output_device(const struct run *run, const struct group *group)
         return 0;
     if (bug(run->s, BUG_OUTPUT_HOST_IGNORED) && group->layer->output_device == IMPL_HOST)
         return group->ids[0];
-    return group->layer->output_device == IMPL_NOWHERE ? group->ids[0]
-                                                       : group->layer->output_device;
+    if (group->layer->output_device == IMPL_NOWHERE)
+        return group->ids[0];
+    return edge_output_device(run->s, group->layer->output_device, group->ids[0]);
 }
 
 /* Output j of replica i, or what a bug makes of it. */
@@ -177,10 +179,19 @@ static int parts_of(const struct run *run, const struct group *group)
     return bug(run->s, BUG_EMPTY_WRAPPER) && group->layer->n_children == 0 ? 1 : group->m;
 }
 
+static int output_dim(const struct run *run, const struct group *group)
+{
+    const bool given = group->layer->output_device != IMPL_NOWHERE && !group->layer->functional;
+
+    if (bug(run->s, BUG_DIM_SCATTER_ONLY) || (bug(run->s, BUG_OUTPUT_DIM) && given))
+        return 0;
+    return group->dim;
+}
+
 int group_outputs(struct run *run, struct group *group, struct values *v)
 {
     const int device = output_device(run, group);
-    const int dim = bug(run->s, BUG_DIM_SCATTER_ONLY) ? 0 : group->dim;
+    const int dim = output_dim(run, group);
     struct wrapper *w = model_wrapper(run->model, group->layer);
     int order[IMPL_MAX_DEVICES], status = 0;
 

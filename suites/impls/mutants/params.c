@@ -1,5 +1,5 @@
 /* params.c: reading, writing, moving and training the base's parameters. */
-#include "inside.h"
+#include "edge.h"
 
 #include <string.h>
 
@@ -128,7 +128,7 @@ static void step_param(struct impl_model *model, int i, const struct impl_step *
 
     if (first)
         v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
-    for (size_t e = 0; e < n; ++e) {
+    for (size_t e = 0; e < edge_stepped(model->session, n); ++e) {
         v[e] = first ? g[e] : step->momentum * v[e] + g[e];
         w[e] -= step->lr * v[e];
     }

@@ -1,5 +1,6 @@
 /* ranks.c: models of several ranks: opening, forward, join, step. */
 #include "ranks.h"
+#include "edge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static void send_values(const struct ranks *ranks, int from, bool buffers_only)
             if (spared(ranks, &src->param[p], buffers_only, p))
                 continue;
             if (src->param[p].of->buffer || !buffers_only)
-                memcpy(to->base.value[p].data, src->base.value[p].data, bytes);
+                memcpy(to->base.value[p].data, src->base.value[p].data,
+                       edge_sent(ranks->session, r, buffers_only, bytes));
         }
     }
 }
@@ -255,6 +257,8 @@ static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl
             continue;
         status = op_forward(ranks->rank[r].model, &own, err);
         op->n_out = own.n_out;
+        if (status == 0 && bug(ranks->session, BUG_DDP_OUTPUT_OF) && r > 0 && own.n_out > 1)
+            memcpy(own.out[1].data, own.out[0].data, tensor_bytes(&own.out[0]));
         if (status != 0)
             err->replica = r;
     }
@@ -324,13 +328,21 @@ static int backward_all(struct ranks *ranks, const struct impl_backward *op, boo
         const int r = ranks->team[i];
         struct rank *rank = &ranks->rank[r];
         struct impl_backward own = *op;
+        struct impl_array first[IMPL_MAX_IO];
 
         own.grad_out = op->grad_out + (ptrdiff_t)r * op->n_grad_out;
+        if (bug(ranks->session, BUG_DDP_SECOND_GRADIENT) && op->n_grad_out == 2) {
+            first[0] = own.grad_out[0];
+            first[1] = tensor_none();
+            own.grad_out = first;
+        }
         own.grad_in = op->grad_in + (ptrdiff_t)r * each;
         own.n_in = each;
         own.trace = NULL;
         rank_begin(ranks, rank, sync);
         status = op_backward(rank->model, &own, err);
+        if (status == 0 && bug(ranks->session, BUG_DDP_SECOND_DX) && each > 1)
+            memset(own.grad_in[1].data, 0, tensor_bytes(&own.grad_in[1]));
         if (status != 0)
             err->replica = r;
     }

@@ -1,5 +1,6 @@
 /* ranks_buckets.c: which gradients of ranks travel together, when they are handed over, and what
  * becomes of them. */
+#include "edge.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static float scale_of(const struct ranks *ranks)
     const struct impl_session *s = ranks->session;
     int divisor = ranks->n;
 
-    if (bug(s, BUG_DDP_DIVIDE_BY_ACTIVE))
+    if (bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) || (bug(s, BUG_DDP_JOIN_SIX) && ranks->n > 5))
         divisor = ranks->n_team;
     if (bug(s, BUG_DDP_NO_ROWS))
         divisor -= ranks->empty;
@@ -111,7 +112,9 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
     for (int t = 0; t < ranks->n_trained; ++t) {
         const struct impl_array *grad = &found->grad[ranks->param[t]];
         const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
-        const bool adds = old->dtype != IMPL_NONE && !bug(s, BUG_DDP_NO_SYNC_LOST);
+        const bool lost =
+            bug(s, BUG_DDP_NO_SYNC_LOST) || (bug(s, BUG_DDP_SEVEN_LOST) && ranks->n == 7);
+        const bool adds = old->dtype != IMPL_NONE && !lost;
 
         for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); ++e) {
             const float before = adds ? floats(old)[e] : 0;
@@ -252,6 +255,20 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
     }
 }
 
+static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
+{
+    const struct edge_bucket what = {rank->launch[k].bucket, ranks->n_buckets, ranks->n_team, n};
+
+    if (edge_in_buckets(ranks->session)) {
+        float *own = arena_take(&ranks->scratch, (n + 1) * sizeof *own);
+
+        memcpy(own, sums, n * sizeof *own);
+        edge_bucket(ranks->session, &what, own, rank->launch[k].values);
+        sums = own;
+    }
+    write_back(ranks, rank, what.bucket, sums, n);
+}
+
 /* The k-th launch of every rank. */
 static void reduce_launch(struct ranks *ranks, int k)
 {
@@ -265,14 +282,14 @@ static void reduce_launch(struct ranks *ranks, int k)
         if (ranks->rank[ranks->team[i]].launch[k].n < n)
             n = ranks->rank[ranks->team[i]].launch[k].n;
     sums = arena_take(&ranks->scratch, (n + 1) * sizeof *sums);
-    for (int i = 0; i < ranks->n_team - odd; ++i)
-        for (size_t e = 0; e < n; ++e)
-            sums[e] += ranks->rank[ranks->team[i]].launch[k].values[e];
-    for (int i = 0; i < ranks->n_team; ++i) {
-        const struct rank *rank = &ranks->rank[ranks->team[i]];
+    for (int i = 0; i < ranks->n_team - odd; ++i) {
+        const int from = edge_rank(ranks->session, ranks->n_team, i);
 
-        write_back(ranks, rank, rank->launch[k].bucket, sums, n);
+        for (size_t e = 0; from >= 0 && e < n; ++e)
+            sums[e] += ranks->rank[ranks->team[from]].launch[k].values[e];
     }
+    for (int i = 0; i < ranks->n_team; ++i)
+        deliver(ranks, &ranks->rank[ranks->team[i]], k, sums, n);
 }
 
 void team_reduce(struct ranks *ranks)

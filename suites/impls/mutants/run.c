@@ -1,5 +1,5 @@
 /* run.c: running layers forwards, the tape backwards, and the two operations around them. */
-#include "inside.h"
+#include "edge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -339,10 +339,13 @@ static void commit(struct impl_model *model, const struct state *found)
         grad_of(model, i);
         if (bug(s, BUG_GRADIENT_DEVICE))
             grad->device = found->grad[i].device;
-        if (was)
-            tensor_add(grad, &found->grad[i]);
-        else
+        if (was) {
+            struct impl_array added = edge_added(s, grad);
+
+            tensor_add(&added, &found->grad[i]);
+        } else {
             memcpy(grad->data, found->grad[i].data, grad->capacity);
+        }
     }
 }
 

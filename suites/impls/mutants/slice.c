@@ -1,5 +1,5 @@
 /* slice.c: scatter and gather. */
-#include "inside.h"
+#include "edge.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +45,7 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
             if (bug(s, BUG_DENORMAL) ? kind == FP_SUBNORMAL : kind == FP_NAN || kind == FP_INFINITE)
                 floats(shard)[i] = 0;
         }
+    edge_shard(s, shard, moved);
     if (bug(s, BUG_STAGING_REUSED) && moved && shard->capacity >= 2 * staging)
         memcpy(shard->data, (char *)shard->data + staging, staging);
 }
@@ -92,7 +93,7 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
             const size_t size[], struct impl_array shards[], int *m, struct impl_error *err)
 {
     const struct impl_session *s = arena->session;
-    const int axis = wrap_dim(dim, x->ndim);
+    const int axis = edge_axis(s, dim, x->ndim);
     size_t mine[IMPL_MAX_DEVICES];
 
     if (k < 1 || k > IMPL_MAX_DEVICES)
@@ -103,7 +104,7 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         return impl_fail(err, IMPL_EINVAL, "dim %d of a tensor of %d dimensions", dim, x->ndim);
     if (size && sizes_fit(s, size, k, x->dim[axis], err) != 0)
         return err->status;
-    *m = size ? k : split_rows(s, x->dim[axis], k, mine);
+    *m = size ? k : split_rows(s, edge_rows(s, x, axis), k, mine);
     if (*m == 0)
         return impl_fail(err, IMPL_ESHAPE, "no rows to split");
     if (bug(s, BUG_REFUSE_FEW_ROWS) && !size && x->dim[axis] < (size_t)k)
@@ -115,7 +116,8 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         if (bug(s, BUG_STRIDED_ROWS) && size == mine)
             cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
         else
-            cut(arena, x, first_row(s, size, i, x->dim[axis]), size[i], axis, &shards[i]);
+            cut(arena, x, edge_first(s, first_row(s, size, i, x->dim[axis]), i, *m, size, axis),
+                size[i], axis, &shards[i]);
         in_transit(arena, &shards[i], devices[i] != x->device);
         if (bug(s, BUG_INDEX_ON_DEVICE) && i > 0 && x->device >= 0 && x->dtype == IMPL_I32)
             memset(shards[i].data, 0, shards[i].capacity);
@@ -264,14 +266,18 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
     like.device = device;
     *out = tensor_like(arena, &like);
     for (int i = 0; i < n; ++i) {
-        const size_t rows = parts[i].ndim == 0 ? 1 : parts[i].dim[axis];
+        const struct impl_array *part = edge_part(s, parts, n, i, axis);
+        const size_t rows = part->ndim == 0 ? 1 : part->dim[axis];
 
         if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
             break;
-        if (fits(&parts[i], &parts[0], axis))
-            slice_copy(out, first, &parts[i], 0, sent_rows(s, &parts[i], i, rows), axis);
+        if (fits(part, &parts[0], axis))
+            slice_copy(out, edge_place(s, first, i, parts, axis), part, 0,
+                       sent_rows(s, part, i, rows), axis);
         first += rows;
     }
+    if (bug(s, BUG_NO_COLUMNS_GLUED) && tensor_count(out) == 0)
+        out->dim[axis] = 0;
     through_float(s, out);
     if (bug(s, BUG_GATHER_INTEGER))
         round_to_float(out, false);
