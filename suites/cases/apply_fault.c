@@ -1,6 +1,7 @@
 /* apply_fault.c: area APPLY: what a failing replica does, and does not do. */
 #include "apply_calls.h"
 #include "apply_cases.h"
+#include "golden.h"
 #include "primitive.h"
 
 #include <string.h>
@@ -141,6 +142,7 @@ static void join_replicas(struct check *c, int k, int bad, int sleeper)
     check_at_least(c, "ms until it returned", (long long)(check_now_ms() - began), SLEEP_MS - 1);
     check_grad_none(c, model, 0);
     check_model_close(c, model);
+    golden_works(c, k);
 }
 
 void apply_joined_forward(struct check *c)
@@ -202,6 +204,7 @@ static void two_replicas_fail(struct check *c, int k, bool late, bool lowest)
                 want_low ? low : high, ids[want_low ? low : high],
                 want_low ? "the lower one" : "the higher one");
     check_model_close(c, model);
+    golden_works(c, k);
 }
 
 static void two_fail(struct check *c, void (*fail)(struct check *, int, bool, bool), bool lowest)
@@ -259,6 +262,7 @@ void apply_report(struct check *c)
                     apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
             check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
             must_report(c, apply_try(c, calls, k), kind->status, bad, devices[bad], kind->text);
+            must_work(c, k);
         }
 }
 
@@ -283,6 +287,7 @@ static void report_in(struct check *c, const char *when)
             }
             must_report(c, status, kind->status, bad, ids[bad], kind->text);
             check_model_close(c, model);
+            golden_works(c, k);
         }
 }
 

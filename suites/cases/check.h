@@ -2,7 +2,8 @@
  *
  * A case is one function about one rule. It asks an implementation (impl.h) for something and
  * states what must come out. The first expectation that does not hold ends the case: check_*
- * functions do not return then. A case that compared nothing has failed.
+ * functions do not return then. A case that compared nothing has failed, and so has one in which an
+ * operation was refused and never accepted: whoever refuses everything proves nothing.
  *
  * Everything handed to the implementation is guarded: inputs must be unchanged after the call,
  * outputs are filled with NaN before and have canaries behind. What a case makes lives until it
@@ -139,8 +140,12 @@ int check_ranks(const struct check *c, int i);
 /* Which those are, for people: "1, 2, 3, 4, 5, 8 devices, and in each case one of 6, 7 (seed 0)".
  */
 void check_counts_text(int devices, uint64_t seed, char *text, size_t bytes);
-/* A session without devices, closed when the case ends; check_use: later calls go to that one. */
+/* A session without devices, closed when the case ends; check_use: later calls go to that one,
+ * NULL: to the case's own again. A second one like the case's own; check_second_close ends it
+ * before. */
 struct check_session *check_host_session(struct check *c);
+struct check_session *check_second_session(struct check *c);
+void check_second_close(struct check *c);
 void check_use(struct check *c, struct check_session *s);
 uint64_t check_seed(const struct check *c);
 uint64_t check_now_ms(void);
@@ -256,6 +261,10 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
                   const double want[]);
 void check_shape(struct check *c, const char *what, const struct impl_array *got, int ndim,
                  const size_t dim[]);
+/* The same with the sign of zero and without end: infinite is what must be infinite, NaN (any) what
+ * must be NaN. Floats. */
+void check_bits(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                const double want[]);
 /* Same type, shape and bits. */
 void check_same(struct check *c, const char *what, const struct impl_array *got,
                 const struct impl_array *want);

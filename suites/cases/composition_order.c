@@ -58,6 +58,7 @@ void comp_check_before_apply(struct check *c)
         check_refused(c, "a forward whose replicas fail",
                       golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
         check_model_close(c, model);
+        golden_works(c, k);
     }
 }
 
@@ -95,6 +96,7 @@ void comp_apply_before_gather(struct check *c)
         check_refused(c, "outputs that do not fit",
                       golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), GOLDEN_UNFIT);
         check_model_close(c, model);
+        golden_works(c, k);
     }
 }
 

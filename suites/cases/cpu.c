@@ -1,5 +1,6 @@
 /* cpu.c: area CPU: a machine without accelerators, where a wrapper is transparent. */
 #include "check.h"
+#include "golden.h"
 
 enum { N = 10 };
 
@@ -126,6 +127,10 @@ static void functional_refused(struct check *c)
     check_use(c, check_host_session(c));
     check_refused(c, "the functional form without devices", open_and_run(c, functional),
                   ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_ENODEV));
+    check_int(c, "status of the wrapper without devices",
+              open_and_run(c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":["
+                              "{\"kind\":\"affine\"}]}]}"),
+              IMPL_OK);
 }
 
 /* ---- CPU-03: no device_ids where there are devices ----------------------------------------------
@@ -139,6 +144,7 @@ static void empty_ids_refused(struct check *c)
 {
     check_refused(c, "an empty list of devices", open_and_run(c, empty_ids),
                   ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_ENODEV));
+    golden_works(c, golden_most(c, 8));
 }
 
 /* On k devices, 0 .. k-1. */

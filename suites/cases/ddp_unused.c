@@ -184,5 +184,10 @@ void ddp_unused_refused(struct check *c)
         check_true(c, names_six(check_error(c)->text),
                    "parameter 6 got no gradient, the error is '%s'", check_error(c)->text);
         check_model_close(c, model);
+        model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+        call = ddp_rows(c, ranks, x);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+        check_model_close(c, model);
     }
 }

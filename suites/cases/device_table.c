@@ -148,6 +148,9 @@ void dev_names(struct check *c)
                        (error->device_also == base_device(row) && is_offender(row, error->device)),
                    "the error names the devices %d and %d, must name %d and where the module is",
                    error->device, error->device_also, base_device(row));
+        check_to(c, model, base_device(row));
+        check_int(c, "status of a forward where it must be",
+                  golden_try_one(c, model, golden_rows(c, 10)), IMPL_OK);
         check_model_close(c, model);
     }
 }
@@ -302,6 +305,7 @@ void dev_spread_wrapped(struct check *c)
             check_grad_is(c, model, 1, 123);
             check_grad_none(c, model, 2);
             check_model_close(c, model);
+            golden_works(c, k);
         }
     }
 }

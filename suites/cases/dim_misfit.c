@@ -53,6 +53,7 @@ void dim_not_glued(struct check *c)
                       golden_try_one(c, model, x), GOLDEN_UNFIT);
         check_grad_none(c, model, 0);
         check_model_close(c, model);
+        golden_works(c, k);
     }
 }
 
@@ -74,6 +75,7 @@ void dim_dropped_rows(struct check *c)
             check_grad_is(c, model, 0, 1000);
             check_grad_is(c, model, 1, 123);
             check_model_close(c, model);
+            golden_works(c, k);
         }
     }
 }
@@ -99,6 +101,7 @@ void dim_missing_dimension(struct check *c)
             check_grad_is(c, model, 0, 1000);
             check_grad_is(c, model, 1, 123);
             check_model_close(c, model);
+            golden_works(c, k);
         }
     }
 }
@@ -165,6 +168,7 @@ void dim_scalars_refused(struct check *c)
             check_grad_is(c, model, 0, 1000);
             check_grad_is(c, model, 1, 123);
             check_model_close(c, model);
+            golden_works(c, k);
         }
     }
 }

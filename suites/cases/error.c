@@ -1,6 +1,7 @@
 /* error.c: area ERR: what is an error, and which. */
 #include "error.h"
 
+#include "golden.h"
 #include "ids.h"
 
 #include <string.h>
@@ -47,15 +48,17 @@ static void both_devices(struct check *c)
 {
     for (size_t form = 0; form < MISPLACED; ++form) {
         const struct impl_error *error = check_error(c);
+        struct impl_model *model = check_parallel(c, 2, NULL, "", misplaced[form]);
         check_note(c, "model %zu: ", form);
         check_refused(c, "a parameter or buffer that is not on the first device",
-                      try_rows(c, check_parallel(c, 2, NULL, "", misplaced[form]), N),
-                      ALLOW(IMPL_EDEVICE));
+                      try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
         check_true(c,
                    (error->device == 0 && error->device_also == 1) ||
                        (error->device == 1 && error->device_also == 0),
                    "the error names the devices %d and %d, must be 0 and 1", error->device,
                    error->device_also);
+        check_to(c, model, 0);
+        check_int(c, "status of a forward there", try_rows(c, model, N), IMPL_OK);
     }
 }
 
@@ -125,6 +128,7 @@ static void two_fail(struct check *c, bool lowest)
                 error_is(c, status, IMPL_EINVAL, "the lower one", f.low, k);
             else
                 error_is(c, status, IMPL_ESHAPE, "the higher one", f.high, k);
+            golden_works(c, k);
         }
 }
 
@@ -165,6 +169,7 @@ static void kind_kept(struct check *c)
             check_note(c, "replica %d, %s: ", s, kinds[kind].word);
             error_is(c, try_rows(c, model, N), kinds[kind].status, check_text(c, "wonderful %d", s),
                      s, k);
+            golden_works(c, k);
         }
 }
 
@@ -184,6 +189,7 @@ static void joined(struct check *c)
     check_refused(c, "a forward in which replica 0 fails", status, ALLOW(IMPL_EFAULT));
     check_at_least(c, "milliseconds until the call returned", (long long)(check_now_ms() - begin),
                    14);
+    golden_works(c, k);
 }
 
 /* ---- ERR-06, -07 ----------------------------------------------------------------------------- */
@@ -244,6 +250,7 @@ static void no_such_device(struct check *c)
                                   "\"layers\":[{\"kind\":\"identity\"}]}]}",
                                   1, &model),
                   ALLOW(IMPL_ENODEV) | ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE));
+    golden_works(c, golden_most(c, 8));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* error_shape.c: area ERR: shapes that do not fit together. */
 #include "error.h"
 
+#include "golden.h"
 #include "ids.h"
 
 enum { N = 10, ROOM = 16384 };
@@ -33,6 +34,7 @@ void error_outputs_clash(struct check *c)
                 check_text(c, "{\"kind\":\"widen\",\"columns\":[%s]}", columns[form]));
             check_refused(c, "a gather of different columns", try_rows(c, model, N),
                           ALLOW(IMPL_ESHAPE));
+            golden_works(c, k);
         }
 }
 
@@ -61,6 +63,8 @@ void error_parts_clash(struct check *c)
             op.out = check_output(c, 1, ROOM);
             check_refused(c, "a gather of parts that do not fit", check_try_gather(c, &op),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+            op.n = n - 1; /* the others do */
+            check_gather(c, &op);
         }
 }
 
@@ -83,6 +87,8 @@ void error_summands_clash(struct check *c)
             op.sums = check_output(c, TENSORS, ROOM);
             check_refused(c, "a sum of different sizes", check_try_reduce(c, &op),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+            op.k = 1; /* one list fits itself */
+            check_reduce(c, &op);
         }
 }
 
@@ -113,5 +119,7 @@ void error_shapes_clash(struct check *c)
             op.sums = check_output(c, n, ROOM);
             check_refused(c, "a sum of different shapes", check_try_reduce(c, &op),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+            op.k = k - 1; /* the others fit */
+            check_reduce(c, &op);
         }
 }

@@ -95,6 +95,39 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
     }
 }
 
+/* Whether it is the same to the last bit. */
+static bool as_exact(const struct impl_array *got, size_t i, double want)
+{
+    uint64_t bits;
+
+    if (isnan(want))
+        return isnan(check_element(got, i));
+    rounded(got->dtype, want, &bits);
+    return bits_at(got, i) == bits;
+}
+
+void check_bits(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                const double want[])
+{
+    size_t different = 0, first = 0;
+    uint64_t bits;
+
+    must_exist(c, what, got);
+    if ((got->dtype != IMPL_F32 && got->dtype != IMPL_F64) || check_elements(got) != n)
+        check_fail(c, "%s: %zu elements of type %d, must be %zu floats", what, check_elements(got),
+                   (int)got->dtype, n);
+    for (size_t i = n; i-- > 0;)
+        if (!as_exact(got, i, want[i])) {
+            ++different;
+            first = i;
+        }
+    c->outcome->compared += n;
+    if (different > 0) {
+        rounded(got->dtype, want[first], &bits);
+        differ(c, what, got, first, want[first], bits, different, n);
+    }
+}
+
 static void shape_text(const struct impl_array *array, char text[120])
 {
     size_t used = (size_t)snprintf(text, 120, "[");

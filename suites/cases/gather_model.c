@@ -1,5 +1,6 @@
 /* gather_model.c: area GATH, seen through a wrapped module. */
 #include "gather_cases.h"
+#include "golden.h"
 #include "primitive.h"
 
 #define AFFINE  "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
@@ -358,6 +359,7 @@ void gather_model_dim(struct check *c)
                 REFUSED);
             check_grad_none(c, model, 0);
             check_model_close(c, model);
+            golden_works(c, k);
         }
 }
 

@@ -209,3 +209,12 @@ void golden_unharmed(struct check *c, struct impl_model *model)
     check_grad_is(c, model, 0, 1000 + 385);
     check_grad_is(c, model, 1, 123 + 55);
 }
+
+void golden_works(struct check *c, int k)
+{
+    struct impl_model *model = golden_affine(c, k);
+
+    golden_prefill(c, model);
+    golden_unharmed(c, model);
+    check_model_close(c, model);
+}

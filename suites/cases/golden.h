@@ -66,6 +66,8 @@ int golden_try_backward(struct check *c, struct impl_model *model, const struct 
 void golden_prefill(struct check *c, struct impl_model *model);
 /* They and the parameters are still there, and one good step adds what it must. */
 void golden_unharmed(struct check *c, struct impl_model *model);
+/* What is right is accepted: a step of another model on k devices. Beside each refusal. */
+void golden_works(struct check *c, int k);
 
 /* ---- the network ---------------------------------------------------------------------------- */
 

@@ -13,17 +13,27 @@ enum leave {
     LEAVE_ENOUGH      /* it passes with what it has compared */
 };
 
+/* An operation that was called, and what became of it. */
+enum { MOST_ASKED = 24 };
+struct asked {
+    const char *what;
+    bool accepted, refused;
+};
+
 struct check {
     const struct check_case *test;
     const struct check_settings *settings;
     struct check_session *session;  /* the one that calls go to */
+    struct check_session *own;      /* the case's own */
     struct check_session host_only; /* ops NULL: not opened */
+    struct check_session second;    /* so */
     struct impl_error error;        /* of the last call */
     struct memory *memory;
     struct guard *guards;
     int guarded; /* arrays of the call at work, where they are many */
     struct open_model *models;
     char note[100];
+    struct asked asked[MOST_ASKED];
     struct check_outcome *outcome;
     bool ranked;        /* it has opened a model of several ranks ... */
     size_t before_them; /* ... and compared so much before */
@@ -52,6 +62,8 @@ void check_free_memory(struct check *c);
 /* operations.c: around every call. */
 void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
+/* The case is to end well: every operation that was refused was accepted some other time. */
+void call_controls(struct check *c);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
 /* model.c */

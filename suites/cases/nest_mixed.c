@@ -1,6 +1,7 @@
 /* nest_mixed.c: area NEST: wrappers in wrappers, host parts beside wrapped ones, no devices. */
 #include "nest.h"
 
+#include "golden.h"
 #include "ids.h"
 
 /* ---- NEST-06: a wrapper inside a wrapper -------------------------------------------------------
@@ -39,6 +40,7 @@ void nest_inside_refused(struct check *c)
                 status = check_try_forward(c, model, &op);
             }
             check_refused(c, "a wrapper inside a wrapper", status, allowed);
+            golden_works(c, k);
         }
 }
 
@@ -195,6 +197,7 @@ void nest_host_inside_refused(struct check *c)
             check_refused(c, "a wrapped model with a part on the host",
                           check_try_forward(c, check_parallel(c, k, NULL, "", parts[part]), &op),
                           ALLOW(IMPL_EDEVICE));
+            golden_works(c, k);
         }
 }
 

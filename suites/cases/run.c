@@ -252,14 +252,32 @@ struct check_session *check_host_session(struct check *c)
     char reason[600];
 
     if (!c->host_only.ops &&
-        open_session(&c->host_only, c->session->ops, c->settings, true, reason) != 0)
+        open_session(&c->host_only, c->own->ops, c->settings, true, reason) != 0)
         check_fail(c, "a session without devices: %s", reason);
     return &c->host_only;
 }
 
+struct check_session *check_second_session(struct check *c)
+{
+    char reason[600];
+
+    if (!c->second.ops && open_session(&c->second, c->own->ops, c->settings, false, reason) != 0)
+        check_fail(c, "a second session: %s", reason);
+    return &c->second;
+}
+
+void check_second_close(struct check *c)
+{
+    if (c->session == &c->second || !c->second.ops)
+        check_broken(c, "the case closes a session that it uses, or has none");
+    if (c->settings->doing)
+        snprintf(c->settings->doing, 64, "close");
+    check_session_close(&c->second);
+}
+
 void check_use(struct check *c, struct check_session *s)
 {
-    c->session = s;
+    c->session = s ? s : c->own;
 }
 
 /* ---- one case ------------------------------------------------------------------------------- */
@@ -306,6 +324,8 @@ static void run_all(struct check *c)
 static void pass(struct check *c)
 {
     guard_end(c);
+    check_note(c, "%s", "");
+    call_controls(c);
     if (c->outcome->compared == 0)
         check_fail(c, "the case compared nothing");
     c->outcome->verdict = CHECK_PASS;
@@ -341,7 +361,8 @@ static void judge_death(struct check *c, const struct check_session *s)
 void check_run(const struct check_case *test, struct check_session *s,
                const struct check_settings *settings, struct check_outcome *outcome)
 {
-    struct check c = {.test = test, .settings = settings, .session = s, .outcome = outcome};
+    struct check c = {
+        .test = test, .settings = settings, .session = s, .own = s, .outcome = outcome};
 
     memset(outcome, 0, sizeof *outcome);
     outcome->verdict = CHECK_BROKEN;
@@ -350,5 +371,7 @@ void check_run(const struct check_case *test, struct check_session *s,
     judge_death(&c, s);
     if (c.host_only.ops)
         check_session_close(&c.host_only);
+    if (c.second.ops)
+        check_session_close(&c.second);
     check_free_memory(&c);
 }
