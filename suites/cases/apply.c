@@ -1,6 +1,7 @@
 /* apply.c: area APPLY: modules side by side, each on its own device. */
 #include "apply_calls.h"
 #include "apply_cases.h"
+#include "failure.h"
 #include "primitive.h"
 
 /* ---- APPLY-02, 11: results ------------------------------------------------------------------- */
@@ -367,6 +368,18 @@ static const struct check_case cases[] = {
      .devices = 2,
      .run = apply_retry_backward},
     {.id = "APPLY-12.calls", .rule = "APPLY-12", APPLY, .devices = 1, .run = apply_reuse},
+    {.id = "APPLY-13.forward",
+     .rule = "APPLY-13",
+     .evidence = REPORTED,
+     PARALLEL,
+     .devices = 2,
+     .run = failure_second_forward},
+    {.id = "APPLY-13.backward",
+     .rule = "APPLY-13",
+     .evidence = REPORTED,
+     PARALLEL,
+     .devices = 2,
+     .run = failure_second_backward},
 };
 
 static const struct check_excuse excuses[] = {
@@ -376,5 +389,5 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_apply = {
-    "APPLY", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+    "APPLY", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
 };

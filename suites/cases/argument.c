@@ -3,6 +3,7 @@
  */
 #include "check.h"
 #include "ids.h"
+#include "state.h"
 
 enum { N = 10, ROOM = 65536 };
 
@@ -208,6 +209,8 @@ static const struct check_case cases[] = {
     {"NONT-03.calls", "NONT-03", MUST, REPORTED, DP, NEEDS | IMPL_CAP_TRACE, 2, surplus_calls, 0, 0,
      0},
     {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor, 0, 0, 0},
+    {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, NEEDS, 1, state_argument, 0, 0, 0},
+    {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, NEEDS, 1, state_arguments, 0, 0, 0},
 };
 
 static const struct check_excuse excuses[] = {
@@ -217,4 +220,4 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_argument = {
-    "NONT", 6, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+    "NONT", 7, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

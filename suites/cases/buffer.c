@@ -2,6 +2,7 @@
 #include "buffer.h"
 #include "check.h"
 #include "ids.h"
+#include "state.h"
 
 enum { N = 10 };
 
@@ -161,11 +162,16 @@ static const struct check_case cases[] = {
      IMPL_ALIAS},
     {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards, 0, 0, 0},
     {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation, 0, 0, 0},
+    {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, NORM, 2, state_norm_known, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, NORM, 1, state_norm_trained, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
     {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
      IMPL_CLONE},
     {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
+    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, NORM, 1, state_norm_numbers, 0, 0, 0},
     {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
     {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1, modes_told,
      0, 0, 0},
@@ -179,4 +185,4 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_buffer = {
-    "BUF", 11, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+    "BUF", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

@@ -2,6 +2,7 @@
 #include "coalesce.h"
 
 #include "ids.h"
+#include "values.h"
 
 #include <float.h>
 #include <string.h>
@@ -212,6 +213,9 @@ static void originals_returned(struct check *c)
             op.copies = coalesce_room(c, alike, ALIKE, ALIKE * k);
             op.src_after = coalesce_room(c, alike, ALIKE, ALIKE);
             check_broadcast(c, &op);
+            for (int n = 0; n < ALIKE * k; ++n)
+                check_same(c, check_text(c, "tensor %d of copy %d", n % ALIKE, n / ALIKE),
+                           &op.copies[n], &want[n % ALIKE]);
             for (int t = 0; t < ALIKE; ++t) {
                 check_same(c, check_text(c, "source %d afterwards", t), &op.src_after[t], &want[t]);
                 check_device(c, check_text(c, "source %d afterwards", t), &op.src_after[t], ids[0]);
@@ -299,6 +303,8 @@ static const struct check_case cases[] = {
      originals_returned, 0, 0, 0},
     {"COAL-09.independent", "COAL-09", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, sums_independent,
      0, 0, 0},
+    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums, 0, 0,
+     0},
     {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, tensor_by_tensor, 0, 0,
      0},
 };
@@ -310,4 +316,4 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_coalesce = {
-    "COAL", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+    "COAL", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

@@ -1,6 +1,8 @@
 /* composition.c: area COMP: scatter, replicate, apply and gather as one. */
 #include "composition.h"
 #include "check.h"
+#include "state.h"
+#include "values.h"
 
 enum { DP = PROFILE_DATAPARALLEL };
 #define PARALLEL   IMPL_CAP_PARALLEL
@@ -20,6 +22,7 @@ static const struct check_case cases[] = {
     {"COMP-01.shapes", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_shapes, 0, 0, 0},
     {"COMP-01.special", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_special, 0, 0, 0},
     {"COMP-01.wide_rows", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_wide_rows, 0, 0, 0},
+    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, values_zero_sign, 0, 0, 0},
     {"COMP-02.mean", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_mean, 0, 0, 0},
     {"COMP-02.size", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_size, 0, 0, 0},
     {"COMP-03.check_scatter", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
@@ -60,12 +63,18 @@ static const struct check_case cases[] = {
      0},
     {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep, 0, 0, 0},
     {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept, 0, 0, 0},
+    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, state_refilled, 0, 0, 0},
+    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, state_resident, 0, 0, 0},
+    {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, state_live, 0, 0, 0},
     {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident, 0, 0, 0},
     {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference, 0, 0,
      0},
     {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle, 0, 0, 0},
     {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live, 0, 0, 0},
     {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors, 0, 0, 0},
+    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, state_models, 0, 0, 0},
+    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, state_sessions, 0, 0, 0},
+    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, PARALLEL, 1, state_many_steps, 0, 0, 0},
 };
 
 static const struct check_excuse excuses[] = {
@@ -74,4 +83,4 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_composition = {
-    "COMP", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+    "COMP", 14, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

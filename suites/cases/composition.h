@@ -50,4 +50,16 @@ void comp_resident_idle(struct check *c);
 void comp_live(struct check *c);
 void comp_live_errors(struct check *c);
 
+/* A sanitizer keeps what was freed: the memory of the process says nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_FREED_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KEEPS_FREED_MEMORY 1
+#endif
+#endif
+#ifndef KEEPS_FREED_MEMORY
+#define KEEPS_FREED_MEMORY 0
+#endif
+
 #endif

@@ -2,17 +2,6 @@
 #include "composition.h"
 #include "golden.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEEPS_FREED_MEMORY 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define KEEPS_FREED_MEMORY 1
-#endif
-#endif
-#ifndef KEEPS_FREED_MEMORY
-#define KEEPS_FREED_MEMORY 0
-#endif
-
 static void forward(struct check *c, struct impl_model *model, size_t n, double first)
 {
     golden_is_sequence(c, "output", check_forward(c, model, golden_vector(c, n, first, 1)), 1, &n,

@@ -1,6 +1,9 @@
 /* ddp.c: area DDP: the table; the bucket assignment and the sampler as pure functions. The training
  * of several ranks is in the other files ddp_*.c. */
 #include "ddp.h"
+#include "failure.h"
+#include "state.h"
+#include "values.h"
 
 /* ---- DDP-10: buckets ------------------------------------------------------------------------- */
 
@@ -251,6 +254,8 @@ static const struct check_case cases[] = {
     {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_again, 0, 0, 0},
     {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_frozen, 0, 0, 0},
     {"DDP-01.eval", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_eval, 0, 0, 0},
+    {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, state_many_ranks, 0, 0,
+     0},
     {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean, 0, 0, 0},
     {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal, 0, 0, 0},
     {"DDP-02.no_rows", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_no_rows, 0, 0, 0},
@@ -259,6 +264,8 @@ static const struct check_case cases[] = {
     {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact, 0, 0, 0},
     {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range, 0, 0, 0},
     {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite, 0, 0, 0},
+    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, values_ranks_nan, 0, 0, 0},
+    {"DDP-05.small", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, values_ranks_small, 0, 0, 0},
     {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
     {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
      0},
@@ -267,6 +274,8 @@ static const struct check_case cases[] = {
     {"DDP-08.join", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_buffers, 0, 0, 0},
     {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_statistics, 0, 0, 0},
     {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_two_forwards, 0, 0,
+     0},
+    {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, state_ranks_wait, 0, 0,
      0},
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets, 0, 0, 0},
     {"DDP-10.any", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, any_buckets, 0, 0, 0},
@@ -302,6 +311,12 @@ static const struct check_case cases[] = {
     {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share, 0, 0, 0},
     {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train,
      0, 0, 0},
+    {"DDP-31.named", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_named, 60000, 0,
+     0},
+    {"DDP-31.of_several", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_of_several,
+     30000, 0, 0},
+    {"DDP-32.after", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, failure_rank_after, 60000, 0,
+     0},
 };
 
 static const struct check_excuse excuses[] = {
@@ -313,4 +328,4 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_ddp = {
-    "DDP", 30, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+    "DDP", 32, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

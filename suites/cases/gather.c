@@ -1,6 +1,7 @@
 /* gather.c: area GATH: parts from several devices, put together on one. */
 #include "gather_cases.h"
 #include "primitive.h"
+#include "values.h"
 
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
 
@@ -367,6 +368,7 @@ static const struct check_case cases[] = {
      .run = gather_model_destination},
     {.id = "GATH-12.types", .rule = "GATH-12", GATHER, .devices = 1, .run = types},
     {.id = "GATH-13.copy", .rule = "GATH-13", GATHER, .devices = 1, .run = result_is_a_copy},
+    {.id = "GATH-14.bits", .rule = "GATH-14", GATHER, .devices = 1, .run = values_gather},
 };
 
 static const struct check_excuse excuses[] = {
@@ -374,5 +376,5 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_gather = {
-    "GATH", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+    "GATH", 14, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
 };

@@ -1,5 +1,6 @@
 /* replicate.c: area REPL: replicas of a module, copies of tensors. */
 #include "replicate_cases.h"
+#include "values.h"
 
 #define BROADCAST .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_BROADCAST
 #define PARALLEL  .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
@@ -52,6 +53,11 @@ static const struct check_case cases[] = {
     {.id = "REPL-07.again", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_again},
     {.id = "REPL-07.wide", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_wide},
     {.id = "REPL-07.model", .rule = "REPL-07", PARALLEL, .devices = 1, .run = replicate_model_bits},
+    {.id = "REPL-07.minus_zero",
+     .rule = "REPL-07",
+     PARALLEL,
+     .devices = 1,
+     .run = values_minus_zero},
     {.id = "REPL-08.tree", .rule = "REPL-08", PARALLEL, .devices = 1, .run = replicate_tree},
     {.id = "REPL-09.tied", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_tied},
     {.id = "REPL-09.again", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_used_again},

@@ -1,6 +1,8 @@
 /* split.c: area SPLIT: how many shards, of how many rows. */
 #include "primitive.h"
 #include "split_cases.h"
+#include "state.h"
+#include "values.h"
 
 #include <stdio.h>
 
@@ -342,6 +344,12 @@ static const struct check_case cases[] = {
      .dialect = IMPL_SHARD_0,
      .choice = IMPL_COPY},
     {.id = "SPLIT-12.host", .rule = "SPLIT-12", SCATTER, .devices = 1, .run = split_host_copy},
+    {.id = "SPLIT-01.refilled",
+     .rule = "SPLIT-01",
+     SCATTER,
+     .devices = 1,
+     .run = state_refilled_scatter},
+    {.id = "SPLIT-14.bits", .rule = "SPLIT-14", SCATTER, .devices = 1, .run = values_scatter},
 };
 
 static const struct check_excuse excuses[] = {
@@ -350,5 +358,5 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_split = {
-    "SPLIT", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+    "SPLIT", 14, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
 };

@@ -1,0 +1,170 @@
+/* failure_ranks.c: cases of area DDP: a rank fails. PyTorch raises what the rank's module raised,
+ * in that rank's process; who started the ranks knows its number. */
+#include "ddp.h"
+#include "failure.h"
+
+#include <string.h>
+
+static const double rows[DDP_MOST] = {1, 10, -4, 6};
+
+static const struct kind {
+    int status;
+    const char *word, *text;
+} kinds[] = {{IMPL_EINVAL, "inval", "wonderful"},
+             {IMPL_ESHAPE, "shape", "3 is not 4"},
+             {IMPL_EFAULT, "fault", "a bad day"}};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static const char *fails(struct check *c, int rank, const char *when, int at,
+                         const struct kind *kind)
+{
+    return check_text(c,
+                      "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"at\":%d,"
+                      "\"status\":\"%s\",\"text\":\"%s of %d\"}",
+                      when, rank, at, kind->word, kind->text, rank);
+}
+
+static void good_pass(struct check *c, struct impl_model *model, int ranks, struct ddp_call *call)
+{
+    double mean = 0;
+
+    check_zero_grad(c, model);
+    *call = ddp_rows(c, ranks, rows);
+    ddp_pass(c, model, call);
+    for (int r = 0; r < ranks; ++r) {
+        const double y = 2 * rows[r] + 1;
+
+        mean += rows[r] / ranks;
+        check_values(c, check_text(c, "output of rank %d", r), call->out[r], 1, &y);
+    }
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+}
+
+/* A forward, and a backward where that is what fails. */
+static int bad_pass(struct check *c, struct impl_model *model, int ranks, const char *when)
+{
+    struct ddp_call call = ddp_rows(c, ranks, rows);
+    const int status = ddp_try_forward(c, model, &call);
+
+    if (when[0] == 'f')
+        return status;
+    check_int(c, "status of the forward", status, IMPL_OK);
+    return ddp_try_backward(c, model, &call);
+}
+
+/* The rank's number, kind and text; of devices its own, if the error names one at all. */
+static void error_is(struct check *c, int status, const struct kind *kind, int rank, int device)
+{
+    const struct impl_error *error = check_error(c);
+    const char *text = check_text(c, "%s of %d", kind->text, rank);
+
+    check_refused(c, "a step in which a rank fails", status, ALLOW(kind->status));
+    check_true(c, strstr(error->text, text) != NULL, "the error says '%s', must contain '%s'",
+               error->text, text);
+    check_int(c, "the rank that the error names", error->replica, rank);
+    check_true(c, error->device == IMPL_NOWHERE || error->device == device,
+               "the error names device %d; rank %d is on %d", error->device, rank, device);
+    check_int(c, "a second device that the error names", error->device_also, IMPL_NOWHERE);
+}
+
+static void one_fails(struct check *c, int ranks, int bad, const char *when,
+                      const struct kind *kind)
+{
+    struct impl_model *model = check_ddp_model(
+        c, ranks, check_text(c, DDP_MODEL("%s," DDP_AFFINE), fails(c, bad, when, 2, kind)));
+    struct ddp_call call;
+
+    check_note(c, "R=%d, rank %d fails in %s: ", ranks, bad, when);
+    good_pass(c, model, ranks, &call);
+    error_is(c, bad_pass(c, model, ranks, when), kind, bad, call.out[bad]->device);
+    check_model_close(c, model);
+}
+
+void failure_rank_named(struct check *c)
+{
+    one_fails(c, 2, 1, "forward", &kinds[0]);
+    one_fails(c, 2, 0, "backward", &kinds[1]);
+    one_fails(c, 4, 2, "backward", &kinds[2]);
+    one_fails(c, 4, 3, "forward", &kinds[1]);
+}
+
+/* Ranks 1 and 3 fail, each in a way of its own: the error is one of the two, and all of it. */
+void failure_rank_of_several(struct check *c)
+{
+    enum { RANKS = 4 };
+    struct impl_model *model = check_ddp_model(c, RANKS,
+                                               check_text(c, DDP_MODEL("%s,%s," DDP_AFFINE),
+                                                          fails(c, 1, "forward", 2, &kinds[0]),
+                                                          fails(c, 3, "forward", 2, &kinds[1])));
+    struct ddp_call call;
+    int status, rank;
+
+    good_pass(c, model, RANKS, &call);
+    status = bad_pass(c, model, RANKS, "forward");
+    rank = check_error(c)->replica;
+    check_true(c, rank == 1 || rank == 3, "the error names rank %d, must be 1 or 3", rank);
+    error_is(c, status, &kinds[rank == 3], rank, call.out[rank]->device);
+}
+
+/* ---- DDP-32: after it --------------------------------------------------------------------------
+ */
+
+/* Right, or refused for good: never a mean that is something else. false: refused. */
+static bool goes_on(struct check *c, struct impl_model *model, int ranks)
+{
+    struct ddp_call call = ddp_rows(c, ranks, rows);
+    const int status = ddp_try_forward(c, model, &call);
+    const unsigned over = ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT);
+
+    if (status != IMPL_OK) {
+        check_refused(c, "a forward after a rank's failure", status, over);
+        check_refused(c, "another forward after a rank's failure", ddp_try_forward(c, model, &call),
+                      over);
+        return false;
+    }
+    ddp_backward(c, model, &call);
+    return true;
+}
+
+/* Rank 1 fails in step 2, rank 0 in step 5, which is its sixth time: step 3 runs twice. */
+static void recovers(struct check *c, int ranks, const char *when)
+{
+    const bool backward = when[0] == 'b';
+    const char *early = fails(c, 1, when, 2, &kinds[0]), *late = fails(c, 0, when, 6, &kinds[1]);
+    struct impl_model *model =
+        check_ddp_model(c, ranks,
+                        check_text(c, DDP_MODEL("%s,%s," DDP_AFFINE), backward ? late : early,
+                                   backward ? early : late));
+    struct ddp_call call;
+
+    for (int turn = 1; turn <= 7; ++turn) {
+        const bool fails_now = turn == 2 || turn == 5;
+
+        check_note(c, "R=%d, failures in %s, step %d: ", ranks, when, turn);
+        if (fails_now) {
+            check_zero_grad(c, model);
+            error_is(c, bad_pass(c, model, ranks, when), &kinds[turn == 5], turn == 2,
+                     call.out[turn == 2]->device);
+        } else if (turn == 3 && !goes_on(c, model, ranks)) {
+            break;
+        } else {
+            good_pass(c, model, ranks, &call);
+            check_step(c, model, 0, 0);
+            ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2);
+        }
+    }
+    check_model_close(c, model);
+    check_note(c, "R=%d, a new model after failures in %s: ", ranks, when);
+    model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+    good_pass(c, model, ranks, &call);
+    check_model_close(c, model);
+}
+
+void failure_rank_after(struct check *c)
+{
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
+        recovers(c, ranks, "forward");
+        recovers(c, ranks, "backward");
+    }
+}

@@ -1,0 +1,112 @@
+/* failure_second.c: a replica fails, the model recovers, another one fails: the second error is its
+ * own, and nothing is left of the first. */
+#include "failure.h"
+#include "golden.h"
+
+#include <string.h>
+
+enum { N = 10, STEPS = 6 };
+
+/* Replica `first` fails in step 2, `second` in step 4. */
+struct twice {
+    int first, second;
+    bool backward;
+};
+
+static const struct told {
+    int status;
+    const char *word, *text;
+} told[] = {{IMPL_EINVAL, "inval", "the first of them"}, {IMPL_ESHAPE, "shape", "quite another"}};
+
+static const char *fails(struct check *c, const struct twice *t, int which, int at)
+{
+    return check_text(c,
+                      "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"at\":%d,"
+                      "\"status\":\"%s\",\"text\":\"%s\"}",
+                      t->backward ? "backward" : "forward", which == 0 ? t->first : t->second, at,
+                      told[which].word, told[which].text);
+}
+
+/* In a forward the first of the layers fails first, in a backward the last one: what fails in step
+ * 4 comes behind what fails in step 2, so that it has counted that step. */
+static struct impl_model *open_twice(struct check *c, int k, const struct twice *t)
+{
+    const char *early = fails(c, t, 0, 2), *late = fails(c, t, 1, 4);
+
+    return golden_parallel(c, k, "",
+                           check_text(c, "%s," GOLDEN_AFFINE ",%s", t->backward ? late : early,
+                                      t->backward ? early : late));
+}
+
+static void error_is(struct check *c, int status, const struct told *want, int replica, int device)
+{
+    const struct impl_error *error = check_error(c);
+
+    check_refused(c, "a step in which a replica fails", status, ALLOW(want->status));
+    check_true(c, strstr(error->text, want->text) != NULL, "the error says '%s', must contain '%s'",
+               error->text, want->text);
+    check_int(c, "the replica that the error names", error->replica, replica);
+    check_int(c, "the device that the error names", error->device, device);
+}
+
+/* A step; returns its status. Its output and gradients are right if it has any. */
+static int step(struct check *c, struct impl_model *model)
+{
+    const size_t n = N;
+    struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
+    struct impl_backward op = {.grad_out = golden_rows(c, n), .n_grad_out = 1, .n_in = 1};
+    int status = golden_try_forward(c, model, &call);
+
+    if (status != IMPL_OK)
+        return status;
+    golden_is_sequence(c, "output", &call.out[0], 1, &n, 3, 2);
+    op.grad_in = check_output(c, 1, 4096);
+    status = check_try_backward(c, model, &op);
+    if (status == IMPL_OK)
+        golden_is_sequence(c, "input gradient", &op.grad_in[0], 1, &n, 2, 2);
+    return status;
+}
+
+static void fails_twice(struct check *c, int k, const struct twice *t)
+{
+    struct impl_model *model = open_twice(c, k, t);
+    int good = 0;
+
+    for (int turn = 1; turn <= STEPS; ++turn) {
+        const int failing = turn == 2 ? t->first : t->second;
+        int status;
+
+        check_note(c, "K=%d, replicas %d and %d, step %d: ", k, t->first, t->second, turn);
+        status = step(c, model);
+        if (turn == 2 || turn == 4)
+            error_is(c, status, &told[turn / 2 - 1], failing, golden_ids(c, k)[failing]);
+        else
+            check_int(c, "status of a step in which none fails", status, IMPL_OK);
+        good += status == IMPL_OK;
+        check_value_is(c, model, 0, 2);
+        check_grad_is(c, model, 0, 385 * good);
+        check_grad_is(c, model, 1, 55 * good);
+    }
+    check_model_close(c, model);
+}
+
+static void each_pair(struct check *c, bool backward)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(N, k, size);
+
+        fails_twice(c, k, &(struct twice){0, m - 1, backward});
+        fails_twice(c, k, &(struct twice){m - 1, m / 2 - (m == 2), backward});
+    }
+}
+
+void failure_second_forward(struct check *c)
+{
+    each_pair(c, false);
+}
+
+void failure_second_backward(struct check *c)
+{
+    each_pair(c, true);
+}

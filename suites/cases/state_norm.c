@@ -1,0 +1,191 @@
+/* state_norm.c: batch norm that is trained and then used, and with other numbers than two features,
+ * a momentum of 0.5 and an eps that is lost. */
+#include "check.h"
+#include "ids.h"
+#include "state.h"
+
+/* Parameters and buffers, in the order of LAYERS.md. */
+enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES };
+enum { FEATURES = 5, MOST_ROWS = 2 * 8 };
+
+static const double weight[FEATURES] = {3, -2, 4, 1, -6}, bias[FEATURES] = {5, 1, -3, 0, 2};
+
+static struct impl_model *norm(struct check *c, int k, double momentum, double eps)
+{
+    return check_parallel(
+        c, k, mixed_ids(k), "",
+        check_text(c,
+                   "{\"kind\":\"batch_norm\",\"features\":5,\"momentum\":%.9g,\"eps\":%.9g,"
+                   "\"weight\":[3,-2,4,1,-6],\"bias\":[5,1,-3,0,2],"
+                   "\"running_var\":[2,2,2,2,2]}",
+                   momentum, eps));
+}
+
+static const struct impl_array *forward(struct check *c, struct impl_model *model,
+                                        const struct impl_array *x, bool train)
+{
+    struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = train};
+
+    op.out = check_output(c, IMPL_MAX_IO, 65536);
+    check_forward_op(c, model, &op);
+    return &op.out[0];
+}
+
+/* Two rows for each of k replicas, the second one 2 more than the first: a deviation of 1 and an
+ * unbiased variance of 2, whatever the mean. No two shards, features and turns have the same. */
+static double first_of(int s, int f, int turn)
+{
+    return 10 * s + s * s + 3 * f * f + 7 * turn;
+}
+
+static const struct impl_array *pairs(struct check *c, int k, int turn)
+{
+    double x[MOST_ROWS * FEATURES];
+
+    for (int r = 0; r < 2 * k; ++r)
+        for (int f = 0; f < FEATURES; ++f)
+            x[r * FEATURES + f] = first_of(r / 2, f, turn) + r % 2 * 2;
+    return check_needs_grad(check_array(c, 2, (const size_t[]){2 * (size_t)k, FEATURES}, x));
+}
+
+static const struct impl_array *upstream(struct check *c, int k, size_t rows, const double g[])
+{
+    return check_on(check_array(c, 2, (const size_t[]){rows, FEATURES}, g), mixed_ids(k)[0]);
+}
+
+static void row_is(struct check *c, struct impl_model *model, enum impl_what what, int i,
+                   const double want[])
+{
+    check_values(c,
+                 check_text(c, "%s of parameter %d", what == IMPL_GRAD ? "gradient" : "value", i),
+                 check_get(c, model, what, i), FEATURES, want);
+}
+
+/* ---- BUF-05: evaluation after training --------------------------------------------------------
+ */
+
+/* G4 after one training step: mean 1.5 and variance 4, and so the numbers of the rule. */
+void state_norm_known(struct check *c)
+{
+    static const double column[] = {1, 2, 6, 3, 8}, y[] = {-0.25, 0.25, 2.25, 0.75, 3.25};
+    struct impl_model *model =
+        check_parallel(c, 2, mixed_ids(2), "",
+                       "{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
+                       "\"eps\":1e-24,\"weight\":[1],\"running_var\":[1]}");
+
+    forward(c, model, check_column(c, 5, column), true);
+    check_backward(c, model, NULL);
+    for (int turn = 0; turn < 2; ++turn) {
+        check_note(c, "evaluation %d: ", turn);
+        check_values(c, "output", forward(c, model, check_column(c, 5, column), false), 5, y);
+        check_value_is(c, model, MEAN, 1.5);
+        check_value_is(c, model, VARIANCE, 4);
+        check_value_is(c, model, BATCHES, 1);
+    }
+}
+
+/* With mean and a deviation of 2: output and all gradients, of more rows than in training. */
+static void evaluated(struct check *c, struct impl_model *model, int k, const double mean[])
+{
+    enum { N = 11 };
+    const double *x = check_integers(c, (size_t)N * FEATURES, 3);
+    const double *g = check_integers(c, (size_t)N * FEATURES, 4);
+    const size_t dim[] = {N, FEATURES};
+    double y[N * FEATURES], dx[N * FEATURES], dw[FEATURES] = {0}, db[FEATURES] = {0};
+
+    for (int e = 0; e < N * FEATURES; ++e) {
+        const int f = e % FEATURES;
+        const double normal = (x[e] - mean[f]) / 2;
+
+        y[e] = weight[f] * normal + bias[f];
+        dx[e] = weight[f] * g[e] / 2;
+        dw[f] += g[e] * normal;
+        db[f] += g[e];
+    }
+    check_zero_grad(c, model);
+    check_values(c, "output", forward(c, model, check_needs_grad(check_array(c, 2, dim, x)), false),
+                 (size_t)N * FEATURES, y);
+    check_values(c, "input gradient", check_backward(c, model, upstream(c, k, N, g)),
+                 (size_t)N * FEATURES, dx);
+    row_is(c, model, IMPL_GRAD, WEIGHT, dw);
+    row_is(c, model, IMPL_GRAD, BIAS, db);
+}
+
+/* Training and evaluation in turns; eps 2 and the variance 2 are a deviation of 2. */
+void state_norm_trained(struct check *c)
+{
+    static const double two[FEATURES] = {2, 2, 2, 2, 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        struct impl_model *model = norm(c, k, 0.25, 2);
+        double mean[FEATURES] = {0};
+
+        check_note(c, "K=%d, evaluation before training: ", k);
+        evaluated(c, model, k, mean);
+        for (int turn = 0; turn < 3; ++turn) {
+            check_note(c, "K=%d, training step %d: ", k, turn);
+            forward(c, model, pairs(c, k, turn), true);
+            check_backward(c, model, NULL);
+            for (int f = 0; f < FEATURES; ++f)
+                mean[f] = 0.75 * mean[f] + 0.25 * (first_of(0, f, turn) + 1);
+            check_note(c, "K=%d, evaluation after training step %d: ", k, turn);
+            evaluated(c, model, k, mean);
+            row_is(c, model, IMPL_VALUE, MEAN, mean);
+            row_is(c, model, IMPL_VALUE, VARIANCE, two);
+            check_value_is(c, model, BATCHES, turn + 1);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- BUF-12: other momenta, eps, numbers of features ------------------------------------------
+ */
+
+/* A deviation of 1 and eps 3 are a root of 2: the rows of a pair are -1/2 and 1/2. */
+static void pairs_trained(struct check *c, struct impl_model *model, int k, int turn)
+{
+    const size_t n = 2 * (size_t)k * FEATURES;
+    const double *g = check_integers(c, n, (uint64_t)turn + 5);
+    double y[MOST_ROWS * FEATURES], dx[MOST_ROWS * FEATURES], dw[FEATURES] = {0},
+                                                              db[FEATURES] = {0};
+
+    for (size_t e = 0; e < n; ++e) {
+        const size_t f = e % FEATURES, low = e / FEATURES % 2 == 0 ? e : e - FEATURES;
+        const double normal = e == low ? -0.5 : 0.5;
+        const double sum = g[low] + g[low + FEATURES], product = (g[low + FEATURES] - g[low]) / 2;
+
+        y[e] = weight[f] * normal + bias[f];
+        dx[e] = weight[f] / 2 * (g[e] - (sum + normal * product) / 2);
+        dw[f] += g[e] * normal;
+        db[f] += g[e];
+    }
+    check_zero_grad(c, model);
+    check_values(c, "output", forward(c, model, pairs(c, k, turn), true), n, y);
+    check_values(c, "input gradient", check_backward(c, model, upstream(c, k, 2 * (size_t)k, g)), n,
+                 dx);
+    row_is(c, model, IMPL_GRAD, WEIGHT, dw);
+    row_is(c, model, IMPL_GRAD, BIAS, db);
+}
+
+void state_norm_numbers(struct check *c)
+{
+    static const double momenta[] = {0.25, 0.875, 1, 0};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t m = 0; m < sizeof momenta / sizeof momenta[0]; ++m) {
+            const double momentum = momenta[m];
+            const bool kept = k == 1 || check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS;
+            struct impl_model *model = norm(c, k, momentum, 3);
+            double mean[FEATURES] = {0};
+
+            for (int turn = 0; turn < 3; ++turn) {
+                check_note(c, "K=%d, momentum %g, step %d: ", k, momentum, turn);
+                pairs_trained(c, model, k, turn);
+                for (int f = 0; kept && f < FEATURES; ++f)
+                    mean[f] = (1 - momentum) * mean[f] + momentum * (first_of(0, f, turn) + 1);
+                row_is(c, model, IMPL_VALUE, MEAN, mean);
+                row_is(c, model, IMPL_VALUE, VARIANCE, (const double[]){2, 2, 2, 2, 2});
+            }
+            check_model_close(c, model);
+        }
+}
