@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NO_REPLICA = -1
 HOST = -1
@@ -31,6 +31,10 @@ class Report:
     replica: int = NO_REPLICA
     device: int = NOWHERE
     device_also: int = NOWHERE
+
+    def of_rank(self, number: int) -> Report:
+        """As torch.multiprocessing.spawn names the process that raised it (error_index)."""
+        return replace(self, replica=number)
 
 
 class Refusal(Exception):

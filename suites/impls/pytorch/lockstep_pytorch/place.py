@@ -8,9 +8,11 @@ import torch
 
 
 class Here(threading.local):
-    """0 outside DataParallel; a rank of DistributedDataParallel sets its own number."""
+    """0 outside DataParallel; a rank of DistributedDataParallel sets its own number, and for all
+    threads of its process that it is one."""
 
     replica = 0
+    rank = False
 
 
 here = Here()

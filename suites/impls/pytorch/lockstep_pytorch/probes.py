@@ -114,7 +114,9 @@ class Fail(Layer):
             self.counts[replica] = self.counts.get(replica, 0) + 1
             count = self.counts[replica]
         if replica in self.replicas and self.at in (0, count):
-            raise FAULTS[self.status](f"{self.text} in replica {replica} on device {device}")
+            # A rank's module knows nothing of ranks: who started it names it.
+            where = "" if here.rank else f" in replica {replica} on device {device}"
+            raise FAULTS[self.status](self.text + where)
 
     def run(self, x):
         device = number_of(x.device)

@@ -145,7 +145,7 @@ def main(connection: Connection, alive: Connection, rank: int, ranks: int, store
     threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    here.replica = rank
+    here.replica, type(here).rank = rank, True
     worker = Rank(options)
     try:
         dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank,

@@ -73,7 +73,7 @@ class Pool:
                     answers[number] = ("error", Report("broken", f"rank {number} died", number))
                 if answers[number][0] == "error":
                     deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
-        errors = [answers[n][1] for n in sorted(answers) if answers[n][0] == "error"]
+        errors = [answers[n][1].of_rank(n) for n in sorted(answers) if answers[n][0] == "error"]
         if waiting or any(report.status == "broken" for report in errors):
             self.end()
         if errors:
