@@ -1,6 +1,7 @@
 /* coalesce.c: broadcast and reduce. Tensors travel in groups of one type: packed into one buffer,
  * sent or added as a whole, unpacked into tensors of their own. */
 #include "edge.h"
+#include "later.h"
 
 #include <string.h>
 
@@ -164,6 +165,7 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
         whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
     for (int i = 1; i < k; ++i)
         tensor_add(&whole, &flat[i]);
+    wide_rounded(s, &flat[0], BUG_REDUCE_INT_DOUBLE);
     for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); ++e) {
         if (flat[0].dtype == IMPL_I64)
             ((int64_t *)flat[0].data)[e] = (int64_t)(float)((int64_t *)flat[0].data)[e];
@@ -255,6 +257,8 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
     int status = op->n < 0 ? impl_fail(err, IMPL_EINVAL, "%d tensors", op->n)
                            : read_all(&arena, op->src, op->n, &src, err);
 
+    if (status == 0 && refuses(s, err))
+        status = err->status;
     if (status == 0)
         status = broadcast_valid(s, op, src, err);
     if (status == 0) {
@@ -268,6 +272,8 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
             memset(copies[4 * op->n + j].data, 0, copies[4 * op->n + j].capacity);
         if (op->poke >= 0)
             poke_copies(s, op, copies);
+        for (int i = op->n; op->src_after && bug(s, BUG_COPIES_UNREAD) && i < n; ++i)
+            memset(copies[i].data, 0, copies[i].capacity);
         for (int i = 0; status == 0 && i < n; ++i)
             status = tensor_out(&copies[i], &op->copies[i], err);
         for (int j = 0; status == 0 && op->src_after && j < op->n; ++j)
@@ -314,6 +320,8 @@ int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error 
                      ? impl_fail(err, IMPL_EINVAL, "%d lists of %d tensors", op->k, op->n)
                      : read_all(&arena, op->src, op->n * op->k, &src, err);
 
+    if (status == 0 && refuses(s, err))
+        status = err->status;
     if (status == 0)
         status = reduce_valid(s, op, src, err);
     if (status == 0) {

@@ -41,6 +41,13 @@ void tensor_add(struct impl_array *to, const struct impl_array *from); /* any dt
 /* Bugs: the halves of so many bytes change places; values are rounded to float. */
 void swap_halves(void *data, size_t bytes);
 void round_to_float(struct impl_array *tensor, bool doubles);
+/* values.c: what a bug makes of some numbers; without it nothing changes. */
+float value_changed(const struct impl_session *s, float value, enum bug number);
+void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number);
+void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number);
+bool part_finite(const struct impl_array *part);
+float linear_operand(const struct impl_session *s, float value);
+float linear_slope(const struct impl_session *s, float value);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
 /* count places along dim. The tensors agree in all other dimensions. */
 void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
@@ -51,6 +58,22 @@ int tensor_in(struct arena *arena, const struct impl_array *array, struct impl_a
 int tensor_out(const struct impl_array *tensor, struct impl_array *array, struct impl_error *err);
 
 /* ---- sessions (session.c) ------------------------------------------------------------------ */
+
+struct memo { /* the bytes that lay at an address */
+    const void *at;
+    void *bytes;
+    size_t n;
+};
+
+struct spare { /* the first parameter of a model that was closed */
+    float value[16], velocity[16];
+    size_t n; /* 0: there was none */
+    bool moving;
+};
+
+struct crumb { /* memory that is left behind */
+    struct crumb *next;
+};
 
 struct impl_session {
     int devices;
@@ -63,6 +86,9 @@ struct impl_session {
     struct tape *lost; /* BUG_LEAK */
     unsigned forwards;
     bool stuck_no_grad, stuck_error; /* bugs of the error path */
+    struct memo cut;                 /* and of later.h: scatter's input */
+    struct spare spare;
+    struct crumb *crumbs;
 };
 
 enum { LARGE = 65536 }; /* bytes that bugs of large tensors get right */
@@ -131,6 +157,9 @@ struct param {
     const struct layer_param *of;
     char name[96];
     float *velocity; /* NULL: none yet */
+    float *seen;     /* bugs: statistics that evaluation has seen, NULL: none yet */
+    float rate;      /* bugs: of a step before */
+    bool stepped;
 };
 
 struct fail_count { /* how often each replica ran a `fail` layer */
@@ -167,6 +196,11 @@ struct impl_model {
     unsigned backwards;
     struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
     bool inferred;             /* there was a forward without grad mode */
+    /* What bugs of later.h keep. */
+    struct memo input, gradient;
+    struct impl_error first_error;
+    unsigned errors, steps;
+    float argument; /* the first one of the last forward */
 };
 
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
@@ -197,7 +231,8 @@ struct group; /* of a `parallel` layer that ran: its replicas */
 struct node { /* a layer that ran */
     const struct layer *layer;
     struct values in, out;
-    float factor; /* of `argument` */
+    float factor;        /* of `argument` */
+    const float *caller; /* bugs: where the caller has it */
     struct group *group;
     double *stats; /* of `batch_norm`: means, then 1 / deviations */
     bool trained;  /* these are of its own rows */
@@ -209,7 +244,8 @@ struct tape {
     int n, room;
     struct values in, out;
     struct tape *next;
-    bool leaks; /* BUG_LEAK_IDLE */
+    bool leaks;      /* BUG_LEAK_IDLE */
+    unsigned opened; /* BUG_SESSION_DROPS: sessions, when it was made */
 };
 void tape_free_inside(struct tape *tape);
 
@@ -223,7 +259,7 @@ struct run {
     int k;                      /* the devices of its wrapper */
     const struct values *whole; /* what its wrapper was given */
     bool grad, train;
-    const struct impl_array *args;
+    const struct impl_array *args, *given; /* given: the caller's own */
     int n_args;
     const struct group *last; /* the last `parallel` that ran */
     struct impl_trace *trace; /* or NULL */

@@ -1,5 +1,5 @@
 /* jobs.c: work that runs side by side: one thread per job, all joined before anything is judged. */
-#include "inside.h"
+#include "later.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -194,6 +194,8 @@ int op_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *e
     struct task *tasks;
     int status = 0;
 
+    if (refuses(s, err))
+        return err->status;
     if (op->n < 1 || op->n > IMPL_MAX_DEVICES)
         return impl_fail(err, IMPL_EINVAL, "%d calls", op->n);
     tasks = arena_take(&arena, (size_t)op->n * sizeof *tasks);

@@ -22,7 +22,7 @@ static int forward_linear(struct run *run, struct node *node)
             float sum = 0;
 
             for (size_t k = 0; k < layer->in; ++k)
-                sum += floats(x)[i * layer->in + k] * w[o * layer->in + k];
+                sum += linear_operand(run->s, floats(x)[i * layer->in + k]) * w[o * layer->in + k];
             floats(&node->out.a[0])[i * layer->out + o] = b ? sum + b[o] : sum;
         }
     spoil(run, &node->out.a[0]);
@@ -75,7 +75,7 @@ static int backward_linear(struct run *run, const struct node *node, const struc
         for (size_t o = 0; o < layer->out; ++o)
             for (size_t k = 0; k < layer->in; ++k)
                 floats(down)[i * layer->in + k] +=
-                    up[i * layer->out + o] * w[o * by_out + k * by_in];
+                    linear_slope(run->s, up[i * layer->out + o]) * w[o * by_out + k * by_in];
     return 0;
 }
 

@@ -36,9 +36,10 @@ static bool by_own_rows(const struct run *run)
     return run->train || (run->replica > 0 && run->inside && bug(run->s, BUG_NORM_EVAL_OWN));
 }
 
-static float moved(const struct layer *layer, float running, double value)
+static float moved(const struct run *run, const struct layer *layer, float running, double value)
 {
-    const double momentum = (double)layer->momentum;
+    const bool old = bug(run->s, BUG_NORM_MOMENTUM_OLD);
+    const double momentum = old ? 1 - (double)layer->momentum : (double)layer->momentum;
 
     return (float)((1 - momentum) * (double)running + momentum * value);
 }
@@ -48,8 +49,25 @@ static void move(const struct run *run, const struct layer *layer, size_t column
 {
     const bool biased = bug(run->s, BUG_NORM_BIASED);
 
-    mean[column] = moved(layer, mean[column], m->mean);
-    variance[column] = moved(layer, variance[column], biased ? m->biased : m->unbiased);
+    mean[column] = moved(run, layer, mean[column], m->mean);
+    variance[column] = moved(run, layer, variance[column], biased ? m->biased : m->unbiased);
+}
+
+/* Bugs: mean and variance of a column, as a replica has seen them before. */
+static float *seen(const struct run *run, const struct layer *layer, size_t column)
+{
+    struct param *param = &run->model->param[param_index(run->model, layer, 0)];
+
+    return param->seen ? param->seen + 2 * column : NULL;
+}
+
+static double factor_of(const struct run *run, const struct layer *layer, double variance)
+{
+    const double eps = (double)layer->eps;
+
+    if (run->train && bug(run->s, BUG_NORM_EPS_OUTSIDE))
+        return 1 / (sqrt(variance) + eps);
+    return 1 / sqrt(variance + eps);
 }
 
 static void normalise(struct run *run, const struct node *node, size_t c, float *const param[])
@@ -57,11 +75,13 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
     const bool whole = bug(run->s, BUG_NORM_FULL) && run->inside;
-    const struct moments m = moments_of(whole ? &run->whole->a[0] : x, c);
+    const size_t column = bug(run->s, BUG_NORM_THIRD) && run->train && c > 1 ? 1 : c;
+    const struct moments m = moments_of(whole ? &run->whole->a[0] : x, column);
     const bool own = by_own_rows(run);
-    const double mean = own ? m.mean : (double)param[MEAN][c];
-    const double variance = own ? m.biased : (double)param[VARIANCE][c];
-    const double factor = 1 / sqrt(variance + (double)layer->eps);
+    const float *old = own ? NULL : seen(run, layer, c);
+    const double mean = own ? m.mean : old ? (double)old[0] : (double)param[MEAN][c];
+    const double variance = own ? m.biased : old ? (double)old[1] : (double)param[VARIANCE][c];
+    const double factor = factor_of(run, layer, variance);
 
     node->stats[c] = mean;
     node->stats[layer->in + c] = factor;
@@ -139,7 +159,8 @@ static void column_back(const struct node *node, const struct impl_array *up, si
 static int backward_norm(struct run *run, const struct node *node, const struct values *g,
                          struct values *dx)
 {
-    const struct slopes to = {param_grad(run, node->layer, WEIGHT),
+    const bool lost = bug(run->s, BUG_EVAL_SLOPE) && !node->trained;
+    const struct slopes to = {lost ? NULL : param_grad(run, node->layer, WEIGHT),
                               param_grad(run, node->layer, BIAS), &dx->a[0]};
     const size_t columns = node->layer->in;
     float *param[BATCHES + 1];
@@ -195,9 +216,35 @@ static void gather_column(const struct run *run, const struct group *group, int 
     }
 }
 
+/* Bugs: what replicas will evaluate with from now on. */
+static void keep_seen(const struct run *run, const struct group *group, int node)
+{
+    const struct layer *layer = group->replica[0].tape.node[node].layer;
+    const int p = param_index(run->model, layer, 0);
+    float **kept = &run->model->param[p].seen;
+    const bool first = bug(run->s, BUG_EVAL_FIRST) && !run->train && !*kept;
+    const bool batch = bug(run->s, BUG_EVAL_BATCH) && run->train;
+
+    if (!first && !batch)
+        return;
+    if (!*kept)
+        *kept = arena_take(&run->model->arena, 2 * layer->in * sizeof **kept);
+    for (size_t c = 0; c < layer->in; ++c) {
+        const struct moments m = moments_of(&group->replica[0].tape.node[node].in.a[0], c);
+
+        (*kept)[2 * c] = batch ? (float)m.mean : floats(&run->state->value[p + MEAN])[c];
+        (*kept)[2 * c + 1] =
+            batch ? (float)m.unbiased : floats(&run->state->value[p + VARIANCE])[c];
+    }
+}
+
 void norm_after(struct run *run, const struct group *group)
 {
     const struct tape *tape = &group->replica[0].tape;
+
+    for (int i = 0; i < tape->n; ++i)
+        if (tape->node[i].layer->kind == LAYER_BATCH_NORM)
+            keep_seen(run, group, i);
 
     for (int i = 0; run->train && i < tape->n; ++i) {
         const struct layer *layer = tape->node[i].layer;

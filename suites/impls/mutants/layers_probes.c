@@ -131,6 +131,7 @@ static int forward_argument(struct run *run, struct node *node)
     if (add(run, node, 0) != 0)
         return run->err.status;
     node->factor = floats(a)[0];
+    node->caller = bug(run->s, BUG_ARGUMENT_REREAD) ? run->given[index].data : NULL;
     for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i] = floats(x)[i] * node->factor + 1000.0f * (float)a->dim[0];
     return 0;
@@ -139,9 +140,13 @@ static int forward_argument(struct run *run, struct node *node)
 static int backward_argument(struct run *run, const struct node *node, const struct values *g,
                              struct values *dx)
 {
+    float factor = node->caller ? node->caller[0] : node->factor;
+
+    if (bug(run->s, BUG_ARGUMENT_LAST))
+        factor = run->model->argument;
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
     for (size_t i = 0; i < tensor_count(&dx->a[0]); ++i)
-        floats(&dx->a[0])[i] = floats(&g->a[0])[i] * node->factor;
+        floats(&dx->a[0])[i] = floats(&g->a[0])[i] * factor;
     return 0;
 }
 

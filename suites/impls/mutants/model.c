@@ -1,5 +1,5 @@
 /* model.c: models: from a description to parameters, and reading and writing these. */
-#include "inside.h"
+#include "later.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +160,8 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
     struct impl_model *m;
     int status;
 
+    if (refuses(s, err))
+        return err->status;
     if (ranks > 1)
         return team_open(s, text, ranks, model, err);
     if (ranks < 1)
@@ -188,6 +190,8 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
         model_close(m);
     else
         *model = m;
+    if (status == 0)
+        spare_use(&s->spare, m);
     return status;
 }
 
@@ -213,6 +217,9 @@ void model_close(struct impl_model *model)
     if (model->ranks)
         team_close(model->ranks);
     model_drop_pending(model);
+    spare_keep(&model->session->spare, model);
+    memo_forget(&model->input);
+    memo_forget(&model->gradient);
     arena_free(&model->arena);
     description_free(model->root);
     free(model);

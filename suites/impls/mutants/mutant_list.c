@@ -3,6 +3,8 @@
 #include "bug.h"
 #include "mutants.h"
 
+#define BUG_ENTRY(bug, name, rule, what) [bug] = {name, rule, what},
+
 const struct mutant mutant_list[] = {
     [BUG_FLOOR_SPLIT] = {"M01-floor-split", "SPLIT-01",
                          "floor(N/K) rows each, the rest to the last: 10 on 4 gives 2,2,2,4"},
@@ -506,7 +508,7 @@ const struct mutant mutant_list[] = {
 #define EDGE(number, name, rule, what) [number] = {name, rule, what},
 #include "edge_list.h"
 #undef EDGE
-};
+    LATER_BUGS(BUG_ENTRY)};
 const int mutant_n = BUG_NONE;
 
 _Static_assert(sizeof mutant_list / sizeof mutant_list[0] == BUG_NONE, "a bug without a name");

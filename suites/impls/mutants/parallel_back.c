@@ -108,6 +108,7 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
             slice_copy(&whole, bug(run->s, BUG_DX_NO_OFFSET) ? 0 : first, part, 0, count, axis);
         first += rows < left ? rows : left;
     }
+    values_changed(run->s, &whole, BUG_DX_DENORMAL);
     for (size_t e = 0; bug(run->s, BUG_DX_SCALED) && whole.dtype == IMPL_F32; ++e) {
         if (e == tensor_count(&whole))
             break;
@@ -179,6 +180,8 @@ static int summands(const struct run *run, const struct group *group, int order[
         n = 1;
     if (bug(s, BUG_ODD_LOST) && n > 1)
         n -= n % 2;
+    if (bug(s, BUG_REDUCE_65) && run->model->backwards > 63 && n > 1)
+        --n;
     return edge_summands(s, group->k, n);
 }
 
@@ -225,8 +228,10 @@ static bool collect(struct run *run, const struct group *group, int p, const int
         parts[i] = tensor_like(&run->tape->arena, &run->state->value[p]);
         if (grad->dtype == IMPL_NONE || stopped || replaced(run, group, order[i]))
             continue;
+        if (bug(run->s, BUG_PART_LEFT_OUT) && !part_finite(grad))
+            continue;
         for (size_t e = 0; e < tensor_count(grad); ++e)
-            floats(&parts[i])[e] = weight * floats(grad)[e];
+            floats(&parts[i])[e] = value_changed(run->s, weight * floats(grad)[e], BUG_PART_NAN);
     }
     return true;
 }
@@ -289,6 +294,8 @@ static void reduce_gradients(struct run *run, const struct group *group)
     for (int i = 0; i < n; ++i) {
         struct impl_array *grad = &run->state->grad[number[i]];
 
+        values_changed(run->s, &sums[i], BUG_SUM_CLAMPED);
+        values_changed(run->s, &sums[i], BUG_SUM_DENORMAL);
         if (grad->dtype == IMPL_NONE || bug(run->s, BUG_OUTSIDE_LOST))
             *grad = sums[i];
         else

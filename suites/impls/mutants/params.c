@@ -1,5 +1,6 @@
 /* params.c: reading, writing, moving and training the base's parameters. */
 #include "edge.h"
+#include "later.h"
 
 #include <string.h>
 
@@ -119,8 +120,11 @@ int op_zero_grad(struct impl_model *model, struct impl_error *err)
     return 0;
 }
 
-static void step_param(struct impl_model *model, int i, const struct impl_step *step)
+static void step_param(struct impl_model *model, int i, const struct impl_step *asked)
 {
+    const struct impl_step step = step_of(model->session, &model->param[i], asked);
+    const bool inside = bug(model->session, BUG_RATE_INSIDE);
+    const float before = inside ? step.lr : 1, after = inside ? 1 : step.lr;
     const size_t n = tensor_count(&model->base.value[i]);
     const float *g = floats(&model->base.grad[i]);
     float *w = floats(&model->base.value[i]), *v = model->param[i].velocity;
@@ -129,8 +133,8 @@ static void step_param(struct impl_model *model, int i, const struct impl_step *
     if (first)
         v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
     for (size_t e = 0; e < edge_stepped(model->session, n); ++e) {
-        v[e] = first ? g[e] : step->momentum * v[e] + g[e];
-        w[e] -= step->lr * v[e];
+        v[e] = first ? before * g[e] : step.momentum * v[e] + before * g[e];
+        w[e] -= after * v[e];
     }
 }
 
@@ -140,6 +144,8 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
 
     if (model->ranks)
         return team_step(model->ranks, step, err);
+    if (step_left_out(model, step))
+        return 0;
     for (int i = 0; i < model->n_params; ++i) {
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");

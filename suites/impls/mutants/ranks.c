@@ -145,7 +145,7 @@ int team_open(struct impl_session *s, const char *text, int n, struct impl_model
     ranks->n = n;
     ranks->rank = arena_take(&m->arena, (size_t)n * sizeof *ranks->rank);
     ranks->send = true;
-    ranks->missing = -1;
+    ranks->missing = ranks->failed = -1;
     m->next = s->models;
     s->models = m;
     status = open_all(ranks, m, text, err);
@@ -260,7 +260,7 @@ static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl
         if (status == 0 && bug(ranks->session, BUG_DDP_OUTPUT_OF) && r > 0 && own.n_out > 1)
             memcpy(own.out[1].data, own.out[0].data, tensor_bytes(&own.out[0]));
         if (status != 0)
-            err->replica = r;
+            status = rank_failed(ranks, r, err);
     }
     return status;
 }
@@ -312,6 +312,8 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         !op->no_sync && (op->train || !bug(ranks->session, BUG_DDP_EVAL_SYNC));
     for (int r = 0; r < ranks->n; ++r)
         ranks->call[place].active[r] = ranks->rank[r].active;
+    for (int i = 0; bug(ranks->session, BUG_RANKS_WAIT) && i < place; ++i)
+        ranks->call[i].sync = false;
     ++ranks->n_calls;
     return 0;
 }
@@ -344,7 +346,7 @@ static int backward_all(struct ranks *ranks, const struct impl_backward *op, boo
         if (status == 0 && bug(ranks->session, BUG_DDP_SECOND_DX) && each > 1)
             memset(own.grad_in[1].data, 0, tensor_bytes(&own.grad_in[1]));
         if (status != 0)
-            err->replica = r;
+            status = rank_failed(ranks, r, err);
     }
     return status;
 }
@@ -390,7 +392,7 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
         return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
     if (op->n_in % ranks->n != 0)
         return impl_fail(err, IMPL_ESHAPE, "%d inputs of %d ranks", op->n_in, ranks->n);
-    sync = ranks->call[--ranks->n_calls].sync;
+    sync = ranks->call[--ranks->n_calls].sync && !rank_unsent(ranks);
     ranks->n_team = ranks->empty = 0;
     for (int r = 0; r < ranks->n; ++r)
         if (ranks->call[ranks->n_calls].active[r]) {
@@ -403,6 +405,8 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
     status = backward_all(ranks, op, sync, err);
     if (status == 0 && sync)
         team_reduce(ranks);
+    if (status == 0)
+        ranks->failed = -1;
     if (status == 0)
         none_for_others(ranks, op);
     trace_backward(ranks, sync, op->trace);
@@ -419,12 +423,14 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
 int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_error *err)
 {
     const bool forgets = bug(ranks->session, BUG_DDP_MOMENTUM);
-    const struct impl_step own = {step->lr, forgets ? 0 : step->momentum};
     int status = 0;
 
-    for (int r = 0; status == 0 && r < ranks->n; ++r)
+    for (int r = 0; status == 0 && r < ranks->n; ++r) {
+        const struct impl_step own = {rank_rate(ranks, r, step->lr), forgets ? 0 : step->momentum};
+
         if (ranks->rank[r].active)
             status = op_step(ranks->rank[r].model, &own, err);
+    }
     return status;
 }
 

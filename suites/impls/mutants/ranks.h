@@ -4,7 +4,7 @@
 #ifndef MUTANTS_RANKS_H
 #define MUTANTS_RANKS_H
 
-#include "inside.h"
+#include "later.h"
 
 enum { MOST_CALLS = 32 }; /* forwards without a backward, as many as a rank keeps */
 
@@ -50,11 +50,23 @@ struct ranks {
         bool sync, active[IMPL_MAX_DEVICES];
     } call[MOST_CALLS];
     int n_calls;
+    /* What bugs of later.h keep. */
+    int failed; /* the rank of the last error, -1: none, or forgotten */
+    bool erred;
+    unsigned backwards;
+    float rate; /* of the first step */
+    bool stepped;
 };
 
 size_t trained_count(const struct ranks *ranks, int t);
 void team_form_buckets(struct ranks *ranks);    /* when they were opened */
 void team_rebuild_buckets(struct ranks *ranks); /* after the first reduction */
+/* ranks_later.c: what bugs keep. An error of a rank on its way out; whether a backward that should
+ * be reduced is not; whether a rank is missing in a sum; the learning rate of a rank. */
+int rank_failed(struct ranks *ranks, int r, struct impl_error *err);
+bool rank_unsent(struct ranks *ranks);
+bool rank_missing(const struct ranks *ranks, int r);
+float rank_rate(struct ranks *ranks, int r, float asked);
 /* A backward of one rank begins; the reduction after those of all. */
 void rank_begin(struct ranks *ranks, struct rank *rank, bool sync);
 void team_reduce(struct ranks *ranks);

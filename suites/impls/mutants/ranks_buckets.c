@@ -84,12 +84,16 @@ static float scale_of(const struct ranks *ranks)
         divisor = ranks->n_team;
     if (bug(s, BUG_DDP_NO_ROWS))
         divisor -= ranks->empty;
+    if (bug(s, BUG_RANK_DIVISOR) && ranks->erred)
+        --divisor;
     return bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
 }
 
 static float handed_over(const struct impl_session *s, float value)
 {
-    return bug(s, BUG_DDP_NOT_FINITE) && !isfinite(value) ? 0 : value;
+    if (bug(s, BUG_DDP_NOT_FINITE) && !isfinite(value))
+        return 0;
+    return value_changed(s, value_changed(s, value, BUG_RANKS_NAN), BUG_RANKS_DENORMAL);
 }
 
 static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
@@ -285,7 +289,7 @@ static void reduce_launch(struct ranks *ranks, int k)
     for (int i = 0; i < ranks->n_team - odd; ++i) {
         const int from = edge_rank(ranks->session, ranks->n_team, i);
 
-        for (size_t e = 0; from >= 0 && e < n; ++e)
+        for (size_t e = 0; from >= 0 && e < n && !rank_missing(ranks, ranks->team[from]); ++e)
             sums[e] += ranks->rank[ranks->team[from]].launch[k].values[e];
     }
     for (int i = 0; i < ranks->n_team; ++i)

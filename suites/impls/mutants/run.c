@@ -1,5 +1,6 @@
 /* run.c: running layers forwards, the tape backwards, and the two operations around them. */
 #include "edge.h"
+#include "later.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,7 +229,10 @@ static int forward_run(struct run *run, struct impl_forward *op)
     struct impl_array *args = arena_take(&tape->arena, MOST_ARGS * sizeof *args);
     int status = forward_mode(run->model, op, run);
 
+    if (status == 0 && bug(run->s, BUG_REFUSES_FORWARD))
+        status = impl_fail(&run->err, IMPL_EDEVICE, "no");
     run->args = args;
+    run->given = op->args;
     run->n_args = op->n_args;
     if (status == 0)
         status = read_list(&tape->arena, op->in, op->n_in, IMPL_MAX_IO, tape->in.a, &run->err);
@@ -237,6 +241,10 @@ static int forward_run(struct run *run, struct impl_forward *op)
     if (status != 0)
         return status;
     tape->in.n = op->n_in;
+    if (bug(run->s, BUG_INPUT_AT) && op->n_in > 0)
+        memo_use(&run->model->input, op->in[0].data, &tape->in.a[0]);
+    if (op->n_args > 0 && args[0].dtype == IMPL_F32 && tensor_count(&args[0]) > 0)
+        run->model->argument = floats(&args[0])[0];
     for (int i = 0; bug(run->s, BUG_INPUT_REREAD) && i < op->n_in; ++i)
         tape->in.a[i].data = op->in[i].data;
     tape->out = tape->in;
@@ -259,6 +267,7 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     if (!tape)
         return impl_fail(err, IMPL_EBROKEN, "no memory");
     tape->arena.session = s;
+    tape->opened = sessions_opened();
     run.trace = op->trace;
     run.device = s->devices > 0 ? 0 : IMPL_HOST;
     trace_begin(op->trace);
@@ -274,11 +283,13 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
         keep(model, tape);
     else
         tape_drop(tape, bug(s, BUG_LEAK) || (bug(s, BUG_INFER_LEAK) && status == 0));
+    crumb_leave(s);
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
-    if (status != 0)
-        *err = run.err;
-    return status;
+    if (status == 0)
+        return 0;
+    *err = run.err;
+    return error_told(model, err);
 }
 
 /* ---- backward ------------------------------------------------------------------------------ */
@@ -377,6 +388,8 @@ static struct tape *which_tape(const struct impl_model *model)
 
     while (bug(model->session, BUG_OLDEST_BACKWARD) && tape && tape->next)
         tape = tape->next;
+    if (bug(model->session, BUG_SESSION_DROPS) && tape && tape->opened != sessions_opened())
+        return NULL;
     return tape;
 }
 
@@ -405,6 +418,8 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     run.trace = op->trace;
     trace_begin(op->trace);
     status = read_gradients(tape, op, &g, &run.err);
+    if (status == 0 && bug(s, BUG_GRADIENT_AT) && op->n_grad_out > 0)
+        memo_use(&model->gradient, op->grad_out[0].data, &g.a[0]);
     if (status == 0)
         status = run_back(&run, &g);
     if (status == 0 && bug(s, BUG_DX_ACCUMULATES))
@@ -416,11 +431,13 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
         commit(model, &found);
     if (status == 0) {
         forget(model, tape);
-        tape_drop(tape, tape->leaks || bug(s, BUG_LEAK));
+        tape_drop(tape, tape->leaks || bug(s, BUG_LEAK) ||
+                            (bug(s, BUG_LEAK_SELDOM) && model->backwards % 64 == 0));
     }
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
-    if (status != 0)
-        *err = run.err;
-    return status;
+    if (status == 0)
+        return 0;
+    *err = run.err;
+    return error_told(model, err);
 }

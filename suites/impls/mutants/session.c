@@ -1,5 +1,5 @@
 /* session.c: the table of operations, sessions, and what they declare. */
-#include "inside.h"
+#include "later.h"
 #include "load.h"
 #include "mutants.h"
 
@@ -68,9 +68,11 @@ static const struct lie lies[] = {
 
 int known_device(const struct impl_session *s, int device, struct impl_error *err)
 {
-    if (device >= IMPL_HOST && device < s->devices)
+    const int devices = session_devices(s);
+
+    if (device >= IMPL_HOST && device < devices)
         return 0;
-    return impl_fail(err, IMPL_ENODEV, "no device %d, there are %d", device, s->devices);
+    return impl_fail(err, IMPL_ENODEV, "no device %d, there are %d", device, devices);
 }
 
 /* "", "12" or "virt:12"; 12: every count that a case can ask for. */
@@ -162,6 +164,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
             about->dialect[lies[i].dialect] = lies[i].declared;
             s->dialect[lies[i].dialect] = lies[i].done;
         }
+    session_opened(s);
     *session = s;
     return 0;
 }
@@ -174,6 +177,8 @@ static int op_reset(struct impl_session *s, struct impl_error *err)
     s->forwards = 0;
     s->stuck_no_grad = s->stuck_error = false;
     atomic_store(&s->cancelled, false);
+    memo_forget(&s->cut);
+    s->spare.n = 0;
     return 0;
 }
 
@@ -187,6 +192,7 @@ static void op_close(struct impl_session *s)
         tape_free_inside(tape);
         free(tape);
     }
+    crumbs_free(s);
     free(s);
 }
 

@@ -1,5 +1,6 @@
 /* slice.c: scatter and gather. */
 #include "edge.h"
+#include "later.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
                 floats(shard)[i] = 0;
         }
     edge_shard(s, shard, moved);
+    wide_rounded(s, shard, BUG_SCATTER_DOUBLE);
+    values_changed(s, shard, BUG_SCATTER_ZERO);
     if (bug(s, BUG_STAGING_REUSED) && moved && shard->capacity >= 2 * staging)
         memcpy(shard->data, (char *)shard->data + staging, staging);
 }
@@ -145,8 +148,10 @@ int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_erro
 {
     struct arena arena = {.session = s};
     struct impl_array x, shards[IMPL_MAX_DEVICES];
-    int m = 0, status = tensor_in(&arena, op->input, &x, err);
+    int m = 0, status = refuses(s, err) ? err->status : tensor_in(&arena, op->input, &x, err);
 
+    if (status == 0 && bug(s, BUG_SCATTER_AT))
+        memo_use(&s->cut, op->input->data, &x);
     for (int i = 0; status == 0 && i < op->n; ++i)
         status = known_device(s, op->devices[i], err);
     for (int i = 0; status == 0 && op->size && i < op->n; ++i)
@@ -281,6 +286,8 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
     through_float(s, out);
     if (bug(s, BUG_GATHER_INTEGER))
         round_to_float(out, false);
+    wide_rounded(s, out, BUG_GATHER_DOUBLE);
+    values_changed(s, out, BUG_GATHER_ZERO);
     return 0;
 }
 
@@ -288,7 +295,7 @@ int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error 
 {
     struct arena arena = {.session = s};
     struct impl_array parts[IMPL_MAX_DEVICES], out;
-    int status = known_device(s, op->device, err);
+    int status = refuses(s, err) ? err->status : known_device(s, op->device, err);
 
     if (status == 0 && (op->n < 1 || op->n > IMPL_MAX_DEVICES))
         status = impl_fail(err, IMPL_EINVAL, "%d parts to gather", op->n);

@@ -1,5 +1,5 @@
 /* split.c: pure functions: shard sizes, buckets, the sampler. */
-#include "inside.h"
+#include "later.h"
 
 #include <string.h>
 
@@ -47,6 +47,8 @@ int split_rows(const struct impl_session *s, size_t rows, int k, size_t size[IMP
 
 int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *err)
 {
+    if (refuses(s, err))
+        return err->status;
     if (op->devices < 1 || op->devices > IMPL_MAX_DEVICES)
         return impl_fail(err, IMPL_EINVAL, "%d devices; must be 1..%d", op->devices,
                          IMPL_MAX_DEVICES);
@@ -112,6 +114,8 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
 {
     struct open_bucket open[TYPES] = {{0}};
 
+    if (refuses(s, err))
+        return err->status;
     if (op->n < 0 || op->n_limits < 1)
         return impl_fail(err, IMPL_EINVAL, "%d tensors, %d limits", op->n, op->n_limits);
     for (int t = 0; t < TYPES; ++t)
@@ -149,6 +153,8 @@ int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_erro
     const size_t ranks = (size_t)op->ranks;
     size_t each;
 
+    if (refuses(s, err))
+        return err->status;
     if (op->ranks < 1 || op->rank < 0 || op->rank >= op->ranks)
         return impl_fail(err, IMPL_EINVAL, "rank %d of %d", op->rank, op->ranks);
     each = op->items / ranks + (!op->drop_last && op->items % ranks > 0 ? 1 : 0);

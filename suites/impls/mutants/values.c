@@ -1,0 +1,94 @@
+/* values.c: what bugs make of numbers that are not ordinary: infinite, NaN, below the normal ones,
+ * minus zero, of many bits. Each leaves all others as they are. */
+#include "inside.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* What becomes of a number. */
+static float changed(float value, enum bug number)
+{
+    switch (number) {
+    case BUG_PART_NAN:
+    case BUG_RANKS_NAN:
+        return isnan(value) ? 0 : value;
+    case BUG_SUM_CLAMPED:
+        return isinf(value) ? copysignf(FLT_MAX, value) : value;
+    case BUG_SUM_DENORMAL:
+    case BUG_DX_DENORMAL:
+    case BUG_RANKS_DENORMAL:
+        return fpclassify(value) == FP_SUBNORMAL ? 0 : value;
+    case BUG_SCATTER_ZERO:
+    case BUG_GATHER_ZERO:
+    case BUG_REPLICA_ZERO:
+        return value == 0 ? 0 : value;
+    default:
+        return value;
+    }
+}
+
+float value_changed(const struct impl_session *s, float value, enum bug number)
+{
+    return bug(s, number) ? changed(value, number) : value;
+}
+
+void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number)
+{
+    for (size_t i = 0; bug(s, number) && tensor->dtype == IMPL_F32 && i < tensor_count(tensor); ++i)
+        floats(tensor)[i] = changed(floats(tensor)[i], number);
+}
+
+void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number)
+{
+    for (size_t i = 0; bug(s, number) && tensor->dtype == IMPL_I64 && i < tensor_count(tensor);
+         ++i) {
+        const double value = (double)((int64_t *)tensor->data)[i];
+
+        /* The largest integers are no double, and would not fit when they come back. */
+        if (fabs(value) < 0x1p62)
+            ((int64_t *)tensor->data)[i] = (int64_t)value;
+    }
+}
+
+bool part_finite(const struct impl_array *part)
+{
+    for (size_t i = 0; i < tensor_count(part); ++i)
+        if (!isfinite(floats(part)[i]))
+            return false;
+    return true;
+}
+
+static bool has_low_bits(float value, uint32_t low)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return (bits & low) != 0;
+}
+
+float linear_operand(const struct impl_session *s, float value)
+{
+    uint32_t bits;
+
+    if (bug(s, BUG_INEXACT_ZERO))
+        return has_low_bits(value, 0xff) ? 0 : value;
+    if (!bug(s, BUG_SHORT_LINEAR))
+        return value;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= 0xffff0000u;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+float linear_slope(const struct impl_session *s, float value)
+{
+    uint32_t bits;
+
+    if (!bug(s, BUG_SHORT_SLOPE))
+        return value;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= 0xffffff00u;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
