@@ -171,7 +171,7 @@ static const struct check_case cases[] = {
     {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
-    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, NORM, 1, state_norm_numbers, 0, 0, 0},
+    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, NORM, 1, state_norm_numbers, 30000, 0, 0},
     {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
     {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1, modes_told,
      0, 0, 0},

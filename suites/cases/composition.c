@@ -64,8 +64,8 @@ static const struct check_case cases[] = {
     {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep, 0, 0, 0},
     {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept, 0, 0, 0},
     {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, state_refilled, 0, 0, 0},
-    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, state_resident, 0, 0, 0},
-    {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, state_live, 0, 0, 0},
+    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, state_resident, 120000, 0, 0},
+    {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, state_live, 120000, 0, 0},
     {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident, 0, 0, 0},
     {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference, 0, 0,
      0},
@@ -74,7 +74,8 @@ static const struct check_case cases[] = {
     {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors, 0, 0, 0},
     {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, state_models, 0, 0, 0},
     {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, state_sessions, 0, 0, 0},
-    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, PARALLEL, 1, state_many_steps, 0, 0, 0},
+    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, PARALLEL, 1, state_many_steps, 30000, 0,
+     0},
 };
 
 static const struct check_excuse excuses[] = {

@@ -69,11 +69,12 @@ static const struct check_case cases[] = {
     {"GRAD-17.between", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 2, grad_momentum_between, 0, 0, 0},
     {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_none, 0, 0, 0},
     {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged, 0, 0, 0},
-    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, PARALLEL, 1, values_not_finite, 0, 0, 0},
+    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, PARALLEL, 1, values_not_finite, 30000, 0,
+     0},
     {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, PARALLEL, 1, values_small, 0, 0, 0},
-    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, PARALLEL, 1, state_rate, 0, 0, 0},
-    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_rate_ranks, 0,
-     0, 0},
+    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, PARALLEL, 1, state_rate, 30000, 0, 0},
+    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_rate_ranks,
+     30000, 0, 0},
 };
 
 static const struct check_excuse excuses[] = {

@@ -237,7 +237,7 @@ void state_resident(struct check *c)
 void state_live(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
-    struct repeated r = repeated_open(c, golden_most(c, 4));
+    struct repeated r = repeated_open(c, golden_most(c, 2));
     uint64_t most = 0;
 
     r.forward.trace = trace;
