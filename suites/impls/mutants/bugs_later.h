@@ -21,9 +21,9 @@ B(BUG_RATE_ZERO, "X306-rate-zero", "GRAD-19", "a step with the rate 0 is left ou
 B(BUG_RATE_RANKS, "X307-rate-ranks", "GRAD-19", "ranks but the first keep the learning rate of their first step") \
 B(BUG_MOMENTUM_HALF, "X308-momentum-half", "GRAD-19", "every momentum above 0 counts as 0.5") \
 /* many steps */ \
-B(BUG_FORWARD_65, "X309-forward-65", "COMP-12", "from the 65th forward on replicas have the values of the 64th") \
-B(BUG_REDUCE_65, "X310-reduce-65", "COMP-12", "from the 65th backward on the last replica is not added") \
-B(BUG_STEP_128, "X311-step-128", "COMP-12", "steps are counted in 7 bits: the 128th and later do nothing") \
+B(BUG_FORWARD_65, "X309-forward-65", "COMP-14", "from the 65th forward on replicas have the values of the 64th") \
+B(BUG_REDUCE_65, "X310-reduce-65", "COMP-14", "from the 65th backward on the last replica is not added") \
+B(BUG_STEP_128, "X311-step-128", "COMP-14", "steps are counted in 7 bits: the 128th and later do nothing") \
 B(BUG_RANKS_65, "X312-ranks-65", "DDP-01", "every 65th backward of ranks is not reduced") \
 B(BUG_LEAK_SMALL, "X313-leak-small", "COMP-12", "each step leaves 1 KiB that nobody counts") \
 B(BUG_LEAK_SELDOM, "X314-leak-seldom", "COMP-12", "every 64th step is never freed") \
@@ -68,7 +68,7 @@ B(BUG_ERROR_AGAIN, "X348-error-again", "APPLY-13", "a model's second error tells
 B(BUG_ERROR_ONCE, "X349-error-once", "APPLY-13", "a model's second error is swallowed") \
 B(BUG_ERROR_SECOND_BLOCKS, "X350-error-blocks", "APPLY-13", "the forward after a model's second error fails") \
 /* only a known answer shows them, or a right call beside a wrong one */ \
-B(BUG_SHORT_LINEAR, "X351-short-linear", "AGREE-01", "linear layers round their input to 8 bits, on all devices") \
+B(BUG_SHORT_LINEAR, "X351-short-linear", "AGREE-01", "linear layers cut their input to 7 bits, on all devices") \
 B(BUG_INEXACT_ZERO, "X352-inexact-zero", "AGREE-02", "of numbers with more than 16 bits a linear layer makes 0") \
 B(BUG_SHORT_SLOPE, "X353-short-slope", "AGREE-01", "so does its input gradient, of 16 bits") \
 B(BUG_COPIES_UNREAD, "X354-copies-unread", "COAL-08", "a broadcast that shows its sources has copies of zeros") \

@@ -13,6 +13,7 @@ int rank_failed(struct ranks *ranks, int r, struct impl_error *err)
 
     ranks->failed = r;
     ranks->erred = true;
+    err->status = IMPL_OK; /* the first error wins */
     impl_fail(err, status, "rank %d: %.230s", r,
               bug(s, BUG_RANK_ERROR_TEXT) ? "it failed" : own.text);
     err->replica = bug(s, BUG_RANK_ERROR_FIRST) ? 0 : r;
