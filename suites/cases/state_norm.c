@@ -169,7 +169,7 @@ static void pairs_trained(struct check *c, struct impl_model *model, int k, int 
 
 void state_norm_numbers(struct check *c)
 {
-    static const double momenta[] = {0.25, 0.875, 1, 0};
+    static const double momenta[] = {0.25, 0.875};
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (size_t m = 0; m < sizeof momenta / sizeof momenta[0]; ++m) {

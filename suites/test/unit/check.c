@@ -21,6 +21,7 @@ enum misdeed {
     SUCCESS_WITH_ERROR,
     BREAKS,
     REFUSES,
+    REFUSES_ONCE,
     MOVES_OUTPUT,
     RAISES_ROOM,
     CHANGES_INPUT,
@@ -29,6 +30,7 @@ enum misdeed {
 
 struct impl_session {
     enum misdeed misdeed;
+    int gathers;
 };
 
 static int fake_open(const struct impl_config *config, struct impl_about *about,
@@ -38,6 +40,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
 
     (void)err;
     only.misdeed = (enum misdeed)config->seed;
+    only.gathers = 0;
     *session = &only;
     strcpy(about->name, "fake");
     about->devices = config->host_only ? 0 : 2;
@@ -58,11 +61,12 @@ static int fake_reset(struct impl_session *session, struct impl_error *err)
     return IMPL_OK;
 }
 
-static int misbehave(const struct impl_session *session, struct impl_gather *op,
-                     struct impl_error *err)
+static int misbehave(struct impl_session *session, struct impl_gather *op, struct impl_error *err)
 {
     float *data = op->out->data;
 
+    if (session->misdeed == REFUSES_ONCE && session->gathers++ > 0)
+        return IMPL_OK;
     switch (session->misdeed) {
     case WRITES_BEHIND:
         ((char *)data)[op->out->capacity] = 0;
@@ -101,6 +105,7 @@ static int misbehave(const struct impl_session *session, struct impl_gather *op,
     case SUCCESS_WITH_ERROR:
         err->status = IMPL_EFAULT;
         break;
+    case REFUSES_ONCE:
     case BREAKS:
     case REFUSES:
         err->status = session->misdeed == BREAKS ? IMPL_EBROKEN : IMPL_ESHAPE;
@@ -185,6 +190,62 @@ static void expects_other_refusal(struct check *c)
     check_refused(c, "this", check_try_gather(c, &op), ALLOW(IMPL_EDEVICE));
 }
 
+static void expects_refusal_of_the_first(struct check *c)
+{
+    expects_refusal(c);
+    compares(c);
+}
+
+/* A number that is not the one wanted, only to the last bit. */
+static void expects_bits(struct check *c)
+{
+    static const double zero[] = {-0.0, 1}, endless[] = {(double)INFINITY, (double)NAN};
+    const double *const given[] = {zero, endless, one_two};
+
+    for (int i = 0; i < 3; ++i) {
+        struct impl_gather op = {.parts = check_vector(c, 2, given[i]), .n = 1, .out = NULL};
+
+        op.out = check_output(c, 1, 8);
+        check_gather(c, &op);
+        check_bits(c, "result", op.out, 2, given[i]);
+    }
+}
+
+static void expects_other_zero(struct check *c)
+{
+    static const double zero[] = {-0.0, 1}, other[] = {0.0, 1};
+    struct impl_gather op = {.parts = check_vector(c, 2, zero), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_gather(c, &op);
+    check_bits(c, "result", op.out, 2, other);
+}
+
+static void expects_other_end(struct check *c)
+{
+    static const double given[] = {(double)INFINITY, 1}, other[] = {(double)NAN, 1};
+    struct impl_gather op = {.parts = check_vector(c, 2, given), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_gather(c, &op);
+    check_bits(c, "result", op.out, 2, other);
+}
+
+static void second_session(struct check *c)
+{
+    check_use(c, check_second_session(c));
+    compares(c);
+    check_use(c, NULL);
+    check_second_close(c);
+    compares(c);
+}
+
+static void closes_what_it_uses(struct check *c)
+{
+    check_use(c, check_second_session(c));
+    check_second_close(c);
+}
+
 static void wants_split(struct check *c)
 {
     struct impl_split op = {.rows = 3, .devices = 1};
@@ -231,6 +292,12 @@ Test(check, verdicts)
     expect(GOOD, expects_nan, CHECK_FAIL, "element 1");
     expect(GOOD, wants_split, CHECK_FAIL, "no operation split");
     expect(GOOD, without_devices, CHECK_PASS, "");
+    expect(GOOD, second_session, CHECK_PASS, "");
+    expect(GOOD, closes_what_it_uses, CHECK_BROKEN, "a session that it uses");
+    expect(GOOD, expects_bits, CHECK_PASS, "");
+    expect(GOOD, expects_other_zero, CHECK_FAIL, "element 0 is -0 (0x80000000), must be 0");
+    expect(GOOD, expects_other_end, CHECK_FAIL, "element 0 is inf");
+    expect(FILLS_NOTHING, expects_bits, CHECK_FAIL, "element 1 is");
 }
 
 Test(check, what_an_implementation_must_not_do)
@@ -253,7 +320,8 @@ Test(check, what_an_implementation_must_not_do)
 
 Test(check, refusals)
 {
-    expect(REFUSES, expects_refusal, CHECK_PASS, "");
+    expect(REFUSES_ONCE, expects_refusal_of_the_first, CHECK_PASS, "");
+    expect(REFUSES, expects_refusal, CHECK_FAIL, "gather was refused each time");
     expect(REFUSES, expects_other_refusal, CHECK_FAIL, "wrong reason");
     expect(REFUSES, compares, CHECK_FAIL, "so ?[31mit is");
     expect(GOOD, expects_refusal, CHECK_FAIL, "was accepted");
