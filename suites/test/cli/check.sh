@@ -159,8 +159,8 @@ expect_status 0 "$lockstep" check --list --only 'SPLIT-01*'
 grep -q '^SPLIT-01.sizes$' out || fail "--list"
 expect_count 0 '.\{81\}' out
 expect_status 0 "$lockstep" check --rules --area SPLIT
-expect_count 13 '^SPLIT-[0-9][0-9] ' out
-expect_count 1 '^13 rules: ' out
+expect_count 14 '^SPLIT-[0-9][0-9] ' out
+expect_count 1 '^14 rules: ' out
 expect_count 0 '.\{81\}' out
 expect_status 0 "$lockstep" check --help
 expect_count 0 '.\{81\}' out
