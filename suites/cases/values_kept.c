@@ -106,15 +106,14 @@ void values_gather(struct check *c)
             }
 }
 
-/* ---- COAL-13: sums of integers ----------------------------------------------------------------
- */
+/* ---- COAL-13: sums of integers --------------------------------------------------------------- */
 
 /* List n has 2^53 + 1 in its own place and 2 elsewhere: no double holds the sums. */
 void values_wide_sums(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
-        const size_t n = 8;
+        const size_t n = 8 + (size_t)k;
         struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
         struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
 
@@ -133,8 +132,7 @@ void values_wide_sums(struct check *c)
     }
 }
 
-/* ---- REPL-07, COMP-01: the sign of zero --------------------------------------------------------
- */
+/* ---- REPL-07, COMP-01: the sign of zero ------------------------------------------------------ */
 
 /* A weight of -0 gives -0 for positive numbers in every replica, and 0 for negative ones. */
 void values_minus_zero(struct check *c)

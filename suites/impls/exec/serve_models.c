@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { MODEL_ROOM = 1 << 22 };
+/* Room for a result; pages of it that are not used cost nothing. */
+enum { MODEL_ROOM = 1 << 22, PARAM_ROOM = 1 << 26 };
 
 /* What every one of them begins with. */
 struct on {
@@ -80,7 +81,7 @@ static int serve_set(const struct on *on, json_t **ok, struct impl_error *err)
 
 static int serve_get(const struct on *on, json_t **ok, struct impl_error *err)
 {
-    struct impl_array *array = serve_outputs(on->s, 1, MODEL_ROOM);
+    struct impl_array *array = serve_outputs(on->s, 1, PARAM_ROOM);
     const int status = on->s->source.ops->get(on->model, serve_int(on->s, "rank"), what_of(on),
                                               serve_int(on->s, "i"), array, err);
 
