@@ -5,7 +5,7 @@
 #include "ids.h"
 #include "state.h"
 
-enum { N = 10, ROOM = 65536 };
+enum { N = 10, ROOM = 8192 };
 
 static struct impl_array *forward_with(struct check *c, struct impl_model *model,
                                        const struct impl_array *x, const struct impl_array *args,

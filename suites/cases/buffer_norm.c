@@ -32,7 +32,7 @@ static const struct impl_array *forward(struct check *c, struct impl_model *mode
 {
     struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = train};
 
-    op.out = check_output(c, IMPL_MAX_IO, 65536);
+    op.out = check_output(c, IMPL_MAX_IO, 8192);
     check_forward_op(c, model, &op);
     return &op.out[0];
 }
@@ -252,7 +252,7 @@ static void refused(struct check *c, int k, size_t n)
 
     check_note(c, "K=%d N=%zu: ", k, n);
     op.in = check_array(c, 2, (const size_t[]){n, COLUMNS}, check_integers(c, n * COLUMNS, 3));
-    op.out = check_output(c, IMPL_MAX_IO, 65536);
+    op.out = check_output(c, IMPL_MAX_IO, 8192);
     status = check_try_forward(c, model, &op);
     check_refused(c, "a shard of one row", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
     check_grad_none(c, model, WEIGHT);

@@ -34,7 +34,7 @@ static size_t room_for(const struct ddp_call *call)
     for (int r = 0; r < call->ranks; ++r)
         if (call->in[r] && check_elements(call->in[r]) > most)
             most = check_elements(call->in[r]);
-    return 4 * 8 * most + 65536;
+    return 4 * 8 * most + 8192;
 }
 
 int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call)

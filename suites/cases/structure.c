@@ -4,7 +4,7 @@
 #include "check.h"
 #include "ids.h"
 
-enum { N = 10, COLUMNS = 3, ROOM = 65536 };
+enum { N = 10, COLUMNS = 3, ROOM = 8192 };
 
 /* Two inputs in one forward; copies of the structs share the guarded data. */
 static const struct impl_array *pair(struct check *c, const struct impl_array *a,
