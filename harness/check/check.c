@@ -2,15 +2,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "build_info.h"
 #include "check/pool.h"
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
 #include "files/child.h"
 #include "files/stop.h"
+#include "load.h"
 #include "record/memory.h"
 
 int runner_stopped(const char *command, int status, struct runner_progress *progress)
@@ -55,10 +58,16 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
                                .seed = options->seed,
                                .mode = RUNNER_PROBE,
                                .process = is_command(spec),
+                               .same_process = options->same_process,
                                .limit_s = options->limit_s};
     status = runner_stopped(command, runner_pool(job, 1, 1, NULL), NULL);
     run->is = job->is;
+    run->blame = job->blame;
     memcpy(run->cause, job->cause, sizeof run->cause);
+    run->profiles = options->profiles;
+    if (options->by_default && run->cause[0] == '\0' &&
+        (run->is.about.capabilities & IMPL_CAP_DDP) == 0)
+        run->profiles &= ~(unsigned)PROFILE_DDP;
     free(job);
     return status;
 }
@@ -83,6 +92,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
                                             .seed = run->options->seed,
                                             .mode = together ? RUNNER_SHARED : RUNNER_EACH,
                                             .process = run->is.process,
+                                            .same_process = run->options->same_process,
                                             .expected = &run->is.about,
                                             .limit_s = run->options->limit_s,
                                             .result = results + used};
@@ -205,6 +215,18 @@ static int check_faulty(const char *command, const struct runner_options *option
     return EXIT_FAILED;
 }
 
+/* Nobody else's code may look into us, nor into the processes of the cases: who could, might write
+ * results. False: the system does not do that. */
+static bool hide(const struct runner_options *options)
+{
+    const bool foreign = is_command(options->impl) || impl_is_library(options->impl);
+
+    /* To look for leaks a sanitizer traces its own process. */
+    if (!foreign || BUILD_SANITIZERS[0] != '\0')
+        return true;
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+}
+
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct whole_file *out)
@@ -218,6 +240,7 @@ static int check_implementation(const char *command, const struct runner_options
         return EXIT_MISUSE;
     }
     run->options = options;
+    run->traceable = !hide(options);
     status = runner_probe(command, options->impl, run);
     if (status == 0)
         status = check_devices_there(command, run);
@@ -228,6 +251,7 @@ static int check_implementation(const char *command, const struct runner_options
     if (status == 0)
         status = run_cases(command, run);
     if (status == 0) {
+        runner_require_devices(run);
         run->seconds = runner_now() - begin;
         status = write_result(command, run, out);
         if (status == 0)

@@ -1,14 +1,19 @@
-/* check/child.c: the process that loads an implementation and serves cases on it.
+/* check/child.c: the process that serves cases on an implementation.
  *
- * It may die anywhere in here. What it has to say goes into a pipe that the implementation does not
- * know of, message by message, so that what was said before a death counts. */
+ * What is ours runs in here and what is foreign behind a wall (impls/wall), unless a user wants it
+ * in here. Then it may die anywhere. What is to be said goes into a pipe that the implementation
+ * does not know of, message by message, so that what was said before a death counts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "build_info.h"
 #include "check/pool.h"
+#include "check/strays.h"
+#include "impls/wall/around.h"
+#include "impls/wall/wall.h"
 #include "load.h"
 #include "record/memory.h"
 
@@ -21,6 +26,7 @@ struct server {
     uint64_t token;
     struct runner_shared *shared;
     struct impl_source source;
+    struct wall *wall; /* NULL: there is none */
     struct check_settings settings;
     struct check_session session;
 };
@@ -42,23 +48,23 @@ static void tell(const struct server *server, struct runner_message *message)
     }
 }
 
-static void tell_kind(const struct server *server, enum runner_message_kind kind,
-                      const char *reason)
+static void tell_kind(const struct server *server, enum runner_message_kind kind)
 {
     struct runner_message message = {.kind = kind};
 
-    snprintf(message.reason, sizeof message.reason, "%s", reason);
     tell(server, &message);
 }
 
 static void tell_verdict(const struct server *server, size_t index,
-                         const struct check_outcome *outcome)
+                         const struct check_outcome *outcome, const struct strays *strays)
 {
     struct runner_message message = {.kind = RUNNER_VERDICT,
                                      .verdict = (uint32_t)outcome->verdict,
                                      .index = index,
                                      .compared = outcome->compared,
-                                     .few_devices = outcome->few_devices};
+                                     .few_devices = (uint32_t)outcome->few_devices,
+                                     .fell = outcome->fell,
+                                     .strays = *strays};
 
     memcpy(message.reason, outcome->reason, sizeof message.reason);
     if (record_memory_failed()) {
@@ -81,6 +87,22 @@ static _Noreturn void leave(void)
     _exit(EXIT_SUCCESS);
 }
 
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+/* blame: the implementation is the reason, not what it needs. */
+static _Noreturn void give_up(struct server *server, const char *reason, bool blame)
+{
+    struct runner_message message = {.kind = RUNNER_NO_SESSION, .fell = blame};
+    char ignored[WALL_REASON];
+
+    snprintf(message.reason, sizeof message.reason, "%s", reason);
+    if (server->wall)
+        wall_end(server->wall, ignored);
+    strays_end(&message.strays);
+    tell(server, &message);
+    leave();
+}
+
 /* Cases are chosen, skipped and counted by what the probe said. */
 static const char *changed(const struct impl_about *now, const struct impl_about *expected)
 {
@@ -96,55 +118,117 @@ static const char *changed(const struct impl_about *now, const struct impl_about
     return NULL;
 }
 
+/* In the process of the implementation: neither the pipe for results nor what we share with our
+ * parent is its business. */
+static void forget(void *context)
+{
+    struct server *server = context;
+
+    close(server->output);
+    munmap(server->shared, sizeof *server->shared);
+    server->output = -1;
+    server->token = 0;
+}
+
+static void load_behind_wall(struct server *server)
+{
+    const struct wall_plan plan = {.spec = server->job->spec,
+                                   .options = server->job->impl_options,
+                                   .forget = forget,
+                                   .context = server,
+                                   .sanitized = BUILD_SANITIZERS[0] != '\0'};
+    char reason[WALL_REASON] = "";
+    bool blame = false;
+
+    if (wall_start(&plan, &server->wall, reason, &blame))
+        give_up(server, reason, blame);
+    server->source = (struct impl_source){.ops = wall_ops(server->wall)};
+    snprintf(server->source.options, sizeof server->source.options, "%s",
+             wall_options(server->wall));
+}
+
+static void load_here(struct server *server)
+{
+    char reason[600] = "", left[AROUND_WORDS];
+    struct around around;
+
+    around_begin(&around);
+    if (impl_load(server->job->spec, server->job->impl_options, &server->source, reason))
+        give_up(server, reason, false);
+    around_end(&around, left);
+    if (left[0] == '\0')
+        return;
+    snprintf(reason, sizeof reason, "load changed %s", left);
+    give_up(server, reason, true);
+}
+
+static void load(struct server *server)
+{
+    doing(server, "load");
+    if (impl_is_library(server->job->spec) && !server->job->same_process)
+        load_behind_wall(server);
+    else if (!server->source.ops)
+        load_here(server);
+    server->settings = (struct check_settings){.devices = server->job->devices,
+                                               .options = server->source.options,
+                                               .seed = server->job->seed,
+                                               .wall = server->wall,
+                                               .foreign = server->job->same_process,
+                                               .resident = server->source.resident,
+                                               .dead = server->source.dead,
+                                               .fell = server->source.fell,
+                                               .doing = server->shared->doing};
+}
+
 static void open_session(struct server *server)
 {
     char reason[600] = "";
     const char *change;
 
-    if (check_session_open(&server->session, server->source.ops, &server->settings, reason)) {
-        tell_kind(server, RUNNER_NO_SESSION, reason);
-        leave();
-    }
+    load(server);
+    if (check_session_open(&server->session, server->source.ops, &server->settings, reason))
+        give_up(server, reason, server->session.fault);
     /* jansson leaves out a character of a text that it has no memory for. */
     change = record_memory_failed() ? "out of memory for a message of it"
                                     : changed(&server->session.about, server->job->expected);
-    if (change) {
-        tell_kind(server, RUNNER_NO_SESSION, change);
-        leave();
-    }
-    tell_kind(server, RUNNER_OPENED, "");
+    if (change)
+        give_up(server, change, false);
+    tell_kind(server, RUNNER_OPENED);
 }
 
-static void close_session(struct server *server)
+/* What happens when it is closed counts for the case before. */
+static void close_session(struct server *server, struct check_outcome *outcome,
+                          struct strays *strays)
 {
+    char reason[600];
+
     doing(server, "close");
-    check_session_close(&server->session);
-}
-
-static void load(struct server *server)
-{
-    char reason[600] = "";
-
-    doing(server, "load");
-    if (impl_load(server->job->spec, server->job->impl_options, &server->source, reason)) {
-        tell_kind(server, RUNNER_NO_SESSION, reason);
-        leave();
+    if (check_session_end(&server->session, reason)) {
+        check_after(outcome, "%s", reason);
+        outcome->fell = outcome->fell || (server->wall && wall_fell(server->wall));
     }
-    server->settings = (struct check_settings){.devices = server->job->devices,
-                                               .options = server->source.options,
-                                               .seed = server->job->seed,
-                                               .resident = server->source.resident,
-                                               .dead = server->source.dead,
-                                               .doing = server->shared->doing};
+    if (server->wall && wall_end(server->wall, reason)) {
+        check_after(outcome, "after the case: %s", reason);
+        outcome->fell = true;
+    }
+    server->wall = NULL;
+    strays_end(strays);
 }
+
+/* ---- serving --------------------------------------------------------------------------------- */
 
 static void probe(struct server *server)
 {
+    struct check_outcome outcome = {.verdict = CHECK_PASS};
+    struct strays strays;
+
     open_session(server);
     server->shared->is.about = server->session.about;
     server->shared->is.process = server->source.process;
-    close_session(server);
-    tell_kind(server, RUNNER_ABOUT, "");
+    close_session(server, &outcome, &strays);
+    if (outcome.verdict != CHECK_PASS)
+        give_up(server, outcome.reason, true);
+    tell_kind(server, RUNNER_ABOUT);
 }
 
 /* The verdict is told when the session is closed: dying there counts. */
@@ -152,33 +236,43 @@ static void serve_each(struct server *server)
 {
     const struct runner_job *job = server->job;
     struct check_outcome outcome;
+    struct strays strays;
 
     for (size_t i = job->next; i < job->n; ++i) {
         open_session(server);
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        close_session(server);
-        tell_verdict(server, i, &outcome);
+        close_session(server, &outcome, &strays);
+        tell_verdict(server, i, &outcome, &strays);
         if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
             return;
     }
+}
+
+/* Its process may be gone, or in the middle of an answer. */
+static bool is_lost(const struct check_outcome *outcome)
+{
+    return outcome->verdict == CHECK_BROKEN || outcome->fell;
 }
 
 static void serve_shared(struct server *server)
 {
     const struct runner_job *job = server->job;
     struct check_outcome outcome;
+    struct strays strays;
 
     open_session(server);
     for (size_t i = job->next; i < job->n; ++i) {
+        const bool last = i + 1 == job->n;
+        bool lost;
+
+        strays = (struct strays){.n = 0};
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        if (i + 1 == job->n)
-            close_session(server);
-        tell_verdict(server, i, &outcome);
-        /* Its process may be gone, or in the middle of an answer. */
-        if (outcome.verdict == CHECK_BROKEN && i + 1 < job->n) {
-            close_session(server);
+        lost = is_lost(&outcome);
+        if (last || lost)
+            close_session(server, &outcome, &strays);
+        tell_verdict(server, i, &outcome, &strays);
+        if (lost && !last)
             open_session(server);
-        }
     }
 }
 
@@ -187,7 +281,7 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
 {
     struct server server = {.job = job, .output = output, .token = token, .shared = shared};
 
-    load(&server);
+    strays_watch();
     switch (job->mode) {
     case RUNNER_PROBE:
         probe(&server);

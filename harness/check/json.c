@@ -56,12 +56,13 @@ static json_t *cases(const struct runner_run *run)
 
         json_array_append_new(
             array,
-            json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f}", "id", text(test->id), "rule",
+            json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id", text(test->id), "rule",
                       text(test->rule), "obligation", runner_obligation_words[test->obligation],
                       "evidence", runner_evidence_words[test->evidence], "verdict",
                       runner_verdict_words[result->verdict], "reason", text(result->reason),
                       "compared", (json_int_t)result->compared, "seconds",
-                      round(result->seconds * 1e6) / 1e6));
+                      round(result->seconds * 1e6) / 1e6, "left_behind",
+                      (json_int_t)result->strays.n));
     }
     return array;
 }
@@ -116,7 +117,7 @@ static json_t *rules(const struct runner_run *run)
         json_array_append_new(areas, sums_object(&sums));
     }
     for (int p = 0; p < RUNNER_PROFILES; ++p)
-        if (run->options->profiles & runner_profiles[p].bit)
+        if (run->profiles & runner_profiles[p].bit)
             json_array_append_new(profiles, text(runner_profiles[p].name));
     runner_totals(run, &sums);
     object = sums_object(&sums);

@@ -1,10 +1,13 @@
 /* check/judge.c: how a process ended, in words, and what that means for the cases it served.
  *
- * A verdict counts only if its process then ended well. Everything else is BROKEN. */
+ * A verdict counts only if its process then ended well. Else it is the failure of an implementation
+ * that ran in it, or hangs; of what else there is no verdict. */
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "check/pool.h"
+#include "load.h"
 
 enum { HANGS = 3, NEVER_OPENED = 2, SAID = 200 };
 
@@ -39,7 +42,7 @@ static void read_doing(const struct runner_process *process, char text[80])
     snprintf(text, 80, "%s%s", doing[0] != '\0' ? ", in " : "", doing);
 }
 
-static void add_words(const struct runner_process *process, char text[RUNNER_TEXT])
+void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT])
 {
     const size_t used = strlen(text);
     char words[SAID];
@@ -72,19 +75,49 @@ static void describe_end(const struct runner_process *process, int status, char 
     else
         snprintf(text, RUNNER_TEXT, "the process ended with status %d and without an answer%s",
                  WEXITSTATUS(status), doing);
-    add_words(process, text);
+    runner_add_words(process, text);
 }
 
-static void break_result(struct runner_result *result, const char *reason)
+/* Whether code of the implementation ran in the process itself. */
+static bool held_implementation(const struct runner_job *job)
 {
-    result->verdict = CHECK_BROKEN;
+    return !job->process && (job->same_process || !impl_is_library(job->spec));
+}
+
+/* Somebody outside ends processes by these, an implementation does not crash by them. */
+static bool from_outside(int number)
+{
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+/* Of a process that ended without an answer. */
+static enum check_verdict verdict_of_end(const struct runner_process *process, int status)
+{
+    char doing[80];
+
+    read_doing(process, doing);
+    if (!process->timed_out && !process->damaged && process->answer == RUNNER_NO_SESSION)
+        return process->blame ? CHECK_FAIL : CHECK_BROKEN;
+    if (process->damaged || doing[0] == '\0')
+        return CHECK_BROKEN;
+    if (process->timed_out)
+        return CHECK_FAIL;
+    if (!held_implementation(process->job) ||
+        (WIFSIGNALED(status) && from_outside(WTERMSIG(status))))
+        return CHECK_BROKEN;
+    return CHECK_FAIL;
+}
+
+static void end_result(struct runner_result *result, enum check_verdict verdict, const char *reason)
+{
+    result->verdict = verdict;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
 void runner_give_up(struct runner_job *job, const char *reason)
 {
     for (; job->next < job->n; ++job->next)
-        break_result(job->result[job->next], reason);
+        end_result(job->result[job->next], CHECK_BROKEN, reason);
 }
 
 bool runner_catches(enum check_verdict verdict, size_t compared)
@@ -123,8 +156,10 @@ static void judge_probe(struct runner_process *process, int status)
     job->next = job->n;
     if (!ended_well(process, status) || process->answer == 0) {
         describe_end(process, status, job->cause);
+        job->blame = verdict_of_end(process, status) == CHECK_FAIL;
         return;
     }
+    job->blame = process->answer == RUNNER_NO_SESSION && process->blame;
     if (process->answer == RUNNER_NO_SESSION)
         fault = process->why[0] != '\0' ? process->why : "no reason given";
     else
@@ -133,19 +168,20 @@ static void judge_probe(struct runner_process *process, int status)
         return;
     snprintf(job->cause, sizeof job->cause, "%s", fault);
     runner_clean(job->cause, sizeof job->cause);
-    add_words(process, job->cause);
+    runner_add_words(process, job->cause);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 /* The process is gone and the case at job->next has no verdict. */
-static void blame_next(struct runner_process *process, const char *reason)
+static void blame_next(struct runner_process *process, enum check_verdict verdict,
+                       const char *reason)
 {
     struct runner_job *job = process->job;
     struct runner_result *result = job->result[job->next++];
     char rest[RUNNER_TEXT];
 
-    break_result(result, reason);
+    end_result(result, verdict, reason);
     result->ran = true;
     result->seconds = runner_now() - process->started;
     if (job->until_caught)
@@ -164,26 +200,29 @@ static void judge_cases(struct runner_process *process, int status)
     const bool well = ended_well(process, status);
     struct runner_result *last = process->last;
     char reason[RUNNER_TEXT], after[RUNNER_TEXT];
+    enum check_verdict verdict;
 
     if (well && job->next == job->n)
         return;
+    verdict = verdict_of_end(process, status);
     if (well && process->answer == RUNNER_NO_SESSION) {
         snprintf(reason, sizeof reason, "%s", process->why);
         runner_clean(reason, sizeof reason);
-        add_words(process, reason);
+        runner_add_words(process, reason);
     } else {
         describe_end(process, status, reason);
     }
     if (job->next < job->n) {
-        blame_next(process, reason);
+        blame_next(process, verdict, reason);
     } else if (last && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
         snprintf(after, sizeof after, "after the case: %.1000s", reason);
-        break_result(last, after);
+        end_result(last, verdict, after);
     }
 }
 
 void runner_judge(struct runner_process *process, int status)
 {
+    process->job->unclean = !ended_well(process, status);
     if (process->job->mode == RUNNER_PROBE)
         judge_probe(process, status);
     else

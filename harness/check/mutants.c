@@ -119,7 +119,7 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
     snprintf(options.impl, sizeof options.impl, "%s", CLEAN);
     clean->options = &options;
     options.profile[0] = '\0'; /* what it does not claim was left out */
-    options.profiles = 0;
+    clean->profiles = 0;
     options.until_caught = false;
     status = runner_prepare(clean, matrix->test, matrix->n_tests) ? out_of_memory(command) : 0;
     if (status == 0)

@@ -8,7 +8,11 @@
 #include "check/runner.h"
 #include "command/backend.h"
 #include "command/command.h"
+#include "files/parallel.h"
+#include "load.h"
 #include "text/options.h"
+
+enum { MOST_BY_DEFAULT = 4 };
 
 enum {
     JOBS_MAX = 32,
@@ -17,7 +21,8 @@ enum {
     KEY_REQUIRE,
     KEY_MUTANTS,
     KEY_CAUGHT,
-    KEY_ISOLATE
+    KEY_ISOLATE,
+    KEY_SAME
 };
 
 static const struct argp_option option_table[] = {
@@ -42,8 +47,9 @@ static const struct argp_option option_table[] = {
     {.name = "profile",
      .key = 'p',
      .arg = "NAME,..",
-     .doc = "primitives, dataparallel, ddp or all (default: primitives,dataparallel; with --only, "
-            "--area or --mutants: all)"},
+     .doc =
+         "primitives, dataparallel, ddp or all (default: primitives,dataparallel, and ddp if the "
+         "implementation declares it; with --only, --area or --mutants: all)"},
     {.name = "area", .key = 'a', .arg = "NAME,..", .doc = "only cases of these areas"},
     {.name = "only",
      .key = 'o',
@@ -55,7 +61,11 @@ static const struct argp_option option_table[] = {
      .key = 's',
      .arg = "S",
      .doc = "seed of the cases' data and schedules (default 0)"},
-    {.name = "jobs", .key = 'j', .arg = "J", .doc = "run J cases at a time (default 1)"},
+    {.name = "jobs",
+     .key = 'j',
+     .arg = "J",
+     .doc = "run J cases at a time (default 1; the reference on virtual devices: one for each "
+            "core, at most 4)"},
     {.name = "limit",
      .key = 'L',
      .arg = "SECONDS",
@@ -64,6 +74,10 @@ static const struct argp_option option_table[] = {
     {.name = "isolate",
      .key = KEY_ISOLATE,
      .doc = "with exec: start the process again for each case, not for each area"},
+    {.name = "same-process",
+     .key = KEY_SAME,
+     .doc = "with a shared object: run it in the process of the cases, for a debugger; it could "
+            "then forge a result"},
     {.name = "require-devices",
      .key = KEY_REQUIRE,
      .arg = "N",
@@ -250,8 +264,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options->isolate = options->isolate || key == KEY_ISOLATE;
     options->mutants = options->mutants || key == KEY_MUTANTS;
     options->until_caught = options->until_caught || key == KEY_CAUGHT;
+    options->same_process = options->same_process || key == KEY_SAME;
     if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS ||
-        key == KEY_CAUGHT)
+        key == KEY_CAUGHT || key == KEY_SAME)
         return 0;
     return parse_value(key, arg, state);
 }
@@ -311,6 +326,8 @@ static int check_options(const char *command, const struct runner_options *optio
                                    ? "--backend is the reference's: use --impl-options with --impl"
                                    : "--communicator is the reference's: use --impl-options with "
                                      "--impl");
+    if (options->same_process && !impl_is_library(options->impl))
+        return refuse(command, "--same-process is for a shared object: --impl ./it.so");
     return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
 }
 
@@ -328,6 +345,16 @@ static void read_program(char *text, size_t bytes)
         snprintf(text, bytes, "lockstep");
 }
 
+/* Devices of a machine may be too few or too small for several processes; virtual ones are not. */
+static size_t default_jobs(const struct runner_options *options)
+{
+    const size_t cores = parallel_cores();
+
+    if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "virt:", 5) != 0)
+        return 1;
+    return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
+}
+
 int runner_parse(int argc, char **argv, struct runner_options *options)
 {
     const struct argp argp = {
@@ -335,14 +362,16 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         .parser = parse_option,
         .doc =
             "Tests an implementation of data parallelism, rule by rule, each case in a process "
-            "of its own.\vA missing capability that a profile requires is a failure, so exit "
+            "of its own.\vA missing capability that a profile requires is a failure, and so are "
+            "fewer devices, or ranks, than the two that it needs. So exit "
             "status 0 means that the whole profile was tested, except cases that need more devices "
             "(--require-devices). Exit status: 0 all passed (some may be "
-            "skipped), 1 a case failed or there are fewer devices than required, 2 misuse, nothing "
+            "skipped), 1 a case failed, the implementation crashed or hung, or there are fewer "
+            "devices than required, 2 misuse, nothing "
             "selected, or a case is broken: no "
             "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
 
-    *options = (struct runner_options){.jobs = 1};
+    *options = (struct runner_options){.jobs = 0};
     read_program(options->program, sizeof options->program);
     if (command_parse(&argp, argc, argv, options) || check_options(argv[0], options))
         return EXIT_MISUSE;
@@ -351,10 +380,13 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     if (options->profiles == 0 &&
         (options->mutants || options->only[0] != '\0' || options->area[0] != '\0'))
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
-    else if (options->profiles == 0)
-        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL;
+    options->by_default = options->profiles == 0;
+    if (options->by_default)
+        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
     if (!options->has_devices && strcmp(options->impl, "reference") == 0)
         snprintf(options->devices, sizeof options->devices, "virt:8");
+    if (options->jobs == 0)
+        options->jobs = default_jobs(options);
     return check_reference(argv[0], options);
 }
 
@@ -423,6 +455,8 @@ void runner_command(const struct runner_options *options, const char *id,
         snprintf(number, sizeof number, "%llu", (unsigned long long)options->seed);
         put_option(&line, " --seed ", number);
     }
+    if (options->same_process)
+        put(&line, " --same-process");
     if (options->limit_s > 0) {
         snprintf(number, sizeof number, "%g", options->limit_s);
         put_option(&line, " --limit ", number);

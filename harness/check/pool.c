@@ -114,6 +114,22 @@ static void wait_for_words(struct pool *pool)
     }
 }
 
+/* Who was started by a process that is gone is our child now. It is killed, and said of the case.
+ */
+static void end_strays(const struct pool *pool, struct runner_job *job)
+{
+    pid_t *spared = calloc(pool->slots, sizeof *spared);
+    size_t n = 0, killed;
+
+    for (size_t i = 0; i < pool->slots && spared; ++i)
+        if (pool->process[i].job)
+            spared[n++] = pool->process[i].pid;
+    killed = spared ? strays_kill(spared, n) : 0;
+    free(spared);
+    if (job && killed > 0 && job->n > 0 && job->next > 0)
+        job->result[job->next - 1]->strays.n += (uint32_t)killed;
+}
+
 /* A job whose process ended is done, or goes on in another one. */
 static int collect(struct pool *pool)
 {
@@ -127,6 +143,8 @@ static int collect(struct pool *pool)
             tell_watcher(pool, job, job->next > 0 ? job->next - 1 : 0);
             continue;
         }
+        if (job->unclean)
+            end_strays(pool, job);
         tell_watcher(pool, job, job->next);
         pool->hangs = job->hangs > 0 ? pool->hangs + 1 : 0;
         if (pool->hangs >= POOL_HANGS)
@@ -160,12 +178,15 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
     pool.process = calloc(slots, sizeof *pool.process);
     pool.poll = calloc(2 * slots, sizeof *pool.poll);
     errno = ENOMEM;
+    strays_watch();
     if (pool.process && pool.poll)
         status = run(&pool);
     saved = errno;
     for (size_t i = 0; pool.process && i < slots; ++i)
         if (pool.process[i].job)
             runner_process_stop(&pool.process[i]);
+    if (status != 0 && pool.process)
+        end_strays(&pool, NULL);
     free(pool.process);
     free(pool.poll);
     errno = saved;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "check/runner.h"
+#include "check/strays.h"
 
 enum runner_mode {
     RUNNER_PROBE,  /* opens and tells what it is; no case */
@@ -20,6 +21,7 @@ struct runner_job {
     uint64_t seed;
     enum runner_mode mode;
     bool process;      /* out of process, where everything takes longer */
+    bool same_process; /* a shared object runs where its cases do: no wall */
     double limit_s;    /* of each case, 0: its own */
     bool until_caught; /* ends with the first case that fails or is broken */
     /* What the probe said: a session that says otherwise is BROKEN. NULL: there was no probe. */
@@ -29,8 +31,10 @@ struct runner_job {
     size_t hangs;            /* cases in a row that gave no verdict in time */
     size_t never_opened;     /* processes in a row that died before the session was open */
     size_t watched;          /* verdicts that the watcher knows of */
+    bool unclean;            /* its last process did not end as it should: somebody may be left */
     struct runner_about is;  /* PROBE: out */
     char cause[RUNNER_TEXT]; /* PROBE: out, why there is no answer */
+    bool blame;              /* PROBE: out, the implementation is that reason */
 };
 
 /* Whether a job until_caught ends with this verdict. */
@@ -49,7 +53,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
 
 /* ---- between the process of a job and its parent ------------------------------------------- */
 
-/* Memory of both. The implementation can write there too. */
+/* Memory of both. An implementation without a wall can write there, too. */
 struct runner_shared {
     char doing[64];
     struct runner_about is;
@@ -64,6 +68,8 @@ struct runner_message {
     uint64_t index;   /* of the case in its job */
     uint64_t compared;
     uint32_t few_devices;
+    uint32_t fell; /* it crashed: what it said at last tells more; NO_SESSION: it is to blame */
+    struct strays strays;
     char reason[600];
 };
 
@@ -89,6 +95,7 @@ struct runner_process {
     bool opened;
     uint32_t answer; /* RUNNER_ABOUT, RUNNER_NO_SESSION; 0: none yet */
     bool ending, timed_out, damaged;
+    bool blame;            /* NO_SESSION: the implementation is the reason */
     char why[RUNNER_TEXT]; /* damaged: what was wrong with what it sent; NO_SESSION: the reason */
 };
 
@@ -102,6 +109,8 @@ bool runner_process_hear(struct runner_process *process);
 /* True when it has ended and was judged: the slot is free. */
 bool runner_process_ended(struct runner_process *process);
 
+/* ", it said: ..": what a process said at last. */
+void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT]);
 /* What the end of a process means for its cases; status as from waitpid. */
 void runner_judge(struct runner_process *process, int status);
 /* The cases that are left are BROKEN for this reason. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,7 +24,8 @@ enum {
     OPEN_SECONDS = 30,
     PROCESS_FACTOR = 6, /* out of process everything takes longer */
     SANITIZER_FACTOR = 4,
-    END_SECONDS = 5 /* from the last word to the end of the process */
+    END_SECONDS = 5, /* from the last word to the end of the process */
+    PIECES = 4096    /* of what it says, at a time */
 };
 
 double runner_now(void)
@@ -75,6 +77,23 @@ static void leave_files(int noise)
         close(fd);
 }
 
+/* Files of a process that is not to be traced belong to root, so this one is for a moment. */
+static void be_first_to_be_killed(void)
+{
+    const bool hidden = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+    int score;
+
+    if (hidden)
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0 && write(score, "1000", 4) != 4)
+        errno = 0; /* as well as could be done */
+    if (score >= 0)
+        close(score);
+    if (hidden)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 /* A crash is expected here and needs no core file; when memory runs out, this is to be killed and
  * not the runner. */
 static void become_expendable(void)
@@ -82,16 +101,11 @@ static void become_expendable(void)
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     const struct sigaction standard = {.sa_handler = SIG_DFL};
     const struct rlimit none = {0, 0};
-    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
         sigaction(signals[i], &standard, NULL);
     setrlimit(RLIMIT_CORE, &none);
-    if (score < 0)
-        return;
-    if (write(score, "1000", 4) != 4)
-        errno = 0; /* as well as could be done */
-    close(score);
+    be_first_to_be_killed();
 }
 
 static _Noreturn void become_child(const struct runner_process *process, int results, int noise)
@@ -231,6 +245,14 @@ bool runner_process_hear(struct runner_process *process)
     return true;
 }
 
+/* What it said before this. Something that it started may go on, so there is an end. */
+static void hear_all(struct runner_process *process)
+{
+    for (int i = 0; i < PIECES && process->noise >= 0; ++i)
+        if (!runner_process_hear(process))
+            break;
+}
+
 static void damage(struct runner_process *process, const char *what)
 {
     process->damaged = true;
@@ -252,10 +274,16 @@ static void take_verdict(struct runner_process *process)
     result->verdict = (enum check_verdict)message->verdict;
     result->ran = true;
     result->compared = message->compared;
-    result->few_devices = message->few_devices != 0;
+    result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
     result->seconds = runner_now() - process->started;
     memcpy(result->reason, message->reason, sizeof message->reason);
     runner_clean(result->reason, sizeof message->reason);
+    result->strays = message->strays;
+    runner_clean(result->strays.name, sizeof result->strays.name);
+    if (message->fell != 0) {
+        hear_all(process);
+        runner_add_words(process, result->reason);
+    }
     if (result->verdict == CHECK_PASS && result->compared == 0) {
         result->verdict = CHECK_FAIL;
         snprintf(result->reason, sizeof result->reason, "the case compared nothing");
@@ -290,6 +318,7 @@ void runner_process_take(struct runner_process *process)
     case RUNNER_ABOUT:
     case RUNNER_NO_SESSION:
         process->answer = message->kind;
+        process->blame = message->fell != 0;
         snprintf(process->why, sizeof process->why, "%s", message->reason);
         return;
     case RUNNER_VERDICT:
@@ -331,17 +360,13 @@ static bool is_over(const struct runner_process *process)
            info.si_pid == process->pid;
 }
 
-/* What is still in the pipes: something that was started may still write, so there is an end. */
+/* What is still in the pipes. */
 static void drain(struct runner_process *process)
 {
-    enum { PIECES = 4096 };
-
     for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; ++i)
         if (!runner_process_listen(process))
             break;
-    for (int i = 0; i < PIECES && process->noise >= 0; ++i)
-        if (!runner_process_hear(process))
-            break;
+    hear_all(process);
 }
 
 bool runner_process_ended(struct runner_process *process)

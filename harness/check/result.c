@@ -1,4 +1,5 @@
 /* check/result.c: from verdicts to sums, a sentence and an exit status. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,28 +27,47 @@ static void add_result(struct runner_run *run, const struct check_case *test)
     snprintf(result->reason, sizeof result->reason, "not run");
 }
 
-static void require(struct runner_run *run, const struct runner_profile *profile,
-                    uint64_t capability)
-{
-    struct check_case *test = &run->requirement[run->n_requirements];
-    const size_t room = 80;
-    const char *word = impl_capability_word(capability);
-    char *id = malloc(room);
+/* A case that no function belongs to: about a profile as a whole. Its reason is printf'd. */
+static void fail_profile(struct runner_run *run, const struct runner_profile *profile,
+                         uint64_t capability, const char *word, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
-    if (!id)
-        return; /* the cases that need it fail anyway */
-    ++run->n_requirements;
-    snprintf(id, room, "PROFILE.%s.%s", profile->name, word);
-    *test = (struct check_case){.id = id,
-                                .rule = "PROFILE",
-                                .evidence = REPORTED,
-                                .profiles = profile->bit,
-                                .needs = capability};
-    add_result(run, test);
+static void fail_profile(struct runner_run *run, const struct runner_profile *profile,
+                         uint64_t capability, const char *word, const char *format, ...)
+{
+    struct runner_requirement *new = &run->requirement[run->n_requirements++];
+    va_list args;
+
+    snprintf(new->id, sizeof new->id, "PROFILE.%s.%s", profile->name, word);
+    new->test = (struct check_case){.id = new->id,
+                                    .rule = "PROFILE",
+                                    .evidence = REPORTED,
+                                    .profiles = profile->bit,
+                                    .needs = capability};
+    add_result(run, &new->test);
     run->result[run->n - 1].verdict = CHECK_FAIL;
-    snprintf(run->result[run->n - 1].reason, RUNNER_TEXT,
-             "profile %s requires '%s', which the implementation does not have", profile->name,
-             word);
+    va_start(args, format);
+    vsnprintf(run->result[run->n - 1].reason, RUNNER_TEXT, format, args);
+    va_end(args);
+}
+
+/* With --only or --area alone nobody asks for a whole profile. */
+static bool asks_for(const struct runner_run *run, const struct runner_profile *profile)
+{
+    const struct runner_options *options = run->options;
+    const bool part = options->only[0] != '\0' || options->area[0] != '\0';
+
+    return (run->profiles & profile->bit) != 0 && (!part || options->profile[0] != '\0');
+}
+
+static uint64_t required(const struct runner_run *run)
+{
+    uint64_t capabilities = 0;
+
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if (asks_for(run, &runner_profiles[p]))
+            capabilities |= runner_profiles[p].required;
+    return capabilities;
 }
 
 /* With --only or --area, only what the cases left need. */
@@ -56,40 +76,53 @@ static void add_requirements(struct runner_run *run, uint64_t needs)
     const struct runner_options *options = run->options;
     const bool part = options->only[0] != '\0' || options->area[0] != '\0';
 
-    if (part && options->profile[0] == '\0')
-        return;
     for (int p = 0; p < RUNNER_PROFILES; ++p) {
-        const uint64_t required = runner_profiles[p].required & (part ? needs : ~(uint64_t)0);
-        const uint64_t missing = required & ~run->is.about.capabilities;
+        const struct runner_profile *profile = &runner_profiles[p];
+        const uint64_t missing =
+            profile->required & (part ? needs : ~(uint64_t)0) & ~run->is.about.capabilities;
 
-        if ((options->profiles & runner_profiles[p].bit) == 0)
-            continue;
-        for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
-            if (missing >> i & 1)
-                require(run, &runner_profiles[p], (uint64_t)1 << i);
+        for (int i = 0; i < RUNNER_CAPABILITIES && asks_for(run, profile); ++i) {
+            const uint64_t capability = (uint64_t)1 << i;
+
+            if ((missing & capability) != 0)
+                fail_profile(run, profile, capability, impl_capability_word(capability),
+                             "profile %s requires '%s', which the implementation does not have",
+                             profile->name, impl_capability_word(capability));
+        }
     }
 }
 
-/* A case whose needs are not claimed has its verdict without a process. */
-static void judge_needs(struct runner_result *result, uint64_t claimed)
+/* A case whose needs are not claimed has its verdict without a process: it is skipped, unless it
+ * is a part of a profile that was asked for and requires them. */
+static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded)
 {
     const uint64_t missing = result->test->needs & ~claimed;
-    const uint64_t lowest = missing & (~missing + 1);
+    const uint64_t first = (missing & demanded) != 0 ? missing & demanded : missing;
+    const char *word = impl_capability_word(first & (~first + 1));
 
     result->reason[0] = '\0';
     if (missing == 0)
         return;
-    result->verdict = result->test->obligation == MAY ? CHECK_SKIP : CHECK_FAIL;
+    if (result->test->obligation == MAY || (missing & demanded) == 0) {
+        result->verdict = CHECK_SKIP;
+        snprintf(result->reason, sizeof result->reason,
+                 "not offered: the implementation does not have '%s'", word);
+        return;
+    }
+    result->verdict = CHECK_FAIL;
     snprintf(result->reason, sizeof result->reason,
-             result->verdict == CHECK_SKIP ? "optional: the implementation does not have '%s'"
-                                           : "requires '%s', which the implementation does not "
-                                             "have",
-             impl_capability_word(lowest));
+             "requires '%s', which the implementation does not have", word);
+}
+
+static void fail_untested(const struct runner_run *run, struct runner_result *result)
+{
+    result->verdict = run->blame ? CHECK_FAIL : CHECK_BROKEN;
+    snprintf(result->reason, sizeof result->reason, "%s", run->cause);
 }
 
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
-    const size_t most = (size_t)RUNNER_PROFILES * RUNNER_CAPABILITIES;
+    const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1); /* and devices */
 
     run->result = calloc(n + most, sizeof *run->result);
     run->requirement = calloc(most, sizeof *run->requirement);
@@ -98,19 +131,54 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
     if (run->cause[0] == '\0')
         add_requirements(run, needs_of_all(tests, n));
     for (size_t i = 0; i < n; ++i) {
+        if (run->options->by_default && (tests[i]->profiles & run->profiles) == 0)
+            continue;
         add_result(run, tests[i]);
         if (run->cause[0] == '\0')
-            judge_needs(&run->result[run->n - 1], run->is.about.capabilities);
+            judge_needs(&run->result[run->n - 1], run->is.about.capabilities, required(run));
         else
-            snprintf(run->result[run->n - 1].reason, RUNNER_TEXT, "%s", run->cause);
+            fail_untested(run, &run->result[run->n - 1]);
     }
     return 0;
 }
 
+static size_t too_few_for(const struct runner_run *run, const struct runner_profile *profile)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n; ++i)
+        n += run->result[i].verdict == CHECK_SKIP &&
+             (run->result[i].test->profiles & profile->bit) != 0 &&
+             run->result[i].few_devices > 0 && run->result[i].few_devices <= profile->devices;
+    return n;
+}
+
+static bool anything_ran(const struct runner_run *run)
+{
+    for (size_t i = 0; i < run->n; ++i)
+        if (run->result[i].verdict != CHECK_SKIP)
+            return true;
+    return false;
+}
+
+void runner_require_devices(struct runner_run *run)
+{
+    size_t skipped[RUNNER_PROFILES];
+
+    if (run->cause[0] != '\0' || !anything_ran(run))
+        return;
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        skipped[p] = asks_for(run, &runner_profiles[p]) ? too_few_for(run, &runner_profiles[p]) : 0;
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if (skipped[p] > 0)
+            fail_profile(run, &runner_profiles[p], 0, "devices",
+                         "profile %s needs %d devices, or as many ranks: %zu of its cases were "
+                         "skipped for want of them, so it was not tested",
+                         runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
+}
+
 void runner_run_free(struct runner_run *run)
 {
-    for (size_t i = 0; i < run->n_requirements; ++i)
-        free((char *)run->requirement[i].id);
     free(run->requirement);
     free(run->result);
     run->requirement = NULL;
@@ -213,6 +281,8 @@ int runner_exit(const struct runner_run *run)
     struct runner_area_sums total;
 
     runner_totals(run, &total);
+    if (run->cause[0] != '\0' && run->blame)
+        return EXIT_FAILED;
     if (run->cause[0] != '\0' || total.cases == 0 || total.verdict[CHECK_BROKEN] > 0)
         return EXIT_MISUSE;
     if (total.verdict[CHECK_FAIL] > 0)
@@ -220,45 +290,9 @@ int runner_exit(const struct runner_run *run)
     return total.verdict[CHECK_SKIP] == total.cases ? EXIT_SKIPPED : EXIT_PASSED;
 }
 
-static size_t for_want_of_devices(const struct runner_run *run)
+static const char *word_of_exit(int status)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < run->n; ++i)
-        n += run->result[i].verdict == CHECK_SKIP && run->result[i].few_devices;
-    return n;
-}
-
-const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])
-{
-    const struct impl_about *about = &run->is.about;
-    struct runner_area_sums total;
-    char where[32] = "on the host";
-    size_t used, few;
-
-    if (run->cause[0] != '\0') {
-        snprintf(sentence, RUNNER_TEXT, "%.500s could not be tested: %.500s", run->options->impl,
-                 run->cause);
-        return "BROKEN";
-    }
-    runner_totals(run, &total);
-    if (about->devices > 0)
-        snprintf(where, sizeof where, "with %d device%s", about->devices,
-                 about->devices == 1 ? "" : "s");
-    used = (size_t)snprintf(sentence, RUNNER_TEXT, "%s%s%s %s: %zu of %zu cases passed",
-                            about->name, about->version[0] != '\0' ? " " : "", about->version,
-                            where, total.verdict[CHECK_PASS], total.cases);
-    for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i) {
-        static const char *const words[] = {"", "failed", "skipped", "broken"};
-
-        if (total.verdict[i] > 0)
-            used += (size_t)snprintf(sentence + used, RUNNER_TEXT - used, ", %zu %s",
-                                     total.verdict[i], words[i]);
-    }
-    few = for_want_of_devices(run);
-    if (few > 0)
-        snprintf(sentence + used, RUNNER_TEXT - used, " (%zu because of too few devices)", few);
-    switch (runner_exit(run)) {
+    switch (status) {
     case EXIT_PASSED:
         return "PASS";
     case EXIT_FAILED:
@@ -268,4 +302,75 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     default:
         return "BROKEN";
     }
+}
+
+/* A sentence that grows. */
+struct growing {
+    char *text;
+    size_t used;
+};
+
+static void grow(struct growing *sentence, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void grow(struct growing *sentence, const char *format, ...)
+{
+    const size_t room = RUNNER_TEXT - sentence->used;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(sentence->text + sentence->used, room, format, args);
+    va_end(args);
+    sentence->used += n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+/* What a reader would take for tested. */
+static void add_untested(struct growing *sentence, const struct runner_run *run)
+{
+    size_t few = 0, not_offered = 0;
+
+    for (size_t i = 0; i < run->n; ++i) {
+        const struct runner_result *result = &run->result[i];
+        const bool skipped = result->verdict == CHECK_SKIP;
+
+        few += skipped && result->few_devices > 0;
+        not_offered += skipped && (result->test->needs & ~run->is.about.capabilities) != 0;
+    }
+    if (few > 0 && not_offered > 0)
+        grow(sentence, " (%zu because of too few devices, %zu not offered)", few, not_offered);
+    else if (few > 0)
+        grow(sentence, " (%zu because of too few devices)", few);
+    else if (not_offered > 0)
+        grow(sentence, " (%zu not offered)", not_offered);
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if ((run->options->profiles & ~run->profiles & runner_profiles[p].bit) != 0)
+            grow(sentence, "; not tested: %s, which the implementation does not offer",
+                 runner_profiles[p].name);
+}
+
+const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])
+{
+    static const char *const words[] = {"", "failed", "skipped", "broken"};
+    const struct impl_about *about = &run->is.about;
+    struct growing growing = {.text = sentence};
+    struct runner_area_sums total;
+
+    if (run->cause[0] != '\0') {
+        snprintf(sentence, RUNNER_TEXT, "%.500s could not be tested: %.500s", run->options->impl,
+                 run->cause);
+        return word_of_exit(runner_exit(run));
+    }
+    runner_totals(run, &total);
+    grow(&growing, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "", about->version);
+    if (about->devices > 0)
+        grow(&growing, "with %d device%s", about->devices, about->devices == 1 ? "" : "s");
+    else
+        grow(&growing, "on the host");
+    grow(&growing, ": %zu of %zu cases passed", total.verdict[CHECK_PASS], total.cases);
+    for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i)
+        if (total.verdict[i] > 0)
+            grow(&growing, ", %zu %s", total.verdict[i], words[i]);
+    add_untested(&growing, run);
+    return word_of_exit(runner_exit(run));
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
 
@@ -38,13 +39,14 @@ struct runner_options {
     char devices[256];
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given, "" not */
     unsigned profiles;                              /* enum check_profile, or-ed */
+    bool by_default; /* nobody asked for them: what an implementation does not offer is left out */
     uint64_t seed;
     size_t jobs, require_devices;
     double limit_s; /* 0: each case's own */
     enum runner_format format;
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
-    bool list, rules, isolate, mutants, until_caught;
+    bool list, rules, isolate, mutants, until_caught, same_process;
     uint64_t seen; /* for command_once */
 };
 
@@ -60,6 +62,7 @@ struct runner_profile {
     const char *name;
     unsigned bit;      /* enum check_profile */
     uint64_t required; /* enum impl_capability, or-ed */
+    int devices;       /* on fewer, or with fewer ranks, it is not tested */
 };
 enum { RUNNER_PROFILES = 3 };
 extern const struct runner_profile runner_profiles[RUNNER_PROFILES];
@@ -90,8 +93,9 @@ struct runner_result {
     enum check_verdict verdict;
     bool ran; /* in a process: what it says is about the implementation */
     size_t compared;
-    bool few_devices; /* SKIP for want of them */
-    double seconds;   /* from asking to the verdict, by the runner's clock */
+    int few_devices;      /* SKIP for want of so many; 0: for another reason */
+    struct strays strays; /* what was left behind */
+    double seconds;       /* from asking to the verdict, by the runner's clock */
     char reason[RUNNER_TEXT];
 };
 
@@ -101,13 +105,22 @@ struct runner_about {
     bool process; /* it is another process: one session serves many cases */
 };
 
+struct runner_requirement {
+    struct check_case test;
+    char id[80];
+};
+
 struct runner_run {
     const struct runner_options *options;
     struct runner_about is;
     char cause[RUNNER_TEXT]; /* why it could not be tested at all, "" when it could */
+    bool blame;              /* it crashed, or worse: a failure, not for want of a verdict */
+    bool traceable;          /* the system would not hide us from an implementation */
+    unsigned profiles;       /* of the options, less what is left out */
     struct runner_result *result;
     size_t n;
-    struct check_case *requirement; /* a case of its own for each capability a profile lacks */
+    /* A case of its own for each capability that a profile lacks, and for its devices. */
+    struct runner_requirement *requirement;
     size_t n_requirements;
     double seconds;
 };
@@ -134,6 +147,8 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
  * requires and that is not claimed, have their verdicts then. Reason "" means: to be run. 0, or -1
  * without memory. */
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n);
+/* When all have run: a profile that was skipped for want of a few devices was not tested. */
+void runner_require_devices(struct runner_run *run);
 void runner_run_free(struct runner_run *run);
 
 /* Printable ASCII stays, the rest becomes '?'; ends within bytes. */

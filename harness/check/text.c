@@ -84,6 +84,50 @@ static void table(FILE *stream, const struct runner_run *run)
     row(stream, &sums);
 }
 
+static void caution(FILE *stream, const char *text)
+{
+    fprintf(stream, "%-9s ", "caution");
+    command_wrap(stream, text, 10, 10, COLUMNS);
+}
+
+/* What an implementation left behind, and who could not be seen. */
+static void strays(FILE *stream, const struct runner_run *run)
+{
+    const struct runner_result *first = NULL;
+    bool unwatched = false, unseen = false;
+    char text[RUNNER_TEXT];
+    size_t n = 0, cases = 0;
+
+    for (size_t i = 0; i < run->n; ++i) {
+        const struct strays *left = &run->result[i].strays;
+
+        first = left->n > 0 && !first ? &run->result[i] : first;
+        n += left->n;
+        cases += left->n > 0;
+        unwatched = unwatched || left->unwatched != 0;
+        unseen = unseen || left->unseen != 0;
+    }
+    if (first) {
+        snprintf(text, sizeof text,
+                 "%zu process%s, left behind by %zu case%s, %s killed; the first: '%s', by %s", n,
+                 n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
+                 first->strays.name, first->test->id);
+        caution(stream, text);
+    }
+    if (unseen)
+        caution(stream, "a process was left behind that could not be found and killed: /proc does "
+                        "not show it");
+    if (unwatched)
+        caution(stream, "processes that are left behind cannot be found on this system: it has no "
+                        "PR_SET_CHILD_SUBREAPER");
+    if (run->traceable)
+        caution(stream, "the implementation could have looked into the suite and written a "
+                        "result: this system has no PR_SET_DUMPABLE");
+    if (run->options->same_process)
+        caution(stream, "the implementation ran in the processes of the cases (--same-process), "
+                        "and could have written a result");
+}
+
 static void totals(FILE *stream, const struct runner_run *run)
 {
     char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
@@ -102,6 +146,7 @@ static void totals(FILE *stream, const struct runner_run *run)
         command_wrap(stream, text, 10, 10, COLUMNS);
     }
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
+    strays(stream, run);
     fprintf(stream, "%-9s ", word);
     command_wrap(stream, text, 10, 10, COLUMNS);
 }

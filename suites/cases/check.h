@@ -6,8 +6,9 @@
  * operation was refused and never accepted: whoever refuses everything proves nothing.
  *
  * Everything handed to the implementation is guarded: inputs must be unchanged after the call,
- * outputs are filled with NaN before and have canaries behind. What a case makes lives until it
- * ends.
+ * outputs are filled with NaN before, and both have canaries on both sides, and forbidden pages
+ * where a shared object is tested. So is the state of the thread: rounding, locale, signal mask.
+ * What a case makes lives until it ends.
  */
 #ifndef CASES_CHECK_H
 #define CASES_CHECK_H
@@ -77,14 +78,20 @@ extern const int check_n_areas;
 
 /* ---- 2. Running one (for the runner) ------------------------------------------------------- */
 
+struct wall; /* impls/wall: the process of an implementation, which the cases are not in */
+
 struct check_settings {
     const char *devices, *options; /* for impl_config, "" none */
     uint64_t seed;
+    struct wall *wall; /* NULL: it is in this process, or behind a pipe */
+    bool foreign;      /* code of others is in this process: pages around arrays are forbidden */
     /* Resident memory of the implementation's process; NULL: it is this one. */
     int (*resident)(struct impl_session *session, size_t *bytes);
     /* Why the session can do nothing any more, e.g. that its process has died; NULL: it can. Asked
      * when a case has ended, since closing its models says nothing. NULL: never. */
     const char *(*dead)(struct impl_session *session);
+    /* Whether that is the implementation's fault: it crashed or hangs. NULL: never. */
+    bool (*fell)(struct impl_session *session);
     /* What is going on, for the runner to tell when the process dies: written at every operation
      * into memory that survives it; NULL: nowhere. At most 64 bytes. */
     char *doing;
@@ -93,7 +100,8 @@ struct check_settings {
 struct check_outcome {
     enum check_verdict verdict;
     size_t compared;
-    bool few_devices; /* SKIP for want of them */
+    int few_devices;  /* SKIP for want of so many; 0: for another reason */
+    bool fell;        /* FAIL because it crashed: what it said at last tells more */
     char reason[600]; /* one line: what was expected and what was found */
 };
 
@@ -102,11 +110,15 @@ struct check_session {
     const struct impl_ops *ops;
     struct impl_session *session;
     struct impl_about about;
+    const struct check_settings *settings;
+    bool fault; /* it could not be opened, and the implementation is to blame: FAIL, else BROKEN */
 };
 
-/* Opens, and checks what `about` says. 0, or -1 with the reason (BROKEN). */
+/* Opens, and checks what `about` says. 0, or -1 with the reason. */
 int check_session_open(struct check_session *s, const struct impl_ops *ops,
                        const struct check_settings *settings, char reason[600]);
+/* Closes. 0, or -1 with the reason: it crashed, or changed what it must not (FAIL). */
+int check_session_end(struct check_session *s, char reason[600]);
 void check_session_close(struct check_session *s);
 /* Runs one case on it, after a reset. */
 void check_run(const struct check_case *test, struct check_session *s,
@@ -119,6 +131,9 @@ _Noreturn void check_fail(struct check *c, const char *format, ...)
 _Noreturn void check_skip(struct check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 _Noreturn void check_few_devices(struct check *c, int needed); /* SKIP */
+/* After the case has ended: a failure, unless there is one already. */
+void check_after(struct check_outcome *outcome, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The harness, not the implementation, is at fault. */
 _Noreturn void check_broken(struct check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,6 @@
-/* guard.c: the memory of a case: what it makes, and what the implementation must leave alone. */
+/* guard.c: the memory of a case: what it makes, and what the implementation must leave alone.
+ *
+ * An array has canaries on both sides, and behind those are pages that nobody may touch. */
 #include "inside.h"
 
 #include <stdarg.h>
@@ -22,11 +24,17 @@ struct guard {
     struct guard *next;
     struct impl_array *first;
     int n;                 /* arrays from first on */
-    unsigned char *fenced; /* outputs: the canaries in front; NULL: an input */
+    bool input;            /* one; else outputs */
+    unsigned char *fenced; /* the canaries in front; all behind them is data and canaries */
     size_t bytes;          /* of each array's data */
     void *copy;            /* inputs: as it was before the call */
     struct impl_array was; /* inputs: the description of the array */
 };
+
+static size_t room_of(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16; /* what is behind `bytes` is canary as well */
+}
 
 void *check_memory(struct check *c, size_t bytes)
 {
@@ -65,15 +73,21 @@ void check_free_memory(struct check *c)
 const char *check_text(struct check *c, const char *format, ...)
 {
     va_list args, again;
+    char first[256];
+    size_t room;
     char *text;
     int length;
 
     va_start(args, format);
     va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, args);
+    length = vsnprintf(first, sizeof first, format, args);
     va_end(args);
-    text = check_memory(c, length > 0 ? (size_t)length + 1 : 1);
-    vsnprintf(text, length > 0 ? (size_t)length + 1 : 1, format, again);
+    room = length > 0 ? (size_t)length + 1 : 1;
+    text = check_memory(c, room);
+    if (length > 0 && room <= sizeof first)
+        memcpy(text, first, room);
+    else
+        vsnprintf(text, room, format, again);
     va_end(again);
     return text;
 }
@@ -102,10 +116,20 @@ const char *check_ids(struct check *c, int n)
 
 /* ---- guards --------------------------------------------------------------------------------- */
 
+/* n arrays in a row, each with canaries on both sides. */
 static struct guard *add_guard(struct check *c, struct impl_array *first, int n, size_t bytes)
 {
     struct guard *guard = check_memory(c, sizeof *guard);
+    const size_t each = room_of(bytes) + CANARY_BYTES, all = CANARY_BYTES + (size_t)n * each;
 
+    guard->fenced = arena_block(c->arena, all);
+    if (!guard->fenced)
+        check_broken(c, "no memory for %d arrays of %zu bytes", n, bytes);
+    memset(guard->fenced, CANARY, all);
+    for (int i = 0; i < n; ++i) {
+        first[i].data = guard->fenced + CANARY_BYTES + (size_t)i * each;
+        first[i].capacity = bytes;
+    }
     guard->first = first;
     guard->n = n;
     guard->bytes = bytes;
@@ -118,27 +142,21 @@ struct impl_array *guard_input(struct check *c, const struct impl_array *like)
 {
     struct impl_array *array = check_memory(c, sizeof *array);
     const size_t bytes = check_elements(like) * check_dtype_bytes(like->dtype);
+    struct guard *guard;
 
     *array = *like;
-    array->data = check_memory(c, bytes);
-    array->capacity = bytes;
-    add_guard(c, array, 1, bytes)->copy = check_memory(c, bytes);
+    guard = add_guard(c, array, 1, bytes);
+    guard->input = true;
+    guard->copy = check_memory(c, bytes);
+    memset(array->data, 0, bytes);
     return array;
 }
 
 struct impl_array *check_output(struct check *c, int n, size_t bytes)
 {
     struct impl_array *arrays = check_memory(c, (size_t)n * sizeof *arrays);
-    const size_t room = (bytes + 15) / 16 * 16; /* what is behind `bytes` is canary as well */
-    const size_t each = room + CANARY_BYTES;
-    unsigned char *memory = check_memory(c, CANARY_BYTES + (size_t)n * each);
 
-    memset(memory, CANARY, CANARY_BYTES + (size_t)n * each);
-    for (int i = 0; i < n; ++i) {
-        arrays[i].data = memory + CANARY_BYTES + (size_t)i * each;
-        arrays[i].capacity = bytes;
-    }
-    add_guard(c, arrays, n, bytes)->fenced = memory;
+    add_guard(c, arrays, n, bytes);
     guard_poison(arrays, (size_t)n);
     return arrays;
 }
@@ -159,27 +177,89 @@ void guard_before(struct check *c)
     int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
     for (struct guard *guard = c->guards; guard && left > 0; guard = guard->next, --left)
-        if (!guard->fenced) {
+        if (guard->input) {
             guard->was = *guard->first;
             if (guard->bytes > 0)
                 memcpy(guard->copy, guard->first->data, guard->bytes);
         }
 }
 
-static bool canaries_whole(const struct guard *guard)
+/* Where an array was written beside: so many bytes behind its end, or before its beginning. */
+struct damage {
+    bool behind;
+    size_t bytes;
+};
+
+/* As a rule all are whole, and then this is all that is done. */
+static bool all_whole(const struct guard *guard)
 {
-    const size_t room = (guard->bytes + 15) / 16 * 16;
+    const size_t room = room_of(guard->bytes), behind = room - guard->bytes + CANARY_BYTES;
+    unsigned char whole[CANARY_BYTES + 16];
+    const unsigned char *at = guard->fenced + CANARY_BYTES;
+    bool same;
+
+    memset(whole, CANARY, sizeof whole);
+    same = memcmp(guard->fenced, whole, CANARY_BYTES) == 0;
+    for (int k = 0; k < guard->n && same; ++k, at += room + CANARY_BYTES)
+        same = memcmp(at + guard->bytes, whole, behind) == 0;
+    return same;
+}
+
+static bool find_damage(const struct guard *guard, struct damage *damage)
+{
+    const size_t room = room_of(guard->bytes);
     const unsigned char *at = guard->fenced;
 
-    for (size_t i = 0; i < CANARY_BYTES; ++i)
-        if (at[i] != CANARY)
-            return false;
+    if (all_whole(guard))
+        return false;
+
+    for (size_t i = CANARY_BYTES; i-- > 0;)
+        if (at[i] != CANARY) {
+            *damage = (struct damage){false, CANARY_BYTES - i};
+            return true;
+        }
     at += CANARY_BYTES;
     for (int k = 0; k < guard->n; ++k, at += room + CANARY_BYTES)
         for (size_t i = guard->bytes; i < room + CANARY_BYTES; ++i)
-            if (at[i] != CANARY)
-                return false;
-    return true;
+            if (at[i] != CANARY) {
+                *damage = (struct damage){true, i - guard->bytes + 1};
+                return true;
+            }
+    return false;
+}
+
+static const char *kind_of(const struct guard *guard)
+{
+    return guard->input ? "an input array" : "an output's room";
+}
+
+static void check_canaries(struct check *c, const char *what, const struct guard *guard)
+{
+    struct damage damage;
+
+    if (find_damage(guard, &damage))
+        check_fail(c, "%s wrote outside %s of %zu bytes: byte %zu %s it", what, kind_of(guard),
+                   guard->bytes, damage.bytes, damage.behind ? "behind" : "before");
+}
+
+void guard_touched(const struct check *c, const void *address, char *text, size_t bytes)
+{
+    const uintptr_t at = (uintptr_t)address;
+
+    text[0] = '\0';
+    for (const struct guard *guard = c->guards; guard; guard = guard->next) {
+        const uintptr_t begin = (uintptr_t)guard->fenced;
+        const uintptr_t end =
+            begin + CANARY_BYTES + (size_t)guard->n * (room_of(guard->bytes) + CANARY_BYTES);
+        const size_t behind = CANARY_BYTES + room_of(guard->bytes) - guard->bytes;
+
+        if (at >= end && at < end + c->arena->page)
+            snprintf(text, bytes, "; it touched memory %zu bytes behind %s of %zu bytes",
+                     (size_t)(at - end) + behind, kind_of(guard), guard->bytes);
+        else if (at < begin && begin - at < 2 * c->arena->page && text[0] == '\0')
+            snprintf(text, bytes, "; it touched memory %zu bytes before %s of %zu bytes",
+                     (size_t)(begin - at) + CANARY_BYTES, kind_of(guard), guard->bytes);
+    }
 }
 
 static bool same_array(const struct impl_array *a, const struct impl_array *b)
@@ -192,7 +272,7 @@ static bool same_array(const struct impl_array *a, const struct impl_array *b)
 /* Where outputs are and how large they may be is the suite's to say. */
 static bool in_place(const struct guard *guard)
 {
-    const size_t each = (guard->bytes + 15) / 16 * 16 + CANARY_BYTES;
+    const size_t each = room_of(guard->bytes) + CANARY_BYTES;
 
     for (int i = 0; i < guard->n; ++i)
         if (guard->first[i].data != guard->fenced + CANARY_BYTES + (size_t)i * each ||
@@ -201,29 +281,32 @@ static bool in_place(const struct guard *guard)
     return true;
 }
 
+static void check_input(struct check *c, const char *what, const struct guard *guard)
+{
+    if (!same_array(guard->first, &guard->was))
+        check_fail(c, "%s changed the caller's description of an input array", what);
+    if (guard->bytes > 0 && memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
+        check_fail(c, "%s wrote into an input array of the caller", what);
+}
+
 void guard_after(struct check *c, const char *what)
 {
     int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
     for (struct guard *guard = c->guards; guard && left > 0; guard = guard->next, --left) {
-        if (guard->fenced && !in_place(guard))
+        if (!guard->input && !in_place(guard))
             check_fail(c, "%s changed where an output is, or its room of %zu bytes", what,
                        guard->bytes);
-        if (guard->fenced && !canaries_whole(guard))
-            check_fail(c, "%s wrote outside an output's room of %zu bytes", what, guard->bytes);
-        if (!guard->fenced && !same_array(guard->first, &guard->was))
-            check_fail(c, "%s changed the caller's description of an input array", what);
-        if (!guard->fenced && guard->bytes > 0 &&
-            memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
-            check_fail(c, "%s wrote into an input array of the caller", what);
+        check_canaries(c, what, guard);
+        if (guard->input)
+            check_input(c, what, guard);
     }
 }
 
 void guard_end(struct check *c)
 {
     for (struct guard *guard = c->guards; guard; guard = guard->next)
-        if (guard->fenced && !canaries_whole(guard))
-            check_fail(c, "some call wrote outside an output's room of %zu bytes", guard->bytes);
+        check_canaries(c, "some call", guard);
 }
 
 /* Bytes of an array of this shape; SIZE_MAX if more than room. */

@@ -4,6 +4,9 @@
 
 #include "check.h"
 
+#include "impls/wall/around.h"
+#include "impls/wall/wall.h"
+
 struct memory; /* one piece, in a list */
 struct guard;  /* an array of the case that the implementation must not damage */
 
@@ -29,8 +32,10 @@ struct check {
     struct check_session second;    /* so */
     struct impl_error error;        /* of the last call */
     struct memory *memory;
+    struct arena *arena; /* of the arrays */
     struct guard *guards;
-    int guarded; /* arrays of the call at work, where they are many */
+    struct around around; /* the call at work, in this process */
+    int guarded;          /* arrays of the call at work, where they are many */
     struct open_model *models;
     char note[100];
     struct asked asked[MOST_ASKED];
@@ -52,6 +57,8 @@ void guard_before(struct check *c);                     /* a call: remembers all
 void guard_after(struct check *c, const char *what);    /* it: inputs unchanged, canaries whole */
 void guard_poison(struct impl_array *arrays, size_t n); /* outputs, before a call */
 void guard_end(struct check *c);                        /* the case: all canaries whole */
+/* Which array an address is near that must not be touched; "": none. */
+void guard_touched(const struct check *c, const void *address, char *text, size_t bytes);
 /* Bytes from pointer to the end of the piece of case memory it points into; SIZE_MAX: it points
  * into no recent one. */
 size_t guard_room(const struct check *c, const void *pointer);
@@ -68,6 +75,16 @@ _Noreturn void call_failed(struct check *c, const char *what, int status);
 
 /* model.c */
 void check_close_models(struct check *c);
+
+/* run.c: around every call into the implementation, wherever it runs; *words: what it left changed
+ * and was put back, "" nothing. */
+void state_before(const struct check_settings *settings, struct around *around);
+void state_after(const struct check_settings *settings, const struct around *around,
+                 char words[AROUND_WORDS]);
+/* Why a session can make no call any more, NULL: it can; and whether the implementation is to
+ * blame. */
+const char *state_dead(const struct check_settings *settings, struct impl_session *session);
+bool state_fell(const struct check_settings *settings, struct impl_session *session);
 
 /* Replaces what is not printable ASCII; text is always terminated. */
 void check_clean(char *text, size_t bytes);

@@ -105,15 +105,22 @@ void check_model_close(struct check *c, struct impl_model *model)
     call_begin(c, "model_close");
     (*link)->ops->model_close(model);
     *link = (*link)->next;
-    guard_after(c, "model_close");
+    call_end(c, "model_close", IMPL_OK);
 }
 
 void check_close_models(struct check *c)
 {
+    char changed[AROUND_WORDS];
+
     if (c->settings->doing)
         snprintf(c->settings->doing, 64, "model_close");
-    for (; c->models; c->models = c->models->next)
+    for (; c->models; c->models = c->models->next) {
+        state_before(c->settings, &c->around);
         c->models->ops->model_close(c->models->model);
+        state_after(c->settings, &c->around, changed);
+        if (changed[0] != '\0')
+            check_after(c->outcome, "model_close changed %s", changed);
+    }
 }
 
 /* ---- parameters -------------------------------------------------------------------------------
@@ -319,7 +326,7 @@ struct impl_array *check_backward(struct check *c, struct impl_model *model,
                                   const struct impl_array *g)
 {
     const size_t bytes = !g ? 0 : check_elements(g) * check_dtype_bytes(g->dtype);
-    struct impl_array *grad_in = check_output(c, 1, 8 * bytes + 65536);
+    struct impl_array *grad_in = check_output(c, 1, 16 * bytes + 32768);
     struct impl_backward op = {
         .grad_out = g, .n_grad_out = !g ? 0 : 1, .grad_in = grad_in, .n_in = 1};
 

@@ -13,6 +13,7 @@ void call_begin(struct check *c, const char *what)
     if (c->settings->doing)
         snprintf(c->settings->doing, 64, "%s", what);
     guard_before(c);
+    state_before(c->settings, &c->around);
 }
 
 void call_failed(struct check *c, const char *what, int status)
@@ -40,13 +41,31 @@ void call_controls(struct check *c)
             check_fail(c, "%s was refused each time: a right one must be accepted", asked->what);
 }
 
+/* The adapter says that it is broken, or its process is gone. */
+static _Noreturn void call_broken(struct check *c, const char *what)
+{
+    const void *const touched = !c->settings->wall ? NULL : wall_touched(c->settings->wall);
+    char near[120] = "";
+
+    if (!state_fell(c->settings, c->session->session))
+        check_broken(c, "%s: %s", what, c->error.text);
+    c->outcome->fell = true;
+    if (touched)
+        guard_touched(c, touched, near, sizeof near);
+    check_fail(c, "%s%s", c->error.text, near);
+}
+
 int call_end(struct check *c, const char *what, int status)
 {
     const struct impl_error *error = &c->error;
+    char changed[AROUND_WORDS];
 
+    state_after(c->settings, &c->around, changed);
     check_clean(c->error.text, sizeof c->error.text);
     if (status == IMPL_EBROKEN)
-        check_broken(c, "%s: %s", what, error->text);
+        call_broken(c, what);
+    if (changed[0] != '\0')
+        check_fail(c, "%s changed %s", what, changed);
     guard_after(c, what);
     if (status < IMPL_OK || status > IMPL_EBROKEN)
         check_fail(c, "%s returned the status %d, which impl.h does not know", what, status);

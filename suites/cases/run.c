@@ -52,7 +52,7 @@ void check_skip(struct check *c, const char *format, ...)
 
 void check_few_devices(struct check *c, int needed)
 {
-    c->outcome->few_devices = true;
+    c->outcome->few_devices = needed;
     check_note(c, "%s", "");
     check_skip(c, "needs %d devices, there are %d", needed, check_devices(c));
 }
@@ -74,6 +74,51 @@ void check_note(struct check *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(c->note, sizeof c->note, format, args);
     va_end(args);
+}
+
+/* What is found when the case has ended. It does not make a failure another one. */
+void check_after(struct check_outcome *outcome, const char *format, ...)
+{
+    va_list args;
+
+    if (outcome->verdict == CHECK_FAIL || outcome->verdict == CHECK_BROKEN)
+        return;
+    va_start(args, format);
+    vsnprintf(outcome->reason, sizeof outcome->reason, format, args);
+    va_end(args);
+    check_clean(outcome->reason, sizeof outcome->reason);
+    outcome->verdict = CHECK_FAIL;
+}
+
+/* ---- what surrounds a call ------------------------------------------------------------------- */
+
+void state_before(const struct check_settings *settings, struct around *around)
+{
+    if (!settings->wall)
+        around_begin(around);
+}
+
+void state_after(const struct check_settings *settings, const struct around *around,
+                 char words[AROUND_WORDS])
+{
+    if (settings->wall)
+        snprintf(words, AROUND_WORDS, "%s", wall_changed(settings->wall));
+    else
+        around_end(around, words);
+}
+
+const char *state_dead(const struct check_settings *settings, struct impl_session *session)
+{
+    if (settings->wall)
+        return wall_dead(settings->wall);
+    return settings->dead && session ? settings->dead(session) : NULL;
+}
+
+bool state_fell(const struct check_settings *settings, struct impl_session *session)
+{
+    if (settings->wall)
+        return wall_fell(settings->wall);
+    return settings->fell && session && settings->fell(session);
 }
 
 /* ---- circumstances ------------------------------------------------------------------------- */
@@ -135,10 +180,13 @@ static size_t own_resident(struct check *c)
 size_t check_resident(struct check *c)
 {
     size_t bytes = 0;
+    int status = -1;
 
-    if (!c->settings->resident)
+    if (!c->settings->resident && !c->settings->wall)
         return own_resident(c);
-    if (c->settings->resident(c->session->session, &bytes) != 0 || bytes == 0)
+    status = c->settings->wall ? wall_resident(c->settings->wall, &bytes)
+                               : c->settings->resident(c->session->session, &bytes);
+    if (status != 0 || bytes == 0)
         check_broken(c, "the memory of the implementation's process cannot be read");
     return bytes;
 }
@@ -204,33 +252,68 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
     return NULL;
 }
 
+static void say_open(const struct impl_error *err, int status, char reason[600])
+{
+    if (status == IMPL_EBROKEN && err->text[0] != '\0')
+        snprintf(reason, 600, "open failed: %s", err->text);
+    else
+        snprintf(reason, 600, "open failed (status %d): %s", status,
+                 err->text[0] != '\0' ? err->text : "no reason given");
+}
+
+/* Nothing is there to be closed when it fails, but s->fault says whose fault it is. */
+static int call_open(struct check_session *s, const struct impl_ops *ops, bool host_only,
+                     char reason[600])
+{
+    const struct check_settings *settings = s->settings;
+    const struct wall_config config = {
+        {settings->devices, settings->options, host_only, settings->seed}, settings->wall};
+    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    char changed[AROUND_WORDS];
+    struct around around;
+    int status;
+
+    if (settings->doing)
+        snprintf(settings->doing, 64, "open");
+    state_before(settings, &around);
+    status = ops->open(&config.impl, &s->about, &s->session, &err);
+    state_after(settings, &around, changed);
+    s->ops = status == IMPL_OK && s->session ? ops : NULL;
+    check_clean(err.text, sizeof err.text);
+    if (!s->ops) {
+        s->fault = state_fell(settings, NULL);
+        if (s->fault)
+            snprintf(reason, 600, "%s", err.text);
+        else
+            say_open(&err, status, reason);
+        return -1;
+    }
+    s->fault = changed[0] != '\0';
+    if (!s->fault)
+        return 0;
+    snprintf(reason, 600, "open changed %s", changed);
+    return -1;
+}
+
 static int open_session(struct check_session *s, const struct impl_ops *ops,
                         const struct check_settings *settings, bool host_only, char reason[600])
 {
-    const struct impl_config config = {settings->devices, settings->options, host_only,
-                                       settings->seed};
-    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
     const char *fault;
-    int status;
+    bool to_blame;
 
     memset(s, 0, sizeof *s);
-    if (settings->doing)
-        snprintf(settings->doing, 64, "open");
-    status = ops->open(&config, &s->about, &s->session, &err);
-    if (status != IMPL_OK || !s->session) {
-        check_clean(err.text, sizeof err.text);
-        snprintf(reason, 600, "open failed (status %d): %s", status,
-                 err.text[0] != '\0' ? err.text : "no reason given");
-        return -1;
+    s->settings = settings;
+    if (call_open(s, ops, host_only, reason) == 0) {
+        fault = about_fault(ops, &s->about);
+        if (!fault && host_only && s->about.devices != 0)
+            fault = "a session with host_only has devices";
+        if (!fault)
+            return 0;
+        snprintf(reason, 600, "open: %s", fault);
     }
-    s->ops = ops;
-    fault = about_fault(ops, &s->about);
-    if (!fault && host_only && s->about.devices != 0)
-        fault = "a session with host_only has devices";
-    if (!fault)
-        return 0;
-    snprintf(reason, 600, "open: %s", fault);
+    to_blame = s->fault;
     check_session_close(s);
+    s->fault = to_blame;
     return -1;
 }
 
@@ -240,11 +323,32 @@ int check_session_open(struct check_session *s, const struct impl_ops *ops,
     return open_session(s, ops, settings, false, reason);
 }
 
+int check_session_end(struct check_session *s, char reason[600])
+{
+    const struct check_settings *settings = s->settings;
+    const bool dead = s->ops && state_dead(settings, s->session) != NULL;
+    char changed[AROUND_WORDS] = "";
+    struct around around;
+
+    reason[0] = '\0';
+    if (s->ops) {
+        state_before(settings, &around);
+        s->ops->close(s->session);
+        state_after(settings, &around, changed);
+        if (!dead && settings->wall && wall_dead(settings->wall))
+            snprintf(reason, 600, "%s", wall_dead(settings->wall));
+        else if (changed[0] != '\0')
+            snprintf(reason, 600, "close changed %s", changed);
+    }
+    memset(s, 0, sizeof *s);
+    return reason[0] != '\0' ? -1 : 0;
+}
+
 void check_session_close(struct check_session *s)
 {
-    if (s->ops)
-        s->ops->close(s->session);
-    memset(s, 0, sizeof *s);
+    char ignored[600];
+
+    check_session_end(s, ignored);
 }
 
 struct check_session *check_host_session(struct check *c)
@@ -268,11 +372,14 @@ struct check_session *check_second_session(struct check *c)
 
 void check_second_close(struct check *c)
 {
+    char reason[600];
+
     if (c->session == &c->second || !c->second.ops)
         check_broken(c, "the case closes a session that it uses, or has none");
     if (c->settings->doing)
         snprintf(c->settings->doing, 64, "close");
-    check_session_close(&c->second);
+    if (check_session_end(&c->second, reason) != 0)
+        check_fail(c, "a second session: %s", reason);
 }
 
 void check_use(struct check *c, struct check_session *s)
@@ -302,16 +409,21 @@ static void check_requirements(struct check *c)
 
 static void reset_session(struct check *c)
 {
-    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    char changed[AROUND_WORDS];
     int status;
 
-    if (c->settings->doing)
-        snprintf(c->settings->doing, 64, "reset");
-    status = c->session->ops->reset(c->session->session, &err);
-    if (status != IMPL_OK) {
-        check_clean(err.text, sizeof err.text);
-        check_broken(c, "reset failed (status %d): %s", status, err.text);
+    call_begin(c, "reset");
+    status = c->session->ops->reset(c->session->session, &c->error);
+    state_after(c->settings, &c->around, changed);
+    check_clean(c->error.text, sizeof c->error.text);
+    if (status != IMPL_OK && state_fell(c->settings, c->session->session)) {
+        c->outcome->fell = true;
+        check_fail(c, "%s", c->error.text);
     }
+    if (status != IMPL_OK)
+        check_broken(c, "reset failed (status %d): %s", status, c->error.text);
+    if (changed[0] != '\0')
+        check_fail(c, "reset changed %s", changed);
 }
 
 static void run_all(struct check *c)
@@ -347,15 +459,26 @@ static void run_to_its_end(struct check *c)
     }
 }
 
-static void judge_death(struct check *c, const struct check_session *s)
+static void judge_death(struct check *c, struct check_session *s)
 {
-    const char *why = !c->settings->dead ? NULL : c->settings->dead(s->session);
+    const char *why = state_dead(c->settings, s->session);
 
-    if (!why || c->outcome->verdict == CHECK_BROKEN)
+    if (!why || c->outcome->verdict == CHECK_BROKEN || c->outcome->fell)
         return;
-    c->outcome->verdict = CHECK_BROKEN;
+    c->outcome->fell = state_fell(c->settings, s->session);
+    c->outcome->verdict = c->outcome->fell ? CHECK_FAIL : CHECK_BROKEN;
     snprintf(c->outcome->reason, sizeof c->outcome->reason, "when the case had ended: %s", why);
     check_clean(c->outcome->reason, sizeof c->outcome->reason);
+}
+
+static void close_other_sessions(struct check *c)
+{
+    char reason[600];
+
+    if (c->host_only.ops && check_session_end(&c->host_only, reason) != 0)
+        check_after(c->outcome, "a session without devices: %s", reason);
+    if (c->second.ops && check_session_end(&c->second, reason) != 0)
+        check_after(c->outcome, "a second session: %s", reason);
 }
 
 void check_run(const struct check_case *test, struct check_session *s,
@@ -363,15 +486,20 @@ void check_run(const struct check_case *test, struct check_session *s,
 {
     struct check c = {
         .test = test, .settings = settings, .session = s, .own = s, .outcome = outcome};
+    const enum arena_kind kind = settings->foreign ? ARENA_FENCED : ARENA_PLAIN;
+    struct arena own = {.base = NULL};
 
     memset(outcome, 0, sizeof *outcome);
     outcome->verdict = CHECK_BROKEN;
+    c.arena = settings->wall ? wall_arena(settings->wall) : &own;
+    if (!settings->wall && arena_open(&own, kind) != 0) {
+        snprintf(outcome->reason, sizeof outcome->reason, "no address space for arrays");
+        return;
+    }
     run_to_its_end(&c);
     check_close_models(&c);
+    close_other_sessions(&c);
     judge_death(&c, s);
-    if (c.host_only.ops)
-        check_session_close(&c.host_only);
-    if (c.second.ops)
-        check_session_close(&c.second);
     check_free_memory(&c);
+    arena_close(&own);
 }

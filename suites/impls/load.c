@@ -146,6 +146,7 @@ static int load_process(const char *command, double seconds, const char *options
     source->process = true;
     source->resident = exec_resident;
     source->dead = exec_dead;
+    source->fell = exec_fell;
     source->ops = exec_impl();
     n = snprintf(source->options, sizeof source->options, "%u\n%s\n%s", source->limit_ms, command,
                  options);
@@ -157,6 +158,13 @@ static int load_process(const char *command, double seconds, const char *options
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
+
+bool impl_is_library(const char *spec)
+{
+    double ignored;
+
+    return !command_of(spec, &ignored) && strncmp(spec, "mutant:", 7) != 0 && strchr(spec, '/');
+}
 
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600])
 {

@@ -16,6 +16,8 @@ struct impl_source {
     int (*resident)(struct impl_session *session, size_t *bytes);
     /* Why its process can answer no more, NULL: it can. NULL: it has none. */
     const char *(*dead)(struct impl_session *session);
+    /* Whether it crashed or hangs. NULL: it has none. */
+    bool (*fell)(struct impl_session *session);
 };
 
 /* spec: "reference" (options: "BACKEND/COMMUNICATOR", each may be ""), "mutant:NAME", a path with a
@@ -23,6 +25,9 @@ struct impl_source {
  * operation. Loading runs code of the implementation: call it in a process that may die. 0, or -1
  * with one line in reason. */
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600]);
+/* Whether the code of a spec is somebody else's, in a shared object: it belongs behind a wall
+ * (wall/wall.h). */
+bool impl_is_library(const char *spec);
 /* The library stays in memory: threads of its runtime may still be in it. */
 void impl_unload(struct impl_source *source);
 

@@ -1,5 +1,5 @@
 /* example.c: a whole adapter, for something that can cut rows and deal out samples. Build it with
- *     cc -std=c11 -shared -fPIC -I PREFIX/include -o it.so example.c */
+ *     cc -std=c11 -shared -fPIC -I PREFIX/include -o it.so adapter.c */
 #include <lockstep/impl.h>
 #include <stdio.h>
 #include <stdlib.h>

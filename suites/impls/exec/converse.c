@@ -96,6 +96,12 @@ static void take_rest_of_tail(struct process *p)
 
 /* ---- what went wrong ------------------------------------------------------------------------ */
 
+/* Somebody outside ends processes by these, an implementation does not crash by them. */
+static bool from_outside(int number)
+{
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
 /* The process has closed its output; mostly it is about to end. */
 static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
 {
@@ -120,6 +126,7 @@ static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
                     : info.si_status > 128     ? info.si_status - 128
                                                : 0;
     last_words(p, signal_number, words, sizeof words);
+    p->fell = signal_number > 0 && !from_outside(signal_number);
     if (signal_number > 0)
         snprintf(reason, PROCESS_REASON, "the process died of signal %d (%s)%s", signal_number,
                  strsignal(signal_number), words);
@@ -128,11 +135,11 @@ static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
                  words);
 }
 
-static void say_too_late(const struct process *p, int limit_ms, bool sent,
-                         char reason[PROCESS_REASON])
+static void say_too_late(struct process *p, int limit_ms, bool sent, char reason[PROCESS_REASON])
 {
     char text[EXCERPT];
 
+    p->fell = sent && p->length == 0;
     process_excerpt(p->line, p->length, text, sizeof text);
     if (!sent)
         snprintf(reason, PROCESS_REASON, "the process did not read its request within %g s",

@@ -100,6 +100,11 @@ const char *exec_dead(struct impl_session *session)
     return session->dead[0] != '\0' ? session->dead : NULL;
 }
 
+bool exec_fell(struct impl_session *session)
+{
+    return session->dead[0] != '\0' && session->process.fell;
+}
+
 int exec_resident(struct impl_session *session, size_t *bytes)
 {
     return process_resident(&session->process, bytes);

@@ -13,5 +13,7 @@ const struct impl_ops *exec_impl(void);
 int exec_resident(struct impl_session *session, size_t *bytes);
 /* Why every operation fails from now on; NULL: the process is there. */
 const char *exec_dead(struct impl_session *session);
+/* Whether that is because it crashed or hangs, and not because of what it said. */
+bool exec_fell(struct impl_session *session);
 
 #endif

@@ -20,6 +20,7 @@ struct process {
     size_t length, room;
     char tail[PROCESS_TAIL]; /* of its standard error */
     size_t tail_length;
+    bool fell; /* it crashed, or read a request and never answered */
 };
 
 struct process_limits {

@@ -33,6 +33,8 @@ static void spoil_about(enum habit habit, bool host_only, struct impl_about *abo
         close(creat("opened", 0600));
     if (habit == OPEN_HOST_DEVICES && host_only)
         about->devices = 2;
+    if (habit == NO_RANKS)
+        about->devices = 0;
 }
 
 static int hostile_open(const struct impl_config *config, struct impl_about *about,
@@ -97,6 +99,8 @@ static int hostile_reset(struct impl_session *s, struct impl_error *err)
 
 static int forgive(const struct impl_session *s, int status, struct impl_error *err)
 {
+    if (s->habit == REFUSES_ALL)
+        return act_refuse_all(err);
     if (s->habit != NEVER_REFUSES)
         return status;
     memset(err, 0, sizeof *err);
@@ -117,6 +121,8 @@ static int hostile_scatter(struct impl_session *s, struct impl_scatter *op, stru
     op->n_shards = op->n;
     if (s->habit != SCATTER_UNFILLED)
         status = s->good->scatter(s->inner, op, err);
+    if (s->habit == REFUSES_ALL)
+        return act_refuse_all(err);
     return act_after_scatter(s->habit, op, status, err);
 }
 
@@ -156,9 +162,18 @@ static int hostile_sampler(struct impl_session *s, struct impl_sampler *op, stru
 static int hostile_model_open(struct impl_session *s, const char *description, int ranks,
                               struct impl_model **model, struct impl_error *err)
 {
-    struct impl_model *opened = calloc(1, sizeof *opened);
-    const int status = s->good->model_open(s->inner, description, ranks, &opened->inner, err);
+    struct impl_model *opened;
+    int status;
 
+    if (s->habit == REFUSES_ALL)
+        return act_refuse_all(err);
+    if (s->habit == NO_RANKS && ranks > 1) {
+        err->status = IMPL_ENODEV;
+        snprintf(err->text, sizeof err->text, "there is no device for rank 1");
+        return IMPL_ENODEV;
+    }
+    opened = calloc(1, sizeof *opened);
+    status = s->good->model_open(s->inner, description, ranks, &opened->inner, err);
     opened->session = s;
     *model = opened;
     if (status == IMPL_OK)

@@ -44,6 +44,21 @@ enum habit {
     SCATTER_FORGES, /* writes into all files it can find */
     SCATTER_BROKEN,
     NEVER_REFUSES, /* every error of a primitive is a success */
+    /* walls (hostile_walls.c): what scatter leaves behind, or reaches for */
+    WALL_ROUNDS,        /* rounds upward from now on */
+    WALL_ROUNDS_BACK,   /* rounds upward and back again: that is its own business */
+    WALL_FLUSHES,       /* denormal results are 0 from now on */
+    WALL_TRAPS,         /* a division by zero raises a signal from now on */
+    WALL_LOCALE,        /* that of the environment */
+    WALL_LOCALE_INSIDE, /* the same, and back again */
+    WALL_SIGNALS,       /* SIGINT is blocked */
+    WALL_BEHIND,        /* adds 1 to the byte behind its input */
+    WALL_BEFORE,        /* to the byte before it */
+    WALL_READS_FAR,     /* reads a page behind it */
+    WALL_FORGES,        /* looks for the token of results, and writes a pass */
+    WALL_STAYS,         /* somebody stays, in a session of its own */
+    NO_RANKS,           /* there is no device, and so no rank but one */
+    REFUSES_ALL,
     /* models */
     FORWARD_HANGS,
     FORWARD_LEAKS, /* keeps a batch of each step */
@@ -72,6 +87,10 @@ struct impl_model {
 };
 
 enum habit habit_of(const char *word); /* HABITS: no such */
+
+/* hostile_walls.c */
+void act_on_walls(enum habit habit, const struct impl_scatter *op);
+int act_refuse_all(struct impl_error *err);
 
 /* hostile_acts.c: what is done in place of, or after, a good operation. */
 void act_crash(void);

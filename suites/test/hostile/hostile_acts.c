@@ -45,6 +45,20 @@ static const char *const words[HABITS] = {
     [SCATTER_FORGES] = "scatter-forges",
     [SCATTER_BROKEN] = "scatter-broken",
     [NEVER_REFUSES] = "never-refuses",
+    [WALL_ROUNDS] = "rounds",
+    [WALL_ROUNDS_BACK] = "rounds-back",
+    [WALL_FLUSHES] = "flushes",
+    [WALL_TRAPS] = "traps",
+    [WALL_LOCALE] = "locale",
+    [WALL_LOCALE_INSIDE] = "locale-inside",
+    [WALL_SIGNALS] = "signals",
+    [WALL_BEHIND] = "input-behind",
+    [WALL_BEFORE] = "input-before",
+    [WALL_READS_FAR] = "reads-far",
+    [WALL_FORGES] = "forges-pass",
+    [WALL_STAYS] = "stays",
+    [NO_RANKS] = "no-ranks",
+    [REFUSES_ALL] = "refuses-all",
     [FORWARD_HANGS] = "forward-hangs",
     [FORWARD_LEAKS] = "forward-leaks",
     [BACKWARD_CRASHES] = "backward-crashes",
@@ -167,6 +181,7 @@ static void write_at(const void *data, size_t forward, size_t back)
 
 void act_before_scatter(enum habit habit, struct impl_scatter *op)
 {
+    act_on_walls(habit, op);
     if (habit == SCATTER_CRASHES)
         act_crash();
     if (habit == SCATTER_ABORTS)

@@ -1,0 +1,135 @@
+/* check/strays.c: finds and kills what an implementation leaves behind (check/strays.h). */
+#include "check/strays.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAUSE_NS = 2000000, GRACE_PAUSES = 100, KILL_ROUNDS = 20 };
+
+void strays_watch(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+static bool is_watched(void)
+{
+    int watched = 0;
+
+    return prctl(PR_GET_CHILD_SUBREAPER, &watched, 0, 0, 0) == 0 && watched == 1;
+}
+
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+    nanosleep(&pause, NULL);
+}
+
+/* ---- /proc ----------------------------------------------------------------------------------- */
+
+/* Whether a process is a child of ours that lives. Its name is in brackets and may hold any
+ * character. */
+static bool is_living_child(const char *number, char name[32])
+{
+    char path[64], text[512], state = 'Z', *end;
+    const char *begin;
+    int parent = 0;
+    FILE *file;
+    size_t n;
+
+    snprintf(path, sizeof path, "/proc/%.20s/stat", number);
+    file = fopen(path, "r");
+    if (!file)
+        return false; /* ended meanwhile */
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    begin = strchr(text, '(');
+    end = strrchr(text, ')');
+    if (!begin || !end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+        return false;
+    if (parent != (int)getpid() || state == 'Z' || state == 'X')
+        return false;
+    *end = '\0';
+    snprintf(name, 32, "%.31s", begin + 1);
+    return true;
+}
+
+static bool is_spared(pid_t pid, const pid_t spared[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        if (spared[i] == pid)
+            return true;
+    return false;
+}
+
+static size_t kill_children(const pid_t spared[], size_t n, char name[32])
+{
+    DIR *list = opendir("/proc");
+    const struct dirent *entry;
+    size_t killed = 0;
+
+    if (!list)
+        return 0;
+    while ((entry = readdir(list))) {
+        const long pid = strtol(entry->d_name, NULL, 10);
+
+        if (pid > 1 && !is_spared((pid_t)pid, spared, n) && is_living_child(entry->d_name, name))
+            killed += kill((pid_t)pid, SIGKILL) == 0;
+    }
+    closedir(list);
+    return killed;
+}
+
+size_t strays_kill(const pid_t spared[], size_t n)
+{
+    char name[32];
+
+    return kill_children(spared, n, name);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Takes in who has ended. Whether anybody is left. */
+static bool anybody_left(void)
+{
+    pid_t pid;
+
+    do
+        pid = waitpid(-1, NULL, WNOHANG);
+    while (pid > 0);
+    return pid == 0;
+}
+
+/* What was killed takes a moment to end, and its own children are ours then. */
+void strays_end(struct strays *strays)
+{
+    *strays = (struct strays){.unwatched = !is_watched()};
+    for (int i = 0; i < GRACE_PAUSES; ++i) {
+        if (!anybody_left())
+            return;
+        nap();
+    }
+    for (int round = 0; round < KILL_ROUNDS; ++round) {
+        const size_t killed = kill_children(NULL, 0, strays->name);
+
+        strays->n += (uint32_t)killed;
+        if (killed == 0) {
+            strays->unseen = 1;
+            return;
+        }
+        for (int i = 0; i < GRACE_PAUSES; ++i) {
+            if (!anybody_left())
+                return;
+            nap();
+        }
+    }
+    strays->unseen = 1;
+}

@@ -1,0 +1,265 @@
+/* ask.c: our side of the wall: asks the other process for calls, and says how it ended.
+ *
+ * Nothing that it does reaches further than an answer or a reason. */
+#include "inside.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50, PATIENCE_MS = 1000, PAUSE_NS = 500000 };
+
+const char *const wall_op_words[WALL_OPS] = {
+    [WALL_LOAD] = "load",
+    [WALL_OPEN] = "open",
+    [WALL_CLOSE] = "close",
+    [WALL_RESET] = "reset",
+    [WALL_SPLIT] = "split",
+    [WALL_SCATTER] = "scatter",
+    [WALL_GATHER] = "gather",
+    [WALL_BROADCAST] = "broadcast",
+    [WALL_REDUCE] = "reduce",
+    [WALL_APPLY] = "apply",
+    [WALL_BUCKETS] = "buckets",
+    [WALL_SAMPLER] = "sampler",
+    [WALL_MODEL_OPEN] = "model_open",
+    [WALL_MODEL_CLOSE] = "model_close",
+    [WALL_PARAMS] = "params",
+    [WALL_PARAM] = "param",
+    [WALL_SET] = "set",
+    [WALL_GET] = "get",
+    [WALL_TO] = "to",
+    [WALL_ZERO_GRAD] = "zero_grad",
+    [WALL_FORWARD] = "forward",
+    [WALL_BACKWARD] = "backward",
+    [WALL_STEP] = "step",
+};
+
+/* ---- how it ended ---------------------------------------------------------------------------- */
+
+static bool has_ended(const struct wall *wall, siginfo_t *info)
+{
+    *info = (siginfo_t){.si_pid = 0};
+    return waitid(P_PID, (id_t)wall->pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info->si_pid == wall->pid;
+}
+
+void wall_wait(const struct wall *wall, siginfo_t *info)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+    for (int i = 0; i < PATIENCE_MS * 1000000 / PAUSE_NS && !has_ended(wall, info); ++i)
+        nanosleep(&pause, NULL);
+}
+
+/* Somebody outside ends processes by these, an implementation does not crash by them. */
+static bool from_outside(int number)
+{
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+/* The address of a crash, when there was one. */
+static void read_fault(struct wall *wall)
+{
+    const void *at = NULL;
+
+    if (read(wall->fault, &at, sizeof at) == (ssize_t)sizeof at)
+        wall->touched = at;
+}
+
+static void note_death(struct wall *wall, enum wall_op op)
+{
+    siginfo_t info;
+
+    wall_wait(wall, &info);
+    wall->fell = true;
+    if (info.si_pid == 0) {
+        snprintf(wall->dead, sizeof wall->dead, "the process closed its way of answering, in %s",
+                 wall_op_words[op]);
+    } else if (info.si_code == CLD_EXITED) {
+        snprintf(wall->dead, sizeof wall->dead,
+                 "the process ended with status %d and without an answer, in %s", info.si_status,
+                 wall_op_words[op]);
+    } else {
+        read_fault(wall);
+        wall->fell = !from_outside(info.si_status);
+        snprintf(wall->dead, sizeof wall->dead, "the process died of signal %d (%s), in %s",
+                 info.si_status, strsignal(info.si_status), wall_op_words[op]);
+    }
+}
+
+/* Whether there is something to read, or the end; false: it has ended and said nothing. */
+static bool await(const struct wall *wall)
+{
+    struct pollfd end = {.fd = wall->answer, .events = POLLIN};
+    siginfo_t info;
+
+    for (;;) {
+        if (poll(&end, 1, TICK_MS) > 0)
+            return true;
+        /* Somebody that it started may hold the pipe open. */
+        if (has_ended(wall, &info))
+            return poll(&end, 1, 0) > 0;
+    }
+}
+
+int wall_answer(struct wall *wall, enum wall_op op)
+{
+    uint64_t number = 0;
+    ssize_t n = -1;
+
+    while (await(wall)) {
+        n = read(wall->answer, &number, sizeof number);
+        if (n >= 0 || errno != EINTR)
+            break;
+    }
+    if (n == (ssize_t)sizeof number && number == wall->number)
+        return 0;
+    if (n <= 0) {
+        note_death(wall, op);
+        return -1;
+    }
+    wall->fell = true;
+    snprintf(wall->dead, sizeof wall->dead,
+             "something other than the suite wrote into the pipe for answers, in %s",
+             wall_op_words[op]);
+    return -1;
+}
+
+void wall_note(struct wall *wall, const char *what)
+{
+    if (wall->changed[0] == '\0')
+        snprintf(wall->changed, sizeof wall->changed, "%s", what);
+}
+
+void *wall_put(struct wall *wall, const void *from, size_t bytes)
+{
+    const size_t need = (bytes + sizeof(max_align_t)) / sizeof(max_align_t);
+    void *to = &wall->box->room[wall->used];
+
+    if (!from)
+        return NULL;
+    if (wall->full || need > WALL_ROOM / sizeof(max_align_t) - wall->used) {
+        wall->full = true;
+        return NULL;
+    }
+    memcpy(to, from, bytes);
+    wall->used += need;
+    return to;
+}
+
+static int refuse(struct impl_error *err, const char *text)
+{
+    *err = (struct impl_error){
+        .status = IMPL_EBROKEN, .replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    snprintf(err->text, sizeof err->text, "%.255s", text);
+    return IMPL_EBROKEN;
+}
+
+static int send_request(const struct wall *wall)
+{
+    const struct timespec at_once = {0};
+    sigset_t pipe_only, before;
+    ssize_t n;
+
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    do
+        n = write(wall->ask, &wall->number, sizeof wall->number);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EPIPE)
+        sigtimedwait(&pipe_only, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return n == (ssize_t)sizeof wall->number ? 0 : -1;
+}
+
+int wall_call(struct wall *wall, enum wall_op op, struct impl_error *err)
+{
+    struct wall_box *box = wall->box;
+    const bool full = wall->full;
+
+    wall->changed[0] = '\0';
+    wall->used = 0;
+    wall->full = false;
+    if (wall->dead[0] != '\0')
+        return refuse(err, wall->dead);
+    if (full)
+        return refuse(err, "the arguments of the call need more room than there is");
+    box->number = ++wall->number;
+    box->op = op;
+    box->error = *err;
+    box->n_fresh = wall->arena.n_fresh;
+    memcpy(box->fresh, wall->arena.fresh, wall->arena.n_fresh * sizeof *box->fresh);
+    wall->arena.n_fresh = 0;
+    if (send_request(wall) != 0) {
+        note_death(wall, op);
+        return refuse(err, wall->dead);
+    }
+    if (wall_answer(wall, op) != 0)
+        return refuse(err, wall->dead);
+    memcpy(err, &box->error, sizeof *err);
+    err->text[sizeof err->text - 1] = '\0';
+    memcpy(wall->changed, box->changed, sizeof wall->changed);
+    wall->changed[sizeof wall->changed - 1] = '\0';
+    return box->status;
+}
+
+/* ---- what is known of it --------------------------------------------------------------------- */
+
+const struct impl_ops *wall_ops(const struct wall *wall)
+{
+    return &wall->ops;
+}
+
+struct arena *wall_arena(struct wall *wall)
+{
+    return &wall->arena;
+}
+
+const char *wall_options(const struct wall *wall)
+{
+    return wall->options;
+}
+
+const char *wall_dead(const struct wall *wall)
+{
+    return wall->dead[0] != '\0' ? wall->dead : NULL;
+}
+
+bool wall_fell(const struct wall *wall)
+{
+    return wall->fell;
+}
+
+const void *wall_touched(const struct wall *wall)
+{
+    return wall->touched;
+}
+
+const char *wall_changed(const struct wall *wall)
+{
+    return wall->changed;
+}
+
+int wall_resident(const struct wall *wall, size_t *bytes)
+{
+    unsigned long long total, pages = 0;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)wall->pid);
+    file = fopen(path, "r");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%llu %llu", &total, &pages) != 2)
+        pages = 0;
+    fclose(file);
+    *bytes = (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+    return pages > 0 ? 0 : -1;
+}

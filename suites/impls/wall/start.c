@@ -1,0 +1,246 @@
+/* start.c: the process behind the wall: how it becomes what it is, and how it ends.
+ *
+ * It cannot look into us: we are not to be traced (the harness sees to that), and it gives up the
+ * right to trace those who are not, which root has. */
+#define _DEFAULT_SOURCE /* syscall, MAP_NORESERVE */
+
+#include "inside.h"
+
+#include "files/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
+}
+
+/* ---- becoming the other side ----------------------------------------------------------------- */
+
+/* The address goes to who judges; then the fault happens again, and is what it would have been. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const void *const at = info->si_addr;
+
+    (void)context;
+    if (info->si_code <= 0 || write(WALL_FD, &at, sizeof at) < 0)
+        raise(number);
+}
+
+static void watch_faults(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault};
+
+    action.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* As well as can be done: who is not root has no such right. */
+static void give_up_tracing(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+
+    memset(data, 0, sizeof data);
+    prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+    if (syscall(SYS_capget, &header, data) != 0)
+        return;
+    data[0].effective &= ~((uint32_t)1 << CAP_SYS_PTRACE);
+    data[0].permitted &= ~((uint32_t)1 << CAP_SYS_PTRACE);
+    data[0].inheritable &= ~((uint32_t)1 << CAP_SYS_PTRACE);
+    syscall(SYS_capset, &header, data);
+}
+
+struct pipes {
+    int ask[2], answer[2], fault[2];
+};
+
+static _Noreturn void become_other(struct wall *wall, const struct wall_plan *plan,
+                                   struct pipes *pipes)
+{
+    struct wall_serve serve = {.plan = plan, .box = wall->box, .arena = wall->arena};
+
+    if (plan->forget)
+        plan->forget(plan->context);
+    close(pipes->ask[1]);
+    close(pipes->answer[0]);
+    close(pipes->fault[0]);
+    if (dup2(pipes->fault[1], WALL_FD) < 0 || fcntl(WALL_FD, F_SETFD, FD_CLOEXEC) < 0)
+        _exit(EXIT_FAILURE);
+    serve.ask = fcntl(pipes->ask[0], F_DUPFD_CLOEXEC, WALL_FD + 1);
+    serve.answer = fcntl(pipes->answer[1], F_DUPFD_CLOEXEC, WALL_FD + 1);
+    close(pipes->ask[0]);
+    close(pipes->answer[1]);
+    close(pipes->fault[1]);
+    if (serve.ask < 0 || serve.answer < 0)
+        _exit(EXIT_FAILURE);
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a debugger may look at it */
+    give_up_tracing();
+    if (!plan->sanitized)
+        watch_faults();
+    wall_serve(&serve);
+}
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+static int open_pipes(struct pipes *pipes)
+{
+    int *const all[] = {pipes->ask, pipes->answer, pipes->fault};
+
+    for (int i = 0; i < 3; ++i)
+        all[i][0] = all[i][1] = -1;
+    for (int i = 0; i < 3; ++i)
+        if (child_pipe(all[i]) != 0)
+            return -1;
+    return fcntl(pipes->fault[0], F_SETFL, O_NONBLOCK) < 0 ? -1 : 0;
+}
+
+static struct wall_box *open_box(void)
+{
+    const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    void *memory = MAP_FAILED;
+
+    if (zero < 0)
+        return NULL;
+    memory = mmap(NULL, sizeof(struct wall_box) + WALL_ROOM, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_NORESERVE, zero, 0);
+    close(zero);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void free_wall(struct wall *wall)
+{
+    close_end(&wall->ask);
+    close_end(&wall->answer);
+    close_end(&wall->fault);
+    arena_close(&wall->arena);
+    if (wall->box)
+        munmap(wall->box, sizeof(struct wall_box) + WALL_ROOM);
+    free(wall);
+}
+
+/* Only operations that are there; the members from `open` on are functions. */
+static void pick_operations(struct wall *wall)
+{
+    enum { FIRST = offsetof(struct impl_ops, open), EACH = sizeof wall->ops.open };
+    static const unsigned char none[EACH];
+    struct impl_ops there;
+
+    memcpy(&there, &wall->box->table, sizeof there);
+    wall->ops = wall_table;
+    for (size_t at = FIRST; at + EACH <= sizeof there; at += EACH)
+        if (memcmp((const unsigned char *)&there + at, none, EACH) == 0)
+            memset((unsigned char *)&wall->ops + at, 0, EACH);
+}
+
+static int fork_other(struct wall *wall, const struct wall_plan *plan)
+{
+    struct pipes pipes;
+    int problem = open_pipes(&pipes) ? errno : 0;
+
+    if (problem == 0) {
+        wall->pid = child_fork(CHILD_SAME_GROUP);
+        if (wall->pid == 0)
+            become_other(wall, plan, &pipes);
+        problem = wall->pid < 0 ? errno : 0;
+    }
+    close_end(&pipes.ask[0]);
+    close_end(&pipes.answer[1]);
+    close_end(&pipes.fault[1]);
+    wall->ask = pipes.ask[1];
+    wall->answer = pipes.answer[0];
+    wall->fault = pipes.fault[0];
+    errno = problem;
+    return problem == 0 ? 0 : -1;
+}
+
+/* What came of loading. */
+static int take_load(struct wall *wall, char reason[WALL_REASON], bool *blame)
+{
+    *blame = false;
+    if (wall_answer(wall, WALL_LOAD) != 0) {
+        *blame = wall->fell;
+        snprintf(reason, WALL_REASON, "%s", wall->dead);
+        return -1;
+    }
+    if (wall->box->status != IMPL_OK) {
+        memcpy(reason, wall->box->reason, WALL_REASON);
+        reason[WALL_REASON - 1] = '\0';
+        return -1;
+    }
+    memcpy(wall->changed, wall->box->changed, sizeof wall->changed);
+    wall->changed[sizeof wall->changed - 1] = '\0';
+    if (wall->changed[0] != '\0') {
+        *blame = true;
+        snprintf(reason, WALL_REASON, "load left changed: %s", wall->changed);
+        return -1;
+    }
+    memcpy(wall->options, wall->box->options, sizeof wall->options);
+    wall->options[sizeof wall->options - 1] = '\0';
+    pick_operations(wall);
+    return 0;
+}
+
+int wall_start(const struct wall_plan *plan, struct wall **wall, char reason[WALL_REASON],
+               bool *blame)
+{
+    struct wall *made = calloc(1, sizeof *made);
+    char ignored[WALL_REASON];
+
+    *wall = NULL;
+    *blame = false;
+    if (!made) {
+        snprintf(reason, WALL_REASON, "out of memory");
+        return -1;
+    }
+    made->ask = made->answer = made->fault = -1;
+    made->box = open_box();
+    if (!made->box || arena_open(&made->arena, ARENA_SHARED) != 0 || fork_other(made, plan) != 0) {
+        snprintf(reason, WALL_REASON, "no process for the implementation can be started: %s",
+                 strerror(errno));
+        free_wall(made);
+        return -1;
+    }
+    if (take_load(made, reason, blame) == 0) {
+        *wall = made;
+        return 0;
+    }
+    wall_end(made, ignored);
+    return -1;
+}
+
+int wall_end(struct wall *wall, char reason[WALL_REASON])
+{
+    siginfo_t info;
+    int status = 0;
+
+    close_end(&wall->ask);
+    wall_wait(wall, &info);
+    kill(wall->pid, SIGKILL); /* before it is waited for, its number is nobody else's */
+    child_wait(wall->pid, &status);
+    if (wall->dead[0] != '\0' || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+        free_wall(wall);
+        return 0;
+    }
+    if (WIFEXITED(status))
+        snprintf(reason, WALL_REASON, "the process ended with status %d", WEXITSTATUS(status));
+    else
+        snprintf(reason, WALL_REASON, "the process did not end by itself: signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    free_wall(wall);
+    return -1;
+}
