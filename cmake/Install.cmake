@@ -83,5 +83,7 @@ install(FILES
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/test/install/example.c
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES ${PROJECT_SOURCE_DIR}/suites/impls/example/example.c
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples RENAME adapter.c)
 
 include(${CMAKE_CURRENT_LIST_DIR}/Package.cmake)

@@ -90,7 +90,8 @@ if [ "$(nproc)" -ge 2 ]; then
     } | profile slow.yaml '' 'launches: 5'
     sweep 1 slow.jsonl virt:2+fault:slow@1/1/200
     expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl
-    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [23]'
+    # Three times; on a busy machine the slow device waits for a core, too.
+    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [2-9]'
     has 'INVALID matrix_product .* a device is slow on purpose'
     if command -v python3 >/dev/null; then
         expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl --format json

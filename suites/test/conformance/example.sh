@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# The example adapter, built as a stranger would: in a folder of its own, with nothing but the
-# installed header. It must pass, a broken copy of it must fail, and so must what it cannot do.
+# The example adapter, built as a stranger would: in a folder of its own, with nothing but what is
+# installed. It must pass, a broken copy of it must fail, and so must what it cannot do.
 # usage: example.sh BUILD-OR-PREFIX LOCKSTEP
 set -eu
 
 where=$1
 lockstep=$2
-source=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../../impls/example" && pwd)/example.c
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -15,6 +14,7 @@ if [ -e "$where/CMakeCache.txt" ]; then
     prefix=$work/prefix
     cmake --install "$where" --prefix "$prefix" >"$work/install.txt"
 fi
+source=$prefix/share/doc/lockstep/examples/adapter.c
 lines=$(wc -l <"$source")
 if [ "$lines" -gt 60 ]; then
     echo "example.sh: the example has $lines lines, not at most 60" >&2
