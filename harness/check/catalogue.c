@@ -74,10 +74,11 @@ const struct check_excuse *runner_excuse(const struct check_area *area, const ch
 
 static int cases_of(const struct check_area *area, const char *rule)
 {
+    const struct check_case *test;
     int n = 0;
 
-    for (int i = 0; i < area->n; ++i)
-        n += strcmp(area->cases[i].rule, rule) == 0;
+    for (int i = 0; (test = check_area_case(area, i)); ++i)
+        n += strcmp(test->rule, rule) == 0;
     return n;
 }
 
@@ -158,12 +159,13 @@ static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
 
 static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
 {
+    const struct check_case *test;
     char rule[32];
 
     if (area->n_rules < 1 || area->n_rules > 99)
         return fault(why, "area %s: no rules", area->name);
-    for (int i = 0; i < area->n; ++i)
-        if (check_case_row(area, &area->cases[i], why))
+    for (int i = 0; (test = check_area_case(area, i)); ++i)
+        if (check_case_row(area, test, why))
             return -1;
     if (check_excuses(area, why))
         return -1;
@@ -188,19 +190,20 @@ static int compare_ids(const void *a, const void *b)
 
 static int check_unique(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
 {
+    const struct check_case *test;
     size_t total = 0, used = 0;
     int status = 0;
 
     for (int a = 0; a < n; ++a)
-        total += (size_t)areas[a]->n;
+        total += (size_t)check_area_size(areas[a]);
 
     const char **ids = calloc(total + 1, sizeof *ids);
 
     if (!ids)
         return fault(why, "out of memory");
     for (int a = 0; a < n; ++a)
-        for (int i = 0; i < areas[a]->n; ++i)
-            ids[used++] = areas[a]->cases[i].id;
+        for (int i = 0; (test = check_area_case(areas[a], i)); ++i)
+            ids[used++] = test->id;
     qsort(ids, used, sizeof *ids, compare_ids);
     for (size_t i = 1; i < used && status == 0; ++i)
         if (strcmp(ids[i - 1], ids[i]) == 0)

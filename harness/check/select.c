@@ -90,12 +90,13 @@ static size_t pick(const struct runner_options *options, const struct parts *are
     size_t n = 0;
 
     for (int a = 0; a < check_n_areas; ++a) {
-        const struct check_area *area = check_areas[a];
+        const struct check_case *test;
 
-        for (int i = 0; i < area->n && area_matches(areas, area->name); ++i)
-            if ((area->cases[i].profiles & options->profiles) != 0 &&
-                only_matches(only, &area->cases[i]))
-                tests[n++] = &area->cases[i];
+        if (!area_matches(areas, check_areas[a]->name))
+            continue;
+        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
+            if ((test->profiles & options->profiles) != 0 && only_matches(only, test))
+                tests[n++] = test;
     }
     return n;
 }
@@ -127,7 +128,7 @@ int runner_select(const char *command, const struct runner_options *options,
     if (status)
         return status;
     for (int a = 0; a < check_n_areas; ++a)
-        total += (size_t)check_areas[a]->n;
+        total += (size_t)check_area_size(check_areas[a]);
     *tests = calloc(total, sizeof **tests);
     if (!*tests) {
         command_complain(command, "out of memory");

@@ -311,9 +311,13 @@ static const struct check_case cases[] = {
     {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard_together,
      0, 0, 0},
     {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call, 0, 0, 0},
-    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0, 0, 0},
-    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained, 0, 0,
-     0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &agree_trained_table,
 };
 
-const struct check_area area_agree = {"AGREE", 3, cases, sizeof cases / sizeof cases[0], NULL, 0};
+const struct check_area area_agree = {"AGREE", 3, tables, sizeof tables / sizeof tables[0],
+                                      NULL,    0};

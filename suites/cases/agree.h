@@ -1,4 +1,4 @@
-/* agree.h: area AGREE: a vote among devices, and the cases of agree_trained.c. */
+/* agree.h: area AGREE: a vote among devices, and the table of agree_trained.c. */
 #ifndef CASES_AGREE_H
 #define CASES_AGREE_H
 
@@ -15,7 +15,6 @@ struct votes {
 /* All bits the same; the one that deviates is named, by majority. */
 void agree_all(struct check *c, const struct votes *v);
 
-void agree_runs(struct check *c);
-void agree_trained(struct check *c);
+extern const struct check_table agree_trained_table;
 
 #endif

@@ -90,7 +90,7 @@ static void train(struct check *c, int k, const char *delays, struct run *run)
     }
 }
 
-void agree_runs(struct check *c)
+static void agree_runs(struct check *c)
 {
     static const char *const delays[] = {"0", "0", "2,1,0"};
 
@@ -179,7 +179,7 @@ static const struct impl_array *used_on(struct check *c, int device,
     return check_infer(c, model, check_array(c, 2, in, check_randoms(c, 14, 91)));
 }
 
-void agree_trained(struct check *c)
+static void agree_trained(struct check *c)
 {
     const size_t in[] = {7, 2};
     struct impl_model *one = trained(c, 1);
@@ -209,3 +209,14 @@ void agree_trained(struct check *c)
         check_same(c, "output of the model trained on one device", v.of[0], expected);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+static const struct check_case cases[] = {
+    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0, 0, 0},
+    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained, 0, 0,
+     0},
+};
+const struct check_table agree_trained_table = CHECK_TABLE(cases);

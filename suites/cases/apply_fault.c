@@ -82,7 +82,7 @@ static void must_work(struct check *c, int k)
                      check_sequence(c, 2, 3 + 20.0 * s, 2));
 }
 
-void apply_reuse(struct check *c)
+static void apply_reuse(struct check *c)
 {
     int k;
 
@@ -120,7 +120,7 @@ static void join_calls(struct check *c, int k, int bad, int sleeper)
     must_work(c, k);
 }
 
-void apply_joined(struct check *c)
+static void apply_joined(struct check *c)
 {
     const int k = primitive_some(c);
 
@@ -145,7 +145,7 @@ static void join_replicas(struct check *c, int k, int bad, int sleeper)
     golden_works(c, k);
 }
 
-void apply_joined_forward(struct check *c)
+static void apply_joined_forward(struct check *c)
 {
     const int k = primitive_some(c);
 
@@ -215,22 +215,22 @@ static void two_fail(struct check *c, void (*fail)(struct check *, int, bool, bo
     fail(c, k, false, lowest);
 }
 
-void apply_lowest(struct check *c)
+static void apply_lowest(struct check *c)
 {
     two_fail(c, two_calls_fail, true);
 }
 
-void apply_first(struct check *c)
+static void apply_first(struct check *c)
 {
     two_fail(c, two_calls_fail, false);
 }
 
-void apply_lowest_forward(struct check *c)
+static void apply_lowest_forward(struct check *c)
 {
     two_fail(c, two_replicas_fail, true);
 }
 
-void apply_first_forward(struct check *c)
+static void apply_first_forward(struct check *c)
 {
     two_fail(c, two_replicas_fail, false);
 }
@@ -247,7 +247,7 @@ static const struct kind {
     {"device", "elsewhere", IMPL_EDEVICE},
 };
 
-void apply_report(struct check *c)
+static void apply_report(struct check *c)
 {
     int k;
 
@@ -291,12 +291,12 @@ static void report_in(struct check *c, const char *when)
         }
 }
 
-void apply_report_forward(struct check *c)
+static void apply_report_forward(struct check *c)
 {
     report_in(c, "forward");
 }
 
-void apply_report_backward(struct check *c)
+static void apply_report_backward(struct check *c)
 {
     report_in(c, "backward");
 }
@@ -364,7 +364,7 @@ static const char *fails_once(struct check *c, int replica, const char *when)
                       replica, when);
 }
 
-void apply_retry_forward(struct check *c)
+static void apply_retry_forward(struct check *c)
 {
     int k;
 
@@ -384,7 +384,7 @@ void apply_retry_forward(struct check *c)
 }
 
 /* The failing layer comes first: when it fails, the replicas have gradients already. */
-void apply_retry_backward(struct check *c)
+static void apply_retry_backward(struct check *c)
 {
     int k;
 
@@ -402,3 +402,86 @@ void apply_retry_backward(struct check *c)
         }
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define APPLY    .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_APPLY
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+#define LOWEST   .dialect = IMPL_FAILING, .choice = IMPL_LOWEST
+#define FIRST    .dialect = IMPL_FAILING, .choice = IMPL_FIRST
+
+static const struct check_case cases[] = {
+    {.id = "APPLY-08.calls",
+     .rule = "APPLY-08",
+     .obligation = MUST_REFUSE,
+     APPLY,
+     .devices = 2,
+     .run = apply_joined},
+    {.id = "APPLY-08.forward",
+     .rule = "APPLY-08",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = apply_joined_forward},
+    {.id = "APPLY-09.lowest",
+     .rule = "APPLY-09",
+     .obligation = MUST_REFUSE,
+     APPLY,
+     .devices = 2,
+     .run = apply_lowest,
+     LOWEST},
+    {.id = "APPLY-09.lowest_forward",
+     .rule = "APPLY-09",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = apply_lowest_forward,
+     LOWEST},
+    {.id = "APPLY-09.first",
+     .rule = "APPLY-09",
+     .obligation = MUST_REFUSE,
+     APPLY,
+     .devices = 2,
+     .run = apply_first,
+     FIRST},
+    {.id = "APPLY-09.first_forward",
+     .rule = "APPLY-09",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = apply_first_forward,
+     FIRST},
+    {.id = "APPLY-10.calls",
+     .rule = "APPLY-10",
+     .evidence = REPORTED,
+     .obligation = MUST_REFUSE,
+     APPLY,
+     .devices = 1,
+     .run = apply_report},
+    {.id = "APPLY-10.forward",
+     .rule = "APPLY-10",
+     .evidence = REPORTED,
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = apply_report_forward},
+    {.id = "APPLY-10.backward",
+     .rule = "APPLY-10",
+     .evidence = REPORTED,
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = apply_report_backward},
+    {.id = "APPLY-12.forward",
+     .rule = "APPLY-12",
+     PARALLEL,
+     .devices = 1,
+     .run = apply_retry_forward},
+    {.id = "APPLY-12.backward",
+     .rule = "APPLY-12",
+     PARALLEL,
+     .devices = 2,
+     .run = apply_retry_backward},
+    {.id = "APPLY-12.calls", .rule = "APPLY-12", APPLY, .devices = 1, .run = apply_reuse},
+};
+const struct check_table apply_fault_table = CHECK_TABLE(cases);

@@ -36,7 +36,7 @@ static const char *delays(struct check *c, int k, int turn)
     return turn == 0 ? falling(c, k, 7) : k == 2 ? "[4,0]" : "[4,4,0,4]";
 }
 
-void apply_model_order(struct check *c)
+static void apply_model_order(struct check *c)
 {
     const int k = primitive_some(c);
     const size_t n = rows_for(k);
@@ -59,7 +59,7 @@ void apply_model_order(struct check *c)
     }
 }
 
-void apply_model_backward_order(struct check *c)
+static void apply_model_backward_order(struct check *c)
 {
     const int k = primitive_some(c);
     const size_t n = rows_for(k);
@@ -87,7 +87,7 @@ void apply_model_backward_order(struct check *c)
 
 /* One after another the replicas sleep k * each ms at least. Side by side they are faster, once at
  * least in ten times on a machine that has other work. */
-void apply_model_together(struct check *c)
+static void apply_model_together(struct check *c)
 {
     const int k = primitive_some(c);
     const int each = 120 / k;
@@ -112,7 +112,7 @@ void apply_model_together(struct check *c)
 }
 
 /* The same in the backward. */
-void apply_model_backward_together(struct check *c)
+static void apply_model_backward_together(struct check *c)
 {
     const int k = primitive_some(c);
     const int each = 120 / k;
@@ -139,7 +139,7 @@ void apply_model_backward_together(struct check *c)
 }
 
 /* All eight at once: a pool of fewer threads needs two turns, of `each` ms at least. */
-void apply_model_eight(struct check *c)
+static void apply_model_eight(struct check *c)
 {
     enum { EACH = 60, MOST = 8 };
     const size_t n = rows_for(MOST);
@@ -177,7 +177,7 @@ static void threads_of(struct check *c, struct impl_model *model, size_t rows, i
                        "the replicas %d and %d ran in one thread", other, s);
 }
 
-void apply_model_threads(struct check *c)
+static void apply_model_threads(struct check *c)
 {
     int k;
 
@@ -194,7 +194,7 @@ void apply_model_threads(struct check *c)
 
 /* ---- APPLY-05, 06 ---------------------------------------------------------------------------- */
 
-void apply_model_modes(struct check *c)
+static void apply_model_modes(struct check *c)
 {
     static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1, 1, 3, 3, 0, 0};
     int k;
@@ -219,7 +219,7 @@ void apply_model_modes(struct check *c)
 }
 
 /* The forward that fails has other modes than the one after it. */
-void apply_modes_after_failure(struct check *c)
+static void apply_modes_after_failure(struct check *c)
 {
     int k;
 
@@ -254,7 +254,7 @@ void apply_modes_after_failure(struct check *c)
         }
 }
 
-void apply_model_devices(struct check *c)
+static void apply_model_devices(struct check *c)
 {
     int k;
 
@@ -280,3 +280,55 @@ void apply_model_devices(struct check *c)
                          n, want);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "APPLY-02.forward",
+     .rule = "APPLY-02",
+     PARALLEL,
+     .devices = 2,
+     .run = apply_model_order},
+    {.id = "APPLY-02.backward",
+     .rule = "APPLY-02",
+     PARALLEL,
+     .devices = 2,
+     .run = apply_model_backward_order},
+    {.id = "APPLY-04.model",
+     .rule = "APPLY-04",
+     PARALLEL,
+     .devices = 2,
+     .run = apply_model_together},
+    {.id = "APPLY-04.backward",
+     .rule = "APPLY-04",
+     PARALLEL,
+     .devices = 2,
+     .run = apply_model_backward_together},
+    {.id = "APPLY-04.eight", .rule = "APPLY-04", PARALLEL, .devices = 8, .run = apply_model_eight},
+    {.id = "APPLY-04.replicas",
+     .rule = "APPLY-04",
+     .evidence = REPORTED,
+     .profiles = PROFILE_DATAPARALLEL,
+     .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE,
+     .devices = 1,
+     .run = apply_model_threads},
+    {.id = "APPLY-05.forward",
+     .rule = "APPLY-05",
+     PARALLEL,
+     .devices = 1,
+     .run = apply_model_modes},
+    {.id = "APPLY-05.after_failure",
+     .rule = "APPLY-05",
+     PARALLEL,
+     .devices = 1,
+     .run = apply_modes_after_failure},
+    {.id = "APPLY-06.forward",
+     .rule = "APPLY-06",
+     .evidence = REPORTED,
+     PARALLEL,
+     .devices = 1,
+     .run = apply_model_devices},
+};
+const struct check_table apply_model_table = CHECK_TABLE(cases);

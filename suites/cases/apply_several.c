@@ -4,7 +4,7 @@
 #include "primitive.h"
 
 /* Two inputs multiplied, two outputs: the product, and each of its rows twice. */
-void apply_several(struct check *c)
+static void apply_several(struct check *c)
 {
     enum { ROWS = 3 };
 
@@ -37,3 +37,12 @@ void apply_several(struct check *c)
         }
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define APPLY .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_APPLY
+
+static const struct check_case cases[] = {
+    {.id = "APPLY-03.several", .rule = "APPLY-03", APPLY, .devices = 1, .run = apply_several},
+};
+const struct check_table apply_several_table = CHECK_TABLE(cases);

@@ -209,8 +209,12 @@ static const struct check_case cases[] = {
     {"NONT-03.calls", "NONT-03", MUST, REPORTED, DP, NEEDS | IMPL_CAP_TRACE, 2, surplus_calls, 0, 0,
      0},
     {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor, 0, 0, 0},
-    {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, NEEDS, 1, state_argument, 0, 0, 0},
-    {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, NEEDS, 1, state_arguments, 0, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &state_kept_argument_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -219,5 +223,6 @@ static const struct check_excuse excuses[] = {
     {"NONT-05", false, "an output is an array: a replica cannot return a number, text or nothing"},
 };
 
-const struct check_area area_argument = {
-    "NONT", 7, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_argument = {"NONT",  7,
+                                         tables,  sizeof tables / sizeof tables[0],
+                                         excuses, sizeof excuses / sizeof excuses[0]};

@@ -144,39 +144,29 @@ static void called_by_each(struct check *c)
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, NORM = IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM };
+enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, counted_once, 0,
      IMPL_REPLICA_0, IMPL_ALIAS},
     {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, set_by_hand, 0,
      IMPL_REPLICA_0, IMPL_ALIAS},
-    {"BUF-02.known", "BUF-02", MAY, OBSERVED, DP, NORM, 2, buf_norm_known, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-02.first", "BUF-02", MAY, OBSERVED, DP, NORM, 1, buf_norm_first_shard, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, buf_norm_counts, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards, 0, 0, 0},
-    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation, 0, 0, 0},
-    {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, NORM, 2, state_norm_known, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, NORM, 1, state_norm_trained, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
-     IMPL_CLONE},
-    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
-    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, NORM, 1, state_norm_numbers, 30000, 0, 0},
     {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
     {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1, modes_told,
      0, 0, 0},
     {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
      called_by_each, 0, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &buffer_norm_table,
+    &state_norm_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -184,5 +174,6 @@ static const struct check_excuse excuses[] = {
     {"BUF-11", false, "the rule promises nothing about random layers, and there is none"},
 };
 
-const struct check_area area_buffer = {
-    "BUF", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_buffer = {"BUF",   12,
+                                       tables,  sizeof tables / sizeof tables[0],
+                                       excuses, sizeof excuses / sizeof excuses[0]};

@@ -1,15 +1,9 @@
-/* buffer.h: the cases of area BUF about batch norm (buffer_norm.c); their table is in buffer.c. */
+/* buffer.h: the table of area BUF that is not in buffer.c: batch norm. */
 #ifndef CASES_BUFFER_H
 #define CASES_BUFFER_H
 
-struct check;
+#include "check.h"
 
-void buf_norm_known(struct check *c);
-void buf_norm_first_shard(struct check *c);
-void buf_norm_clone(struct check *c);
-void buf_norm_counts(struct check *c);
-void buf_norm_shards(struct check *c);
-void buf_norm_evaluation(struct check *c);
-void buf_norm_one_row(struct check *c);
+extern const struct check_table buffer_norm_table;
 
 #endif

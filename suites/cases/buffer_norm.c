@@ -86,7 +86,7 @@ static void values_are(struct check *c, struct impl_model *model, int i, const d
 static const double column[] = {1, 2, 6, 3, 8}; /* G4 */
 
 /* Shard 0 has mean 3 and variance 7. */
-void buf_norm_known(struct check *c)
+static void buf_norm_known(struct check *c)
 {
     struct impl_model *model = one_column(c, 2, "1e-24");
     double mean = 0, variance = 1;
@@ -101,7 +101,7 @@ void buf_norm_known(struct check *c)
     }
 }
 
-void buf_norm_first_shard(struct check *c)
+static void buf_norm_first_shard(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = two_columns(c, k);
@@ -123,7 +123,7 @@ void buf_norm_first_shard(struct check *c)
 }
 
 /* Replicas that are clones keep what they learn; one device has no replica. */
-void buf_norm_clone(struct check *c)
+static void buf_norm_clone(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = one_column(c, k, "1e-24");
@@ -147,7 +147,7 @@ void buf_norm_clone(struct check *c)
 /* ---- BUF-03: the counter --------------------------------------------------------------------- */
 
 /* In training only. */
-void buf_norm_counts(struct check *c)
+static void buf_norm_counts(struct check *c)
 {
     static const bool trains[] = {true, true, false, true, false, false, true};
 
@@ -190,7 +190,7 @@ static void pairs_back(struct check *c, struct impl_model *model, int k, int tur
     check_values(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, BIAS), COLUMNS, bias);
 }
 
-void buf_norm_shards(struct check *c)
+static void buf_norm_shards(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = two_columns(c, k);
@@ -209,7 +209,7 @@ void buf_norm_shards(struct check *c)
 
 /* Mean 1.5, variance 3.75 and eps 0.25: the deviation is 2, also for shards of one row; nothing
  * moves. */
-void buf_norm_evaluation(struct check *c)
+static void buf_norm_evaluation(struct check *c)
 {
     static const size_t rows[] = {5, 10, 1, 16, 13};
 
@@ -261,7 +261,7 @@ static void refused(struct check *c, int k, size_t n)
     forward(c, model, op.in, false);
 }
 
-void buf_norm_one_row(struct check *c)
+static void buf_norm_one_row(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         refused(c, k, 2 * (size_t)k - 1);
@@ -274,3 +274,22 @@ void buf_norm_one_row(struct check *c)
                 check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, NORM = IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM };
+
+static const struct check_case cases[] = {
+    {"BUF-02.known", "BUF-02", MAY, OBSERVED, DP, NORM, 2, buf_norm_known, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-02.first", "BUF-02", MAY, OBSERVED, DP, NORM, 1, buf_norm_first_shard, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, buf_norm_counts, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards, 0, 0, 0},
+    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation, 0, 0, 0},
+    {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
+     IMPL_CLONE},
+    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
+};
+const struct check_table buffer_norm_table = CHECK_TABLE(cases);

@@ -63,18 +63,31 @@ struct check_excuse {
     const char *reason;
 };
 
-/* One file of cases: an area, rules NAME-01 .. NAME-n_rules. The list of areas is in list.c. Every
- * rule has a case or an excuse, never both. */
+/* The cases of one file that belong to one area, beside their functions. */
+struct check_table {
+    const struct check_case *cases;
+    int n;
+};
+#define CHECK_TABLE(cases_)                                                                        \
+    {                                                                                              \
+        .cases = (cases_), .n = sizeof(cases_) / sizeof(cases_)[0]                                 \
+    }
+
+/* An area, rules NAME-01 .. NAME-n_rules. The list of areas is in list.c. Every rule has a case or
+ * an excuse, never both. */
 struct check_area {
     const char *name; /* "SPLIT" */
     int n_rules;
-    const struct check_case *cases;
-    int n;
+    const struct check_table *const *tables;
+    int n_tables;
     const struct check_excuse *excuses;
     int n_excuses;
 };
 extern const struct check_area *const check_areas[];
 extern const int check_n_areas;
+int check_area_size(const struct check_area *area);
+/* The cases of an area, table after table: for (i = 0; (test = check_area_case(area, i)); ++i). */
+const struct check_case *check_area_case(const struct check_area *area, int i);
 
 /* ---- 2. Running one (for the runner) ------------------------------------------------------- */
 

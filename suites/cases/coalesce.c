@@ -275,14 +275,9 @@ static void tensor_by_tensor(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    PRIM = PROFILE_PRIMITIVES,
-    PAIR = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE,
-    COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS
-};
+enum { PRIM = PROFILE_PRIMITIVES, PAIR = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE };
 
 static const struct check_case cases[] = {
-    {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes, 0, 0, 0},
     {"COAL-02.broadcast", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      broadcast_any_buffer, 0, 0, 0},
     {"COAL-02.extremes", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, extremes_kept, 0,
@@ -290,12 +285,7 @@ static const struct check_case cases[] = {
     {"COAL-02.reduce", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, reduce_any_buffer, 0, 0,
      0},
     {"COAL-03.order", "COAL-03", MUST, OBSERVED, PRIM, PAIR, 1, order_kept, 0, 0, 0},
-    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups, 0,
-     0, 0},
-    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups, 0, 0, 0},
-    {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types, 0, 0, 0},
     {"COAL-06.values", "COAL-06", MUST, OBSERVED, PRIM, PAIR, 1, large_is_whole, 0, 0, 0},
-    {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone, 0, 0, 0},
     {"COAL-07.empty", "COAL-07", MUST, OBSERVED, PRIM, PAIR, 1, empty_survive, 0, 0, 0},
     {"COAL-08.neighbours", "COAL-08", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      neighbours_untouched, 0, 0, 0},
@@ -303,10 +293,15 @@ static const struct check_case cases[] = {
      originals_returned, 0, 0, 0},
     {"COAL-09.independent", "COAL-09", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, sums_independent,
      0, 0, 0},
-    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums, 0, 0,
-     0},
     {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, tensor_by_tensor, 0, 0,
      0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &coalesce_counts_table,
+    &own,
+    &values_kept_coalesce_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -315,5 +310,6 @@ static const struct check_excuse excuses[] = {
     {"COAL-12", false, "how DistributedDataParallel sends its buffers cannot be seen from outside"},
 };
 
-const struct check_area area_coalesce = {
-    "COAL", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_coalesce = {"COAL",  13,
+                                         tables,  sizeof tables / sizeof tables[0],
+                                         excuses, sizeof excuses / sizeof excuses[0]};

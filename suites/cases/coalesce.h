@@ -22,11 +22,6 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
 /* Adds 1 to every element. */
 void coalesce_add_one(struct impl_array *array);
 
-/* coalesce_counts.c */
-void coalesce_default_bytes(struct check *c);
-void coalesce_broadcast_groups(struct check *c);
-void coalesce_reduce_groups(struct check *c);
-void coalesce_groups_of_types(struct check *c);
-void coalesce_large_alone(struct check *c);
+extern const struct check_table coalesce_counts_table;
 
 #endif

@@ -58,7 +58,7 @@ static size_t reduce_transfers(struct check *c, const struct kind kinds[], int n
     return op.transfers;
 }
 
-void coalesce_default_bytes(struct check *c)
+static void coalesce_default_bytes(struct check *c)
 {
     static const struct kind one = {IMPL_F32, 1, {3}};
     size_t bytes = 0;
@@ -103,18 +103,18 @@ static void groups(struct check *c, bool broadcast)
     }
 }
 
-void coalesce_broadcast_groups(struct check *c)
+static void coalesce_broadcast_groups(struct check *c)
 {
     groups(c, true);
 }
 
-void coalesce_reduce_groups(struct check *c)
+static void coalesce_reduce_groups(struct check *c)
 {
     groups(c, false);
 }
 
 /* Six tensors of 40 bytes, two types in turn, a limit of two: each type fills its own groups. */
-void coalesce_groups_of_types(struct check *c)
+static void coalesce_groups_of_types(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
                                         {IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
@@ -126,7 +126,7 @@ void coalesce_groups_of_types(struct check *c)
 }
 
 /* 25 times the limit: one transfer. */
-void coalesce_large_alone(struct check *c)
+static void coalesce_large_alone(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {250}}};
 
@@ -134,3 +134,20 @@ void coalesce_large_alone(struct check *c)
               1);
     check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 1, 40, NULL), 1);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    PRIM = PROFILE_PRIMITIVES,
+    COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS
+};
+
+static const struct check_case cases[] = {
+    {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes, 0, 0, 0},
+    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups, 0,
+     0, 0},
+    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups, 0, 0, 0},
+    {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types, 0, 0, 0},
+    {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone, 0, 0, 0},
+};
+const struct check_table coalesce_counts_table = CHECK_TABLE(cases);

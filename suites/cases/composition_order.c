@@ -20,7 +20,7 @@ static struct impl_model *elsewhere(struct check *c, int k, int device, const ch
  */
 
 /* The input cannot be cut, but the wrong device is found first. */
-void comp_check_before_scatter(struct check *c)
+static void comp_check_before_scatter(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -40,7 +40,7 @@ void comp_check_before_scatter(struct check *c)
 
 /* Nothing runs when a parameter is on the wrong device: the buffer in front of it is not counted
  * up, and the layer that would fail once is not reached. */
-void comp_check_before_apply(struct check *c)
+static void comp_check_before_apply(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -62,7 +62,7 @@ void comp_check_before_apply(struct check *c)
     }
 }
 
-void comp_scatter_before_apply(struct check *c)
+static void comp_scatter_before_apply(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
@@ -81,7 +81,7 @@ void comp_scatter_before_apply(struct check *c)
 }
 
 /* The outputs could not be gathered, but one replica fails before. */
-void comp_apply_before_gather(struct check *c)
+static void comp_apply_before_gather(struct check *c)
 {
     static const char layers[] =
         "{\"kind\":\"widen\",\"columns\":[2,3]},"
@@ -103,7 +103,7 @@ void comp_apply_before_gather(struct check *c)
 /* ---- one device ------------------------------------------------------------------------------ */
 
 /* The module is called directly: a scalar stays one, for there is no gather. */
-void comp_direct(struct check *c)
+static void comp_direct(struct check *c)
 {
     static const size_t batches[] = {10, 1, 3};
 
@@ -130,7 +130,7 @@ void comp_direct(struct check *c)
 }
 
 /* The inputs are moved to the device all the same. */
-void comp_direct_moved(struct check *c)
+static void comp_direct_moved(struct check *c)
 {
     const size_t n = 3;
 
@@ -151,7 +151,7 @@ void comp_direct_moved(struct check *c)
 }
 
 /* Nothing is replicated or reduced, and nobody but the caller works. */
-void comp_direct_traffic(struct check *c)
+static void comp_direct_traffic(struct check *c)
 {
     struct impl_model *model = golden_affine(c, 1);
     struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
@@ -170,7 +170,7 @@ void comp_direct_traffic(struct check *c)
 /* ---- one row on several devices -------------------------------------------------------------- */
 
 /* One replica, but gathered: its scalar becomes a vector of one. */
-void comp_one_row(struct check *c)
+static void comp_one_row(struct check *c)
 {
     const size_t one = 1;
 
@@ -191,7 +191,7 @@ void comp_one_row(struct check *c)
     }
 }
 
-void comp_one_row_thread(struct check *c)
+static void comp_one_row_thread(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call = {.in = {golden_rows(c, 1)}, .n_in = 1};
@@ -209,7 +209,7 @@ void comp_one_row_thread(struct check *c)
 /* ---- who moves the module -------------------------------------------------------------------- */
 
 /* The wrapper does, to its one device. */
-void comp_wrapper_moves(struct check *c)
+static void comp_wrapper_moves(struct check *c)
 {
     for (int from = IMPL_HOST; from < golden_places(c); ++from) {
         struct impl_model *model = elsewhere(c, 1, from, "");
@@ -222,7 +222,7 @@ void comp_wrapper_moves(struct check *c)
 }
 
 /* It does not when it has several. */
-void comp_wrapper_keeps(struct check *c)
+static void comp_wrapper_keeps(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = elsewhere(c, k, IMPL_HOST, "");
@@ -239,7 +239,7 @@ void comp_wrapper_keeps(struct check *c)
     }
 }
 
-void comp_functional(struct check *c)
+static void comp_functional(struct check *c)
 {
     const size_t n = 10;
 
@@ -261,7 +261,7 @@ void comp_functional(struct check *c)
 }
 
 /* The function does not, not even to one device. */
-void comp_functional_keeps(struct check *c)
+static void comp_functional_keeps(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
@@ -279,7 +279,7 @@ void comp_functional_keeps(struct check *c)
 }
 
 /* It cuts and glues along dim: each element has 1000 * the columns of its shard added. */
-void comp_functional_dim(struct check *c)
+static void comp_functional_dim(struct check *c)
 {
     enum { ROWS = 2, COLUMNS = 10 };
     const size_t dim[] = {ROWS, COLUMNS};
@@ -304,7 +304,7 @@ void comp_functional_dim(struct check *c)
     }
 }
 
-void comp_functional_output(struct check *c)
+static void comp_functional_output(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
         for (int device = IMPL_HOST; device < golden_places(c); ++device) {
@@ -317,3 +317,40 @@ void comp_functional_output(struct check *c)
             check_model_close(c, model);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+#define PARALLEL   IMPL_CAP_PARALLEL
+#define TRACE      (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
+#define TRAFFIC    (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC)
+#define FUNCTIONAL (IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL)
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"COMP-03.check_scatter", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     comp_check_before_scatter, 0, 0, 0},
+    {"COMP-03.check_apply", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     comp_check_before_apply, 0, 0, 0},
+    {"COMP-03.scatter_apply", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     comp_scatter_before_apply, 0, 0, 0},
+    {"COMP-03.apply_gather", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     comp_apply_before_gather, 0, 0, 0},
+    {"COMP-04.direct", "COMP-04", MUST, OBSERVED, DP, PARALLEL, 1, comp_direct, 0, 0, 0},
+    {"COMP-04.moved", "COMP-04", MUST, REPORTED, DP, PARALLEL, 1, comp_direct_moved, 0, 0, 0},
+    {"COMP-04.traffic", "COMP-04", MUST, REPORTED, DP, TRAFFIC, 1, comp_direct_traffic, 0, 0, 0},
+    {"COMP-05.one_row", "COMP-05", MUST, OBSERVED, DP, PARALLEL, 2, comp_one_row, 0, 0, 0},
+    {"COMP-05.thread", "COMP-05", MUST, REPORTED, DP, TRACE, 2, comp_one_row_thread, 0, 0, 0},
+    {"COMP-06.wrapper_moves", "COMP-06", MUST, OBSERVED, DP, PARALLEL, 1, comp_wrapper_moves, 0, 0,
+     0},
+    {"COMP-06.wrapper_keeps", "COMP-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, comp_wrapper_keeps,
+     0, 0, 0},
+    {"COMP-06.functional", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 1, comp_functional, 0, 0, 0},
+    {"COMP-06.functional_keeps", "COMP-06", MUST_REFUSE, OBSERVED, DP, FUNCTIONAL, 1,
+     comp_functional_keeps, 0, 0, 0},
+    {"COMP-06.functional_dim", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 2, comp_functional_dim, 0,
+     0, 0},
+    {"COMP-06.functional_output", "COMP-06", MUST, REPORTED, DP, FUNCTIONAL, 2,
+     comp_functional_output, 0, 0, 0},
+};
+const struct check_table composition_order_table = CHECK_TABLE(cases);

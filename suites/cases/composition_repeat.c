@@ -25,7 +25,7 @@ static void backward(struct check *c, struct impl_model *model, size_t n, double
 }
 
 /* Of other sizes, and with one without gradients between. */
-void comp_two_forwards(struct check *c)
+static void comp_two_forwards(struct check *c)
 {
     const size_t four = 4;
 
@@ -46,7 +46,7 @@ void comp_two_forwards(struct check *c)
     }
 }
 
-void comp_interleaved(struct check *c)
+static void comp_interleaved(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -67,7 +67,7 @@ void comp_interleaved(struct check *c)
 }
 
 /* Two models at once, which share a session and nothing else; their backwards in either order. */
-void comp_two_models(struct check *c)
+static void comp_two_models(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *one = golden_affine(c, k), *other = golden_affine(c, golden_most(c, 4));
@@ -90,7 +90,7 @@ void comp_two_models(struct check *c)
 }
 
 /* Every forward has one backward; one without gradients has none. */
-void comp_once_each(struct check *c)
+static void comp_once_each(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -110,7 +110,7 @@ void comp_once_each(struct check *c)
 }
 
 /* Nine forwards, each of another size, before the first of their backwards. */
-void comp_deep(struct check *c)
+static void comp_deep(struct check *c)
 {
     enum { LEAST = 3, MOST = 11 };
 
@@ -133,7 +133,7 @@ void comp_deep(struct check *c)
 }
 
 /* After a forward the caller may write to the memory of its input: backward must not read it. */
-void comp_input_kept(struct check *c)
+static void comp_input_kept(struct check *c)
 {
     const size_t n = 10;
 
@@ -218,19 +218,19 @@ static void resident(struct check *c, bool grad)
     must_not_grow(c, &r, 128 * 1024);
 }
 
-void comp_resident(struct check *c)
+static void comp_resident(struct check *c)
 {
     resident(c, true);
 }
 
-void comp_resident_inference(struct check *c)
+static void comp_resident_inference(struct check *c)
 {
     resident(c, false);
 }
 
 /* Rows for fewer replicas than there are devices: nothing is left behind then either.
  * A shard has 48 KiB: 16 steps that leave one each leave 768. */
-void comp_resident_idle(struct check *c)
+static void comp_resident_idle(struct check *c)
 {
     enum { COLUMNS = 4096 };
     struct repeated r;
@@ -244,7 +244,7 @@ void comp_resident_idle(struct check *c)
 
 /* What the implementation says it holds is the same after 3 and after 23 steps, and after another
  * model came and went. */
-void comp_live(struct check *c)
+static void comp_live(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     struct repeated r;
@@ -270,7 +270,7 @@ void comp_live(struct check *c)
 }
 
 /* A step that fails leaves as little behind as one that does not. */
-void comp_live_errors(struct check *c)
+static void comp_live_errors(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     struct repeated r;
@@ -290,3 +290,28 @@ void comp_live_errors(struct check *c)
     check_int(c, "bytes held after nine more errors", (long long)trace->live_bytes,
               (long long)before);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+#define PARALLEL IMPL_CAP_PARALLEL
+#define MEMORY   (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY)
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_forwards, 0, 0,
+     0},
+    {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_interleaved, 0, 0, 0},
+    {"COMP-10.two_models", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_models, 0, 0, 0},
+    {"COMP-10.once_each", "COMP-10", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, comp_once_each, 0, 0,
+     0},
+    {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep, 0, 0, 0},
+    {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept, 0, 0, 0},
+    {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident, 0, 0, 0},
+    {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference, 0, 0,
+     0},
+    {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle, 0, 0, 0},
+    {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live, 0, 0, 0},
+    {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors, 0, 0, 0},
+};
+const struct check_table composition_repeat_table = CHECK_TABLE(cases);

@@ -9,7 +9,7 @@
 static const size_t batches[] = {10, 1, 9, 3, 17};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
-void comp_golden(struct check *c)
+static void comp_golden(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -27,7 +27,7 @@ void comp_golden(struct check *c)
     }
 }
 
-void comp_network(struct check *c)
+static void comp_network(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_net net;
@@ -48,7 +48,7 @@ void comp_network(struct check *c)
 }
 
 /* Falling, so that what an earlier and larger batch left behind would show. */
-void comp_every_size(struct check *c)
+static void comp_every_size(struct check *c)
 {
     const int k = golden_most(c, 8);
     struct impl_model *model = golden_affine(c, k);
@@ -61,7 +61,7 @@ void comp_every_size(struct check *c)
 }
 
 /* The first replica is the last to be ready. */
-void comp_delay(struct check *c)
+static void comp_delay(struct check *c)
 {
     const int k = golden_most(c, 4);
     const size_t n = 10;
@@ -74,7 +74,7 @@ void comp_delay(struct check *c)
 
 /* More rows than 16 bits can count; three of them, in the first, a middle and the last shard, have
  * a gradient. */
-void comp_large(struct check *c)
+static void comp_large(struct check *c)
 {
     const size_t n = 70001, with[] = {3, 65536, 70000};
     struct impl_model *model = golden_affine(c, golden_most(c, 8));
@@ -92,7 +92,7 @@ void comp_large(struct check *c)
 }
 
 /* Any number of dimensions; only the first is cut. */
-void comp_shapes(struct check *c)
+static void comp_shapes(struct check *c)
 {
     static const size_t shapes[][5] = {
         {10, 1, 0, 0, 0}, {7, 3, 2, 0, 0}, {9, 1, 2, 2, 0}, {5, 2, 1, 3, 2}};
@@ -150,7 +150,7 @@ static void shard_mean(struct check *c, struct impl_model *model, int k, size_t 
               dx);
 }
 
-void comp_shard_mean(struct check *c)
+static void comp_shard_mean(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"subtract_mean\"}");
@@ -164,7 +164,7 @@ void comp_shard_mean(struct check *c)
 }
 
 /* What depends on the size sees n_s, not N. */
-void comp_shard_size(struct check *c)
+static void comp_shard_size(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"tag_dim\",\"dim\":0}");
@@ -192,7 +192,7 @@ static const char constant[] =
     "{\"kind\":\"constant\",\"rows\":2,\"columns\":3,\"weight\":[1,4,9,16,25,36]}";
 
 /* It runs once, whatever the number of devices; so does its backward. */
-void comp_constant(struct check *c)
+static void comp_constant(struct check *c)
 {
     static const double weight[] = {1, 4, 9, 16, 25, 36}, g[] = {2, -3, 5, -7, 11, -13},
                         twice[] = {4, -6, 10, -14, 22, -26};
@@ -217,7 +217,7 @@ void comp_constant(struct check *c)
     }
 }
 
-void comp_constant_once(struct check *c)
+static void comp_constant_once(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call = {.n_in = 0};
@@ -260,20 +260,20 @@ static void arguments_only(struct check *c, int k, int times)
     check_model_close(c, model);
 }
 
-void comp_arguments_all(struct check *c)
+static void comp_arguments_all(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         arguments_only(c, k, k);
 }
 
-void comp_arguments_once(struct check *c)
+static void comp_arguments_once(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         arguments_only(c, k, 1);
 }
 
 /* Infinities, NaN, the largest and the smallest numbers come through bit for bit. */
-void comp_special(struct check *c)
+static void comp_special(struct check *c)
 {
     static const float values[] = {INFINITY, -INFINITY, 1e-40F,   -1e-44F, NAN,
                                    3.4e38F,  -1e-40F,   INFINITY, 1e-39F};
@@ -296,7 +296,7 @@ void comp_special(struct check *c)
 }
 
 /* Rows of 32 KiB: a shard has more than 64 KiB, in both directions. */
-void comp_wide_rows(struct check *c)
+static void comp_wide_rows(struct check *c)
 {
     enum { ROWS = 10, COLUMNS = 8192 };
     const size_t dim[] = {ROWS, COLUMNS}, count = (size_t)ROWS * COLUMNS;
@@ -315,3 +315,31 @@ void comp_wide_rows(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+#define PARALLEL  IMPL_CAP_PARALLEL
+#define TRACE     (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
+#define ARGUMENTS (IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS)
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"COMP-01.golden", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_golden, 0, 0, 0},
+    {"COMP-01.network", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_network, 0, 0, 0},
+    {"COMP-01.every_size", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_every_size, 0, 0, 0},
+    {"COMP-01.delay", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 2, comp_delay, 0, 0, 0},
+    {"COMP-01.large", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_large, 0, 0, 0},
+    {"COMP-01.shapes", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_shapes, 0, 0, 0},
+    {"COMP-01.special", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_special, 0, 0, 0},
+    {"COMP-01.wide_rows", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_wide_rows, 0, 0, 0},
+    {"COMP-02.mean", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_mean, 0, 0, 0},
+    {"COMP-02.size", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_size, 0, 0, 0},
+    {"COMP-08.constant", "COMP-08", MUST, OBSERVED, DP, PARALLEL, 1, comp_constant, 0, 0, 0},
+    {"COMP-08.once", "COMP-08", MUST, REPORTED, DP, TRACE, 2, comp_constant_once, 0, 0, 0},
+    {"COMP-09.all", "COMP-09", MUST, OBSERVED, DP, ARGUMENTS, 2, comp_arguments_all, 0,
+     IMPL_ARGUMENTS_ONLY, IMPL_ALL},
+    {"COMP-09.once", "COMP-09", MUST, OBSERVED, DP, ARGUMENTS, 2, comp_arguments_once, 0,
+     IMPL_ARGUMENTS_ONLY, IMPL_CALL},
+};
+const struct check_table composition_value_table = CHECK_TABLE(cases);

@@ -107,10 +107,14 @@ enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | I
 static const struct check_case cases[] = {
     {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, bytes_of_a_step, 0, 0, 0},
     {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, bytes_without_gradients, 0, 0, 0},
-    {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
-     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic, 0, 0, 0},
     {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard, 0, 0,
      0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &ddp_buckets_cost_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -119,5 +123,6 @@ static const struct check_excuse excuses[] = {
     {"COST-07", false, "about measuring: the first call is left out of timings"},
 };
 
-const struct check_area area_cost = {
-    "COST", 7, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_cost = {"COST",  7,
+                                     tables,  sizeof tables / sizeof tables[0],
+                                     excuses, sizeof excuses / sizeof excuses[0]};

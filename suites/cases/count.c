@@ -226,10 +226,8 @@ static void any_device_told(struct check *c)
 enum {
     DP = PROFILE_DATAPARALLEL,
     PRIMITIVE = PROFILE_PRIMITIVES,
-    DDP = PROFILE_DDP,
     PARALLEL = IMPL_CAP_PARALLEL,
-    LISTS = IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE,
-    RANKS = IMPL_CAP_DDP
+    LISTS = IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE
 };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
@@ -241,15 +239,13 @@ static const struct check_case cases[] = {
     {"COUNT-02.calls", "COUNT-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, calls, 0, 0, 0},
     {"COUNT-03.values", "COUNT-03", MUST, OBSERVED, DP, PARALLEL, 2, any_device, 0, 0, 0},
     {"COUNT-03.devices", "COUNT-03", MUST, REPORTED, DP, PARALLEL, 2, any_device_told, 0, 0, 0},
-    {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two, 0, 0, 0},
-    {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three, 0, 0, 0},
-    {"COUNT-04.four", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_four, 0, 0, 0},
-    {"COUNT-04.five", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_five, 0, 0, 0},
-    {"COUNT-04.six", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_six, 0, 0, 0},
-    {"COUNT-04.seven", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_seven, 0, 0, 0},
-    {"COUNT-04.eight", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_eight, 0, 0, 0},
-    {"COUNT-04.nine", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_nine, 0, 0, 0},
-    {"COUNT-04.more", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_more, 30000, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &count_ranks_table,
 };
 
-const struct check_area area_count = {"COUNT", 4, cases, sizeof cases / sizeof cases[0], NULL, 0};
+const struct check_area area_count = {"COUNT", 4, tables, sizeof tables / sizeof tables[0],
+                                      NULL,    0};

@@ -142,47 +142,65 @@ static void ranks_work(struct check *c, int ranks)
     check_model_close(c, model);
 }
 
-void count_ranks_two(struct check *c)
+static void count_ranks_two(struct check *c)
 {
     ranks_work(c, 2);
 }
 
-void count_ranks_three(struct check *c)
+static void count_ranks_three(struct check *c)
 {
     ranks_work(c, 3);
 }
 
-void count_ranks_four(struct check *c)
+static void count_ranks_four(struct check *c)
 {
     ranks_work(c, 4);
 }
 
-void count_ranks_five(struct check *c)
+static void count_ranks_five(struct check *c)
 {
     ranks_work(c, 5);
 }
 
-void count_ranks_six(struct check *c)
+static void count_ranks_six(struct check *c)
 {
     ranks_work(c, 6);
 }
 
-void count_ranks_seven(struct check *c)
+static void count_ranks_seven(struct check *c)
 {
     ranks_work(c, 7);
 }
 
-void count_ranks_eight(struct check *c)
+static void count_ranks_eight(struct check *c)
 {
     ranks_work(c, 8);
 }
 
-void count_ranks_nine(struct check *c)
+static void count_ranks_nine(struct check *c)
 {
     ranks_work(c, 9);
 }
 
-void count_ranks_more(struct check *c)
+static void count_ranks_more(struct check *c)
 {
     ranks_work(c, 10 + (int)(check_seed(c) % 3));
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP, RANKS = IMPL_CAP_DDP };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two, 0, 0, 0},
+    {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three, 0, 0, 0},
+    {"COUNT-04.four", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_four, 0, 0, 0},
+    {"COUNT-04.five", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_five, 0, 0, 0},
+    {"COUNT-04.six", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_six, 0, 0, 0},
+    {"COUNT-04.seven", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_seven, 0, 0, 0},
+    {"COUNT-04.eight", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_eight, 0, 0, 0},
+    {"COUNT-04.nine", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_nine, 0, 0, 0},
+    {"COUNT-04.more", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_more, 30000, 0, 0},
+};
+const struct check_table count_ranks_table = CHECK_TABLE(cases);

@@ -243,5 +243,10 @@ static const struct check_case cases[] = {
     {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, odd_outputs_pass, 0, 0,
      0},
 };
+static const struct check_table own = CHECK_TABLE(cases);
 
-const struct check_area area_cpu = {"CPU", 4, cases, sizeof cases / sizeof cases[0], NULL, 0};
+static const struct check_table *const tables[] = {
+    &own,
+};
+
+const struct check_area area_cpu = {"CPU", 4, tables, sizeof tables / sizeof tables[0], NULL, 0};

@@ -1,5 +1,5 @@
-/* ddp.c: area DDP: the table; the bucket assignment and the sampler as pure functions. The training
- * of several ranks is in the other files ddp_*.c. */
+/* ddp.c: area DDP: its tables; the bucket assignment and the sampler as pure functions. The
+ * training of several ranks is in the other files ddp_*.c. */
 #include "ddp.h"
 #include "failure.h"
 #include "state.h"
@@ -238,85 +238,24 @@ static void any_share(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP, DDP = PROFILE_DDP };
-enum {
-    SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED,
-    TOLD = IMPL_CAP_DDP | IMPL_CAP_LAUNCHES,
-    UNLIKE = IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS,
-    NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM
-};
+enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP };
 
 static const struct check_case cases[] = {
-    {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known, 0, 0, 0},
-    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps, 0, 0, 0},
-    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network, 0, 0, 0},
-    {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large, 0, 0, 0},
-    {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_again, 0, 0, 0},
-    {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_frozen, 0, 0, 0},
-    {"DDP-01.eval", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_eval, 0, 0, 0},
-    {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, state_many_ranks, 30000,
-     0, 0},
-    {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean, 0, 0, 0},
-    {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal, 0, 0, 0},
-    {"DDP-02.no_rows", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_no_rows, 0, 0, 0},
-    {"DDP-03.sum", "DDP-03", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_sum, 0, 0, 0},
-    {"DDP-04.scaled", "DDP-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_scaled, 0, 0, 0},
-    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact, 0, 0, 0},
-    {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range, 0, 0, 0},
-    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite, 0, 0, 0},
-    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, values_ranks_nan, 0, 0, 0},
-    {"DDP-05.small", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, values_ranks_small, 0, 0, 0},
-    {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
-    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
-     0},
-    {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_values, 0, 0, 0},
-    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buffers_sent, 0, 0, 0},
-    {"DDP-08.join", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_buffers, 0, 0, 0},
-    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_statistics, 0, 0, 0},
-    {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_two_forwards, 0, 0,
-     0},
-    {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, state_ranks_wait, 0, 0,
-     0},
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets, 0, 0, 0},
     {"DDP-10.any", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, any_buckets, 0, 0, 0},
-    {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 60000, 0, 0},
-    {"DDP-11.reversed", "DDP-11", MAY, REPORTED, DDP, TOLD | SEARCH, 0, ddp_buckets_reversed, 30000,
-     0, 0},
-    {"DDP-12.arrival", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_arrival, 30000, 0, 0},
-    {"DDP-14.order", "DDP-14", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buckets_order, 30000, 0,
-     0},
-    {"DDP-15.beside", "DDP-15", MAY, REPORTED, DDP, TOLD | IMPL_CAP_OVERLAP, 0, ddp_buckets_beside,
-     30000, 0, 0},
-    {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known, 0, 0, 0},
-    {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_several, 0, 0,
-     0},
-    {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_prefilled, 0,
-     0, 0},
-    {"DDP-16.infer", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_infer, 0, 0, 0},
-    {"DDP-16.unused", "DDP-16", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_after_no_sync, 0, 0, 0},
-    {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each, 0, 0, 0},
-    {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor, 0, 0, 0},
-    {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many, 0, 0, 0},
-    {"DDP-20.last", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_last, 0, 0, 0},
-    {"DDP-20.tie", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_tie, 0, 0, 0},
-    {"DDP-21.some", "DDP-21", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_on_some, 0, 0, 0},
-    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_everywhere, 0, 0, 0},
-    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_later, 0, 0, 0},
-    {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_unused_refused, 0,
-     0, 0},
-    {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_shapes, 30000, 0, 0},
-    {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_order, 0, 0, 0},
-    {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own, 0, 0, 0},
     {"DDP-28.known", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, known_shares, 0, 0, 0},
     {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share, 0, 0, 0},
-    {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train,
-     0, 0, 0},
-    {"DDP-31.named", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_named, 60000, 0,
-     0},
-    {"DDP-31.of_several", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_of_several,
-     30000, 0, 0},
-    {"DDP-32.after", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, failure_rank_after, 60000, 0,
-     0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &ddp_training_table,        &ddp_models_table,
+    &state_steps_ddp_table,     &ddp_loss_table,
+    &values_gradient_ddp_table, &ddp_unlike_table,
+    &ddp_buffers_table,         &ddp_join_table,
+    &state_kept_ddp_table,      &own,
+    &ddp_buckets_table,         &ddp_sync_table,
+    &ddp_unused_table,          &failure_ranks_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -327,5 +266,6 @@ static const struct check_excuse excuses[] = {
     {"DDP-30", false, "second-order gradients are not in the interface"},
 };
 
-const struct check_area area_ddp = {
-    "DDP", 32, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_ddp = {"DDP",   32,
+                                    tables,  sizeof tables / sizeof tables[0],
+                                    excuses, sizeof excuses / sizeof excuses[0]};

@@ -1,4 +1,4 @@
-/* ddp.h: area DDP: models of several ranks, and the cases about them; their table is in ddp.c. */
+/* ddp.h: area DDP: models of several ranks, and the tables of cases about them. */
 #ifndef CASES_DDP_H
 #define CASES_DDP_H
 
@@ -62,71 +62,18 @@ struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch b
 /* Rank r has the one row x[r]; its gradients are x[r] and 1. */
 struct ddp_call ddp_rows(struct check *c, int ranks, const double x[]);
 
-/* ---- cases ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-/* ddp_training.c: the mean, the exactness of it, equal parameters */
-void ddp_mean_known(struct check *c);
-void ddp_mean_steps(struct check *c);
-void ddp_mean_network(struct check *c);
-void ddp_mean_large(struct check *c);
-void ddp_mean_exact(struct check *c);
-void ddp_mean_range(struct check *c);
-void ddp_mean_infinite(struct check *c);
-void ddp_values_same(struct check *c);
-void ddp_values_not_sent(struct check *c);
-void ddp_gradients_same(struct check *c); /* DET-07 */
-
-/* ddp_models.c: layers that run twice or are frozen, no rows, other modes */
-void ddp_mean_again(struct check *c);
-void ddp_mean_frozen(struct check *c);
-void ddp_mean_eval(struct check *c);
-void ddp_mean_no_rows(struct check *c);
-void ddp_sync_infer(struct check *c);
-
-/* ddp_loss.c: losses of unequal batches; what cannot be wrapped */
-void ddp_loss_mean(struct check *c);
-void ddp_loss_mean_equal(struct check *c);
-void ddp_loss_sum(struct check *c);
-void ddp_loss_scaled(struct check *c);
-void ddp_loss_own(struct check *c);
-void ddp_nothing_to_train(struct check *c);
-
-/* ddp_sync.c: gradients that are not sent at once */
-void ddp_no_sync_known(struct check *c);
-void ddp_no_sync_several(struct check *c);
-void ddp_no_sync_prefilled(struct check *c);
-void ddp_sync_each(struct check *c);
-
-/* ddp_buffers.c: buffers are sent, and in place */
-void ddp_buffers_sent(struct check *c);
-void ddp_buffers_statistics(struct check *c);
-void ddp_buffers_two_forwards(struct check *c);
-
-/* ddp_buckets.c: what is reduced together, in which order, and when */
-void ddp_buckets_limits(struct check *c);
-void ddp_buckets_reversed(struct check *c);
-void ddp_buckets_arrival(struct check *c);
-void ddp_buckets_order(struct check *c);
-void ddp_buckets_beside(struct check *c);
-void ddp_traffic(struct check *c); /* COST-04 */
-
-/* ddp_unused.c: parameters without a gradient */
-void ddp_unused_on_some(struct check *c);
-void ddp_unused_everywhere(struct check *c);
-void ddp_unused_later(struct check *c);
-void ddp_unused_after_no_sync(struct check *c);
-void ddp_unused_refused(struct check *c);
-
-/* ddp_unlike.c: ranks that are not built alike */
-void ddp_unlike_values(struct check *c);
-void ddp_unlike_shapes(struct check *c);
-void ddp_unlike_order(struct check *c);
-
-/* ddp_join.c: ranks with fewer batches */
-void ddp_join_divisor(struct check *c);
-void ddp_join_divisor_many(struct check *c);
-void ddp_join_last(struct check *c);
-void ddp_join_tie(struct check *c);
-void ddp_join_buffers(struct check *c);
+extern const struct check_table ddp_training_table;
+extern const struct check_table ddp_training_determinism_table;
+extern const struct check_table ddp_models_table;
+extern const struct check_table ddp_loss_table;
+extern const struct check_table ddp_sync_table;
+extern const struct check_table ddp_buffers_table;
+extern const struct check_table ddp_buckets_table;
+extern const struct check_table ddp_buckets_cost_table;
+extern const struct check_table ddp_unused_table;
+extern const struct check_table ddp_unlike_table;
+extern const struct check_table ddp_join_table;
 
 #endif

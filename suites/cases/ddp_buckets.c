@@ -47,7 +47,7 @@ static void layout_is(struct check *c, const struct impl_trace *trace, const str
 static const struct layout all_five = {1, {10240 + 26214400 + 614400 + 600000 + 200000}};
 static const struct layout from_the_end = {3, {200000 + 600000 + 614400, 26214400, 10240}};
 
-void ddp_buckets_limits(struct check *c)
+static void ddp_buckets_limits(struct check *c)
 {
     struct impl_model *model = check_ddp_model(c, RANKS, DDP_MODEL(FIVE));
 
@@ -59,7 +59,7 @@ void ddp_buckets_limits(struct check *c)
 
 /* With the search for unused parameters they are cut in order of registration and sent from the
  * last on, from the first iteration on. Weights of 1228800, 600000 and 400000 bytes. */
-void ddp_buckets_reversed(struct check *c)
+static void ddp_buckets_reversed(struct check *c)
 {
     static const struct layout want = {2, {600000 + 400000, 1228800}};
     struct impl_model *model =
@@ -91,7 +91,7 @@ static struct impl_model *two_blocks(struct check *c, int rank)
             rank));
 }
 
-void ddp_buckets_arrival(struct check *c)
+static void ddp_buckets_arrival(struct check *c)
 {
     static const struct layout first = {1, {MIB + 1228800}};
     static const struct layout later[RANKS] = {{2, {MIB, 1228800}}, {2, {1228800, MIB}}};
@@ -147,7 +147,7 @@ static void weights_are_reduced(struct check *c, struct impl_model *model, int r
 
 /* The rank named has the gradients of bucket 1 first, and then sleeps. Sent when it is ready, its
  * bucket 1 would meet the others' bucket 0, which is as large. */
-void ddp_buckets_order(struct check *c)
+static void ddp_buckets_order(struct check *c)
 {
     static const double x[RANKS] = {3, 8};
 
@@ -180,7 +180,7 @@ enum { SLEEP_MS = 120, LEAST_MS = 40, TURNS = 5 };
 /* Bucket 0 is complete, then backward sleeps before it comes to bucket 1. The rest of the sleep is
  * left to whoever notes the time. On a machine with other things to do two launches in a row may be
  * LEAST_MS apart by chance, but hardly in every turn. */
-void ddp_buckets_beside(struct check *c)
+static void ddp_buckets_beside(struct check *c)
 {
     static const double x[RANKS] = {3, 8};
     struct impl_model *model = check_ddp_model(
@@ -256,7 +256,7 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
     check_int(c, "bytes of parameters in backward", (long long)total(backward, false), 0);
 }
 
-void ddp_traffic(struct check *c)
+static void ddp_traffic(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, tutorial);
@@ -269,3 +269,29 @@ void ddp_traffic(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum {
+    DDP = PROFILE_DDP,
+    SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED,
+    TOLD = IMPL_CAP_DDP | IMPL_CAP_LAUNCHES
+};
+
+static const struct check_case cases[] = {
+    {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 60000, 0, 0},
+    {"DDP-11.reversed", "DDP-11", MAY, REPORTED, DDP, TOLD | SEARCH, 0, ddp_buckets_reversed, 30000,
+     0, 0},
+    {"DDP-12.arrival", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_arrival, 30000, 0, 0},
+    {"DDP-14.order", "DDP-14", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buckets_order, 30000, 0,
+     0},
+    {"DDP-15.beside", "DDP-15", MAY, REPORTED, DDP, TOLD | IMPL_CAP_OVERLAP, 0, ddp_buckets_beside,
+     30000, 0, 0},
+};
+const struct check_table ddp_buckets_table = CHECK_TABLE(cases);
+
+static const struct check_case cost_cases[] = {
+    {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
+     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic, 0, 0, 0},
+};
+const struct check_table ddp_buckets_cost_table = CHECK_TABLE(cost_cases);

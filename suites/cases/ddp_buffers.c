@@ -38,7 +38,7 @@ static void take_turn(struct check *c, struct impl_model *model, int ranks, int 
     ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay what they are */
 }
 
-void ddp_buffers_sent(struct check *c)
+static void ddp_buffers_sent(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, counting);
@@ -70,7 +70,7 @@ static struct ddp_call columns(struct check *c, int ranks, size_t n, const doubl
 
 /* Rank r moves rank 0's statistics of the forward before by its own two rows, 4r + turn and two
  * more: their mean is 4r + turn + 1, their variance 2. */
-void ddp_buffers_statistics(struct check *c)
+static void ddp_buffers_statistics(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, norm);
@@ -132,7 +132,7 @@ static void input_gradients(struct check *c, const struct ddp_call *call, double
 
 /* The second forward overwrites what the first one has used. The backward of the first is right, or
  * it is refused. */
-void ddp_buffers_two_forwards(struct check *c)
+static void ddp_buffers_two_forwards(struct check *c)
 {
     static const double x[DDP_MOST] = {8, 24, -8, 40}, other[DDP_MOST] = {4, -4, 12, 20};
 
@@ -157,3 +157,15 @@ void ddp_buffers_two_forwards(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP, NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM };
+
+static const struct check_case cases[] = {
+    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buffers_sent, 0, 0, 0},
+    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_statistics, 0, 0, 0},
+    {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_two_forwards, 0, 0,
+     0},
+};
+const struct check_table ddp_buffers_table = CHECK_TABLE(cases);

@@ -75,7 +75,7 @@ static const char *name_of(struct check *c, int row)
 
 /* ---- DDP-19: the divisor --------------------------------------------------------------------- */
 
-void ddp_join_divisor(struct check *c)
+static void ddp_join_divisor(struct check *c)
 {
     static const double want[] = {50, 50, 50, 25, 25};
     struct impl_model *model = check_ddp_model(c, two.ranks, affine);
@@ -93,7 +93,7 @@ void ddp_join_divisor(struct check *c)
 }
 
 /* Other ranks first, several at once, and an ordinary step after it: all are back. */
-void ddp_join_divisor_many(struct check *c)
+static void ddp_join_divisor_many(struct check *c)
 {
     for (int row = 0; row < MANY; ++row) {
         const struct loop *loop = &many[row];
@@ -133,14 +133,14 @@ static void last_one_wins(struct check *c, int row, double apart)
 }
 
 /* The ranks were equal, and those that ended earlier missed steps. */
-void ddp_join_last(struct check *c)
+static void ddp_join_last(struct check *c)
 {
     for (int row = 0; row < MANY; ++row)
         last_one_wins(c, row, 0);
 }
 
 /* Whose it is shows where no two ranks are equal. */
-void ddp_join_tie(struct check *c)
+static void ddp_join_tie(struct check *c)
 {
     for (int row = 0; row < MANY; ++row)
         last_one_wins(c, row, 100);
@@ -163,7 +163,7 @@ static double set_counts(struct check *c, struct impl_model *model, const struct
 }
 
 /* While ranks join, the highest that has a batch sends them; at the end the last one. */
-void ddp_join_buffers(struct check *c)
+static void ddp_join_buffers(struct check *c)
 {
     for (int row = 0; row < MANY; ++row) {
         const struct loop *loop = &many[row];
@@ -185,3 +185,16 @@ void ddp_join_buffers(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-08.join", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_buffers, 0, 0, 0},
+    {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor, 0, 0, 0},
+    {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many, 0, 0, 0},
+    {"DDP-20.last", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_last, 0, 0, 0},
+    {"DDP-20.tie", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_tie, 0, 0, 0},
+};
+const struct check_table ddp_join_table = CHECK_TABLE(cases);

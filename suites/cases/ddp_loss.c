@@ -76,7 +76,7 @@ static void ranks_give(struct check *c, const char *description, const struct ro
 
 /* ---- DDP-02, DDP-03: the whole batch's gradient, or not ------------------------------------- */
 
-void ddp_loss_mean(struct check *c)
+static void ddp_loss_mean(struct check *c)
 {
     for (int i = 0; i < UNEQUAL; ++i) {
         check_note(c, "R=%d: ", unequal[i].ranks);
@@ -86,7 +86,7 @@ void ddp_loss_mean(struct check *c)
     }
 }
 
-void ddp_loss_mean_equal(struct check *c)
+static void ddp_loss_mean_equal(struct check *c)
 {
     for (int i = 0; i < UNEQUAL; ++i) {
         check_note(c, "R=%d: ", equal[i].ranks);
@@ -96,7 +96,7 @@ void ddp_loss_mean_equal(struct check *c)
     }
 }
 
-void ddp_loss_sum(struct check *c)
+static void ddp_loss_sum(struct check *c)
 {
     for (int i = 0; i < UNEQUAL; ++i) {
         const struct rows *rows = &unequal[i];
@@ -111,7 +111,7 @@ void ddp_loss_sum(struct check *c)
 
 /* ---- DDP-04: scaled by R * rows of the rank / rows of all ------------------------------------ */
 
-void ddp_loss_scaled(struct check *c)
+static void ddp_loss_scaled(struct check *c)
 {
     for (int i = 0; i < UNEQUAL; ++i) {
         const struct rows *rows = &unequal[i];
@@ -182,7 +182,7 @@ static void losses(struct check *c, const char *description, const struct rows *
     check_model_close(c, model);
 }
 
-void ddp_loss_own(struct check *c)
+static void ddp_loss_own(struct check *c)
 {
     for (int i = 0; i < UNEQUAL; ++i) {
         losses(c, WITH_SUM, &unequal[i], false);
@@ -192,7 +192,7 @@ void ddp_loss_own(struct check *c)
 
 /* ---- DDP-29: nothing to train ---------------------------------------------------------------- */
 
-void ddp_nothing_to_train(struct check *c)
+static void ddp_nothing_to_train(struct check *c)
 {
     static const char *const useless[] = {
         DDP_MODEL("{\"kind\":\"relu\"}"),
@@ -218,3 +218,18 @@ void ddp_nothing_to_train(struct check *c)
                       ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean, 0, 0, 0},
+    {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal, 0, 0, 0},
+    {"DDP-03.sum", "DDP-03", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_sum, 0, 0, 0},
+    {"DDP-04.scaled", "DDP-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_scaled, 0, 0, 0},
+    {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own, 0, 0, 0},
+    {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train,
+     0, 0, 0},
+};
+const struct check_table ddp_loss_table = CHECK_TABLE(cases);

@@ -22,7 +22,7 @@ static const char twice[] =
               "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[1]},"
               "{\"kind\":\"again\",\"of\":\"a\"}");
 
-void ddp_mean_again(struct check *c)
+static void ddp_mean_again(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, twice);
@@ -48,7 +48,7 @@ static const char frozen[] =
               "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[1]},"
               "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"weight\"]}");
 
-void ddp_mean_frozen(struct check *c)
+static void ddp_mean_frozen(struct check *c)
 {
     static const int still[] = {0, 1, 4};
 
@@ -74,7 +74,7 @@ void ddp_mean_frozen(struct check *c)
 }
 
 /* Evaluation is a mode of layers, not of gradients. */
-void ddp_mean_eval(struct check *c)
+static void ddp_mean_eval(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
@@ -97,7 +97,7 @@ void ddp_mean_eval(struct check *c)
 /* ---- DDP-02: a rank without rows ------------------------------------------------------------- */
 
 /* It gives zeros, and it counts. Another rank each turn. */
-void ddp_mean_no_rows(struct check *c)
+static void ddp_mean_no_rows(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
@@ -119,7 +119,7 @@ void ddp_mean_no_rows(struct check *c)
 /* ---- DDP-16: what counts is the mode of its own forward -------------------------------------- */
 
 /* A forward without grad mode comes between a forward and its backward. */
-void ddp_sync_infer(struct check *c)
+static void ddp_sync_infer(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
@@ -140,3 +140,16 @@ void ddp_sync_infer(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_again, 0, 0, 0},
+    {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_frozen, 0, 0, 0},
+    {"DDP-01.eval", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_eval, 0, 0, 0},
+    {"DDP-02.no_rows", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_no_rows, 0, 0, 0},
+    {"DDP-16.infer", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_infer, 0, 0, 0},
+};
+const struct check_table ddp_models_table = CHECK_TABLE(cases);

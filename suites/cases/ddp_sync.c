@@ -26,7 +26,7 @@ static void micro_step(struct check *c, struct impl_model *model, int ranks, con
 
 /* ---- DDP-16: no_sync ------------------------------------------------------------------------- */
 
-void ddp_no_sync_known(struct check *c)
+static void ddp_no_sync_known(struct check *c)
 {
     for (int k = 0; k < KNOWN; ++k) {
         const struct micro *m = &known[k];
@@ -78,7 +78,7 @@ static void cycle(struct check *c, struct impl_model *model, int ranks, int turn
     }
 }
 
-void ddp_no_sync_several(struct check *c)
+static void ddp_no_sync_several(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
@@ -98,7 +98,7 @@ void ddp_no_sync_several(struct check *c)
 }
 
 /* What a rank had before is reduced as well, whether the others had anything or not. */
-void ddp_no_sync_prefilled(struct check *c)
+static void ddp_no_sync_prefilled(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
@@ -130,7 +130,7 @@ void ddp_no_sync_prefilled(struct check *c)
 
 /* ---- DDP-17: sent each time, never zeroed ---------------------------------------------------- */
 
-void ddp_sync_each(struct check *c)
+static void ddp_sync_each(struct check *c)
 {
     for (int k = 0; k < KNOWN; ++k) {
         const struct micro *m = &known[k];
@@ -150,3 +150,17 @@ void ddp_sync_each(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known, 0, 0, 0},
+    {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_several, 0, 0,
+     0},
+    {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_prefilled, 0,
+     0, 0},
+    {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each, 0, 0, 0},
+};
+const struct check_table ddp_sync_table = CHECK_TABLE(cases);

@@ -10,7 +10,7 @@ static const char affine[] = DDP_MODEL(DDP_AFFINE);
 /* ---- DDP-01: the mean ------------------------------------------------------------------------ */
 
 /* Of three ranks: threes times powers of two, whose third part is exact once it is rounded. */
-void ddp_mean_known(struct check *c)
+static void ddp_mean_known(struct check *c)
 {
     static const struct {
         int ranks;
@@ -55,7 +55,7 @@ static void own_output(struct check *c, const struct ddp_call *call, const struc
     }
 }
 
-void ddp_mean_steps(struct check *c)
+static void ddp_mean_steps(struct check *c)
 {
     const double lr = 0.125, momentum = 0.5;
 
@@ -123,7 +123,7 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
     }
 }
 
-void ddp_mean_network(struct check *c)
+static void ddp_mean_network(struct check *c)
 {
     struct golden_net net;
 
@@ -142,7 +142,7 @@ void ddp_mean_network(struct check *c)
 
 /* More than one bucket once they are formed anew: the second weight is as large as the first limit,
  * the parameters before it come after that. Ones: every gradient has one value. */
-void ddp_mean_large(struct check *c)
+static void ddp_mean_large(struct check *c)
 {
     enum { WIDTH = 512, RANKS = 2 };
     static const double x[RANKS] = {3, 8};
@@ -184,7 +184,7 @@ void ddp_mean_large(struct check *c)
 /* ---- DDP-05: each rank multiplies by 1/R first ----------------------------------------------- */
 
 /* Gradients of so many bits that the mean of equal ones is exact; none is lost on the way. */
-void ddp_mean_exact(struct check *c)
+static void ddp_mean_exact(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         const double most = ranks == 2 ? 16777215 : 4194303; /* 24 and 22 bits */
@@ -208,7 +208,7 @@ void ddp_mean_exact(struct check *c)
 }
 
 /* The mean is a float, the sum is none. */
-void ddp_mean_range(struct check *c)
+static void ddp_mean_range(struct check *c)
 {
     const double top = ldexp(1, 127);
     const struct {
@@ -240,7 +240,7 @@ void ddp_mean_range(struct check *c)
 }
 
 /* What is not finite on one rank is that on all: whoever scales a loss looks there. */
-void ddp_mean_infinite(struct check *c)
+static void ddp_mean_infinite(struct check *c)
 {
     static const double top = (double)INFINITY;
 
@@ -346,18 +346,18 @@ static void train(struct check *c, enum impl_what what)
     }
 }
 
-void ddp_values_same(struct check *c)
+static void ddp_values_same(struct check *c)
 {
     train(c, IMPL_VALUE);
 }
 
-void ddp_gradients_same(struct check *c)
+static void ddp_gradients_same(struct check *c)
 {
     train(c, IMPL_GRAD);
 }
 
 /* What one rank changes stays its own: only gradients are sent. */
-void ddp_values_not_sent(struct check *c)
+static void ddp_values_not_sent(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
@@ -389,3 +389,27 @@ void ddp_values_not_sent(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known, 0, 0, 0},
+    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps, 0, 0, 0},
+    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network, 0, 0, 0},
+    {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large, 0, 0, 0},
+    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact, 0, 0, 0},
+    {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range, 0, 0, 0},
+    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite, 0, 0, 0},
+    {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
+    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
+     0},
+};
+const struct check_table ddp_training_table = CHECK_TABLE(cases);
+
+static const struct check_case determinism_cases[] = {
+    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same, 0,
+     0, 0},
+};
+const struct check_table ddp_training_determinism_table = CHECK_TABLE(determinism_cases);

@@ -18,7 +18,7 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 /* ---- DDP-07: rank 0's are sent when the model is made ---------------------------------------- */
 
 /* weight, bias, count, frozen weight of rank r: 3 + r, 10 - r, 5 + 20r, 7 + r */
-void ddp_unlike_values(struct check *c)
+static void ddp_unlike_values(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         const char *text = "[";
@@ -60,7 +60,7 @@ static const struct {
 enum { UNLIKE = sizeof unlike / sizeof unlike[0] };
 
 /* The last rank is the other one. Ranks that fit work after it. */
-void ddp_unlike_shapes(struct check *c)
+static void ddp_unlike_shapes(struct check *c)
 {
     static const double x[2] = {1, 10};
     struct impl_model *model;
@@ -90,7 +90,7 @@ void ddp_unlike_shapes(struct check *c)
 /* Rank 0 has y = b(b(ax)), the last rank y = c(ddx), c before d in memory: the first weight of each
  * is added to the first, whatever it is used for, and so is the second. a = d = 2, b = c = 3 after
  * rank 0's were sent. */
-void ddp_unlike_order(struct check *c)
+static void ddp_unlike_order(struct check *c)
 {
     static const double x[2] = {1, 10};
     struct impl_model *model =
@@ -109,3 +109,17 @@ void ddp_unlike_order(struct check *c)
         ddp_all_is(c, model, 2, IMPL_GRAD, 1, turn * (12 * x[0] + 4 * x[1]) / 2);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+static const struct check_case cases[] = {
+    {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
+     ddp_unlike_values, 0, 0, 0},
+    {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
+     ddp_unlike_shapes, 30000, 0, 0},
+    {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
+     ddp_unlike_order, 0, 0, 0},
+};
+const struct check_table ddp_unlike_table = CHECK_TABLE(cases);

@@ -21,7 +21,7 @@ enum { USES = sizeof uses / sizeof uses[0] };
 
 /* Who does not use it gives zero, and the divisor stays R. Not zeroed the second time: what is
  * there is reduced as well, also where the parameter was not used. */
-void ddp_unused_on_some(struct check *c)
+static void ddp_unused_on_some(struct check *c)
 {
     for (int k = 0; k < USES; ++k) {
         const struct uses *use = &uses[k];
@@ -62,7 +62,7 @@ static void idle_is(struct check *c, struct impl_model *model, int r, const doub
 }
 
 /* Every second rank has one of its own from before, the others have none. */
-void ddp_unused_everywhere(struct check *c)
+static void ddp_unused_everywhere(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
@@ -90,7 +90,7 @@ void ddp_unused_everywhere(struct check *c)
 }
 
 /* High is used, then it is not any more. */
-void ddp_unused_later(struct check *c)
+static void ddp_unused_later(struct check *c)
 {
     static const double above[DDP_MOST] = {1, 10, 4, 6}, below[DDP_MOST] = {-2, -20, -8, -3};
 
@@ -119,7 +119,7 @@ void ddp_unused_later(struct check *c)
 
 /* High gets its gradients without sync, the step that sends uses low alone: what has added up is
  * reduced all the same. PyTorch 1.13 does not (#69031, #42793). */
-void ddp_unused_after_no_sync(struct check *c)
+static void ddp_unused_after_no_sync(struct check *c)
 {
     static const double below[DDP_MOST] = {-2, -20, -8, -3};
 
@@ -165,7 +165,7 @@ static bool names_six(const char *text)
 }
 
 /* By its backward, or at the latest by the next forward, and it says which. */
-void ddp_unused_refused(struct check *c)
+static void ddp_unused_refused(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
@@ -191,3 +191,17 @@ void ddp_unused_refused(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP, SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED };
+
+static const struct check_case cases[] = {
+    {"DDP-16.unused", "DDP-16", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_after_no_sync, 0, 0, 0},
+    {"DDP-21.some", "DDP-21", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_on_some, 0, 0, 0},
+    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_everywhere, 0, 0, 0},
+    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_later, 0, 0, 0},
+    {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_unused_refused, 0,
+     0, 0},
+};
+const struct check_table ddp_unused_table = CHECK_TABLE(cases);

@@ -378,8 +378,12 @@ static const struct check_case cases[] = {
      0},
     {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near, 0, 0, 0},
     {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place, 0, 0, 0},
-    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same, 0,
-     0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &ddp_training_determinism_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -387,5 +391,6 @@ static const struct check_excuse excuses[] = {
     {"DET-03", false, "leaves the order of a collective library free: nothing to hold it to"},
 };
 
-const struct check_area area_determinism = {
-    "DET", 7, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_determinism = {"DET",   7,
+                                            tables,  sizeof tables / sizeof tables[0],
+                                            excuses, sizeof excuses / sizeof excuses[0]};

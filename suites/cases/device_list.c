@@ -17,7 +17,7 @@ static void is_tagged(struct check *c, const struct impl_array *y, size_t n, int
     golden_is_vector(c, "rows with their devices", y, n, want);
 }
 
-void dev_order(struct check *c)
+static void dev_order(struct check *c)
 {
     static const size_t batches[] = {10, 9, 3, 1};
 
@@ -34,7 +34,7 @@ void dev_order(struct check *c)
 }
 
 /* Base, default output and gradients are on the first of the list. */
-void dev_order_base(struct check *c)
+static void dev_order_base(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -53,7 +53,7 @@ void dev_order_base(struct check *c)
     }
 }
 
-void dev_order_trace(struct check *c)
+static void dev_order_trace(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -76,7 +76,7 @@ void dev_order_trace(struct check *c)
 }
 
 /* Replica s is the s-th of the list, whatever its device: it lets through rows[s] of its rows. */
-void dev_order_rows(struct check *c)
+static void dev_order_rows(struct check *c)
 {
     static const size_t taken[] = {2, 1, 2, 1, 1, 2, 1, 2};
 
@@ -97,7 +97,7 @@ void dev_order_rows(struct check *c)
 }
 
 /* All six orders of three devices. */
-void dev_permutations(struct check *c)
+static void dev_permutations(struct check *c)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -124,7 +124,7 @@ void dev_permutations(struct check *c)
 
 /* ---- inputs from anywhere -------------------------------------------------------------------- */
 
-void dev_inputs(struct check *c)
+static void dev_inputs(struct check *c)
 {
     const size_t n = 10;
 
@@ -148,7 +148,7 @@ void dev_inputs(struct check *c)
 }
 
 /* Two inputs, each from somewhere else. */
-void dev_inputs_apart(struct check *c)
+static void dev_inputs_apart(struct check *c)
 {
     const size_t n = 9;
 
@@ -173,7 +173,7 @@ void dev_inputs_apart(struct check *c)
 /* ---- no list: all devices -------------------------------------------------------------------- */
 
 /* 2K - 1 rows make K shards, the last one of one row; each gives one sum. */
-void dev_all(struct check *c)
+static void dev_all(struct check *c)
 {
     const int k = check_devices(c);
     const size_t n = 2 * (size_t)k - 1, m = (size_t)k;
@@ -191,7 +191,7 @@ void dev_all(struct check *c)
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, m, g)), n, dx);
 }
 
-void dev_all_order(struct check *c)
+static void dev_all_order(struct check *c)
 {
     const int k = check_devices(c);
     const size_t n = 2 * (size_t)k - 1;
@@ -222,7 +222,7 @@ static int usable(const struct check *c)
 }
 
 /* When the model is made, or at the latest by the first forward. */
-void dev_duplicates_refused(struct check *c)
+static void dev_duplicates_refused(struct check *c)
 {
     for (int i = 0; i < usable(c); ++i) {
         const char *list = check_list(c, twice[i].ids, twice[i].n);
@@ -245,7 +245,7 @@ void dev_duplicates_refused(struct check *c)
     }
 }
 
-void dev_duplicates_right(struct check *c)
+static void dev_duplicates_right(struct check *c)
 {
     for (int i = 0; i < usable(c); ++i) {
         struct impl_model *model = check_parallel(c, twice[i].n, twice[i].ids, "", GOLDEN_AFFINE);
@@ -264,7 +264,7 @@ void dev_duplicates_right(struct check *c)
 }
 
 /* Indices from anywhere as well: rows of a table. */
-void dev_integers(struct check *c)
+static void dev_integers(struct check *c)
 {
     static const double index[] = {3, 1, 2, 0, 1, 3, 3, 2, 1, 0}, weight[] = {5, 7, 11, 13};
     const size_t n = sizeof index / sizeof index[0], dim[] = {n, 1};
@@ -286,3 +286,28 @@ void dev_integers(struct check *c)
             check_model_close(c, model);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+#define PARALLEL IMPL_CAP_PARALLEL
+#define TRACE    (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"DEV-03.tags", "DEV-03", MUST, REPORTED, DP, PARALLEL, 1, dev_order, 0, 0, 0},
+    {"DEV-03.base", "DEV-03", MUST, REPORTED, DP, PARALLEL, 1, dev_order_base, 0, 0, 0},
+    {"DEV-03.trace", "DEV-03", MUST, REPORTED, DP, TRACE, 2, dev_order_trace, 0, 0, 0},
+    {"DEV-03.rows", "DEV-03", MUST, OBSERVED, DP, PARALLEL, 1, dev_order_rows, 0, 0, 0},
+    {"DEV-03.permutations", "DEV-03", MUST, REPORTED, DP, PARALLEL, 3, dev_permutations, 0, 0, 0},
+    {"DEV-04.anywhere", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_inputs, 0, 0, 0},
+    {"DEV-04.apart", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_inputs_apart, 0, 0, 0},
+    {"DEV-04.integers", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_integers, 0, 0, 0},
+    {"DEV-05.all", "DEV-05", MUST, OBSERVED, DP, PARALLEL, 1, dev_all, 0, 0, 0},
+    {"DEV-05.order", "DEV-05", MUST, REPORTED, DP, PARALLEL, 1, dev_all_order, 0, 0, 0},
+    {"DEV-07.refused", "DEV-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, dev_duplicates_refused, 0,
+     IMPL_DUPLICATES, IMPL_REFUSE},
+    {"DEV-07.right", "DEV-07", MUST, OBSERVED, DP, PARALLEL, 1, dev_duplicates_right, 0,
+     IMPL_DUPLICATES, IMPL_ACCEPT},
+};
+const struct check_table device_list_table = CHECK_TABLE(cases);

@@ -70,7 +70,7 @@ static struct impl_model *open_row(struct check *c, const struct row *row)
     return model;
 }
 
-void dev_accepted(struct check *c)
+static void dev_accepted(struct check *c)
 {
     int tried = 0;
 
@@ -101,22 +101,22 @@ static void refused(struct check *c, int first, int last)
     }
 }
 
-void dev_refused_single(struct check *c)
+static void dev_refused_single(struct check *c)
 {
     refused(c, 1, 3);
 }
 
-void dev_refused_host(struct check *c)
+static void dev_refused_host(struct check *c)
 {
     refused(c, 8, 13);
 }
 
-void dev_refused_spread(struct check *c)
+static void dev_refused_spread(struct check *c)
 {
     refused(c, 14, 16);
 }
 
-void dev_refused_moved(struct check *c)
+static void dev_refused_moved(struct check *c)
 {
     refused(c, 19, 20);
 }
@@ -131,7 +131,7 @@ static bool is_offender(const struct row *row, int device)
 }
 
 /* Both devices: the one where it must be, and one where something is. */
-void dev_names(struct check *c)
+static void dev_names(struct check *c)
 {
     for (int i = 0; i < ROWS; ++i) {
         const struct row *row = &rows[i];
@@ -186,19 +186,19 @@ static void stray(struct check *c, const char *layer)
     }
 }
 
-void dev_buffer(struct check *c)
+static void dev_buffer(struct check *c)
 {
     stray(c, "{\"kind\":\"counter\"");
 }
 
 /* A parameter without a gradient, the last of the tree. */
-void dev_frozen(struct check *c)
+static void dev_frozen(struct check *c)
 {
     stray(c, "{\"kind\":\"affine\",\"weight\":[1],\"frozen\":true");
 }
 
 /* A wrapper of one device checks as well: it moves the module once, when it is made. */
-void dev_moved_away(struct check *c)
+static void dev_moved_away(struct check *c)
 {
     const int base = check_devices(c) - 1;
 
@@ -214,7 +214,7 @@ void dev_moved_away(struct check *c)
 }
 
 /* Also without gradients, and after a forward that was all right. */
-void dev_inference(struct check *c)
+static void dev_inference(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -234,7 +234,7 @@ void dev_inference(struct check *c)
 }
 
 /* Made on the host, moved, trained; the values and gradients move along. */
-void dev_wrap_then_move(struct check *c)
+static void dev_wrap_then_move(struct check *c)
 {
     const size_t n = 10;
 
@@ -272,7 +272,7 @@ static const char *spread(struct check *c, int first, int second)
 }
 
 /* By itself it computes 6x - 1: the layer between carries the rows over. */
-void dev_spread_alone(struct check *c)
+static void dev_spread_alone(struct check *c)
 {
     const size_t n = 10;
     struct impl_model *model = check_model(c, "{\"layers\":[%s]}", spread(c, 0, 1));
@@ -288,7 +288,7 @@ void dev_spread_alone(struct check *c)
 }
 
 /* In parallel it is refused, whichever of its devices is the first. */
-void dev_spread_wrapped(struct check *c)
+static void dev_spread_wrapped(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -309,3 +309,31 @@ void dev_spread_wrapped(struct check *c)
         }
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+#define PARALLEL IMPL_CAP_PARALLEL
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"DEV-01.accepted", "DEV-01", MUST, OBSERVED, DP, PARALLEL, 2, dev_accepted, 0, 0, 0},
+    {"DEV-01.single", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_refused_single, 0, 0,
+     0},
+    {"DEV-01.host", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_refused_host, 0, 0, 0},
+    {"DEV-01.spread", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_refused_spread, 0, 0,
+     0},
+    {"DEV-01.moved", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_refused_moved, 0, 0, 0},
+    {"DEV-01.names", "DEV-01", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, dev_names, 0, 0, 0},
+    {"DEV-01.buffer", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_buffer, 0, 0, 0},
+    {"DEV-01.frozen", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_frozen, 0, 0, 0},
+    {"DEV-01.one_device", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, dev_moved_away, 0, 0,
+     0},
+    {"DEV-01.inference", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_inference, 0, 0, 0},
+    {"DEV-02.wrap_then_move", "DEV-02", MUST, OBSERVED, DP, PARALLEL, 2, dev_wrap_then_move, 0, 0,
+     0},
+    {"DEV-09.alone", "DEV-09", MUST, OBSERVED, DP, PARALLEL, 2, dev_spread_alone, 0, 0, 0},
+    {"DEV-09.wrapped", "DEV-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_spread_wrapped, 0, 0,
+     0},
+};
+const struct check_table device_table_table = CHECK_TABLE(cases);

@@ -17,7 +17,7 @@ static struct impl_model *embedding(struct check *c, int k)
 }
 
 /* 3K indices, 29 - 1 * i: glued on the wrong axis to (3, 2K), or refused; never (3K, 2). */
-void dim_glued(struct check *c)
+static void dim_glued(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const size_t n = 3 * (size_t)k, shape[] = {3, 2 * (size_t)k};
@@ -41,7 +41,7 @@ void dim_glued(struct check *c)
     }
 }
 
-void dim_not_glued(struct check *c)
+static void dim_not_glued(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const size_t n = 3 * (size_t)k - 1;
@@ -58,7 +58,7 @@ void dim_not_glued(struct check *c)
 }
 
 /* The same from rows that a replica drops: a middle one, then the last. */
-void dim_dropped_rows(struct check *c)
+static void dim_dropped_rows(struct check *c)
 {
     static const char *const lists[] = {"[3,2,3]", "[2,3]"};
 
@@ -82,7 +82,7 @@ void dim_dropped_rows(struct check *c)
 
 /* ---- DIM-04: every input must have the dimension --------------------------------------------- */
 
-void dim_missing_dimension(struct check *c)
+static void dim_missing_dimension(struct check *c)
 {
     static const struct dim_shape wrong[] = {
         {1, {10, 0, 0}, 1}, {1, {10, 0, 0}, -2}, {2, {4, 10, 0}, 2}, {2, {4, 10, 0}, -3},
@@ -107,7 +107,7 @@ void dim_missing_dimension(struct check *c)
 }
 
 /* (2, 10) with a vector of 10 on dimension 1; afterwards the same model takes what fits. */
-void dim_missing_in_second(struct check *c)
+static void dim_missing_in_second(struct check *c)
 {
     const size_t shape[] = {2, 10};
 
@@ -134,7 +134,7 @@ void dim_missing_in_second(struct check *c)
 
 /* ---- DIM-06: scalars ------------------------------------------------------------------------- */
 
-void dim_scalars_vector(struct check *c)
+static void dim_scalars_vector(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, dim_option(c, 0), "{\"kind\":\"sum\"}");
@@ -151,7 +151,7 @@ void dim_scalars_vector(struct check *c)
     }
 }
 
-void dim_scalars_refused(struct check *c)
+static void dim_scalars_refused(struct check *c)
 {
     static const struct dim_shape inputs[] = {
         {2, {4, 10, 0}, 1}, {2, {4, 10, 0}, -1}, {2, {10, 2, 0}, -2}, {1, {10, 0, 0}, -1}};
@@ -172,3 +172,23 @@ void dim_scalars_refused(struct check *c)
         }
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, dim_glued, 0, 0, 0},
+    {"DIM-02.unequal", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_not_glued, 0, 0, 0},
+    {"DIM-02.dropped_rows", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_dropped_rows, 0,
+     0, 0},
+    {"DIM-04.missing", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_missing_dimension, 0,
+     0, 0},
+    {"DIM-04.second_input", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_missing_in_second,
+     0, 0, 0},
+    {"DIM-06.vector", "DIM-06", MUST, OBSERVED, DP, PARALLEL, 2, dim_scalars_vector, 0, 0, 0},
+    {"DIM-06.refused", "DIM-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_scalars_refused, 0, 0,
+     0},
+};
+const struct check_table dim_misfit_table = CHECK_TABLE(cases);

@@ -47,14 +47,14 @@ static void branch(struct check *c, int dim)
     }
 }
 
-void dim_columns(struct check *c)
+static void dim_columns(struct check *c)
 {
     branch(c, 1);
     branch(c, -1);
 }
 
 /* Whole columns: each replica can take the mean of its own. */
-void dim_column_means(struct check *c)
+static void dim_column_means(struct check *c)
 {
     const size_t shape[] = {3, 10};
     double y[30];
@@ -74,7 +74,7 @@ void dim_column_means(struct check *c)
     }
 }
 
-void dim_sizes_seen(struct check *c)
+static void dim_sizes_seen(struct check *c)
 {
     const size_t shape[] = {2, 10};
 
@@ -102,7 +102,7 @@ void dim_sizes_seen(struct check *c)
 }
 
 /* Two inputs and two outputs, the same dimension of each. */
-void dim_all_arrays(struct check *c)
+static void dim_all_arrays(struct check *c)
 {
     const size_t in[] = {2, 9}, twice[] = {4, 9};
     double y[18], doubled[36], g[18], g2[36], da[18];
@@ -139,7 +139,7 @@ void dim_all_arrays(struct check *c)
 }
 
 /* Values and gradients as for dimension 0. */
-void dim_values(struct check *c)
+static void dim_values(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         for (int j = 0; j < SHAPES; ++j) {
@@ -162,7 +162,7 @@ void dim_values(struct check *c)
 }
 
 /* Training on columns: the second step, of fewer columns, sees the weights of the first. */
-void dim_training(struct check *c)
+static void dim_training(struct check *c)
 {
     static const size_t widths[] = {10, 3, 9};
 
@@ -192,7 +192,7 @@ void dim_training(struct check *c)
 
 /* (2 layers, 3, 2) on dimension 0: the first replica gets the first layer and the whole batch,
  * the second one the second layer; no other replica runs. */
-void dim_layers_cut(struct check *c)
+static void dim_layers_cut(struct check *c)
 {
     const size_t shape[] = {2, 3, 2};
     double y[12];
@@ -210,7 +210,7 @@ void dim_layers_cut(struct check *c)
     }
 }
 
-void dim_layers_seen(struct check *c)
+static void dim_layers_seen(struct check *c)
 {
     static const double sizes[] = {1, 3, 2};
     const size_t shape[] = {2, 3, 2};
@@ -232,7 +232,7 @@ void dim_layers_seen(struct check *c)
 /* ---- DIM-07: negative dimensions ------------------------------------------------------------- */
 
 /* Inputs of one rank: -1 is the last dimension of both. */
-void dim_same_rank(struct check *c)
+static void dim_same_rank(struct check *c)
 {
     const size_t shape[] = {3, 7};
 
@@ -270,7 +270,7 @@ static int mixed(struct check *c, int k, struct golden_call *call)
     return golden_try_forward(c, golden_parallel(c, k, "\"dim\":-1,", ""), call);
 }
 
-void dim_mixed_refused(struct check *c)
+static void dim_mixed_refused(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call;
@@ -281,7 +281,7 @@ void dim_mixed_refused(struct check *c)
     }
 }
 
-void dim_mixed_accepted(struct check *c)
+static void dim_mixed_accepted(struct check *c)
 {
     const size_t matrix[] = {4, 6}, vector[] = {6};
 
@@ -298,7 +298,7 @@ void dim_mixed_accepted(struct check *c)
 }
 
 /* Each of two wrappers has a dim of its own: rows, then columns. */
-void dim_two_wrapped(struct check *c)
+static void dim_two_wrapped(struct check *c)
 {
     enum { ROWS = 4, COLUMNS = 10 };
     static const size_t shape[] = {ROWS, COLUMNS};
@@ -331,3 +331,26 @@ void dim_two_wrapped(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"DIM-01.columns", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_columns, 0, 0, 0},
+    {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_column_means, 0, 0, 0},
+    {"DIM-01.two_wrapped", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_two_wrapped, 0, 0, 0},
+    {"DIM-01.sizes", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_sizes_seen, 0, 0, 0},
+    {"DIM-01.all_arrays", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_all_arrays, 0, 0, 0},
+    {"DIM-03.layers", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, dim_layers_cut, 0, 0, 0},
+    {"DIM-03.sizes", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, dim_layers_seen, 0, 0, 0},
+    {"DIM-05.values", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, dim_values, 0, 0, 0},
+    {"DIM-05.training", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, dim_training, 0, 0, 0},
+    {"DIM-07.same_rank", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 1, dim_same_rank, 0, 0, 0},
+    {"DIM-07.refused", "DIM-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_mixed_refused, 0,
+     IMPL_MIXED_RANKS, IMPL_REFUSE},
+    {"DIM-07.accepted", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 2, dim_mixed_accepted, 0,
+     IMPL_MIXED_RANKS, IMPL_ACCEPT},
+};
+const struct check_table dim_values_table = CHECK_TABLE(cases);

@@ -255,7 +255,7 @@ static void no_such_device(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, wrong_device, 0,
@@ -268,32 +268,17 @@ static const struct check_case cases[] = {
      IMPL_FAILING, IMPL_FIRST},
     {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, kind_kept, 0, 0, 0},
     {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, joined, 0, 0, 0},
-    {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     error_outputs_clash, 0, 0, 0},
-    {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash,
-     0, 0, 0},
-    {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
-     error_summands_clash, 0, 0, 0},
-    {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, error_shapes_clash,
-     0, 0, 0},
     {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, fewer_rows_than_devices,
      0, 0, 0},
     {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device,
      0, 0, 0},
-    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves, 0,
-     0, 0},
-    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves,
-     0, 0, 0},
-    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves, 0, 0,
-     0},
-    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave, 0, 0,
-     0},
-    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model, 0,
-     0, 0},
-    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, error_waiting_stays, 0,
-     0, 0},
-    {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
-     error_primitive_leaves, 0, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &error_shape_table,
+    &error_state_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -302,5 +287,6 @@ static const struct check_excuse excuses[] = {
     {"ERR-10", false, "the interface has one caller at a time"},
 };
 
-const struct check_area area_error = {
-    "ERR", 10, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_error = {"ERR",   10,
+                                      tables,  sizeof tables / sizeof tables[0],
+                                      excuses, sizeof excuses / sizeof excuses[0]};

@@ -18,7 +18,7 @@ static int try_rows(struct check *c, struct impl_model *model, size_t n)
 /* ---- ERR-03, -05: shapes that do not fit ----------------------------------------------------- */
 
 /* The outputs of the replicas differ beside dimension 0, in the first, the last, any. */
-void error_outputs_clash(struct check *c)
+static void error_outputs_clash(struct check *c)
 {
     static const char *const columns[] = {"2,3", "3,2", "2,2,3", "2,3,2", "4,4,4,1"};
 
@@ -38,7 +38,7 @@ void error_outputs_clash(struct check *c)
         }
 }
 
-void error_parts_clash(struct check *c)
+static void error_parts_clash(struct check *c)
 {
     static const struct {
         int ndim[2];
@@ -69,7 +69,7 @@ void error_parts_clash(struct check *c)
 }
 
 /* Lists to be added whose tensors differ in size: in the first or the last tensor of any list. */
-void error_summands_clash(struct check *c)
+static void error_summands_clash(struct check *c)
 {
     enum { TENSORS = 3 };
 
@@ -105,7 +105,7 @@ static struct impl_array *shaped(struct check *c, int form, int t, bool last)
 }
 
 /* As many elements in all, but not the same shapes. */
-void error_shapes_clash(struct check *c)
+static void error_shapes_clash(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
         for (int form = 0; form < 3; ++form) {
@@ -123,3 +123,19 @@ void error_shapes_clash(struct check *c)
             check_reduce(c, &op);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+
+static const struct check_case cases[] = {
+    {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     error_outputs_clash, 0, 0, 0},
+    {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash,
+     0, 0, 0},
+    {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
+     error_summands_clash, 0, 0, 0},
+    {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, error_shapes_clash,
+     0, 0, 0},
+};
+const struct check_table error_shape_table = CHECK_TABLE(cases);

@@ -83,18 +83,18 @@ static void every_replica(struct check *c, const char *when)
     }
 }
 
-void error_forward_leaves(struct check *c)
+static void error_forward_leaves(struct check *c)
 {
     every_replica(c, "forward");
 }
 
-void error_backward_leaves(struct check *c)
+static void error_backward_leaves(struct check *c)
 {
     every_replica(c, "backward");
 }
 
 /* The gather fails after all replicas have run; one row makes one replica and goes through. */
-void error_gather_leaves(struct check *c)
+static void error_gather_leaves(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const double want[] = {7, 7}, g[] = {5, 9};
@@ -130,7 +130,7 @@ void error_gather_leaves(struct check *c)
 
 /* A failure with gradient and training mode off: with them on again both are seen, and a whole
  * step is right. */
-void error_modes_leave(struct check *c)
+static void error_modes_leave(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
         for (int replica = 0; replica < 2; ++replica) {
@@ -163,7 +163,7 @@ void error_modes_leave(struct check *c)
 }
 
 /* Another model of the session, in the middle of its step, does not notice. */
-void error_other_model(struct check *c)
+static void error_other_model(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *other, *failing;
@@ -192,7 +192,7 @@ void error_other_model(struct check *c)
 }
 
 /* A gather and a sum that are refused, and then right ones. */
-void error_primitive_leaves(struct check *c)
+static void error_primitive_leaves(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
@@ -232,7 +232,7 @@ void error_primitive_leaves(struct check *c)
 }
 
 /* A forward waits for its backward while another one fails: it goes on waiting. */
-void error_waiting_stays(struct check *c)
+static void error_waiting_stays(struct check *c)
 {
     const size_t n = 10;
 
@@ -254,3 +254,25 @@ void error_waiting_stays(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+
+static const struct check_case cases[] = {
+    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves, 0,
+     0, 0},
+    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves,
+     0, 0, 0},
+    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves, 0, 0,
+     0},
+    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave, 0, 0,
+     0},
+    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model, 0,
+     0, 0},
+    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, error_waiting_stays, 0,
+     0, 0},
+    {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
+     error_primitive_leaves, 0, 0, 0},
+};
+const struct check_table error_state_table = CHECK_TABLE(cases);

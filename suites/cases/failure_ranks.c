@@ -81,7 +81,7 @@ static void one_fails(struct check *c, int ranks, int bad, const char *when,
     check_model_close(c, model);
 }
 
-void failure_rank_named(struct check *c)
+static void failure_rank_named(struct check *c)
 {
     one_fails(c, 2, 1, "forward", &kinds[0]);
     one_fails(c, 2, 0, "backward", &kinds[1]);
@@ -90,7 +90,7 @@ void failure_rank_named(struct check *c)
 }
 
 /* Ranks 1 and 3 fail, each in a way of its own: the error is one of the two, and all of it. */
-void failure_rank_of_several(struct check *c)
+static void failure_rank_of_several(struct check *c)
 {
     enum { RANKS = 4 };
     struct impl_model *model = check_ddp_model(c, RANKS,
@@ -161,10 +161,23 @@ static void recovers(struct check *c, int ranks, const char *when)
     check_model_close(c, model);
 }
 
-void failure_rank_after(struct check *c)
+static void failure_rank_after(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         recovers(c, ranks, "forward");
         recovers(c, ranks, "backward");
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"DDP-31.named", "DDP-31", MUST, REPORTED, PROFILE_DDP, IMPL_CAP_DDP, 0, failure_rank_named,
+     60000, 0, 0},
+    {"DDP-31.of_several", "DDP-31", MUST, REPORTED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     failure_rank_of_several, 30000, 0, 0},
+    {"DDP-32.after", "DDP-32", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, failure_rank_after,
+     60000, 0, 0},
+};
+const struct check_table failure_ranks_table = CHECK_TABLE(cases);

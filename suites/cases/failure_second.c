@@ -101,12 +101,25 @@ static void each_pair(struct check *c, bool backward)
     }
 }
 
-void failure_second_forward(struct check *c)
+static void failure_second_forward(struct check *c)
 {
     each_pair(c, false);
 }
 
-void failure_second_backward(struct check *c)
+static void failure_second_backward(struct check *c)
 {
     each_pair(c, true);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"APPLY-13.forward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
+     failure_second_forward, 0, 0, 0},
+    {"APPLY-13.backward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
+     failure_second_backward, 0, 0, 0},
+};
+const struct check_table failure_second_table = CHECK_TABLE(cases);

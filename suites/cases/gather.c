@@ -290,38 +290,15 @@ static void result_is_a_copy(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define GATHER   .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_GATHER
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
-#define REFUSE   .obligation = MUST_REFUSE
+#define GATHER .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_GATHER
+#define REFUSE .obligation = MUST_REFUSE
 
 static const struct check_case cases[] = {
     {.id = "GATH-01.order", .rule = "GATH-01", GATHER, .devices = 1, .run = order},
     {.id = "GATH-01.wide", .rule = "GATH-01", GATHER, .devices = 1, .run = wide_parts},
-    {.id = "GATH-01.model", .rule = "GATH-01", PARALLEL, .devices = 2, .run = gather_model_order},
     {.id = "GATH-02.sizes", .rule = "GATH-02", GATHER, .devices = 1, .run = free_sizes},
-    {.id = "GATH-02.model", .rule = "GATH-02", PARALLEL, .devices = 1, .run = gather_model_sizes},
     {.id = "GATH-03.shapes", .rule = "GATH-03", REFUSE, GATHER, .devices = 1, .run = unlike_parts},
-    {.id = "GATH-03.model",
-     .rule = "GATH-03",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_shapes},
-    {.id = "GATH-04.recorded",
-     .rule = "GATH-04",
-     PARALLEL,
-     .devices = 1,
-     .run = gather_model_recorded},
-    {.id = "GATH-04.large", .rule = "GATH-04", PARALLEL, .devices = 2, .run = gather_model_large},
-    {.id = "GATH-04.double", .rule = "GATH-04", PARALLEL, .devices = 1, .run = gather_model_double},
     {.id = "GATH-05.vector", .rule = "GATH-05", GATHER, .devices = 1, .run = vector_of_scalars},
-    {.id = "GATH-05.model", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_vector},
-    {.id = "GATH-05.mean", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_mean},
-    {.id = "GATH-06.own",
-     .rule = "GATH-06",
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_vector_back},
     {.id = "GATH-07.dim",
      .rule = "GATH-07",
      REFUSE,
@@ -334,19 +311,6 @@ static const struct check_case cases[] = {
      GATHER,
      .devices = 1,
      .run = scalars_and_vectors},
-    {.id = "GATH-07.model",
-     .rule = "GATH-07",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_mix},
-    {.id = "GATH-07.model_dim",
-     .rule = "GATH-07",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_dim},
-    {.id = "GATH-08.single", .rule = "GATH-08", PARALLEL, .devices = 1, .run = gather_model_scalar},
     {.id = "GATH-09.empty", .rule = "GATH-09", REFUSE, GATHER, .devices = 1, .run = no_parts},
     {.id = "GATH-09.host",
      .rule = "GATH-09",
@@ -360,15 +324,15 @@ static const struct check_case cases[] = {
      GATHER,
      .devices = 1,
      .run = destinations},
-    {.id = "GATH-10.model",
-     .rule = "GATH-10",
-     .evidence = REPORTED,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_destination},
     {.id = "GATH-12.types", .rule = "GATH-12", GATHER, .devices = 1, .run = types},
     {.id = "GATH-13.copy", .rule = "GATH-13", GATHER, .devices = 1, .run = result_is_a_copy},
-    {.id = "GATH-14.bits", .rule = "GATH-14", GATHER, .devices = 1, .run = values_gather},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &gather_model_table,
+    &values_kept_gather_table,
 };
 
 static const struct check_excuse excuses[] = {
@@ -376,5 +340,7 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_gather = {
-    "GATH", 14, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+    "GATH",  14,
+    tables,  sizeof tables / sizeof tables[0],
+    excuses, sizeof excuses / sizeof excuses[0],
 };

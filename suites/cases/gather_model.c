@@ -22,7 +22,7 @@ static int try_forward(struct check *c, struct impl_model *model, const struct i
 /* ---- GATH-01, 02 ----------------------------------------------------------------------------- */
 
 /* The replicas end in other orders than their own. */
-void gather_model_order(struct check *c)
+static void gather_model_order(struct check *c)
 {
     static const char *const delays[] = {"[6,0]", "[3,6,0,2]", "[0,3]"};
     static const size_t rows[] = {10, 13, 9};
@@ -43,7 +43,7 @@ void gather_model_order(struct check *c)
 }
 
 /* One row from each replica, and rows doubled. */
-void gather_model_sizes(struct check *c)
+static void gather_model_sizes(struct check *c)
 {
     static const size_t rows[] = {10, 9, 1, 17};
     int k;
@@ -81,7 +81,7 @@ void gather_model_sizes(struct check *c)
 /* ---- GATH-03 --------------------------------------------------------------------------------- */
 
 /* One replica puts out another width; which one changes. A refusal leaves gradients alone. */
-void gather_model_shapes(struct check *c)
+static void gather_model_shapes(struct check *c)
 {
     static const double mark = 123;
     int k;
@@ -144,7 +144,7 @@ static void recorded(struct check *c, int k, const int keep[], size_t rows)
     check_model_close(c, model);
 }
 
-void gather_model_recorded(struct check *c)
+static void gather_model_recorded(struct check *c)
 {
     static const int keep[][8] = {
         {3, 1, 2, 1, 1, 3, 2, 1}, {1, 3, 1, 2, 4, 1, 1, 2}, {2, 3, 3, 1, 3, 1, 4, 3}};
@@ -163,7 +163,7 @@ void gather_model_recorded(struct check *c)
 }
 
 /* Shards of more rows than 16 bits count. */
-void gather_model_large(struct check *c)
+static void gather_model_large(struct check *c)
 {
     enum { N = 140001 };
     struct impl_model *model =
@@ -182,7 +182,7 @@ void gather_model_large(struct check *c)
 }
 
 /* Twice as many rows out as in, ragged: 6, 6, 6, 2 for ten rows on four. */
-void gather_model_double(struct check *c)
+static void gather_model_double(struct check *c)
 {
     static const size_t rows[] = {10, 1, 9, 13};
     int k;
@@ -249,7 +249,7 @@ static void one_number_each(struct check *c, int k, size_t rows, const char *red
     check_model_close(c, model);
 }
 
-void gather_model_vector(struct check *c)
+static void gather_model_vector(struct check *c)
 {
     static const size_t rows[] = {10, 9, 1, 3, 17};
     int k;
@@ -260,7 +260,7 @@ void gather_model_vector(struct check *c)
 }
 
 /* Shards of 4, 2 or 1 rows, so that every mean is exact. */
-void gather_model_mean(struct check *c)
+static void gather_model_mean(struct check *c)
 {
     int k;
 
@@ -271,7 +271,7 @@ void gather_model_mean(struct check *c)
     }
 }
 
-void gather_model_vector_back(struct check *c)
+static void gather_model_vector_back(struct check *c)
 {
     const double *tens = check_sequence(c, IMPL_MAX_DEVICES, 10, 10);
     int k;
@@ -298,7 +298,7 @@ void gather_model_vector_back(struct check *c)
     }
 }
 
-void gather_model_scalar(struct check *c)
+static void gather_model_scalar(struct check *c)
 {
     static const size_t rows[] = {1, 4, 8};
     int k;
@@ -313,7 +313,7 @@ void gather_model_scalar(struct check *c)
 /* ---- GATH-07 --------------------------------------------------------------------------------- */
 
 /* One replica puts out a number, or all but one. */
-void gather_model_mix(struct check *c)
+static void gather_model_mix(struct check *c)
 {
     int k;
 
@@ -340,7 +340,7 @@ void gather_model_mix(struct check *c)
             }
 }
 
-void gather_model_dim(struct check *c)
+static void gather_model_dim(struct check *c)
 {
     static const int dims[] = {1, -1};
     const size_t shape[] = {2, 11};
@@ -389,7 +389,7 @@ static void to_device(struct check *c, int k, int device, const char *layers, si
 }
 
 /* To every device there is and to the host, also when only one replica runs; rows and numbers. */
-void gather_model_destination(struct check *c)
+static void gather_model_destination(struct check *c)
 {
     static const size_t rows[] = {10, 1};
     int k;
@@ -408,3 +408,53 @@ void gather_model_destination(struct check *c)
                 to_device(c, k, device, AFFINE ",{\"kind\":\"sum\"}", rows[j], (size_t)m, sum);
             }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+#define REFUSE   .obligation = MUST_REFUSE
+
+static const struct check_case cases[] = {
+    {.id = "GATH-01.model", .rule = "GATH-01", PARALLEL, .devices = 2, .run = gather_model_order},
+    {.id = "GATH-02.model", .rule = "GATH-02", PARALLEL, .devices = 1, .run = gather_model_sizes},
+    {.id = "GATH-03.model",
+     .rule = "GATH-03",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_shapes},
+    {.id = "GATH-04.recorded",
+     .rule = "GATH-04",
+     PARALLEL,
+     .devices = 1,
+     .run = gather_model_recorded},
+    {.id = "GATH-04.large", .rule = "GATH-04", PARALLEL, .devices = 2, .run = gather_model_large},
+    {.id = "GATH-04.double", .rule = "GATH-04", PARALLEL, .devices = 1, .run = gather_model_double},
+    {.id = "GATH-05.model", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_vector},
+    {.id = "GATH-05.mean", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_mean},
+    {.id = "GATH-06.own",
+     .rule = "GATH-06",
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_vector_back},
+    {.id = "GATH-07.model",
+     .rule = "GATH-07",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_mix},
+    {.id = "GATH-07.model_dim",
+     .rule = "GATH-07",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_dim},
+    {.id = "GATH-08.single", .rule = "GATH-08", PARALLEL, .devices = 1, .run = gather_model_scalar},
+    {.id = "GATH-10.model",
+     .rule = "GATH-10",
+     .evidence = REPORTED,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_destination},
+};
+const struct check_table gather_model_table = CHECK_TABLE(cases);

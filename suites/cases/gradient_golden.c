@@ -8,7 +8,7 @@ static const size_t batches[] = {10, 1, 9, 3, 17};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
 /* The loss is the sum of y: dw is the sum of x, db is N, dx is w. */
-void grad_sum_of_ones(struct check *c)
+static void grad_sum_of_ones(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -28,7 +28,7 @@ void grad_sum_of_ones(struct check *c)
 }
 
 /* Row i of the upstream gradient is i: dw is the sum of squares, dx row i is 2i. */
-void grad_rows(struct check *c)
+static void grad_rows(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -110,7 +110,7 @@ static void line_start(struct check *c, struct impl_model *model, struct line *l
 
 /* Replicas that keep the weights of before the step, gradients that are not cleared and a wrong
  * sum all show in the second step. */
-void grad_two_steps(struct check *c)
+static void grad_two_steps(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -169,7 +169,7 @@ static void with_inference(struct check *c, int k, unsigned when)
     check_model_close(c, model);
 }
 
-void grad_two_steps_inference(struct check *c)
+static void grad_two_steps_inference(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (unsigned when = 1; when <= 4; when *= 2)
@@ -177,7 +177,7 @@ void grad_two_steps_inference(struct check *c)
 }
 
 /* Clearing gradients is the caller's business: what was not cleared is still there. */
-void grad_not_zeroed(struct check *c)
+static void grad_not_zeroed(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -204,7 +204,7 @@ void grad_not_zeroed(struct check *c)
 /* ---- the base's weights ---------------------------------------------------------------------- */
 
 /* w falls by lr * 55, and the next forward computes with what it fell to, on every shard. */
-void grad_reaches_base(struct check *c)
+static void grad_reaches_base(struct check *c)
 {
     const size_t n = 10;
 
@@ -253,7 +253,7 @@ static void momentum_steps(struct check *c, int k, const size_t rows[], int step
 }
 
 /* One momentum, that of the base: steps of lr * 55, lr * 82.5, lr * 96.25. */
-void grad_momentum(struct check *c)
+static void grad_momentum(struct check *c)
 {
     static const size_t rows[] = {10, 10, 10};
 
@@ -262,10 +262,28 @@ void grad_momentum(struct check *c)
 }
 
 /* The second step runs on fewer replicas than the first and the third. */
-void grad_momentum_ragged(struct check *c)
+static void grad_momentum_ragged(struct check *c)
 {
     static const size_t rows[] = {10, 1, 9, 2};
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         momentum_steps(c, k, rows, 4);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_sum_of_ones, 0, 0, 0},
+    {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_rows, 0, 0, 0},
+    {"GRAD-02.two_steps", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps, 0, 0, 0},
+    {"GRAD-02.inference", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps_inference, 0,
+     0, 0},
+    {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, grad_not_zeroed, 0, 0, 0},
+    {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_reaches_base, 0, 0, 0},
+    {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum, 0, 0, 0},
+    {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged, 0, 0, 0},
+};
+const struct check_table gradient_golden_table = CHECK_TABLE(cases);

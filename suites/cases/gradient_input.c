@@ -2,7 +2,7 @@
 #include "golden.h"
 #include "gradient.h"
 
-void grad_input_rows(struct check *c)
+static void grad_input_rows(struct check *c)
 {
     const int k = golden_most(c, 8);
     struct impl_model *model = golden_affine(c, k);
@@ -16,7 +16,7 @@ void grad_input_rows(struct check *c)
 }
 
 /* The first replica is the last to be ready. */
-void grad_input_delay(struct check *c)
+static void grad_input_delay(struct check *c)
 {
     const int k = golden_most(c, 4);
     const size_t n = 10;
@@ -31,7 +31,7 @@ void grad_input_delay(struct check *c)
     check_grad_is(c, model, 1, 55);
 }
 
-void grad_input_shape(struct check *c)
+static void grad_input_shape(struct check *c)
 {
     static const size_t shapes[][3] = {{10, 2, 3}, {9, 1, 2}, {1, 3, 2}, {3, 2, 1}};
 
@@ -53,7 +53,7 @@ void grad_input_shape(struct check *c)
 }
 
 /* On the device the input came from, wherever the gradient of the output came from. */
-void grad_input_device(struct check *c)
+static void grad_input_device(struct check *c)
 {
     const size_t n = 9;
 
@@ -74,7 +74,7 @@ void grad_input_device(struct check *c)
 }
 
 /* A gradient that has not the shape of the output. */
-void grad_input_misfit(struct check *c)
+static void grad_input_misfit(struct check *c)
 {
     static const size_t shapes[][2] = {{9, 0}, {11, 0}, {2, 5}, {1, 10}};
 
@@ -127,7 +127,7 @@ static void cut(struct check *c, int k, const double taken[], const char *list)
     check_model_close(c, model);
 }
 
-void grad_input_cut(struct check *c)
+static void grad_input_cut(struct check *c)
 {
     static const double some[] = {2, 1, 2, 1, 1, 1, 1, 1}, none[] = {1, 0, 2, 0, 1, 1, 1, 1};
 
@@ -156,7 +156,7 @@ static void missing(struct check *c, struct impl_model *model, int with)
 }
 
 /* Two outputs, one of them without a gradient: it counts as zeros. */
-void grad_input_missing(struct check *c)
+static void grad_input_missing(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
@@ -207,7 +207,7 @@ static void product(struct check *c, struct impl_model *model, size_t n, const b
 
 static const char multiply[] = "{\"kind\":\"multiply\",\"factor\":3}";
 
-void grad_inputs_both(struct check *c)
+static void grad_inputs_both(struct check *c)
 {
     static const bool both[] = {true, true};
 
@@ -223,7 +223,7 @@ void grad_inputs_both(struct check *c)
     }
 }
 
-void grad_inputs_one(struct check *c)
+static void grad_inputs_one(struct check *c)
 {
     static const bool first[] = {true, false}, second[] = {false, true};
 
@@ -240,7 +240,7 @@ void grad_inputs_one(struct check *c)
 }
 
 /* No input needs a gradient: there is none, and the parameters get theirs. */
-void grad_input_none(struct check *c)
+static void grad_input_none(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -258,7 +258,7 @@ void grad_input_none(struct check *c)
 
 /* A table that was meant for all replicas is cut like a batch: each sums up its own rows of it,
  * and a row's gradient is that of the one replica that had it. */
-void grad_table(struct check *c)
+static void grad_table(struct check *c)
 {
     const size_t n = 21, columns = 2, shape[] = {21, 2};
 
@@ -285,3 +285,24 @@ void grad_table(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-07.rows", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_rows, 0, 0, 0},
+    {"GRAD-07.delay", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 2, grad_input_delay, 0, 0, 0},
+    {"GRAD-07.shape", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_shape, 0, 0, 0},
+    {"GRAD-07.device", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 1, grad_input_device, 0, 0, 0},
+    {"GRAD-07.misfit", "GRAD-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, grad_input_misfit, 0, 0,
+     0},
+    {"GRAD-08.rows", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_cut, 0, 0, 0},
+    {"GRAD-08.output", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_missing, 0, 0, 0},
+    {"GRAD-09.both", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_both, 0, 0, 0},
+    {"GRAD-09.one", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_one, 0, 0, 0},
+    {"GRAD-09.none", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_none, 0, 0, 0},
+    {"GRAD-10.table", "GRAD-10", MUST, OBSERVED, DP, PARALLEL, 1, grad_table, 0, 0, 0},
+};
+const struct check_table gradient_input_table = CHECK_TABLE(cases);

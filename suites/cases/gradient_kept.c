@@ -3,7 +3,7 @@
 #include "gradient.h"
 
 /* A model that is moved takes its gradients along: values, and which of them is none. */
-void grad_moved(struct check *c)
+static void grad_moved(struct check *c)
 {
     struct impl_model *model = check_model(c, "{\"layers\":[%s,%s]}", GOLDEN_AFFINE, GOLDEN_AFFINE);
     const int places = golden_places(c);
@@ -27,7 +27,7 @@ void grad_moved(struct check *c)
 
 /* A parameter whose gradient is none is left alone, whatever its momentum; when it has one again
  * the momentum goes on from where it was. */
-void grad_momentum_none(struct check *c)
+static void grad_momentum_none(struct check *c)
 {
     const double eight = 8, sixteen = 16, four = 4, two = 2;
 
@@ -55,3 +55,14 @@ void grad_momentum_none(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-06.moved", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_moved, 0, 0, 0},
+    {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_none, 0, 0, 0},
+};
+const struct check_table gradient_kept_table = CHECK_TABLE(cases);

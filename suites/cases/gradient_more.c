@@ -29,7 +29,7 @@ static void product_make(struct check *c, struct product *p)
 }
 
 /* A weight of 120000 bytes: all of it reaches the replicas, and all of its gradient comes back. */
-void grad_large(struct check *c)
+static void grad_large(struct check *c)
 {
     const size_t in[] = {N, IN}, out[] = {N, OUT};
     struct product p;
@@ -53,7 +53,7 @@ void grad_large(struct check *c)
 }
 
 /* Forty layers: 2x + 1, and 39 times 1 * x + 0. */
-void grad_many(struct check *c)
+static void grad_many(struct check *c)
 {
     enum { LAYERS = 40 };
     const char *layers = GOLDEN_AFFINE;
@@ -80,7 +80,7 @@ void grad_many(struct check *c)
 
 /* Parameters before the wrapper, in it and behind it, the last one frozen: all are cleared, and
  * what is frozen stays what it is. */
-void grad_cleared_outside(struct check *c)
+static void grad_cleared_outside(struct check *c)
 {
     const double before = 5;
 
@@ -108,7 +108,7 @@ void grad_cleared_outside(struct check *c)
 /* ---- GRAD-07 --------------------------------------------------------------------------------- */
 
 /* Two inputs on different devices: each gradient goes where its own input lies. */
-void grad_inputs_apart(struct check *c)
+static void grad_inputs_apart(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
         for (int first = IMPL_HOST; first < 2; ++first) {
@@ -161,9 +161,23 @@ static void three_steps(struct check *c, int k, enum between between)
 }
 
 /* Momentum survives what happens between the steps. */
-void grad_momentum_between(struct check *c)
+static void grad_momentum_between(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
         for (int between = 0; between < CHOICES; ++between)
             three_steps(c, k, (enum between)between);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_large, 0, 0, 0},
+    {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_many, 0, 0, 0},
+    {"GRAD-05.outside", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 2, grad_cleared_outside, 0, 0, 0},
+    {"GRAD-07.apart", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 2, grad_inputs_apart, 0, 0, 0},
+    {"GRAD-17.between", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 2, grad_momentum_between, 0, 0, 0},
+};
+const struct check_table gradient_more_table = CHECK_TABLE(cases);

@@ -48,7 +48,7 @@ static void is_right(struct check *c, int k, const int ids[], int device)
 }
 
 /* On any of the devices that hold one. */
-void grad_reduce_values(struct check *c)
+static void grad_reduce_values(struct check *c)
 {
     for (int k = 1; k <= LISTS && k <= check_devices(c); ++k) {
         const int *ids = golden_ids(c, k);
@@ -60,7 +60,7 @@ void grad_reduce_values(struct check *c)
     }
 }
 
-void grad_reduce_shapes(struct check *c)
+static void grad_reduce_shapes(struct check *c)
 {
     static const size_t others[][2] = {{4, 0}, {2, 0}, {3, 1}, {1, 3}};
     const int k = golden_most(c, 4), *ids = golden_ids(c, k);
@@ -79,7 +79,7 @@ void grad_reduce_shapes(struct check *c)
     }
 }
 
-void grad_reduce_host(struct check *c)
+static void grad_reduce_host(struct check *c)
 {
     const int k = golden_most(c, 4), *ids = golden_ids(c, k);
 
@@ -96,7 +96,7 @@ void grad_reduce_host(struct check *c)
 }
 
 /* The destination holds none of them. */
-void grad_reduce_elsewhere(struct check *c)
+static void grad_reduce_elsewhere(struct check *c)
 {
     const int k = golden_most(c, check_devices(c) - 1), *ids = golden_ids(c, check_devices(c));
     struct impl_array *sums;
@@ -107,3 +107,20 @@ void grad_reduce_elsewhere(struct check *c)
                   ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EINVAL));
     is_right(c, k, ids, ids[k - 1]);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { PRIMITIVE = PROFILE_PRIMITIVES, REDUCE = IMPL_CAP_REDUCE };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-15.values", "GRAD-15", MUST, OBSERVED, PRIMITIVE, REDUCE, 1, grad_reduce_values, 0, 0,
+     0},
+    {"GRAD-15.shapes", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_shapes,
+     0, 0, 0},
+    {"GRAD-15.host", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_host, 0, 0,
+     0},
+    {"GRAD-15.elsewhere", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2,
+     grad_reduce_elsewhere, 0, 0, 0},
+};
+const struct check_table gradient_reduce_table = CHECK_TABLE(cases);

@@ -4,7 +4,7 @@
 
 /* Replica r contributes 4^r: the digits of the sum, to the base 4, show who was counted, and how
  * often. */
-void grad_each_replica(struct check *c)
+static void grad_each_replica(struct check *c)
 {
     static const size_t batches[] = {10, 9, 3, 1, 17};
     static const char layers[] = "{\"kind\":\"grad\",\"values\":[1,4,16,64,256,1024,4096,16384,"
@@ -32,7 +32,7 @@ void grad_each_replica(struct check *c)
 
 /* One shard's gradient is zero, a different one each time: the others still count, and the base's
  * gradient stays where nothing is added. */
-void grad_dead_shard(struct check *c)
+static void grad_dead_shard(struct check *c)
 {
     const int k = golden_most(c, 4);
     const size_t n = 10;
@@ -63,7 +63,7 @@ void grad_dead_shard(struct check *c)
 /* ---- a network ------------------------------------------------------------------------------- */
 
 /* Two layers, nested: output, input gradient and all four gradients are those of one device. */
-void grad_network(struct check *c)
+static void grad_network(struct check *c)
 {
     static const size_t batches[] = {10, 5, 13};
 
@@ -87,7 +87,7 @@ void grad_network(struct check *c)
 }
 
 /* A step changes every parameter by its own gradient. */
-void grad_network_step(struct check *c)
+static void grad_network_step(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_net net;
@@ -112,7 +112,7 @@ void grad_network_step(struct check *c)
 
 /* The third backward is as right as the first: other data each time, nothing left over, and
  * the same batch three times without clearing gives three times its gradient. */
-void grad_network_batches(struct check *c)
+static void grad_network_batches(struct check *c)
 {
     const int k = golden_most(c, 8);
     struct golden_net net;
@@ -136,7 +136,7 @@ void grad_network_batches(struct check *c)
 
 /* ---- what was there before ------------------------------------------------------------------- */
 
-void grad_prefilled(struct check *c)
+static void grad_prefilled(struct check *c)
 {
     static const size_t batches[] = {10, 9, 1};
 
@@ -160,7 +160,7 @@ void grad_prefilled(struct check *c)
 }
 
 /* One gradient is there, the other is none: each is treated for itself. */
-void grad_half_prefilled(struct check *c)
+static void grad_half_prefilled(struct check *c)
 {
     const double before = -77;
 
@@ -182,7 +182,7 @@ void grad_half_prefilled(struct check *c)
 }
 
 /* On the first of device_ids, where the parameter is. */
-void grad_place(struct check *c)
+static void grad_place(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
@@ -240,7 +240,7 @@ static void branch(struct check *c, int k, size_t n, double above)
     check_model_close(c, model);
 }
 
-void grad_branch(struct check *c)
+static void grad_branch(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         branch(c, k, 10, 5);
@@ -249,7 +249,7 @@ void grad_branch(struct check *c)
 }
 
 /* Only the last replica, then all but the first, use the second parameter. */
-void grad_branch_third(struct check *c)
+static void grad_branch_third(struct check *c)
 {
     const int k = golden_most(c, 4);
     size_t size[IMPL_MAX_DEVICES];
@@ -260,7 +260,7 @@ void grad_branch_third(struct check *c)
 }
 
 /* Row r of the gradient is the sum of the upstream rows whose index is r, over all shards. */
-void grad_embedding(struct check *c)
+static void grad_embedding(struct check *c)
 {
     enum { ROWS = 6, COLUMNS = 2, N = 23 };
     static const double index[N] = {3, 0, 3, 5, 1, 1, 3, 0, 5, 5, 5, 1,
@@ -291,3 +291,25 @@ void grad_embedding(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_each_replica, 0, 0, 0},
+    {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard, 0, 0, 0},
+    {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_network, 0, 0, 0},
+    {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_prefilled, 0, 0, 0},
+    {"GRAD-04.one_of_two", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_half_prefilled, 0, 0,
+     0},
+    {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches, 0, 0, 0},
+    {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_place, 0, 0, 0},
+    {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, grad_branch, 0, 0, 0},
+    {"GRAD-12.last_replica", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 2, grad_branch_third, 0, 0,
+     0},
+    {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, grad_embedding, 0, 0, 0},
+    {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_step, 0, 0, 0},
+};
+const struct check_table gradient_sum_table = CHECK_TABLE(cases);

@@ -27,7 +27,7 @@ static void prefilled_stays(struct check *c, struct impl_model *model)
 }
 
 /* One device: there is no gradient, so a step leaves the parameter alone. */
-void grad_unused_one(struct check *c)
+static void grad_unused_one(struct check *c)
 {
     struct impl_model *model = golden_parallel(c, 1, "", layers);
 
@@ -44,7 +44,7 @@ void grad_unused_one(struct check *c)
 
 /* Two or more devices, zeros declared: a gradient of zeros, and nothing added to one that is there.
  */
-void grad_unused_zero(struct check *c)
+static void grad_unused_zero(struct check *c)
 {
     static const double zeros[3];
     static const size_t batches[] = {10, 3, 1};
@@ -66,7 +66,7 @@ void grad_unused_zero(struct check *c)
 }
 
 /* Zeros are a gradient: the momentum of an earlier step goes on acting. */
-void grad_unused_momentum(struct check *c)
+static void grad_unused_momentum(struct check *c)
 {
     static const double before[] = {64, -32, 16}, first[] = {4, 6.5, 6.75},
                         second[] = {3.5, 6.75, 6.625};
@@ -89,7 +89,7 @@ void grad_unused_momentum(struct check *c)
 }
 
 /* Two or more devices, absent declared: none stays none, and what is there stays. */
-void grad_unused_absent(struct check *c)
+static void grad_unused_absent(struct check *c)
 {
     static const size_t batches[] = {10, 3, 1};
 
@@ -106,3 +106,19 @@ void grad_unused_absent(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one, 0, 0, 0},
+    {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_zero, 0, IMPL_UNUSED,
+     IMPL_ZERO},
+    {"GRAD-11.zero_momentum", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_momentum, 0,
+     IMPL_UNUSED, IMPL_ZERO},
+    {"GRAD-11.absent", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_absent, 0,
+     IMPL_UNUSED, IMPL_ABSENT},
+};
+const struct check_table gradient_unused_table = CHECK_TABLE(cases);

@@ -1,4 +1,4 @@
-/* list.c: the areas, in the order of RULES.md. */
+/* list.c: the areas, in the order of RULES.md, and the cases of each. */
 #include "check.h"
 
 extern const struct check_area area_split;
@@ -34,3 +34,20 @@ const struct check_area *const check_areas[] = {
     &area_agree,    &area_size,      &area_count,    &area_shape,
 };
 const int check_n_areas = sizeof check_areas / sizeof check_areas[0];
+
+int check_area_size(const struct check_area *area)
+{
+    int n = 0;
+
+    for (int t = 0; t < area->n_tables; ++t)
+        n += area->tables[t]->n;
+    return n;
+}
+
+const struct check_case *check_area_case(const struct check_area *area, int i)
+{
+    for (int t = 0; t < area->n_tables; i -= area->tables[t++]->n)
+        if (i < area->tables[t]->n)
+            return &area->tables[t]->cases[i];
+    return NULL;
+}

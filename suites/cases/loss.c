@@ -349,5 +349,10 @@ static const struct check_case cases[] = {
     {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, weighted, 0, 0, 0},
     {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, masked, 0, 0, 0},
 };
+static const struct check_table own = CHECK_TABLE(cases);
 
-const struct check_area area_loss = {"LOSS", 7, cases, sizeof cases / sizeof cases[0], NULL, 0};
+static const struct check_table *const tables[] = {
+    &own,
+};
+
+const struct check_area area_loss = {"LOSS", 7, tables, sizeof tables / sizeof tables[0], NULL, 0};

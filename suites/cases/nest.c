@@ -339,8 +339,7 @@ static void two_wrapped_traffic(struct check *c)
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 enum { DP = PROFILE_DATAPARALLEL };
 
@@ -357,23 +356,18 @@ static const struct check_case cases[] = {
      0},
     {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP,
      IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, two_wrapped_traffic, 0, 0, 0},
-    {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     nest_inside_refused, 0, IMPL_NESTED, IMPL_REFUSE},
-    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_inside_accepted,
-     0, IMPL_NESTED, IMPL_ACCEPT},
-    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_host_head, 0, 0,
-     0},
-    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_host_tail, 0, 0,
-     0},
-    {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     nest_host_inside_refused, 0, 0, 0},
-    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text, 0, 0,
-     0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &nest_mixed_table,
 };
 
 static const struct check_excuse excuses[] = {
     {"NEST-08", false, "about a mistake in a Python sample (constructor keywords)"},
 };
 
-const struct check_area area_nest = {
-    "NEST", 9, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_area area_nest = {"NEST",  9,
+                                     tables,  sizeof tables / sizeof tables[0],
+                                     excuses, sizeof excuses / sizeof excuses[0]};

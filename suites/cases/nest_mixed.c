@@ -19,7 +19,7 @@ static const char *inside_text(struct check *c, int k, const char *inner_ids, bo
 }
 
 /* When it is opened or when it is used; never a number out of it. */
-void nest_inside_refused(struct check *c)
+static void nest_inside_refused(struct check *c)
 {
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
     const unsigned allowed = ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE);
@@ -45,7 +45,7 @@ void nest_inside_refused(struct check *c)
 }
 
 /* y = 3*(2x + 1) - 4, every gradient summed once. */
-void nest_inside_accepted(struct check *c)
+static void nest_inside_accepted(struct check *c)
 {
     const size_t n = 10;
     const double *x = check_sequence(c, n, 1, 1), *g = check_sequence(c, n, 3, 2);
@@ -109,7 +109,7 @@ static struct embedded *embedded_of(struct check *c)
 }
 
 /* An embedding on the host feeds a wrapped linear layer; its gradient comes back to the host. */
-void nest_host_head(struct check *c)
+static void nest_host_head(struct check *c)
 {
     const struct embedded *t = embedded_of(c);
     const size_t n = N, out[] = {N, OUT};
@@ -142,7 +142,7 @@ void nest_host_head(struct check *c)
 }
 
 /* The wrapped block first, its output gathered on the host, where the rest of the model is. */
-void nest_host_tail(struct check *c)
+static void nest_host_tail(struct check *c)
 {
     const size_t n = 9;
     const double *x = check_sequence(c, n, -3, 1), *g = check_sequence(c, n, 2, 5);
@@ -177,7 +177,7 @@ void nest_host_tail(struct check *c)
 }
 
 /* Wrapping the whole mixed model is an error, also when only a later layer is on the host. */
-void nest_host_inside_refused(struct check *c)
+static void nest_host_inside_refused(struct check *c)
 {
     static const char *const parts[] = {
         "{\"kind\":\"affine\",\"device\":-1},{\"kind\":\"affine\"}",
@@ -233,7 +233,7 @@ static void train(struct check *c, struct result *result)
         result->value[i] = check_get(c, model, IMPL_VALUE, i);
 }
 
-void nest_same_text(struct check *c)
+static void nest_same_text(struct check *c)
 {
     struct result with = {0}, without = {0};
 
@@ -247,3 +247,23 @@ void nest_same_text(struct check *c)
         check_same(c, check_text(c, "trained parameter %d without devices", i), without.value[i],
                    with.value[i]);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+static const struct check_case cases[] = {
+    {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     nest_inside_refused, 0, IMPL_NESTED, IMPL_REFUSE},
+    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_inside_accepted,
+     0, IMPL_NESTED, IMPL_ACCEPT},
+    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_host_head, 0, 0,
+     0},
+    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_host_tail, 0, 0,
+     0},
+    {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     nest_host_inside_refused, 0, 0, 0},
+    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text, 0, 0,
+     0},
+};
+const struct check_table nest_mixed_table = CHECK_TABLE(cases);

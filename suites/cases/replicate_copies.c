@@ -80,7 +80,7 @@ static void count_forwards(struct check *c, int k, bool survive)
     check_value_is(c, model, 2, survive ? 42 : 41);
 }
 
-void replicate_counter_alias(struct check *c)
+static void replicate_counter_alias(struct check *c)
 {
     int k;
 
@@ -89,7 +89,7 @@ void replicate_counter_alias(struct check *c)
 }
 
 /* With one device the module itself is called. */
-void replicate_counter_clone(struct check *c)
+static void replicate_counter_clone(struct check *c)
 {
     int k;
 
@@ -125,7 +125,7 @@ static void poke_copies(struct check *c, int k, int poke, bool alias)
     }
 }
 
-void replicate_poke(struct check *c)
+static void replicate_poke(struct check *c)
 {
     int k;
 
@@ -135,7 +135,7 @@ void replicate_poke(struct check *c)
 }
 
 /* REPL-15: tensors of the host may go anywhere, and stay what they were. */
-void replicate_poke_host(struct check *c)
+static void replicate_poke_host(struct check *c)
 {
     int k;
 
@@ -175,7 +175,7 @@ static struct impl_array *odd_numbers(struct check *c, int device)
     return src;
 }
 
-void replicate_bits(struct check *c)
+static void replicate_bits(struct check *c)
 {
     static const size_t buffers[] = {0, 1, 72, 100, 4096};
     int k;
@@ -194,7 +194,7 @@ void replicate_bits(struct check *c)
 }
 
 /* Tensors of many kilobytes, that no small buffer holds. */
-void replicate_wide(struct check *c)
+static void replicate_wide(struct check *c)
 {
     static const size_t dim[][2] = {{61, 17}, {3, 700}, {1300, 1}};
     const int k = primitive_some(c);
@@ -219,7 +219,7 @@ void replicate_wide(struct check *c)
 }
 
 /* One broadcast after another, of other data and to other devices. */
-void replicate_again(struct check *c)
+static void replicate_again(struct check *c)
 {
     const int *devices = primitive_order(c, check_devices(c));
     const int most = check_devices(c);
@@ -240,7 +240,7 @@ void replicate_again(struct check *c)
 
 /* Every replica shows each weight of its own, by rows with a single one, and the biases, by rows
  * of zeros. */
-void replicate_model_bits(struct check *c)
+static void replicate_model_bits(struct check *c)
 {
     const double *w = check_randoms(c, 6, check_seed(c)), *b = check_randoms(c, 2, 77);
     int k;
@@ -269,7 +269,7 @@ void replicate_model_bits(struct check *c)
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* REPL-15: the source is on a device that is not the first of the list. */
-void replicate_wrong_source(struct check *c)
+static void replicate_wrong_source(struct check *c)
 {
     int k;
 
@@ -293,7 +293,7 @@ void replicate_wrong_source(struct check *c)
 }
 
 /* REPL-17: one tensor is elsewhere. */
-void replicate_several_sources(struct check *c)
+static void replicate_several_sources(struct check *c)
 {
     int k;
 
@@ -312,7 +312,7 @@ void replicate_several_sources(struct check *c)
 }
 
 /* REPL-17: a module whose parameters are on the host cannot be replicated. */
-void replicate_host_base(struct check *c)
+static void replicate_host_base(struct check *c)
 {
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
     const double before = 1000, edited = 5;
@@ -338,7 +338,7 @@ void replicate_host_base(struct check *c)
 }
 
 /* REPL-18 */
-void replicate_nothing(struct check *c)
+static void replicate_nothing(struct check *c)
 {
     int k;
 
@@ -354,3 +354,61 @@ void replicate_nothing(struct check *c)
         must_be_copies(c, &some);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define BROADCAST .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_BROADCAST
+#define PARALLEL  .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "REPL-05.counter",
+     .rule = "REPL-05",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_counter_alias,
+     .dialect = IMPL_REPLICA_0,
+     .choice = IMPL_ALIAS},
+    {.id = "REPL-05.broadcast",
+     .rule = "REPL-05",
+     BROADCAST,
+     .devices = 1,
+     .run = replicate_poke,
+     .dialect = IMPL_REPLICA_0,
+     .choice = IMPL_ALIAS},
+    {.id = "REPL-06.counter",
+     .rule = "REPL-06",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_counter_clone,
+     .dialect = IMPL_REPLICA_0,
+     .choice = IMPL_CLONE},
+    {.id = "REPL-07.bits", .rule = "REPL-07", BROADCAST, .devices = 1, .run = replicate_bits},
+    {.id = "REPL-07.again", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_again},
+    {.id = "REPL-07.wide", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_wide},
+    {.id = "REPL-07.model", .rule = "REPL-07", PARALLEL, .devices = 1, .run = replicate_model_bits},
+    {.id = "REPL-15.host", .rule = "REPL-15", BROADCAST, .devices = 1, .run = replicate_poke_host},
+    {.id = "REPL-15.refused",
+     .rule = "REPL-15",
+     .obligation = MUST_REFUSE,
+     BROADCAST,
+     .devices = 2,
+     .run = replicate_wrong_source},
+    {.id = "REPL-17.several",
+     .rule = "REPL-17",
+     .obligation = MUST_REFUSE,
+     BROADCAST,
+     .devices = 2,
+     .run = replicate_several_sources},
+    {.id = "REPL-17.host",
+     .rule = "REPL-17",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = replicate_host_base},
+    {.id = "REPL-18.broadcast",
+     .rule = "REPL-18",
+     BROADCAST,
+     .devices = 1,
+     .run = replicate_nothing},
+};
+const struct check_table replicate_copies_table = CHECK_TABLE(cases);

@@ -19,7 +19,7 @@ static const struct impl_array *ascending(struct check *c, size_t n, double firs
 
 /* Two steps of SGD on 0.5 * sum((y - t)^2), t = 3x - 2; exact in float32 in any order. Stale
  * replicas give the outputs of the step before. */
-void replicate_two_steps(struct check *c)
+static void replicate_two_steps(struct check *c)
 {
     static const double w[] = {2, 2.4296875, 2.531024932861328};
     static const double b[] = {1, 1.048828125, 1.0505447387695312};
@@ -63,7 +63,7 @@ static const struct impl_array *forward_in(struct check *c, struct impl_model *m
 }
 
 /* The weights change between any two of the four combinations of grad and train mode. */
-void replicate_modes(struct check *c)
+static void replicate_modes(struct check *c)
 {
     static const int modes[] = {0, 0, 1, 1, 0, 2, 2, 0, 3, 3, 1, 2, 1, 3, 2, 3, 0};
     const struct impl_array *x = ascending(c, 13, -6);
@@ -87,7 +87,7 @@ void replicate_modes(struct check *c)
 }
 
 /* Training steps with evaluations between them; the constant gradients are exact. */
-void replicate_step_then_infer(struct check *c)
+static void replicate_step_then_infer(struct check *c)
 {
     const struct impl_array *x = ascending(c, 10, 1);
     const double *g = check_sequence(c, 10, 1, 1);
@@ -115,7 +115,7 @@ void replicate_step_then_infer(struct check *c)
 /* ---- REPL-02 --------------------------------------------------------------------------------- */
 
 /* y = e * (w * x + b) + d; e and d are frozen. One of the four is overwritten at a time. */
-void replicate_edits(struct check *c)
+static void replicate_edits(struct check *c)
 {
     static const struct {
         int parameter;
@@ -148,7 +148,7 @@ void replicate_edits(struct check *c)
 }
 
 /* Two modules of one shape in turn: neither may get what belongs to the other. */
-void replicate_two_modules(struct check *c)
+static void replicate_two_modules(struct check *c)
 {
     const double *g = check_sequence(c, 10, 1, 1);
     const struct impl_array *x = ascending(c, 10, 1);
@@ -198,7 +198,7 @@ static void copied_bytes(struct check *c, const struct impl_trace *trace, int k,
     }
 }
 
-void replicate_count(struct check *c)
+static void replicate_count(struct check *c)
 {
     static const size_t rows[] = {10, 9, 5, 1, 17, 2};
     struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -220,7 +220,7 @@ void replicate_count(struct check *c)
     }
 }
 
-void replicate_without_parameters(struct check *c)
+static void replicate_without_parameters(struct check *c)
 {
     int k;
 
@@ -249,7 +249,7 @@ void replicate_without_parameters(struct check *c)
     }
 }
 
-void replicate_without_traffic(struct check *c)
+static void replicate_without_traffic(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     int k;
@@ -278,7 +278,7 @@ static void train_flags(struct check *c, struct impl_model *model, int n, const 
     }
 }
 
-void replicate_no_grad(struct check *c)
+static void replicate_no_grad(struct check *c)
 {
     static const bool frozen[] = {false, false, true, false};
     const double *g = check_sequence(c, 10, 1, 1);
@@ -315,7 +315,7 @@ void replicate_no_grad(struct check *c)
 
 /* Gradients exist in the base alone: none in replicas that a later step could find, also when
  * that step has fewer replicas. */
-void replicate_own_gradients(struct check *c)
+static void replicate_own_gradients(struct check *c)
 {
     static const size_t rows[] = {10, 1, 17, 3, 9, 10};
     static const bool frozen[] = {false, false};
@@ -343,3 +343,44 @@ void replicate_own_gradients(struct check *c)
         }
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+#define TRAFFIC                                                                                    \
+    .evidence = REPORTED, .profiles = PROFILE_DATAPARALLEL,                                        \
+    .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC
+
+static const struct check_case cases[] = {
+    {.id = "REPL-01.steps", .rule = "REPL-01", PARALLEL, .devices = 1, .run = replicate_two_steps},
+    {.id = "REPL-01.modes", .rule = "REPL-01", PARALLEL, .devices = 1, .run = replicate_modes},
+    {.id = "REPL-01.infer",
+     .rule = "REPL-01",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_step_then_infer},
+    {.id = "REPL-02.edits", .rule = "REPL-02", PARALLEL, .devices = 1, .run = replicate_edits},
+    {.id = "REPL-02.two_modules",
+     .rule = "REPL-02",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_two_modules},
+    {.id = "REPL-03.bytes", .rule = "REPL-03", TRAFFIC, .devices = 1, .run = replicate_count},
+    {.id = "REPL-10.gradients",
+     .rule = "REPL-10",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_own_gradients},
+    {.id = "REPL-14.no_grad", .rule = "REPL-14", PARALLEL, .devices = 1, .run = replicate_no_grad},
+    {.id = "REPL-18.model",
+     .rule = "REPL-18",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_without_parameters},
+    {.id = "REPL-18.traffic",
+     .rule = "REPL-18",
+     TRAFFIC,
+     .devices = 1,
+     .run = replicate_without_traffic},
+};
+const struct check_table replicate_fresh_table = CHECK_TABLE(cases);

@@ -6,7 +6,7 @@
 /* ---- REPL-02 --------------------------------------------------------------------------------- */
 
 /* A weight of the second of two wrappers is written between two forwards. */
-void replicate_second_wrapper(struct check *c)
+static void replicate_second_wrapper(struct check *c)
 {
     const size_t n = 10;
     const double five = 5;
@@ -50,7 +50,7 @@ static void used_twice(struct check *c, const char *what, int k, const char *lay
 }
 
 /* The wrapper itself runs twice in a forward. */
-void replicate_wrapper_twice(struct check *c)
+static void replicate_wrapper_twice(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         used_twice(
@@ -62,7 +62,7 @@ void replicate_wrapper_twice(struct check *c)
 }
 
 /* Inside the wrapper and outside, after it or before it. */
-void replicate_used_outside(struct check *c)
+static void replicate_used_outside(struct check *c)
 {
     static const char named[] = "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]}";
     static const char again[] = "{\"kind\":\"again\",\"of\":\"a\"}";
@@ -82,7 +82,7 @@ void replicate_used_outside(struct check *c)
 /* ---- REPL-13 --------------------------------------------------------------------------------- */
 
 /* A bias that is frozen takes nothing from the weight of its layer. */
-void replicate_frozen_bias(struct check *c)
+static void replicate_frozen_bias(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(
@@ -96,3 +96,27 @@ void replicate_frozen_bias(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "REPL-02.second_wrapper",
+     .rule = "REPL-02",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_second_wrapper},
+    {.id = "REPL-09.wrapper_twice",
+     .rule = "REPL-09",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_wrapper_twice},
+    {.id = "REPL-09.outside",
+     .rule = "REPL-09",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_used_outside},
+    {.id = "REPL-13.bias", .rule = "REPL-13", PARALLEL, .devices = 1, .run = replicate_frozen_bias},
+};
+const struct check_table replicate_more_table = CHECK_TABLE(cases);

@@ -92,7 +92,7 @@ static void tree_names(struct check *c, struct impl_model *model)
     }
 }
 
-void replicate_tree(struct check *c)
+static void replicate_tree(struct check *c)
 {
     static const double unused[] = {7, 8, 9};
     int k;
@@ -118,7 +118,7 @@ void replicate_tree(struct check *c)
 /* ---- REPL-09: one parameter in two places ---------------------------------------------------- */
 
 /* y = w * (w * x): dw = 2 * w * sum(g * x) = 1540 for w = 2, from both uses. */
-void replicate_tied(struct check *c)
+static void replicate_tied(struct check *c)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
     const double before = 1000;
@@ -156,7 +156,7 @@ void replicate_tied(struct check *c)
 }
 
 /* An affine layer, then the same one again: y = w * (w * x + b) + b. */
-void replicate_used_again(struct check *c)
+static void replicate_used_again(struct check *c)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
     int k;
@@ -229,7 +229,7 @@ static void train_list(struct check *c, struct impl_model *model, const double f
     check_zero_grad(c, model);
 }
 
-void replicate_list(struct check *c)
+static void replicate_list(struct check *c)
 {
     static const double a[] = {1, 2, -3, 4}, b[] = {5, -1, 2, 3}, other[] = {-2, 7, 1, -5};
     static const char list[] =
@@ -253,7 +253,7 @@ void replicate_list(struct check *c)
 
 /* y = 3 * (2x + 1) - 1. Of four parameters only the second is trained; the gradients of the
  * others stay what they were: 123, none, -7. */
-void replicate_frozen(struct check *c)
+static void replicate_frozen(struct check *c)
 {
     static const double marks[] = {123, 1000, 0, -7};
     const double *g = check_sequence(c, ROWS, 1, 1);
@@ -316,7 +316,7 @@ static void train_borrowing(struct check *c, struct impl_model *model, int k, do
     check_zero_grad(c, model);
 }
 
-void replicate_borrowed_base(struct check *c)
+static void replicate_borrowed_base(struct check *c)
 {
     const double edited = -5;
     int k;
@@ -332,7 +332,7 @@ void replicate_borrowed_base(struct check *c)
 }
 
 /* Only replicas on other devices meet a weight that is not theirs. */
-void replicate_borrowed_refused(struct check *c)
+static void replicate_borrowed_refused(struct check *c)
 {
     int k;
 
@@ -353,3 +353,31 @@ void replicate_borrowed_refused(struct check *c)
         check_values(c, "output of one row", op.out, 1, (const double[]){2 * (3 * 13 - 4)});
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "REPL-08.tree", .rule = "REPL-08", PARALLEL, .devices = 1, .run = replicate_tree},
+    {.id = "REPL-09.tied", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_tied},
+    {.id = "REPL-09.again", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_used_again},
+    {.id = "REPL-11.base",
+     .rule = "REPL-11",
+     PARALLEL,
+     .devices = 1,
+     .run = replicate_borrowed_base,
+     .dialect = IMPL_BORROWED,
+     .choice = IMPL_BASE},
+    {.id = "REPL-11.refused",
+     .rule = "REPL-11",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = replicate_borrowed_refused,
+     .dialect = IMPL_BORROWED,
+     .choice = IMPL_REFUSE},
+    {.id = "REPL-12.list", .rule = "REPL-12", PARALLEL, .devices = 1, .run = replicate_list},
+    {.id = "REPL-13.frozen", .rule = "REPL-13", PARALLEL, .devices = 1, .run = replicate_frozen},
+};
+const struct check_table replicate_params_table = CHECK_TABLE(cases);

@@ -278,14 +278,10 @@ static void squares(struct check *c)
 enum {
     DP = PROFILE_DATAPARALLEL,
     PRIMITIVE = PROFILE_PRIMITIVES,
-    DDP = PROFILE_DDP,
     PARALLEL = IMPL_CAP_PARALLEL,
     FUNCTIONAL = IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL,
     CUT = IMPL_CAP_SCATTER,
-    GLUED = IMPL_CAP_GATHER,
-    RANKS = IMPL_CAP_DDP,
-    NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM,
-    UNLIKE = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_UNLIKE_RANKS
+    GLUED = IMPL_CAP_GATHER
 };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
@@ -300,10 +296,13 @@ static const struct check_case cases[] = {
     {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, no_columns_cut, 0, 0,
      0},
     {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, squares, 0, 0, 0},
-    {"SHAPE-04.ranks", "SHAPE-04", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_square, 0, 0, 0},
-    {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent, 0, 0, 0},
-    {"SHAPE-05.buffers", "SHAPE-05", MAY, OBSERVED, DDP, NORM, 0, shape_ranks_buffers, 0, 0, 0},
-    {"SHAPE-06.several", "SHAPE-06", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_several, 0, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &shape_ranks_table,
 };
 
-const struct check_area area_shape = {"SHAPE", 6, cases, sizeof cases / sizeof cases[0], NULL, 0};
+const struct check_area area_shape = {"SHAPE", 6, tables, sizeof tables / sizeof tables[0],
+                                      NULL,    0};

@@ -1,13 +1,10 @@
-/* shape.h: the cases of area SHAPE that are not in shape.c: several ranks. */
+/* shape.h: the table of area SHAPE that is not in shape.c: several ranks. */
 #ifndef CASES_SHAPE_H
 #define CASES_SHAPE_H
 
 #include "check.h"
 
-void shape_ranks_sent(struct check *c);
-void shape_ranks_buffers(struct check *c);
-void shape_ranks_several(struct check *c);
-void shape_ranks_square(struct check *c);
+extern const struct check_table shape_ranks_table;
 
 /* Two square layers of weights that are not their own transposes; n rows, and what must come out.
  * shape.c */

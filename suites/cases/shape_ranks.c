@@ -7,7 +7,7 @@
 /* ---- SHAPE-04: square weights ---------------------------------------------------------------- */
 
 /* A mean over 2, 3 or 4 ranks of R times a small number is exact. */
-void shape_ranks_square(struct check *c)
+static void shape_ranks_square(struct check *c)
 {
     for (int ranks = 2; ranks <= 4; ++ranks) {
         struct impl_model *model = check_ddp_model(c, ranks, CREW_MODEL(SHAPE_SQUARES));
@@ -45,7 +45,7 @@ void shape_ranks_square(struct check *c)
 enum { FEATURES = 3, MEAN = 2, VARIANCE = 3 };
 
 /* Rank r's numbers are 100 r more, at construction: each has those of rank 0 then. */
-void shape_ranks_sent(struct check *c)
+static void shape_ranks_sent(struct check *c)
 {
     static const size_t size[] = {6, 2, 2, 2, 2, 2, 1, 3};
     enum { PARAMS = sizeof size / sizeof size[0] };
@@ -106,7 +106,7 @@ static void evaluate(struct check *c, struct impl_model *model, int ranks, int t
 }
 
 /* Each rank has other statistics before a forward: rank 0's are used, of every feature. */
-void shape_ranks_buffers(struct check *c)
+static void shape_ranks_buffers(struct check *c)
 {
     for (int i = 0, ranks; (ranks = check_ranks(c, i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(
@@ -209,7 +209,7 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
 
 /* In turn 1 the second output has no gradient. Ranks for which R times an integer, times 1/R, is
  * that integer. */
-void shape_ranks_several(struct check *c)
+static void shape_ranks_several(struct check *c)
 {
     static const int counts[] = {2, 3, 5, 8};
 
@@ -226,3 +226,21 @@ void shape_ranks_several(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    DDP = PROFILE_DDP,
+    RANKS = IMPL_CAP_DDP,
+    NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM,
+    UNLIKE = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_UNLIKE_RANKS
+};
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"SHAPE-04.ranks", "SHAPE-04", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_square, 0, 0, 0},
+    {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent, 0, 0, 0},
+    {"SHAPE-05.buffers", "SHAPE-05", MAY, OBSERVED, DDP, NORM, 0, shape_ranks_buffers, 0, 0, 0},
+    {"SHAPE-06.several", "SHAPE-06", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_several, 0, 0, 0},
+};
+const struct check_table shape_ranks_table = CHECK_TABLE(cases);

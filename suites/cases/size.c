@@ -149,28 +149,21 @@ static void any_elements(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    PRIMITIVE = PROFILE_PRIMITIVES,
-    DDP = PROFILE_DDP,
-    PARALLEL = IMPL_CAP_PARALLEL,
-    LISTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE,
-    RANKS = IMPL_CAP_DDP
-};
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"SIZE-01.rows", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 1, any_rows, 0, 0, 0},
     {"SIZE-01.shards", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, any_shard, 0, 0, 0},
-    {"SIZE-01.large", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, size_rows_large, 0, 0, 0},
     {"SIZE-02.elements", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 1, any_elements, 0, 0, 0},
-    {"SIZE-02.large", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 2, size_weight, 0, 0, 0},
-    {"SIZE-03.groups", "SIZE-03", MUST, OBSERVED, DP, PARALLEL, 2, size_groups, 0, 0, 0},
-    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIMITIVE, LISTS, 2, size_lists, 0, 0, 0},
-    {"SIZE-04.rows", "SIZE-04", MUST, OBSERVED, DDP, RANKS, 0, size_ranks_rows, 0, 0, 0},
-    {"SIZE-04.elements", "SIZE-04", MUST, OBSERVED, DDP, RANKS, 0, size_ranks_elements, 0, 0, 0},
-    {"SIZE-05.buckets", "SIZE-05", MUST, OBSERVED, DDP, RANKS, 0, size_ranks_buckets, 30000, 0, 0},
-    {"SIZE-05.three", "SIZE-05", MUST, OBSERVED, DDP, RANKS, 0, size_ranks_three, 60000, 0, 0},
+};
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &size_large_table,
+    &size_ranks_table,
+    &size_three_table,
 };
 
-const struct check_area area_size = {"SIZE", 5, cases, sizeof cases / sizeof cases[0], NULL, 0};
+const struct check_area area_size = {"SIZE", 5, tables, sizeof tables / sizeof tables[0], NULL, 0};

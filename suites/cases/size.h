@@ -1,4 +1,4 @@
-/* size.h: area SIZE: the sizes, the data, and the cases; their table is in size.c. */
+/* size.h: area SIZE: the sizes, the data, and the tables that are not in size.c. */
 #ifndef CASES_SIZE_H
 #define CASES_SIZE_H
 
@@ -37,21 +37,10 @@ struct size_chain {
 void size_chain_make(struct check *c, struct size_chain *chain, size_t m, size_t m3, size_t n);
 const char *size_chain_layers(struct check *c, const struct size_chain *chain);
 
-/* ---- size_large.c: more than a chunk or a buffer holds --------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-void size_weight(struct check *c);
-void size_groups(struct check *c);
-void size_lists(struct check *c);
-void size_rows_large(struct check *c);
-
-/* ---- size_ranks.c: DistributedDataParallel --------------------------------------------------- */
-
-void size_ranks_rows(struct check *c);
-void size_ranks_elements(struct check *c);
-void size_ranks_buckets(struct check *c);
-
-/* ---- size_three.c: three buckets ------------------------------------------------------------- */
-
-void size_ranks_three(struct check *c);
+extern const struct check_table size_large_table;
+extern const struct check_table size_ranks_table;
+extern const struct check_table size_three_table;
 
 #endif

@@ -80,7 +80,7 @@ static void places_run(struct check *c, int k, const struct places *p, float *wa
     check_model_close(c, model);
 }
 
-void size_weight(struct check *c)
+static void size_weight(struct check *c)
 {
     float *want = check_memory(c, WEIGHTS * sizeof *want);
     struct places p;
@@ -99,7 +99,7 @@ void size_weight(struct check *c)
  * before it. */
 enum { GROUPED = 875003, LAST = 20011 };
 
-void size_groups(struct check *c)
+static void size_groups(struct check *c)
 {
     const int k = golden_most(c, 2);
     const size_t n = (size_t)k, in[] = {n, 1}, out[] = {n, LAST};
@@ -135,7 +135,7 @@ static struct impl_array *list_room(struct check *c)
 }
 
 /* A list to two devices, and the sum of what is there then. */
-void size_lists(struct check *c)
+static void size_lists(struct check *c)
 {
     const int *ids = golden_ids(c, DEVICES);
     struct impl_array *src = check_memory(c, LISTED * DEVICES * sizeof *src);
@@ -171,7 +171,7 @@ void size_lists(struct check *c)
 enum { ELEMENTS = 200003 };
 
 /* y = 2 x + 1 of 2 K + 1 rows: 0.5 MB for the first of two shards. */
-void size_rows_large(struct check *c)
+static void size_rows_large(struct check *c)
 {
     const float *x = sized_numbers(c, ELEMENTS, 3), *g = sized_numbers(c, ELEMENTS, 4);
     float *y = check_memory(c, ELEMENTS * sizeof *y), *dx = check_memory(c, ELEMENTS * sizeof *dx);
@@ -203,3 +203,21 @@ void size_rows_large(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    DP = PROFILE_DATAPARALLEL,
+    PRIMITIVE = PROFILE_PRIMITIVES,
+    PARALLEL = IMPL_CAP_PARALLEL,
+    LISTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE
+};
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"SIZE-01.large", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, size_rows_large, 0, 0, 0},
+    {"SIZE-02.large", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 2, size_weight, 0, 0, 0},
+    {"SIZE-03.groups", "SIZE-03", MUST, OBSERVED, DP, PARALLEL, 2, size_groups, 0, 0, 0},
+    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIMITIVE, LISTS, 2, size_lists, 0, 0, 0},
+};
+const struct check_table size_large_table = CHECK_TABLE(cases);

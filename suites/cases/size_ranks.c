@@ -7,7 +7,7 @@
 /* ---- SIZE-04: rows, and elements of the one bucket ------------------------------------------- */
 
 /* Two ranks with neighbouring sizes; half of a sum is exact. */
-void size_ranks_rows(struct check *c)
+static void size_ranks_rows(struct check *c)
 {
     struct impl_model *model = check_ddp_model(c, 2, CREW_MODEL(SIZE_LAYERS));
 
@@ -71,7 +71,7 @@ static void ranks_column(struct check *c, size_t n)
     check_model_close(c, model);
 }
 
-void size_ranks_elements(struct check *c)
+static void size_ranks_elements(struct check *c)
 {
     static const size_t sizes[] = {1, 2, 4, 31, 33, 128, 130, 257, 1000, 1025, 4097};
 
@@ -135,7 +135,21 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
 }
 
 /* From the end 600004 bytes twice, which pass 1 MiB; then 400012 bytes three times. */
-void size_ranks_buckets(struct check *c)
+static void size_ranks_buckets(struct check *c)
 {
     chain_train(c, 100003, 150001, 3);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"SIZE-04.rows", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_rows, 0, 0, 0},
+    {"SIZE-04.elements", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_elements, 0, 0,
+     0},
+    {"SIZE-05.buckets", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_buckets, 30000,
+     0, 0},
+};
+const struct check_table size_ranks_table = CHECK_TABLE(cases);

@@ -68,7 +68,7 @@ static void turn(struct check *c, struct impl_model *model, const struct net *ne
 }
 
 /* In the first turn all are one bucket; it is looked at by SIZE-05.buckets. */
-void size_ranks_three(struct check *c)
+static void size_ranks_three(struct check *c)
 {
     struct impl_model *model = check_ddp_model(
         c, RANKS,
@@ -99,3 +99,14 @@ void size_ranks_three(struct check *c)
             sized_is(c, model, r, IMPL_GRAD, (int)l, cells, want);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DDP = PROFILE_DDP };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"SIZE-05.three", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_three, 60000, 0,
+     0},
+};
+const struct check_table size_three_table = CHECK_TABLE(cases);

@@ -28,7 +28,7 @@ static void tagged_rows(struct check *c, struct impl_model *model, size_t rows, 
                  rows, want);
 }
 
-void split_model_rows(struct check *c)
+static void split_model_rows(struct check *c)
 {
     static const size_t rows[] = {1, 3, 9, 10, 13, 17, 33};
     int k;
@@ -46,7 +46,7 @@ void split_model_rows(struct check *c)
 }
 
 /* Batches that grow and shrink: nothing may be left of the one before. */
-void split_model_changing(struct check *c)
+static void split_model_changing(struct check *c)
 {
     static const size_t rows[] = {10, 1, 17, 2, 9, 9, 3, 16, 5};
     int k;
@@ -97,7 +97,7 @@ static void replicas_seen(struct check *c, int k, size_t rows)
     check_model_close(c, model);
 }
 
-void split_model_idle(struct check *c)
+static void split_model_idle(struct check *c)
 {
     static const struct {
         int k;
@@ -108,7 +108,7 @@ void split_model_idle(struct check *c)
         replicas_seen(c, pairs[i].k, pairs[i].rows);
 }
 
-void split_model_few(struct check *c)
+static void split_model_few(struct check *c)
 {
     int k;
 
@@ -131,7 +131,7 @@ void split_model_few(struct check *c)
     }
 }
 
-void split_model_trace(struct check *c)
+static void split_model_trace(struct check *c)
 {
     static const size_t rows[] = {10, 9, 17, 5, 1, 16};
     struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -164,7 +164,7 @@ void split_model_trace(struct check *c)
 
 /* ---- SPLIT-05, 09 ---------------------------------------------------------------------------- */
 
-void split_model_no_rows(struct check *c)
+static void split_model_no_rows(struct check *c)
 {
     const size_t shape[] = {0, 1};
     int k;
@@ -186,7 +186,7 @@ void split_model_no_rows(struct check *c)
     }
 }
 
-void split_model_scalar(struct check *c)
+static void split_model_scalar(struct check *c)
 {
     static const double value = 5;
     int k;
@@ -210,7 +210,7 @@ void split_model_scalar(struct check *c)
 }
 
 /* A batch of no rows adds nothing to gradients that are there, and spoils nothing. */
-void split_model_no_rows_kept(struct check *c)
+static void split_model_no_rows_kept(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
@@ -225,3 +225,46 @@ void split_model_no_rows_kept(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "SPLIT-01.rows", .rule = "SPLIT-01", PARALLEL, .devices = 1, .run = split_model_rows},
+    {.id = "SPLIT-01.changing",
+     .rule = "SPLIT-01",
+     PARALLEL,
+     .devices = 2,
+     .run = split_model_changing},
+    {.id = "SPLIT-02.idle", .rule = "SPLIT-02", PARALLEL, .devices = 3, .run = split_model_idle},
+    {.id = "SPLIT-02.trace",
+     .rule = "SPLIT-02",
+     .evidence = REPORTED,
+     .profiles = PROFILE_DATAPARALLEL,
+     .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE,
+     .devices = 1,
+     .run = split_model_trace},
+    {.id = "SPLIT-04.model", .rule = "SPLIT-04", PARALLEL, .devices = 2, .run = split_model_few},
+    {.id = "SPLIT-05.model",
+     .rule = "SPLIT-05",
+     PARALLEL,
+     .devices = 1,
+     .run = split_model_no_rows,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.kept",
+     .rule = "SPLIT-05",
+     PARALLEL,
+     .devices = 1,
+     .run = split_model_no_rows_kept,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-09.model",
+     .rule = "SPLIT-09",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = split_model_scalar},
+};
+const struct check_table split_model_table = CHECK_TABLE(cases);

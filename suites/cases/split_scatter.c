@@ -36,7 +36,7 @@ static void still_works(struct check *c)
 
 /* ---- SPLIT-01, 04, 06 ------------------------------------------------------------------------ */
 
-void split_scatter_order(struct check *c)
+static void split_scatter_order(struct check *c)
 {
     static const size_t rows[] = {1, 3, 9, 10, 13, 17, 33};
     int k;
@@ -52,7 +52,7 @@ void split_scatter_order(struct check *c)
 }
 
 /* Numbers that no float holds, and shapes of one to five dimensions. */
-void split_scatter_types(struct check *c)
+static void split_scatter_types(struct check *c)
 {
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I32, IMPL_I64, IMPL_F32};
     static const double first[] = {1099511627777.0, 16777217.0, 1099511627779.0, 1.0};
@@ -78,7 +78,7 @@ void split_scatter_types(struct check *c)
 }
 
 /* Pieces of many kilobytes, that no small buffer holds, one call after another. */
-void split_scatter_wide(struct check *c)
+static void split_scatter_wide(struct check *c)
 {
     static const size_t dim[][3] = {{9, 33, 31}, {7, 41, 13}};
     const int most = primitive_some(c);
@@ -96,7 +96,7 @@ void split_scatter_wide(struct check *c)
         }
 }
 
-void split_scatter_few(struct check *c)
+static void split_scatter_few(struct check *c)
 {
     int k;
 
@@ -117,7 +117,7 @@ void split_scatter_few(struct check *c)
         }
 }
 
-void split_scatter_ceil(struct check *c)
+static void split_scatter_ceil(struct check *c)
 {
     static const struct {
         size_t rows;
@@ -145,7 +145,7 @@ void split_scatter_ceil(struct check *c)
 
 /* ---- SPLIT-05 -------------------------------------------------------------------------------- */
 
-void split_scatter_no_rows(struct check *c)
+static void split_scatter_no_rows(struct check *c)
 {
     const struct impl_array *none = rows_of_3(c, 0, 0);
     static const size_t sizes[IMPL_MAX_DEVICES];
@@ -162,7 +162,7 @@ void split_scatter_no_rows(struct check *c)
     }
 }
 
-void split_scatter_no_rows_refused(struct check *c)
+static void split_scatter_no_rows_refused(struct check *c)
 {
     const struct impl_array *none = rows_of_3(c, 0, 0);
     struct impl_array *shards;
@@ -209,7 +209,7 @@ static void follow_sizes(struct check *c, const struct explicit_sizes *wanted)
     }
 }
 
-void split_explicit_sizes(struct check *c)
+static void split_explicit_sizes(struct check *c)
 {
     static const struct explicit_sizes all[] = {
         {2, {2, 4}},    {2, {5, 1}},    {2, {1, 6}},       {3, {1, 4, 2}},
@@ -221,7 +221,7 @@ void split_explicit_sizes(struct check *c)
 }
 
 /* The last one adds up to 6 where the sum wraps around. */
-void split_explicit_sum(struct check *c)
+static void split_explicit_sum(struct check *c)
 {
     static const struct explicit_sizes all[] = {
         {2, {2, 3}},    {2, {2, 5}},       {2, {6, 6}},
@@ -244,7 +244,7 @@ void split_explicit_sum(struct check *c)
     follow_sizes(c, &(const struct explicit_sizes){2, {2, 4}});
 }
 
-void split_zero_size(struct check *c)
+static void split_zero_size(struct check *c)
 {
     static const struct explicit_sizes all[] = {
         {2, {0, 4}}, {2, {4, 0}}, {3, {2, 0, 3}}, {3, {0, 0, 2}}, {4, {1, 0, 0, 3}},
@@ -254,7 +254,7 @@ void split_zero_size(struct check *c)
         follow_sizes(c, &all[i]);
 }
 
-void split_zero_size_refused(struct check *c)
+static void split_zero_size_refused(struct check *c)
 {
     static const size_t sizes[2][2] = {{0, 4}, {4, 0}};
     const struct impl_array *x = rows_of_3(c, 4, 1);
@@ -272,7 +272,7 @@ void split_zero_size_refused(struct check *c)
 
 /* ---- SPLIT-09, 10 ---------------------------------------------------------------------------- */
 
-void split_scalar(struct check *c)
+static void split_scalar(struct check *c)
 {
     static const double value = 5;
     struct impl_array *x = check_array(c, 0, NULL, &value);
@@ -290,7 +290,7 @@ void split_scalar(struct check *c)
         }
 }
 
-void split_negative(struct check *c)
+static void split_negative(struct check *c)
 {
     static const size_t dim[] = {5, 7, 10}, square[] = {4, 4};
     int k;
@@ -305,7 +305,7 @@ void split_negative(struct check *c)
     }
 }
 
-void split_range(struct check *c)
+static void split_range(struct check *c)
 {
     static const int dims[] = {2, -3, 5, -1000, 1 << 30};
     const struct impl_array *x = rows_of_3(c, 6, 1);
@@ -358,20 +358,106 @@ static void change_on_devices(struct check *c, bool view)
             change_shards(c, k, at, view);
 }
 
-void split_view(struct check *c)
+static void split_view(struct check *c)
 {
     change_on_devices(c, true);
 }
 
-void split_copy(struct check *c)
+static void split_copy(struct check *c)
 {
     change_on_devices(c, false);
 }
 
-void split_host_copy(struct check *c)
+static void split_host_copy(struct check *c)
 {
     int k;
 
     for (int i = 0; (k = check_count(c, i)); ++i)
         change_shards(c, k, k, false);
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define SCATTER .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SCATTER
+
+static const struct check_case cases[] = {
+    {.id = "SPLIT-01.order", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_order},
+    {.id = "SPLIT-01.types", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_types},
+    {.id = "SPLIT-01.wide", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_wide},
+    {.id = "SPLIT-04.scatter", .rule = "SPLIT-04", SCATTER, .devices = 2, .run = split_scatter_few},
+    {.id = "SPLIT-05.scatter",
+     .rule = "SPLIT-05",
+     SCATTER,
+     .devices = 1,
+     .run = split_scatter_no_rows,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.scatter_refused",
+     .rule = "SPLIT-05",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_scatter_no_rows_refused,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_REFUSE},
+    {.id = "SPLIT-06.scatter",
+     .rule = "SPLIT-06",
+     SCATTER,
+     .devices = 3,
+     .run = split_scatter_ceil},
+    {.id = "SPLIT-07.sizes",
+     .rule = "SPLIT-07",
+     SCATTER,
+     .devices = 2,
+     .run = split_explicit_sizes},
+    {.id = "SPLIT-07.sum",
+     .rule = "SPLIT-07",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 2,
+     .run = split_explicit_sum},
+    {.id = "SPLIT-08.accepted",
+     .rule = "SPLIT-08",
+     SCATTER,
+     .devices = 2,
+     .run = split_zero_size,
+     .dialect = IMPL_ZERO_SIZE,
+     .choice = IMPL_ACCEPT},
+    {.id = "SPLIT-08.refused",
+     .rule = "SPLIT-08",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 2,
+     .run = split_zero_size_refused,
+     .dialect = IMPL_ZERO_SIZE,
+     .choice = IMPL_REFUSE},
+    {.id = "SPLIT-09.scatter",
+     .rule = "SPLIT-09",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_scalar},
+    {.id = "SPLIT-10.negative", .rule = "SPLIT-10", SCATTER, .devices = 1, .run = split_negative},
+    {.id = "SPLIT-10.range",
+     .rule = "SPLIT-10",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_range},
+    {.id = "SPLIT-12.view",
+     .rule = "SPLIT-12",
+     SCATTER,
+     .devices = 1,
+     .run = split_view,
+     .dialect = IMPL_SHARD_0,
+     .choice = IMPL_VIEW},
+    {.id = "SPLIT-12.copy",
+     .rule = "SPLIT-12",
+     SCATTER,
+     .devices = 1,
+     .run = split_copy,
+     .dialect = IMPL_SHARD_0,
+     .choice = IMPL_COPY},
+    {.id = "SPLIT-12.host", .rule = "SPLIT-12", SCATTER, .devices = 1, .run = split_host_copy},
+};
+const struct check_table split_scatter_table = CHECK_TABLE(cases);

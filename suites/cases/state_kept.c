@@ -17,7 +17,7 @@ static void refill(struct impl_array *array, double first, double step)
  */
 
 /* Input, gradient, output and input gradient lie where they lay, three times over. */
-void state_refilled(struct check *c)
+static void state_refilled(struct check *c)
 {
     const size_t n = N;
 
@@ -51,7 +51,7 @@ void state_refilled(struct check *c)
     }
 }
 
-void state_refilled_scatter(struct check *c)
+static void state_refilled_scatter(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
@@ -102,7 +102,7 @@ static void backward_with(struct check *c, struct impl_model *model, double fact
 }
 
 /* The caller writes to it between forward and backward. */
-void state_argument(struct check *c)
+static void state_argument(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
@@ -121,7 +121,7 @@ void state_argument(struct check *c)
 }
 
 /* Three forwards with three arguments wait, the last one is the first to go back. */
-void state_arguments(struct check *c)
+static void state_arguments(struct check *c)
 {
     static const double factor[] = {5, -3, 11};
 
@@ -168,7 +168,7 @@ static void fresh_model(struct check *c, int k, double weight)
 }
 
 /* One model after the other, of one shape: each begins with nothing of the one before. */
-void state_models(struct check *c)
+static void state_models(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int turn = 0; turn < 3; ++turn) {
@@ -245,7 +245,7 @@ static void session_beside(struct check *c, int k, bool host)
     check_model_close(c, model);
 }
 
-void state_sessions(struct check *c)
+static void state_sessions(struct check *c)
 {
     for (int host = 0; host < 2; ++host)
         session_beside(c, golden_most(c, 8), host == 1);
@@ -256,7 +256,7 @@ void state_sessions(struct check *c)
 
 /* Each has a backward of its own, the last one first: the sum of both means, or the first one is
  * refused. Never something else. */
-void state_ranks_wait(struct check *c)
+static void state_ranks_wait(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6}, other[DDP_MOST] = {7, -3, 2, 40};
 
@@ -288,3 +288,37 @@ void state_ranks_wait(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case argument_cases[] = {
+    {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+     state_argument, 0, 0, 0},
+    {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+     state_arguments, 0, 0, 0},
+};
+const struct check_table state_kept_argument_table = CHECK_TABLE(argument_cases);
+
+static const struct check_case composition_cases[] = {
+    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_refilled, 0, 0,
+     0},
+    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_models, 0, 0, 0},
+    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_sessions, 0, 0,
+     0},
+};
+const struct check_table state_kept_composition_table = CHECK_TABLE(composition_cases);
+
+static const struct check_case ddp_cases[] = {
+    {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     state_ranks_wait, 0, 0, 0},
+};
+const struct check_table state_kept_ddp_table = CHECK_TABLE(ddp_cases);
+
+static const struct check_case split_cases[] = {
+    {"SPLIT-01.refilled", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     state_refilled_scatter, 0, 0, 0},
+};
+const struct check_table state_kept_split_table = CHECK_TABLE(split_cases);

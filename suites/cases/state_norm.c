@@ -65,7 +65,7 @@ static void row_is(struct check *c, struct impl_model *model, enum impl_what wha
  */
 
 /* G4 after one training step: mean 1.5 and variance 4, and so the numbers of the rule. */
-void state_norm_known(struct check *c)
+static void state_norm_known(struct check *c)
 {
     static const double column[] = {1, 2, 6, 3, 8}, y[] = {-0.25, 0.25, 2.25, 0.75, 3.25};
     struct impl_model *model =
@@ -112,7 +112,7 @@ static void evaluated(struct check *c, struct impl_model *model, int k, const do
 }
 
 /* Training and evaluation in turns; eps 2 and the variance 2 are a deviation of 2. */
-void state_norm_trained(struct check *c)
+static void state_norm_trained(struct check *c)
 {
     static const double two[FEATURES] = {2, 2, 2, 2, 2};
 
@@ -167,7 +167,7 @@ static void pairs_trained(struct check *c, struct impl_model *model, int k, int 
     row_is(c, model, IMPL_GRAD, BIAS, db);
 }
 
-void state_norm_numbers(struct check *c)
+static void state_norm_numbers(struct check *c)
 {
     static const double momenta[] = {0.25, 0.875};
 
@@ -189,3 +189,18 @@ void state_norm_numbers(struct check *c)
             check_model_close(c, model);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 2,
+     state_norm_known, 0, IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
+     state_norm_trained, 0, IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
+     state_norm_numbers, 30000, 0, 0},
+};
+const struct check_table state_norm_table = CHECK_TABLE(cases);

@@ -46,7 +46,7 @@ static void one_rate(struct check *c, struct impl_model *model, const struct sgd
     check_grad_is(c, model, 1, 10 * g);
 }
 
-void state_rate(struct check *c)
+static void state_rate(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int m = 0; m < MOMENTA; ++m) {
@@ -79,7 +79,7 @@ static double ranks_mean(int ranks)
     return sum / ranks;
 }
 
-void state_rate_ranks(struct check *c)
+static void state_rate_ranks(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i)
         for (int m = 0; m < MOMENTA; ++m) {
@@ -136,7 +136,7 @@ static void long_step(struct check *c, struct impl_model *model, int turn, struc
     check_value_is(c, model, 2, sgd->value[1]);
 }
 
-void state_many_steps(struct check *c)
+static void state_many_steps(struct check *c)
 {
     const int k = golden_most(c, 4);
     struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"counter\"}," GOLDEN_AFFINE);
@@ -150,7 +150,7 @@ void state_many_steps(struct check *c)
     }
 }
 
-void state_many_ranks(struct check *c)
+static void state_many_ranks(struct check *c)
 {
     enum { RANKS = 2 };
     struct impl_model *model = check_ddp_model(c, RANKS, DDP_MODEL(DDP_AFFINE));
@@ -209,7 +209,7 @@ static void repeated_step(struct check *c, struct repeated *r)
 
 /* Twice: what grows only once is not a leak. The pages that a process has are told late, by 64 for
  * each thread, so less than that is not seen. */
-void state_resident(struct check *c)
+static void state_resident(struct check *c)
 {
     const long long most = 640 * 1024;
     const size_t n = ROWS;
@@ -234,7 +234,7 @@ void state_resident(struct check *c)
 }
 
 /* What the implementation says it holds: never more than in the first steps. */
-void state_live(struct check *c)
+static void state_live(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     struct repeated r = repeated_open(c, golden_most(c, 2));
@@ -249,3 +249,31 @@ void state_live(struct check *c)
     }
     check_at_least(c, "bytes held", (long long)most, 2 * (long long)sizeof(float));
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case composition_cases[] = {
+    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_resident,
+     120000, 0, 0},
+    {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP,
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY, 1, state_live, 120000, 0, 0},
+    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_many_steps,
+     30000, 0, 0},
+};
+const struct check_table state_steps_composition_table = CHECK_TABLE(composition_cases);
+
+static const struct check_case ddp_cases[] = {
+    {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_many_ranks,
+     30000, 0, 0},
+};
+const struct check_table state_steps_ddp_table = CHECK_TABLE(ddp_cases);
+
+static const struct check_case gradient_cases[] = {
+    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_rate, 30000, 0, 0},
+    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_rate_ranks,
+     30000, 0, 0},
+};
+const struct check_table state_steps_gradient_table = CHECK_TABLE(gradient_cases);

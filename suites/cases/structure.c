@@ -350,8 +350,6 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"STRUCT-01.list", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, list_is_cut, 0, 0, 0},
-    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, structure_four, 0, 0,
-     0},
     {"STRUCT-03.empty_argument", "STRUCT-03", MUST, OBSERVED, DP,
      IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1, empty_argument, 0, 0, 0},
     {"STRUCT-04.fewest", "STRUCT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
@@ -371,6 +369,12 @@ static const struct check_case cases[] = {
     {"STRUCT-13.backward", "STRUCT-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, outputs_backward,
      0, 0, 0},
 };
+static const struct check_table own = CHECK_TABLE(cases);
+
+static const struct check_table *const tables[] = {
+    &own,
+    &structure_lists_table,
+};
 
 static const struct check_excuse excuses[] = {
     {"STRUCT-02", false, "C has no keyword arguments"},
@@ -380,5 +384,5 @@ static const struct check_excuse excuses[] = {
 };
 
 const struct check_area area_structure = {"STRUCT", 13,
-                                          cases,    sizeof cases / sizeof cases[0],
+                                          tables,   sizeof tables / sizeof tables[0],
                                           excuses,  sizeof excuses / sizeof excuses[0]};

@@ -1,10 +1,9 @@
-/* structure.h: the cases of area STRUCT that are not in structure.c. */
+/* structure.h: the table of area STRUCT that is not in structure.c. */
 #ifndef CASES_STRUCTURE_H
 #define CASES_STRUCTURE_H
 
-struct check;
+#include "check.h"
 
-/* structure_lists.c: lists of three */
-void structure_four(struct check *c);
+extern const struct check_table structure_lists_table;
 
 #endif

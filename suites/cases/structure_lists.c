@@ -3,7 +3,7 @@
 #include "structure.h"
 
 /* Four inputs come back as they are, row by row, and so do their gradients. */
-void structure_four(struct check *c)
+static void structure_four(struct check *c)
 {
     const size_t n = 10;
 
@@ -34,3 +34,13 @@ void structure_four(struct check *c)
             check_model_close(c, model);
         }
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+static const struct check_case cases[] = {
+    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, structure_four, 0, 0,
+     0},
+};
+const struct check_table structure_lists_table = CHECK_TABLE(cases);

@@ -37,7 +37,7 @@ static void gradients_are(struct check *c, struct impl_model *model, int k, cons
 
 /* Every third row in turn has it, in the first replica, the last, and between; the next step is an
  * ordinary one. */
-void values_not_finite(struct check *c)
+static void values_not_finite(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
@@ -66,7 +66,7 @@ void values_not_finite(struct check *c)
 }
 
 /* Multiples of 2^-140: exact, and far below the normal numbers. */
-void values_small(struct check *c)
+static void values_small(struct check *c)
 {
     const size_t n = N;
 
@@ -115,7 +115,7 @@ static void weight_is(struct check *c, struct impl_model *model, int ranks, cons
     ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
 }
 
-void values_ranks_nan(struct check *c)
+static void values_ranks_nan(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, unit);
@@ -141,7 +141,7 @@ void values_ranks_nan(struct check *c)
     }
 }
 
-void values_ranks_small(struct check *c)
+static void values_ranks_small(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, unit);
@@ -157,3 +157,23 @@ void values_ranks_small(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case ddp_cases[] = {
+    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_nan, 0, 0,
+     0},
+    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_small, 0,
+     0, 0},
+};
+const struct check_table values_gradient_ddp_table = CHECK_TABLE(ddp_cases);
+
+static const struct check_case gradient_cases[] = {
+    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_not_finite,
+     30000, 0, 0},
+    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_small, 0, 0, 0},
+};
+const struct check_table values_gradient_gradient_table = CHECK_TABLE(gradient_cases);

@@ -66,7 +66,7 @@ static void is_piece(struct check *c, const char *what, const struct impl_array 
 /* ---- SPLIT-14, GATH-14 ------------------------------------------------------------------------
  */
 
-void values_scatter(struct check *c)
+static void values_scatter(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int list = 0; list < LISTS; ++list)
@@ -86,7 +86,7 @@ void values_scatter(struct check *c)
             }
 }
 
-void values_gather(struct check *c)
+static void values_gather(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int list = 0; list < LISTS; ++list)
@@ -109,7 +109,7 @@ void values_gather(struct check *c)
 /* ---- COAL-13: sums of integers --------------------------------------------------------------- */
 
 /* List n has 2^53 + 1 in its own place and 2 elsewhere: no double holds the sums. */
-void values_wide_sums(struct check *c)
+static void values_wide_sums(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
@@ -135,7 +135,7 @@ void values_wide_sums(struct check *c)
 /* ---- REPL-07, COMP-01: the sign of zero ------------------------------------------------------ */
 
 /* A weight of -0 gives -0 for positive numbers in every replica, and 0 for negative ones. */
-void values_minus_zero(struct check *c)
+static void values_minus_zero(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
@@ -162,7 +162,7 @@ void values_minus_zero(struct check *c)
 }
 
 /* Through a module that does nothing, in both directions. */
-void values_zero_sign(struct check *c)
+static void values_zero_sign(struct check *c)
 {
     static const double x[N] = {0.0, -0.0, 1, -0.0, 0.0, -2, -0.0, -0.0, 0.0, 3, -0.0, 0.0};
 
@@ -177,3 +177,37 @@ void values_zero_sign(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case coalesce_cases[] = {
+    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums, 0, 0,
+     0},
+};
+const struct check_table values_kept_coalesce_table = CHECK_TABLE(coalesce_cases);
+
+static const struct check_case composition_cases[] = {
+    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_zero_sign, 0,
+     0, 0},
+};
+const struct check_table values_kept_composition_table = CHECK_TABLE(composition_cases);
+
+static const struct check_case gather_cases[] = {
+    {"GATH-14.bits", "GATH-14", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, values_gather, 0, 0, 0},
+};
+const struct check_table values_kept_gather_table = CHECK_TABLE(gather_cases);
+
+static const struct check_case replicate_cases[] = {
+    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_minus_zero,
+     0, 0, 0},
+};
+const struct check_table values_kept_replicate_table = CHECK_TABLE(replicate_cases);
+
+static const struct check_case split_cases[] = {
+    {"SPLIT-14.bits", "SPLIT-14", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, values_scatter, 0, 0,
+     0},
+};
+const struct check_table values_kept_split_table = CHECK_TABLE(split_cases);

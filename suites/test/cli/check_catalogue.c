@@ -17,6 +17,11 @@ static void nothing(struct check *c)
     }
 
 static const struct check_case good_cases[] = {CASE("A-01.a", "A-01"), CASE("A-01.b", "A-01")};
+static const struct check_table good_table = CHECK_TABLE(good_cases);
+static const struct check_table *const good[] = {&good_table};
+static const struct check_table *const doubled[] = {&good_table, &good_table};
+static const struct check_case other_cases[] = {CASE("B-01.a", "B-01")};
+static const struct check_table other_table = CHECK_TABLE(other_cases);
 static const struct check_excuse good_excuses[] = {{"A-02", true, "later"}};
 
 struct row {
@@ -26,23 +31,24 @@ struct row {
 };
 
 #define CASES(...)                                                                                 \
-    (const struct check_case[]){__VA_ARGS__},                                                      \
-        sizeof((const struct check_case[]){__VA_ARGS__}) / sizeof(struct check_case)
+    (const struct check_table *const[]){                                                           \
+        &(const struct check_table)CHECK_TABLE(((const struct check_case[]){__VA_ARGS__}))},       \
+        1
 #define EXCUSES(...)                                                                               \
     (const struct check_excuse[]){__VA_ARGS__},                                                    \
         sizeof((const struct check_excuse[]){__VA_ARGS__}) / sizeof(struct check_excuse)
 
 static const struct row rows[] = {
-    {"fits", {"A", 2, good_cases, 2, good_excuses, 1}, NULL},
-    {"no case, no excuse", {"A", 3, good_cases, 2, good_excuses, 1}, "A-03 has neither"},
+    {"fits", {"A", 2, good, 1, good_excuses, 1}, NULL},
+    {"no case, no excuse", {"A", 3, good, 1, good_excuses, 1}, "A-03 has neither"},
     {"both",
-     {"A", 2, good_cases, 2, EXCUSES({"A-01", false, "no"}, {"A-02", true, "x"})},
+     {"A", 2, good, 1, EXCUSES({"A-01", false, "no"}, {"A-02", true, "x"})},
      "A-01 has 2 cases and an excuse"},
-    {"excuse of no rule", {"A", 1, good_cases, 2, EXCUSES({"A-02", true, "x"})}, "not a rule"},
+    {"excuse of no rule", {"A", 1, good, 1, EXCUSES({"A-02", true, "x"})}, "not a rule"},
     {"two excuses",
-     {"A", 2, good_cases, 2, EXCUSES({"A-02", true, "x"}, {"A-02", true, "x"})},
+     {"A", 2, good, 1, EXCUSES({"A-02", true, "x"}, {"A-02", true, "x"})},
      "two excuses"},
-    {"no reason", {"A", 2, good_cases, 2, EXCUSES({"A-02", true, ""})}, "without a reason"},
+    {"no reason", {"A", 2, good, 1, EXCUSES({"A-02", true, ""})}, "without a reason"},
     {"other area", {"A", 1, CASES(CASE("B-01.a", "B-01")), NULL, 0}, "not a rule of the area A"},
     {"no such number",
      {"A", 1, CASES(CASE("A-02.a", "A-02")), NULL, 0},
@@ -55,6 +61,10 @@ static const struct row rows[] = {
     {"same id",
      {"A", 1, CASES(CASE("A-01.a", "A-01"), CASE("A-01.a", "A-01")), NULL, 0},
      "two cases are called A-01.a"},
+    {"same id in two tables", {"A", 2, doubled, 2, good_excuses, 1}, "two cases are called A-01."},
+    {"other area in the second table",
+     {"A", 2, (const struct check_table *const[]){&good_table, &other_table}, 2, good_excuses, 1},
+     "not a rule of the area A"},
     {"no function",
      {"A", 1, CASES({.id = "A-01.a", .rule = "A-01", .profiles = PROFILE_DDP}), NULL, 0},
      "without an id"},
@@ -67,7 +77,7 @@ static const struct row rows[] = {
       CASES({.id = "A-01.a", .rule = "A-01", .run = nothing, .profiles = 1, .needs = 1U << 31}),
       NULL, 0},
      "not in impl.h"},
-    {"no rules", {"A", 0, good_cases, 2, NULL, 0}, "no rules"},
+    {"no rules", {"A", 0, good, 1, NULL, 0}, "no rules"},
 };
 
 static int check_row(const struct row *row)
