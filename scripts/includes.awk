@@ -1,7 +1,8 @@
 # Checks the include directions of one run over C files; called by scripts/check-includes.
 # Comments are removed first, so that text about a header is not an include; strings are removed
 # before calls are looked for. Prints "file:line: message" for each violation, and exits 1 if any.
-# Circles come last: they are known when all files have been read.
+# Circles come last: they are known when all files have been read. So do tables of conformance cases
+# that no area lists: nothing else would miss their cases.
 #
 # Environment: headers, every header of the tree, one path a line, relative like the input files.
 
@@ -227,6 +228,26 @@ code ~ /^[ \t]*#[ \t]*include/ {
     next
 }
 
+FILENAME ~ /^suites\/cases\// && match(code, /^const struct check_table [a-z0-9_]+/) {
+    table = substr(code, RSTART, RLENGTH)
+    sub(/.* /, "", table)
+    tables[++n_tables] = table
+    table_place[table] = FILENAME ":" FNR
+}
+
+# What an area lists, up to the end of the list.
+FILENAME ~ /^suites\/cases\// && code ~ /struct check_table \*const tables\[\]/ {
+    listing = 1
+}
+
+listing {
+    listing = code !~ /;/
+    while (match(code, /&[a-z0-9_]+/)) {
+        listed[substr(code, RSTART + 1, RLENGTH - 1)] = 1
+        code = substr(code, RSTART + RLENGTH)
+    }
+}
+
 part == "core" {
     gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
     # What a table calls so is not libc's.
@@ -241,5 +262,8 @@ END {
     for (i = 1; i <= n_modules; i++)
         if (!(modules[i] in depth_of))
             follow(modules[i], 1)
+    for (i = 1; i <= n_tables; i++)
+        if (!(tables[i] in listed))
+            complain(tables[i] " is in no area: its cases never run", table_place[tables[i]])
     exit violations > 0
 }
