@@ -191,6 +191,7 @@ F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches
 F(COUNT, ok, FIRST, RESULT, "cells", "number of verified cells", "with status `ok`") \
 F(COUNT, not_ok, FIRST, RESULT, "cells", "number of other cells", "with another status") \
 F(BOOL, interrupted, FIRST, CONDITION, "", "interruption", "ended by a signal: `--resume` does the rest") \
+I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "which one ended, numbered as in the cells. Another one than that of the cells before it: theirs was killed before it could end, and nothing was left to measure. 0 in old records") \
 F(REAL, seconds, LATER, RESULT, "s", "time of the sitting", "from its first launch to the end of its last, starts of processes and writing of records included: the whole of which the steps are a share; missing in old records") \
 N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before") \
 N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this line up to `seal`")

@@ -170,8 +170,7 @@ struct record_timed record_timed(const struct record_cell *cell);
  * Bytes that are not UTF-8 become "?"; NaN and infinity become null. Caller frees. */
 char *record_run_text(const struct record_run *run);
 char *record_cell_text(const struct record_cell *cell);
-char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_ok,
-                      bool interrupted, double seconds);
+char *record_end_text(const char *run_id, const struct record_end *end); /* its own is not read */
 
 /* Parses one line of that kind; checks schema, types, ranges, that array lengths agree, and that
  * a cell that claims to be ok was validated and has a time. The text names the field; it has no

@@ -31,20 +31,26 @@ struct record_timed record_timed(const struct record_cell *cell)
     return timed;
 }
 
-void record_sittings_cell(struct record_sittings *sittings, const struct record_cell *cell)
+static void begin_another(struct record_sittings *sittings, int sitting)
 {
-    if (sittings->open && cell->sitting != sittings->at) {
+    if (sittings->open && sitting != sittings->at) {
         sittings->seconds = (double)NAN;
         sittings->launches = 0;
     }
+    sittings->at = sitting;
+}
+
+void record_sittings_cell(struct record_sittings *sittings, const struct record_cell *cell)
+{
+    begin_another(sittings, cell->sitting);
     sittings->open = true;
-    sittings->at = cell->sitting;
     sittings->launches += (double)cell->wall_ns / 1e9;
 }
 
 int record_sittings_end(struct record_sittings *sittings, const struct record_end *end,
                         struct text_error *err)
 {
+    begin_another(sittings, end->sitting);
     if (end->seconds < 0 || end->seconds < CLOCKS * sittings->launches)
         return record_fail(err, "\"seconds\" is %g, but \"wall_ns\" of its launches are %g s",
                            end->seconds, sittings->launches);

@@ -357,15 +357,10 @@ char *record_cell_text(const struct record_cell *cell)
     return finish(root, status);
 }
 
-char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_ok,
-                      bool interrupted, double seconds)
+char *record_end_text(const char *run_id, const struct record_end *end)
 {
-    struct record_end end = {.planned = planned,
-                             .ok = ok,
-                             .not_ok = not_ok,
-                             .interrupted = interrupted,
-                             .seconds = seconds};
-    snprintf(end.run_id, sizeof end.run_id, "%s", run_id);
+    struct record_end line = *end;
+    snprintf(line.run_id, sizeof line.run_id, "%s", run_id);
     json_t *root = begin(RECORD_IS_END);
-    return finish(root, put_fields(root, record_end_fields, &end));
+    return finish(root, put_fields(root, record_end_fields, &line));
 }

@@ -387,12 +387,14 @@ static int run_plan(struct sweep *sweep)
 
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
+        const struct record_end end = {.planned = sweep->n,
+                                       .ok = ok,
+                                       .not_ok = count_true(sweep->done, sweep->n) - ok,
+                                       .interrupted = status == EXIT_INTERRUPTED,
+                                       .sitting = sweep->sitting,
+                                       .seconds = sweep->seconds};
 
-        if (output_end(&sweep->output,
-                       record_end_text(sweep->run.run_id, sweep->n, ok,
-                                       count_true(sweep->done, sweep->n) - ok,
-                                       status == EXIT_INTERRUPTED, sweep->seconds),
-                       &err))
+        if (output_end(&sweep->output, record_end_text(sweep->run.run_id, &end), &err))
             status = complain(sweep, err.text);
     }
     if (status != EXIT_MISUSE && trace_file_close(&sweep->trace, &err)) {

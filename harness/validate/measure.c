@@ -260,9 +260,12 @@ static int open_file(struct measuring *measuring, const struct validate_request 
 static int end_file(struct measuring *measuring)
 {
     struct text_error why = {""};
-    char *line = record_end_text(measuring->run.run_id, measuring->n, measuring->ok,
-                                 measuring->done - measuring->ok, measuring->done < measuring->n,
-                                 watch_seconds(&measuring->watch));
+    const struct record_end end = {.planned = measuring->n,
+                                   .ok = measuring->ok,
+                                   .not_ok = measuring->done - measuring->ok,
+                                   .interrupted = measuring->done < measuring->n,
+                                   .seconds = watch_seconds(&measuring->watch)};
+    char *line = record_end_text(measuring->run.run_id, &end);
 
     return output_end(&measuring->output, line, &why) == 0 ? 0 : complain(measuring, why.text);
 }

@@ -175,9 +175,10 @@ static int write_file(const char *path, struct record_file *file)
         record_cell_id(&cell->key, cell->cell_id);
         status = append(fd, record_cell_text(cell));
     }
+    const struct record_end end = {
+        .planned = file->run.planned, .ok = file->n_cells, .seconds = (double)NAN};
     if (status == 0)
-        status = append(fd, record_end_text(file->run.run_id, file->run.planned, file->n_cells, 0,
-                                            false, (double)NAN));
+        status = append(fd, record_end_text(file->run.run_id, &end));
     return fd >= 0 && close(fd) == 0 && status == 0 ? 0 : 1;
 }
 

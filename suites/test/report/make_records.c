@@ -558,7 +558,12 @@ static int write_file(const struct kind *kind, const char *path)
                  : kind->grid > 0 ? write_grid(kind, &run, fd)
                                   : write_cells(kind, &run, fd);
     free(text);
-    text = record_end_text(run.run_id, run.planned, ok, not_ok, kind->no_cells, (double)NAN);
+    const struct record_end end = {.planned = run.planned,
+                                   .ok = ok,
+                                   .not_ok = not_ok,
+                                   .interrupted = kind->no_cells,
+                                   .seconds = (double)NAN};
+    text = record_end_text(run.run_id, &end);
     if (result == 0)
         result = text ? record_append(fd, text, &err) : -1;
     free(text);

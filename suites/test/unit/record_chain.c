@@ -16,13 +16,14 @@ enum { LINES = 5 };
 static void make_lines(char *line[LINES])
 {
     const struct record_run run = example_run();
+    const struct record_end end = {
+        .planned = run.planned, .ok = 3, .interrupted = true, .seconds = (double)NAN};
     char before[DIGEST_HEX] = "";
     for (int i = 0; i < LINES; ++i) {
         struct record_cell cell = example_cell(i - 1 < 0 ? 0 : i - 1);
-        line[i] = i == 0 ? record_run_text(&run)
-                  : i == LINES - 1
-                      ? record_end_text(EXAMPLE_RUN_ID, run.planned, 3, 0, true, (double)NAN)
-                      : record_cell_text(&cell);
+        line[i] = i == 0           ? record_run_text(&run)
+                  : i == LINES - 1 ? record_end_text(EXAMPLE_RUN_ID, &end)
+                                   : record_cell_text(&cell);
         record_cell_free(&cell);
         line[i] = record_chain_add(line[i], before, i == LINES - 1);
         cr_assert(line[i] && digest_sha256(line[i], strlen(line[i]), before) == 0);

@@ -70,17 +70,29 @@ static void append_run(const struct scratch *file)
     free(text);
 }
 
-static void append_seconds(const struct scratch *file, size_t ok, size_t not_ok, double seconds)
+static void append_end_line(const struct scratch *file, const struct record_end *end)
 {
     struct text_error err = {""};
-    char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50, seconds);
+    char *text = record_end_text(EXAMPLE_RUN_ID, end);
     cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
 }
 
 static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
 {
-    append_seconds(file, ok, not_ok, (double)NAN);
+    const struct record_end end = {.planned = 50,
+                                   .ok = ok,
+                                   .not_ok = not_ok,
+                                   .interrupted = ok + not_ok < 50,
+                                   .seconds = (double)NAN};
+    append_end_line(file, &end);
+}
+
+static void append_seconds(const struct scratch *file, size_t ok, int sitting, double seconds)
+{
+    const struct record_end end = {
+        .planned = 50, .ok = ok, .interrupted = true, .sitting = sitting, .seconds = seconds};
+    append_end_line(file, &end);
 }
 
 static void check_unreadable(const struct scratch *at, const char *place, const char *named)
@@ -180,12 +192,23 @@ Test(record_file, seconds)
     append_seconds(&at, 1, 0, 3.0);
     cr_assert(seconds_of(&at) == 3);
     append_sitting(&at, 1, 1);
-    append_seconds(&at, 2, 0, 0.5);
+    append_seconds(&at, 2, 1, 0.5);
     cr_assert(seconds_of(&at) == 3.5, "two sittings");
     append_sitting(&at, 2, 2);
     append_sitting(&at, 3, 3);
-    append_seconds(&at, 4, 0, 0.00002);
+    append_seconds(&at, 4, 3, 0.00002);
     cr_assert(isnan(seconds_of(&at)), "one of them was killed");
+    close(at.fd);
+}
+
+/* A sweep was killed between its last cell and its end; --resume found nothing left to measure. */
+Test(record_file, seconds_of_another_sitting)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    append_sitting(&at, 0, 0);
+    append_seconds(&at, 1, 1, 0.000001);
+    cr_assert(isnan(seconds_of(&at)), "the first never ended");
     close(at.fd);
 }
 
@@ -331,7 +354,8 @@ Test(record_file, foreign_records)
 
     at = open_scratch();
     append_run(&at);
-    char *text = record_end_text("ffffffffffffffff", 1, 1, 0, false, (double)NAN);
+    const struct record_end end = {.planned = 1, .ok = 1, .seconds = (double)NAN};
+    char *text = record_end_text("ffffffffffffffff", &end);
     append(&at, text);
     append(&at, "\n");
     free(text);
