@@ -91,14 +91,15 @@ class Expected:
             return [torch.from_numpy(get(f"{name}{i}")).view(shape) for i, shape in enumerate(shapes)]
 
         self.outputs = torch.from_numpy(get("outputs")[part].copy()).to(device)
-        self.loss, self.loss_bound = float(get("row_loss")[part].sum()), 0.0
+        self.loss, size = (float(get(name)[part].sum()) for name in ("row_loss", "row_size"))
+        # Integers: a sum in float is exact as long as no part of it can leave 24 bits.
+        self.loss_bound = 0.0 if size < 2.0**24 else gamma(self.outputs.numel() + 1) * size
         self.bounds = None
         if f"set{index}.bound0" in saved.files:
             self.bounds = of_parameters("bound")
             self.output_bound = torch.from_numpy(get("output_bound")[part].copy())
             # A sum of the row's products, in any order, of numbers that carry errors.
-            moved, size = (float(get(name)[part].sum()) for name in ("row_moved", "row_size"))
-            self.loss_bound = moved + gamma(self.outputs.numel() + 1) * size
+            self.loss_bound = float(get("row_moved")[part].sum()) + gamma(self.outputs.numel() + 1) * size
         self.grads = [grad.to(device) for grad in of_parameters("grad")]
         self.updated = [updated.to(device) for updated in of_parameters("updated")]
         if ranks & (ranks - 1):

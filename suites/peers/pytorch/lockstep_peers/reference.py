@@ -47,9 +47,9 @@ def bounds_of(sums: list[Sums], devices: int) -> np.ndarray:
 
 def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
     """Everything of one set, with flat gradients; `size` is the sum over the shards of |gradient|, for
-    error bounds. Of a model that rounds also how far a float step may be away: `bound` of each
-    gradient, `output_bound`; of a row's loss `row_moved`, what its outputs carry, and `row_size`, the
-    sum of |terms|."""
+    error bounds. `row_size` is the sum of the |terms| of a row's loss. Of a model that rounds also
+    how far a float step may be away: `bound` of each gradient, `output_bound`; of a row's loss
+    `row_moved`, what its outputs carry."""
     x, c = data.inputs(), data.upstream()
     near = data.workload.exact is None
     parts, first = [], 0
@@ -58,11 +58,12 @@ def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
         first += count
         parts.append(step(data, x[part], c[part]))
     y = np.concatenate([part[0].v for part in parts])
-    found = {"outputs": y if near else exact(y, "an output"), "row_loss": (y * c).sum(axis=1)}
+    found = {"outputs": y if near else exact(y, "an output"), "row_loss": (y * c).sum(axis=1),
+             "row_size": abs(y * c).sum(axis=1)}
     if near:
         found["output_bound"] = np.concatenate([part[0].e for part in parts])
         found["row_moved"] = (abs(c) * found["output_bound"]).sum(axis=1)
-        found["row_size"] = abs(y * c).sum(axis=1) + found["row_moved"]
+        found["row_size"] += found["row_moved"]
     for i, value in enumerate(data.parameters()):
         sums = [part[1][i] for part in parts]
         grad = sum(one.value for one in sums)
