@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import TextIO
+from typing import Any, TextIO
 
 OPERATIONS = ("open", "close", "reset", "split", "scatter", "gather", "broadcast", "reduce", "apply",
               "buckets", "sampler", "model_open", "model_close", "params", "param", "set", "get",
@@ -40,14 +40,23 @@ def serve(answers: TextIO) -> None:
     """One line in, one line out."""
     import torch
 
-    from lockstep_pytorch.errors import Refusal, report_of
     from lockstep_pytorch.nursery import Nursery
-    from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
     from lockstep_pytorch.session import Session
 
     nursery = Nursery(answers.fileno())
     torch.set_num_threads(1)
     session = Session(nursery)
+    try:
+        answer_all(answers, session)
+    finally:
+        nursery.close()
+
+
+def answer_all(answers: TextIO, session: Any) -> None:
+    """Until it is closed, or nobody asks any more."""
+    from lockstep_pytorch.errors import Refusal, report_of
+    from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
+
     for line in sys.stdin:
         number = None
         try:

@@ -30,7 +30,8 @@ class Nursery:
 
     def __init__(self, theirs_alone: int):
         self.socket, requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if os.fork() == 0:
+        self.process = os.fork()
+        if self.process == 0:
             self.socket.close()
             os.close(theirs_alone)
             nurse(requests)
@@ -55,6 +56,13 @@ class Nursery:
     def end(self, processes: list[int]) -> None:
         """Returns when they are gone."""
         self.ask(("end", processes), [])
+
+    def close(self) -> None:
+        """When the ranks have ended: so that nobody is left behind when the adapter ends. It may be
+        in the middle of an import, which takes seconds."""
+        self.socket.close()
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
 
 
 def import_late() -> None:
