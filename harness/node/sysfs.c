@@ -93,15 +93,16 @@ static int compare_gpus(const void *left, const void *right)
 static bool look_at(struct sysfs *sys, const char *bus, struct sysfs_gpu *gpu)
 {
     char vendor[LINE_BYTES], device[LINE_BYTES], class[LINE_BYTES];
+    const size_t length = strlen(bus);
 
-    if (strlen(bus) >= sizeof gpu->bus)
+    if (length >= sizeof gpu->bus)
         return false;
     read_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
     read_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
     if (!is_gpu(hex_of(vendor), hex_of(class)))
         return false;
     read_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
-    snprintf(gpu->bus, sizeof gpu->bus, "%s", bus);
+    memcpy(gpu->bus, bus, length + 1);
     snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", hex_of(vendor) & 0xffff,
              hex_of(device) & 0xffff);
     return true;

@@ -16,7 +16,7 @@ struct played_gpu {
 static struct line {
     int gpu; /* -1: of all */
     char name[NAME], text[TEXT];
-    char value[VALUES][24];
+    char value[VALUES][NAME + 8];
     int n, calls[GPUS + 1];
 } lines[LINES];
 static int n_lines, n_gpus;
@@ -29,6 +29,15 @@ static void fail(const char *what, const char *line)
     abort();
 }
 
+static void copy(char *to, size_t room, const char *text)
+{
+    const size_t length = strlen(text);
+
+    if (length >= room)
+        fail("too long", text);
+    memcpy(to, text, length + 1);
+}
+
 static void take(char *text)
 {
     struct line *line = &lines[n_lines];
@@ -39,10 +48,10 @@ static void take(char *text)
     *rest = '\0';
     rest += 1 + strspn(rest + 1, " ");
     *line = (struct line){.gpu = n_gpus - 1};
-    snprintf(line->name, NAME, "%s", text);
-    snprintf(line->text, TEXT, "%s", rest);
+    copy(line->name, NAME, text);
+    copy(line->text, TEXT, rest);
     for (char *word = strtok(rest, " "); word && line->n < VALUES; word = strtok(NULL, " "))
-        snprintf(line->value[line->n++], sizeof line->value[0], "%s", word);
+        copy(line->value[line->n++], sizeof line->value[0], word);
     ++n_lines;
 }
 
