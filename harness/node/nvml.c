@@ -108,8 +108,9 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
 
         snprintf(why, 160, "no NVML: %.140s", text ? text : "libnvidia-ml.so.1");
         text_clean(why, ' ');
-        /* In the C library's words: it has no code for it. */
-        return strstr(why, "out of memory") ? -2 : -1;
+        /* In the C library's words: it has no code for it. Without memory for the words themselves
+         * it names no file. */
+        return strstr(why, "out of memory") || !text || !strstr(text, ": ") ? -2 : -1;
     }
     const char *missing = find_all(nvml);
 
