@@ -321,15 +321,18 @@ END
         --impl "exec:exec '$serve' mutant:none talkative"
 }
 
-# What passes in this process passes behind a pipe, case by case.
+# What passes in this process passes behind a pipe, case by case. Without those that send the most
+# numbers, or thousands of small messages: they take as long as all others together.
 group_pipe()
 {
-    check 0 " cases passed" --jobs 2 --impl mutant:none --format json --out here.json
-    check 0 " cases passed" --jobs 2 --impl "exec:exec '$serve' mutant:none" \
+    cases='[!CS]*,CPU*,COAL*,COST*,COUNT*,COMP-0*,COMP-1[0134]*,COMP-12.[ir]*,SPLIT*,STRUCT*,SHAPE*'
+    cases=$cases',SIZE-0[124]*,SIZE-03.groups'
+    check 0 " cases passed" --jobs 2 --impl mutant:none --only "$cases" --format json --out here.json
+    check 0 " cases passed" --jobs 2 --impl "exec:exec '$serve' mutant:none" --only "$cases" \
         --format json --out there.json
     grep -oE '"(id|verdict)": *"[^"]*"' here.json >here
     grep -oE '"(id|verdict)": *"[^"]*"' there.json >there
-    [ "$(wc -l <here)" -gt 400 ] || fail "too few verdicts"
+    [ "$(wc -l <here)" -gt 900 ] || fail "too few verdicts"
     cmp here there || fail "a pipe makes a difference: $(diff here there | head -5)"
 }
 
