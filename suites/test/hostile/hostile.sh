@@ -9,6 +9,7 @@ lockstep=$1
 objects=$3
 serve=$4
 group=$5
+seconds=120 # for a command
 
 # check STATUS WORDS OPTIONS..: runs it; the output must have the words, whatever its line breaks.
 check()
@@ -17,7 +18,7 @@ check()
     words=$2
     shift 2
     status=0
-    timeout 120 "$lockstep" check "$@" >out 2>err || status=$?
+    timeout "$seconds" "$lockstep" check "$@" >out 2>err || status=$?
     tr -s ' \n' ' ' <out >flat
     [ "$status" -eq "$wanted" ] || { cat out err >&2 && fail "status $status, wanted $wanted: $*"; }
     grep -qF -- "$words" flat || { cat out err >&2 && fail "'$words' is not in what it said: $*"; }
@@ -325,6 +326,7 @@ END
 # numbers, or thousands of small messages: they take as long as all others together.
 group_pipe()
 {
+    seconds=270
     cases='[!CS]*,CPU*,COAL*,COST*,COUNT*,COMP-0*,COMP-1[0134]*,COMP-12.[ir]*,SPLIT*,STRUCT*,SHAPE*'
     cases=$cases',SIZE-0[124]*,SIZE-03.groups'
     check 0 " cases passed" --jobs 2 --impl mutant:none --only "$cases" --format json --out here.json
