@@ -275,6 +275,8 @@ extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
 extern const struct dp_comm_ops dp_comm_peer; /* cuda/comm_peer.c; else absent.c: no operations */
 /* cuda/comm_nccl.c; in a build without NCCL nccl_absent.c, without operations */
 extern const struct dp_comm_ops dp_comm_nccl;
+/* mpi/comm.c; in a build without MPI mpi/absent.c, without operations */
+extern const struct dp_comm_ops dp_comm_mpi;
 
 /* second.c: an allreduce by a second worker per slot, where work in any slot's queues may use the
  * memory of all slots. */
@@ -364,6 +366,7 @@ int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
 struct dp_worker; /* worker.c */
 struct dp_second; /* second.c */
 struct dp_nccl;   /* cuda/nccl_team.h */
+struct dp_mpi_team; /* mpi/inside.h */
 
 struct dp_slot {
     struct dp_group *group;
@@ -401,6 +404,7 @@ struct dp_group {
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */
     struct dp_nccl *nccl;     /* NULL: another communicator */
+    struct dp_mpi_team *mpi;  /* the same */
     unsigned deadline_s;      /* of a collective that may never end */
     size_t slice_bytes;       /* see dp_group_config; 0: the communicator's own */
     struct dp_trace *trace;

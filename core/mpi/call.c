@@ -1,0 +1,167 @@
+/* call.c: calls are given to the carrier, in order, and waited for; and the bootstrap, which is
+ * made of them. */
+#include "inside.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_NS   100000000u  /* how often the carrier is looked after */
+#define CARRIER_NS 2000000000u /* that it may be away, beside the deadline */
+
+const char *dp_mpi_kind_name(enum mpi_kind kind)
+{
+    static const char *const names[CALL_KINDS] = {
+        [CALL_EXCHANGE] = "exchange",   [CALL_BARRIER] = "barrier",
+        [CALL_AGREE] = "agree",         [CALL_BROADCAST] = "broadcast",
+        [CALL_ALLREDUCE] = "allreduce", [CALL_ALLGATHER] = "allgather",
+        [CALL_ALLTOALL] = "alltoall",   [CALL_REDUCESCATTER] = "reducescatter",
+        [CALL_CLOSE] = "close"};
+    return (unsigned)kind < CALL_KINDS ? names[kind] : "unknown call";
+}
+
+/* With the lock held. */
+static int broken(const struct dp_mpi *mpi, struct dp_error *err)
+{
+    return dp_fail(err, mpi->error.status ? mpi->error.status : DP_EFAULT, "%s",
+                   mpi->error.status ? mpi->error.text : "these processes have parted");
+}
+
+/* Some calls are of some processes only: those without a rank that takes part do not make them. */
+static bool is_of_all(const struct mpi_call *call)
+{
+    return !call->c || call->kind != CALL_ALLREDUCE ||
+           call->c->n_members == call->team->group->world;
+}
+
+int dp_mpi_begin(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
+{
+    pthread_mutex_lock(&mpi->lock);
+    int status = 0;
+    if (mpi->state != STATE_OPEN || mpi->give_up) {
+        status = broken(mpi, err);
+    } else {
+        const bool all = is_of_all(call);
+        mpi->world_calls += all;
+        mpi->since = all ? 0 : mpi->since + 1;
+        mpi->last = call->kind;
+        call->number = ++mpi->calls;
+        call->world_at = mpi->world_calls;
+        call->since_at = mpi->since;
+        call->ended = false;
+        call->next = NULL;
+        if (mpi->tail)
+            mpi->tail->next = call;
+        else
+            mpi->head = call;
+        mpi->tail = call;
+        pthread_cond_signal(&mpi->wake);
+    }
+    pthread_mutex_unlock(&mpi->lock);
+    return status;
+}
+
+/* With the lock held. */
+static void wait_for(struct dp_mpi *mpi, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    (void)pthread_cond_timedwait(&mpi->changed, &mpi->lock, &until);
+}
+
+/* With the lock held. MPI itself may hang, and the carrier in it. */
+static void check_carrier(struct dp_mpi *mpi)
+{
+    const uint64_t limit = mpi->deadline_ns + CARRIER_NS;
+    if (mpi->state != STATE_OPEN || dp_mpi_now() - atomic_load(&mpi->beat) < limit)
+        return;
+    mpi->state = STATE_BROKEN;
+    dp_fail(&mpi->error, DP_EFAULT, "MPI has not come back from a call for %.1f s",
+            (double)limit * 1e-9);
+}
+
+int dp_mpi_end(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error *err)
+{
+    int status = 0;
+    pthread_mutex_lock(&mpi->lock);
+    ++mpi->waiting;
+    pthread_cond_signal(&mpi->wake);
+    while (!call->ended && mpi->state == STATE_OPEN) {
+        wait_for(mpi, LOOK_NS);
+        check_carrier(mpi);
+    }
+    --mpi->waiting;
+    if (!call->ended)
+        status = broken(mpi, err);
+    pthread_mutex_unlock(&mpi->lock);
+    return status;
+}
+
+int dp_mpi_call(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
+{
+    const int status = dp_mpi_begin(mpi, call, err);
+    return status ? status : dp_mpi_end(mpi, call, err);
+}
+
+bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns)
+{
+    const uint64_t begin = dp_mpi_now();
+    while (mpi->state == from && dp_mpi_now() - begin < ns)
+        wait_for(mpi, LOOK_NS);
+    return mpi->state != from;
+}
+
+void dp_mpi_abort(struct dp_mpi *mpi)
+{
+    pthread_mutex_lock(&mpi->lock);
+    mpi->give_up = true;
+    pthread_cond_signal(&mpi->wake);
+    while (mpi->state == STATE_OPEN) {
+        wait_for(mpi, LOOK_NS);
+        check_carrier(mpi);
+    }
+    pthread_mutex_unlock(&mpi->lock);
+}
+
+/* ---- the bootstrap ----------------------------------------------------------------------- */
+
+static int boot_size(void *self)
+{
+    const struct dp_mpi *mpi = self;
+    return mpi->size;
+}
+
+static int boot_rank(void *self)
+{
+    const struct dp_mpi *mpi = self;
+    return mpi->rank;
+}
+
+static int boot_exchange(void *self, const void *mine, size_t bytes, void *all,
+                         struct dp_error *err)
+{
+    struct mpi_call call = {.kind = CALL_EXCHANGE, .mine = mine, .all = all, .bytes = bytes};
+    return dp_mpi_call(self, &call, err);
+}
+
+static int boot_barrier(void *self, struct dp_error *err)
+{
+    char nothing[1] = {0};
+    struct mpi_call call = {.kind = CALL_BARRIER, .mine = nothing, .all = nothing};
+    return dp_mpi_call(self, &call, err);
+}
+
+static void boot_abort(void *self)
+{
+    dp_mpi_abort(self);
+}
+
+const struct dp_bootstrap dp_bootstrap_mpi = {.name = "mpi",
+                                              .size = boot_size,
+                                              .rank = boot_rank,
+                                              .exchange = boot_exchange,
+                                              .barrier = boot_barrier,
+                                              .abort = boot_abort};

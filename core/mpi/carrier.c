@@ -1,0 +1,200 @@
+/* carrier.c: the thread that makes every call of MPI. It goes on with one call of its process at a
+ * time, hears what other processes say, and sees to it that no wait is without an end. */
+#include "inside.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+/* When nothing moves: how long it goes on at once, how long it lets others on its core, and how
+ * long it sleeps then. While its program waits for the call, that has given up its core. */
+#define SPIN_NS       20000u
+#define YIELD_NS      1000000u
+#define NAP_NS        50000u
+#define LONG_NAP_NS   200000u
+#define IDLE_SLEEP_NS 10000000u
+
+uint64_t dp_mpi_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int start(struct dp_mpi *mpi, struct dp_error *err)
+{
+    char why[DP_WIRE_TEXT] = "MPI does not start";
+    if (mpi->wire->start(&mpi->self, &mpi->rank, &mpi->size, mpi->library, mpi->host, why))
+        return dp_fail(err, DP_EFAULT, "%s", why);
+    return dp_mpi_identify(mpi, err);
+}
+
+static void enter(struct dp_mpi *mpi, enum mpi_state state)
+{
+    pthread_mutex_lock(&mpi->lock);
+    if (mpi->state != STATE_BROKEN)
+        mpi->state = state;
+    pthread_cond_broadcast(&mpi->changed);
+    pthread_mutex_unlock(&mpi->lock);
+}
+
+/* With the lock held: for so long, or until somebody has something. */
+static void sleep_for(struct dp_mpi *mpi, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    (void)pthread_cond_timedwait(&mpi->wake, &mpi->lock, &until);
+}
+
+/* still_ns: for so long nothing has moved. */
+static void rest(struct dp_mpi *mpi, uint64_t still_ns)
+{
+    pthread_mutex_lock(&mpi->lock);
+    const bool idle = !mpi->active.call && !mpi->head, awaited = mpi->waiting > 0;
+    const bool spins = !idle && awaited && still_ns < SPIN_NS;
+    const bool yields = !idle && awaited && still_ns < YIELD_NS;
+    if (!mpi->give_up && idle)
+        sleep_for(mpi, IDLE_SLEEP_NS);
+    else if (!mpi->give_up && !yields)
+        sleep_for(mpi, still_ns < 10 * YIELD_NS ? NAP_NS : LONG_NAP_NS);
+    pthread_mutex_unlock(&mpi->lock);
+    if (yields && !spins)
+        sched_yield();
+}
+
+static int check_program(struct dp_mpi *mpi, struct dp_error *err)
+{
+    pthread_mutex_lock(&mpi->lock);
+    const bool give_up = mpi->give_up;
+    pthread_mutex_unlock(&mpi->lock);
+    if (!give_up)
+        return 0;
+    char name[120];
+    dp_mpi_name(mpi, mpi->rank, name, sizeof name);
+    mpi->common = true;
+    return dp_fail(err, DP_EFAULT, "%s has given up", name);
+}
+
+/* The next call of this process, if there is one. */
+static int take_call(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
+{
+    pthread_mutex_lock(&mpi->lock);
+    struct mpi_call *call = mpi->head;
+    if (call) {
+        mpi->head = call->next;
+        mpi->tail = mpi->head ? mpi->tail : NULL;
+    }
+    pthread_mutex_unlock(&mpi->lock);
+    if (!call)
+        return 0;
+    *moved = true;
+    call->begin_ns = dp_mpi_now();
+    const int status = dp_mpi_plan(mpi, call, err);
+    return status ? status : dp_mpi_begin_step(mpi, err);
+}
+
+/* What the caller reads of the call is written before. */
+static void end_call(struct dp_mpi *mpi)
+{
+    struct mpi_call *call = mpi->active.call;
+    const uint64_t now = dp_mpi_now();
+    for (int i = 0; call->kind == CALL_ALLREDUCE && call->c && i < call->c->n_parts; ++i)
+        atomic_store(call->c->part[i].done_ns, now);
+    mpi->active.call = NULL;
+    mpi->inquiry.on = false;
+    pthread_mutex_lock(&mpi->lock);
+    call->end_ns = now;
+    call->ended = true;
+    if (mpi->waiting > 0)
+        pthread_cond_broadcast(&mpi->changed);
+    pthread_mutex_unlock(&mpi->lock);
+}
+
+static int finish(struct dp_mpi *mpi, struct dp_error *err)
+{
+    char why[DP_WIRE_TEXT];
+    if (mpi->size > 1 && mpi->wire->cancel(mpi->self, &mpi->control_request, why))
+        return dp_mpi_wire_failed(mpi, why, err);
+    if (mpi->wire->finish(mpi->self, why))
+        return dp_mpi_wire_failed(mpi, why, err);
+    enter(mpi, STATE_CLOSED);
+    return 0;
+}
+
+static int go_on(struct dp_mpi *mpi, bool *moved, bool *closed, struct dp_error *err)
+{
+    const struct mpi_call *call = mpi->active.call;
+    bool ended = false;
+    const int status = dp_mpi_step(mpi, moved, &ended, err);
+    if (status)
+        return status;
+    if (ended) {
+        *moved = true;
+        *closed = call->kind == CALL_CLOSE;
+        end_call(mpi);
+        return *closed ? finish(mpi, err) : 0;
+    }
+    if (*moved) {
+        mpi->active.moved_ns = dp_mpi_now();
+        return 0;
+    }
+    const bool late = dp_mpi_now() - mpi->active.moved_ns > mpi->deadline_ns;
+    return late ? dp_mpi_inquire(mpi, err) : 0;
+}
+
+static int turn(struct dp_mpi *mpi, bool *moved, bool *closed, struct dp_error *err)
+{
+    int status = dp_mpi_control_read(mpi, err);
+    if (status == 0)
+        status = check_program(mpi, err);
+    if (status == 0 && !mpi->active.call)
+        status = take_call(mpi, moved, err);
+    return status || !mpi->active.call ? status : go_on(mpi, moved, closed, err);
+}
+
+/* The others first: when those who wait here have gone on, nothing of MPI is called any more. */
+static void break_down(struct dp_mpi *mpi, const struct dp_error *why)
+{
+    if (mpi->self && mpi->letter && !mpi->told) {
+        char name[120], text[sizeof why->text];
+        dp_mpi_name(mpi, mpi->rank, name, sizeof name);
+        snprintf(text, sizeof text, "%s has given up: %.100s", name, why->text);
+        dp_mpi_tell(mpi, mpi->common ? why->text : text);
+    }
+    pthread_mutex_lock(&mpi->lock);
+    if (mpi->state != STATE_BROKEN)
+        mpi->error = *why;
+    mpi->state = STATE_BROKEN;
+    pthread_cond_broadcast(&mpi->changed);
+    pthread_mutex_unlock(&mpi->lock);
+}
+
+void *dp_mpi_carry(void *arg)
+{
+    struct dp_mpi *mpi = arg;
+    struct dp_error err = {0};
+    bool closed = false;
+    int status = start(mpi, &err);
+    uint64_t moved_ns = dp_mpi_now();
+    if (status == 0)
+        enter(mpi, STATE_OPEN);
+    while (status == 0 && !closed) {
+        bool moved = false;
+        const uint64_t now = dp_mpi_now();
+        atomic_store(&mpi->beat, now);
+        status = turn(mpi, &moved, &closed, &err);
+        moved_ns = moved ? now : moved_ns;
+        if (status == 0 && !moved)
+            rest(mpi, now - moved_ns);
+    }
+    if (status)
+        break_down(mpi, &err);
+    pthread_mutex_lock(&mpi->lock);
+    mpi->gone = true;
+    pthread_cond_broadcast(&mpi->changed);
+    pthread_mutex_unlock(&mpi->lock);
+    return NULL;
+}

@@ -1,0 +1,209 @@
+/* identity.c: each process says who it is, and what it takes for granted. All compare all with
+ * process 0, in the same order, so that all say the same. */
+#include "inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROTOCOL 1 /* of heads, flows and letters */
+#define NAP_NS   200000
+
+/* Bytes first: what is behind them may be in another order. */
+struct identity {
+    char magic[8];
+    unsigned char sizes[8];
+    unsigned char order[4];
+    uint32_t protocol;
+    int32_t size, wanted;
+    int64_t pid;
+    char host[WIRE_NAME_BYTES], build[128], plan[128];
+};
+
+static void describe(const struct dp_mpi *mpi, struct identity *me)
+{
+    const uint32_t order = 0x01020304;
+    *me = (struct identity){.magic = "lockstep",
+                            .sizes = {sizeof(size_t), sizeof(long), sizeof(float),
+                                      sizeof(enum dp_dtype), sizeof(struct mpi_head),
+                                      sizeof(struct mpi_control) / 8},
+                            .protocol = PROTOCOL,
+                            .size = mpi->size,
+                            .wanted = mpi->processes,
+                            .pid = (int64_t)getpid()};
+    memcpy(me->order, &order, sizeof me->order);
+    snprintf(me->host, sizeof me->host, "%.*s", (int)sizeof me->host - 1, mpi->host);
+    memcpy(me->build, mpi->build, sizeof me->build);
+    memcpy(me->plan, mpi->plan, sizeof me->plan);
+}
+
+/* ---- the exchange ------------------------------------------------------------------------ */
+
+struct meeting {
+    struct identity mine, *all;
+    uint64_t *out, *in;
+    bool *sent, *come;
+};
+
+static int post(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
+{
+    char why[DP_WIRE_TEXT];
+    m->all[mpi->rank] = m->mine;
+    for (int p = 0; p < mpi->size; ++p) {
+        m->sent[p] = m->come[p] = p == mpi->rank;
+        if (p != mpi->rank &&
+            (mpi->wire->receive(mpi->self, &m->all[p], sizeof m->mine, p, WIRE_TAG_IDENTITY,
+                                &m->in[p], why) ||
+             mpi->wire->send(mpi->self, &m->mine, sizeof m->mine, p, WIRE_TAG_IDENTITY, &m->out[p],
+                             why)))
+            return dp_fail(err, DP_EFAULT, "%s", why);
+    }
+    return 0;
+}
+
+static int test(struct dp_mpi *mpi, struct meeting *m, int *missing, struct dp_error *err)
+{
+    char why[DP_WIRE_TEXT];
+    *missing = -1;
+    for (int p = mpi->size - 1; p >= 0; --p) {
+        if (!m->sent[p] && mpi->wire->test(mpi->self, &m->out[p], &m->sent[p], NULL, NULL, why))
+            return dp_fail(err, DP_EFAULT, "%s", why);
+        if (!m->come[p] && mpi->wire->test(mpi->self, &m->in[p], &m->come[p], NULL, NULL, why))
+            return dp_fail(err, DP_EFAULT, "%s", why);
+        *missing = m->sent[p] && m->come[p] ? *missing : p;
+    }
+    return 0;
+}
+
+static int meet(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
+{
+    const struct timespec nap = {0, NAP_NS};
+    const uint64_t begin = dp_mpi_now();
+    int missing = -1, status = post(mpi, m, err);
+    while (status == 0) {
+        status = test(mpi, m, &missing, err);
+        if (status || missing < 0)
+            break;
+        if (dp_mpi_now() - begin > mpi->deadline_ns)
+            return dp_fail(err, DP_EFAULT,
+                           "process %d of %d has not said within %.1f s who it is", missing,
+                           mpi->size, (double)mpi->deadline_ns * 1e-9);
+        nanosleep(&nap, NULL);
+    }
+    return status;
+}
+
+/* ---- what must be alike ------------------------------------------------------------------ */
+
+static int unlike(struct dp_mpi *mpi, int process, const char *format, const char *theirs,
+                  const char *first, struct dp_error *err)
+{
+    char name[120], text[120];
+    dp_mpi_name(mpi, process, name, sizeof name);
+    snprintf(text, sizeof text, format, theirs, first); /* NOLINT: a format of this file */
+    return dp_fail(err, DP_EINVAL, "%s %s", name, text);
+}
+
+static int compare(struct dp_mpi *mpi, int p, const struct identity *it,
+                   const struct identity *zero, struct dp_error *err)
+{
+    char a[24], b[24];
+    if (memcmp(it->magic, zero->magic, sizeof it->magic) != 0)
+        return dp_fail(err, DP_EINVAL, "process %d of %d is another program", p, mpi->size);
+    if (memcmp(it->order, zero->order, sizeof it->order) != 0)
+        return dp_fail(err, DP_EINVAL, "process %d of %d (host %.63s) has another order of bytes",
+                       p, mpi->size, it->host);
+    if (memcmp(it->sizes, zero->sizes, sizeof it->sizes) != 0)
+        return dp_fail(err, DP_EINVAL, "process %d of %d (host %.63s) has other sizes of types", p,
+                       mpi->size, it->host);
+    snprintf(a, sizeof a, "%u", it->protocol);
+    snprintf(b, sizeof b, "%u", zero->protocol);
+    if (it->protocol != zero->protocol)
+        return unlike(mpi, p, "has protocol %s, process 0 has %s", a, b, err);
+    snprintf(a, sizeof a, "%d", it->wanted);
+    snprintf(b, sizeof b, "%d", it->size);
+    if (it->wanted != 0 && it->wanted != it->size)
+        return unlike(mpi, p, "was told of %s processes, there are %s", a, b, err);
+    if (strncmp(it->build, zero->build, sizeof it->build) != 0)
+        return unlike(mpi, p, "is of build '%.36s', process 0 is of '%.36s'", it->build,
+                      zero->build, err);
+    if (strncmp(it->plan, zero->plan, sizeof it->plan) != 0)
+        return unlike(mpi, p, "is here for '%.36s', process 0 for '%.36s'", it->plan, zero->plan,
+                      err);
+    return 0;
+}
+
+static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
+{
+    int status = 0;
+    for (int p = 0; p < mpi->size; ++p) {
+        all[p].host[sizeof all[p].host - 1] = '\0';
+        all[p].build[sizeof all[p].build - 1] = '\0';
+        all[p].plan[sizeof all[p].plan - 1] = '\0';
+        memcpy(mpi->who[p].host, all[p].host, sizeof all[p].host);
+        mpi->who[p].pid = (long)all[p].pid;
+    }
+    for (int p = 0; status == 0 && p < mpi->size; ++p)
+        status = compare(mpi, p, &all[p], &all[0], err);
+    return status;
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+/* What there is for each process. */
+static int open_processes(struct dp_mpi *mpi, struct dp_error *err)
+{
+    const size_t n = (size_t)mpi->size, head = WIRE_HEAD_BYTES + WIRE_SMALL_BYTES;
+    mpi->who = calloc(n, sizeof *mpi->who);
+    mpi->first = calloc(n + 1, sizeof *mpi->first);
+    mpi->room = calloc(n, sizeof *mpi->room);
+    mpi->sent = calloc(n, sizeof *mpi->sent);
+    mpi->come = calloc(n, sizeof *mpi->come);
+    mpi->letter = calloc(n, sizeof *mpi->letter);
+    mpi->inquiry.answered = calloc(n, sizeof *mpi->inquiry.answered);
+    mpi->inquiry.answer = calloc(n, sizeof *mpi->inquiry.answer);
+    mpi->active.link = calloc(n, sizeof *mpi->active.link);
+    mpi->active.in = calloc(n * DP_MAX_SLOTS, sizeof *mpi->active.in);
+    mpi->heads_out = calloc(n, head);
+    mpi->heads_in = calloc(n, head);
+    return mpi->who && mpi->first && mpi->room && mpi->sent && mpi->come && mpi->letter &&
+                   mpi->inquiry.answered && mpi->inquiry.answer && mpi->active.link &&
+                   mpi->active.in && mpi->heads_out && mpi->heads_in
+               ? 0
+               : dp_fail(err, DP_ENOMEM, "no memory for %d processes", mpi->size);
+}
+
+/* What MPI may still write to when it fails stays. */
+int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
+{
+    const size_t n = (size_t)mpi->size;
+    int status = open_processes(mpi, err);
+    if (status)
+        return status;
+    struct meeting *m = calloc(1, sizeof *m);
+    if (m) {
+        m->all = calloc(n, sizeof *m->all);
+        m->out = calloc(n, sizeof *m->out);
+        m->in = calloc(n, sizeof *m->in);
+        m->sent = calloc(n, sizeof *m->sent);
+        m->come = calloc(n, sizeof *m->come);
+    }
+    if (!m || !m->all || !m->out || !m->in || !m->sent || !m->come)
+        return dp_fail(err, DP_ENOMEM, "no memory for %d processes", mpi->size);
+    describe(mpi, &m->mine);
+    status = meet(mpi, m, err);
+    if (status)
+        return status;
+    status = take(mpi, m->all, err);
+    free(m->all);
+    free(m->out);
+    free(m->in);
+    free(m->sent);
+    free(m->come);
+    free(m);
+    mpi->common = status != 0;
+    mpi->told = status != 0; /* all have found it */
+    return status ? status : dp_mpi_control_open(mpi, err);
+}

@@ -1,0 +1,193 @@
+/* open.c: a world of processes, from the start of MPI to its end. See dp_mpi.h. */
+#include "inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEADLINE_MS = 300000, START_MS = 60000 };
+#define GONE_NS 1000000000u /* for the carrier to end when it has nothing to do any more */
+
+static int copy_text(char *to, size_t bytes, const char *from, const char *what,
+                     struct dp_error *err)
+{
+    const size_t length = from ? strlen(from) : 0;
+    if (length >= bytes)
+        return dp_fail(err, DP_EINVAL, "the text of the %s has %zu characters: at most %zu", what,
+                       length, bytes - 1);
+    memcpy(to, from ? from : "", length);
+    return 0;
+}
+
+static int open_lock(struct dp_mpi *mpi, struct dp_error *err)
+{
+    pthread_condattr_t clock;
+    if (pthread_condattr_init(&clock) != 0)
+        return dp_fail(err, DP_ENOMEM, "no memory for a thread of MPI");
+    const bool failed = pthread_condattr_setclock(&clock, CLOCK_MONOTONIC) != 0 ||
+                        pthread_mutex_init(&mpi->lock, NULL) != 0 ||
+                        pthread_cond_init(&mpi->changed, &clock) != 0 ||
+                        pthread_cond_init(&mpi->wake, &clock) != 0;
+    pthread_condattr_destroy(&clock);
+    return failed ? dp_fail(err, DP_ENOMEM, "no memory for a thread of MPI") : 0;
+}
+
+static int configure(struct dp_mpi *mpi, const struct dp_mpi_config *config, struct dp_error *err)
+{
+    const unsigned deadline = config->deadline_ms ? config->deadline_ms : DEADLINE_MS;
+    const unsigned begin = config->start_ms ? config->start_ms : START_MS;
+    mpi->deadline_ns = (uint64_t)deadline * 1000000u;
+    mpi->start_ns = (uint64_t)begin * 1000000u;
+    mpi->processes = config->processes;
+    mpi->world = (struct dp_world){&dp_bootstrap_mpi, mpi, &dp_comm_mpi};
+    int status = copy_text(mpi->build, sizeof mpi->build, config->build, "build", err);
+    if (status == 0)
+        status = copy_text(mpi->plan, sizeof mpi->plan, config->plan, "plan", err);
+    if (status == 0)
+        status = dp_mpi_load(config->module, &mpi->wire, err);
+    return status ? status : open_lock(mpi, err);
+}
+
+/* True: nobody uses it any more. Else the thread is left to itself, in MPI. */
+static bool join(struct dp_mpi *mpi, uint64_t ns)
+{
+    const uint64_t begin = dp_mpi_now();
+    pthread_mutex_lock(&mpi->lock);
+    while (!mpi->gone && dp_mpi_now() - begin < ns)
+        (void)dp_mpi_wait_state(mpi, mpi->state, GONE_NS / 10);
+    const bool gone = mpi->gone;
+    pthread_mutex_unlock(&mpi->lock);
+    if (gone)
+        pthread_join(mpi->carrier, NULL);
+    else
+        pthread_detach(mpi->carrier);
+    return gone;
+}
+
+/* Of processes that have parted in peace, MPI writes to nothing any more. */
+static void free_rooms(struct dp_mpi *mpi)
+{
+    for (int p = 0; p < mpi->size; ++p) {
+        for (int k = 0; k < ROOMS; ++k) {
+            free(mpi->room[p][k].bytes);
+            free(mpi->room[p][k].request);
+        }
+    }
+    free(mpi->room);
+    free(mpi->letter);
+    free(mpi->heads_out);
+    free(mpi->heads_in);
+}
+
+static void free_all(struct dp_mpi *mpi, bool peace)
+{
+    if (peace)
+        free_rooms(mpi);
+    free(mpi->who);
+    free(mpi->first);
+    free(mpi->sent);
+    free(mpi->come);
+    free(mpi->inquiry.answered);
+    free(mpi->inquiry.answer);
+    free(mpi->active.link);
+    free(mpi->active.in);
+    free(mpi->active.piece);
+    pthread_mutex_destroy(&mpi->lock);
+    pthread_cond_destroy(&mpi->changed);
+    pthread_cond_destroy(&mpi->wake);
+    if (peace)
+        free(mpi); /* it has the room for letters that come */
+}
+
+static int start(struct dp_mpi *mpi, struct dp_error *err)
+{
+    if (pthread_create(&mpi->carrier, NULL, dp_mpi_carry, mpi) != 0)
+        return dp_fail(err, DP_ENOMEM, "the thread of MPI cannot be started");
+    pthread_mutex_lock(&mpi->lock);
+    const bool started = dp_mpi_wait_state(mpi, STATE_STARTING, mpi->start_ns);
+    int status = 0;
+    if (!started)
+        status = dp_fail(err, DP_EFAULT, "MPI has not started within %.1f s",
+                         (double)mpi->start_ns * 1e-9);
+    else if (mpi->state != STATE_OPEN)
+        status = dp_fail(err, mpi->error.status, "%s", mpi->error.text);
+    pthread_mutex_unlock(&mpi->lock);
+    if (status)
+        (void)join(mpi, started ? GONE_NS : 0);
+    return status;
+}
+
+/* What a start that failed has made stays: MPI has begun, and has not ended. */
+int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct dp_error *err)
+{
+    struct dp_mpi *m = calloc(1, sizeof *m);
+    if (!m)
+        return dp_fail(err, DP_ENOMEM, "no memory for MPI");
+    int status = configure(m, config, err);
+    if (status) {
+        free(m);
+        return status;
+    }
+    status = start(m, err);
+    if (status == 0)
+        *mpi = m;
+    return status;
+}
+
+static int close_all(struct dp_mpi *mpi, struct dp_error *err)
+{
+    char nothing[1] = {0};
+    struct mpi_call call = {.kind = CALL_CLOSE, .mine = nothing, .all = nothing};
+    struct dp_error why = {0};
+    int status = dp_mpi_call(mpi, &call, &why);
+    if (status)
+        return dp_fail(err, DP_EFAULT, "MPI was not ended: %.200s", why.text);
+    pthread_mutex_lock(&mpi->lock);
+    if (!dp_mpi_wait_state(mpi, STATE_OPEN, mpi->start_ns))
+        status = dp_fail(err, DP_EFAULT, "MPI has not ended within %.1f s",
+                         (double)mpi->start_ns * 1e-9);
+    else if (mpi->state == STATE_BROKEN)
+        status = dp_fail(err, DP_EFAULT, "MPI was not ended: %.200s", mpi->error.text);
+    pthread_mutex_unlock(&mpi->lock);
+    return status;
+}
+
+int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err)
+{
+    if (!mpi)
+        return 0;
+    const int status = close_all(mpi, err);
+    if (join(mpi, GONE_NS))
+        free_all(mpi, status == 0);
+    return status;
+}
+
+const struct dp_world *dp_mpi_world(const struct dp_mpi *mpi)
+{
+    return &mpi->world;
+}
+
+int dp_mpi_size(const struct dp_mpi *mpi)
+{
+    return mpi->size;
+}
+
+int dp_mpi_rank(const struct dp_mpi *mpi)
+{
+    return mpi->rank;
+}
+
+const char *dp_mpi_library(const struct dp_mpi *mpi)
+{
+    return mpi->library;
+}
+
+const char *dp_mpi_host(const struct dp_mpi *mpi, int process)
+{
+    return process >= 0 && process < mpi->size ? mpi->who[process].host : "";
+}
+
+long dp_mpi_pid(const struct dp_mpi *mpi, int process)
+{
+    return process >= 0 && process < mpi->size ? mpi->who[process].pid : 0;
+}
