@@ -363,9 +363,9 @@ void dp_harm_step(struct dp_group *group);
 void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes);
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
 
-struct dp_worker; /* worker.c */
-struct dp_second; /* second.c */
-struct dp_nccl;   /* cuda/nccl_team.h */
+struct dp_worker;   /* worker.c */
+struct dp_second;   /* second.c */
+struct dp_nccl;     /* cuda/nccl_team.h */
 struct dp_mpi_team; /* mpi/inside.h */
 
 struct dp_slot {

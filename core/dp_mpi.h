@@ -58,9 +58,9 @@ int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err);
 
 /* For dp_group_config.world. */
 const struct dp_world *dp_mpi_world(const struct dp_mpi *mpi);
-int dp_mpi_size(const struct dp_mpi *mpi);           /* P */
-int dp_mpi_rank(const struct dp_mpi *mpi);           /* of this process, 0..P-1 */
-const char *dp_mpi_library(const struct dp_mpi *mpi); /* "Open MPI v4.1.4", one line */
+int dp_mpi_size(const struct dp_mpi *mpi);                      /* P */
+int dp_mpi_rank(const struct dp_mpi *mpi);                      /* of this process, 0..P-1 */
+const char *dp_mpi_library(const struct dp_mpi *mpi);           /* "Open MPI v4.1.4", one line */
 const char *dp_mpi_host(const struct dp_mpi *mpi, int process); /* name of its machine */
 long dp_mpi_pid(const struct dp_mpi *mpi, int process);         /* its number there */
 

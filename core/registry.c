@@ -24,11 +24,7 @@ static const struct dp_backend backends[] = {
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static const struct dp_comm_ops *const communicators[] = {
-    &dp_comm_threads,
-    &dp_comm_staged,
-    &dp_comm_peer,
-    &dp_comm_nccl,
-    &dp_comm_mpi,
+    &dp_comm_threads, &dp_comm_staged, &dp_comm_peer, &dp_comm_nccl, &dp_comm_mpi,
 };
 enum { COMMUNICATORS = sizeof communicators / sizeof *communicators };
 

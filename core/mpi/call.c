@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOK_NS   100000000u  /* how often the carrier is looked after */
+#define LOOK_NS    100000000u  /* how often the carrier is looked after */
 #define CARRIER_NS 2000000000u /* that it may be away, beside the deadline */
 
 const char *dp_mpi_kind_name(enum mpi_kind kind)

@@ -76,15 +76,14 @@ static size_t spread_bytes(const struct dp_spread *s, int world, int rank)
 
 static int mpi_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
 {
-    static const enum mpi_kind kinds[DP_SPREAD_KINDS] = {
-        [DP_SPREAD_ALLREDUCE] = CALL_ALLREDUCE,
-        [DP_SPREAD_BROADCAST] = CALL_BROADCAST,
-        [DP_SPREAD_ALLGATHER] = CALL_ALLGATHER,
-        [DP_SPREAD_REDUCESCATTER] = CALL_REDUCESCATTER,
-        [DP_SPREAD_ALLTOALL] = CALL_ALLTOALL};
+    static const enum mpi_kind kinds[DP_SPREAD_KINDS] = {[DP_SPREAD_ALLREDUCE] = CALL_ALLREDUCE,
+                                                         [DP_SPREAD_BROADCAST] = CALL_BROADCAST,
+                                                         [DP_SPREAD_ALLGATHER] = CALL_ALLGATHER,
+                                                         [DP_SPREAD_REDUCESCATTER] =
+                                                             CALL_REDUCESCATTER,
+                                                         [DP_SPREAD_ALLTOALL] = CALL_ALLTOALL};
     struct mpi_call call = {.kind = kinds[s->kind], .spread = s, .root = s->root};
-    const enum dp_phase phase =
-        dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
+    const enum dp_phase phase = dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
     const int status = call_now(group, &call, err);
     for (int i = 0; status == 0 && i < group->size; ++i)
         show(group, &call, i, phase, spread_bytes(s, group->world, group->first + i));

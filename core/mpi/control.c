@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#define GRACE_NS  400000000u /* for an answer */
-#define TELL_NS   200000000u /* for a verdict to leave */
-#define NAP_NS    50000
+#define GRACE_NS 400000000u /* for an answer */
+#define TELL_NS  200000000u /* for a verdict to leave */
+#define NAP_NS   50000
 
 void dp_mpi_name(struct dp_mpi *mpi, int process, char *text, size_t bytes)
 {

@@ -53,11 +53,10 @@ static int post(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
     m->all[mpi->rank] = m->mine;
     for (int p = 0; p < mpi->size; ++p) {
         m->sent[p] = m->come[p] = p == mpi->rank;
-        if (p != mpi->rank &&
-            (mpi->wire->receive(mpi->self, &m->all[p], sizeof m->mine, p, WIRE_TAG_IDENTITY,
-                                &m->in[p], why) ||
-             mpi->wire->send(mpi->self, &m->mine, sizeof m->mine, p, WIRE_TAG_IDENTITY, &m->out[p],
-                             why)))
+        if (p != mpi->rank && (mpi->wire->receive(mpi->self, &m->all[p], sizeof m->mine, p,
+                                                  WIRE_TAG_IDENTITY, &m->in[p], why) ||
+                               mpi->wire->send(mpi->self, &m->mine, sizeof m->mine, p,
+                                               WIRE_TAG_IDENTITY, &m->out[p], why)))
             return dp_fail(err, DP_EFAULT, "%s", why);
     }
     return 0;
@@ -87,9 +86,8 @@ static int meet(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
         if (status || missing < 0)
             break;
         if (dp_mpi_now() - begin > mpi->deadline_ns)
-            return dp_fail(err, DP_EFAULT,
-                           "process %d of %d has not said within %.1f s who it is", missing,
-                           mpi->size, (double)mpi->deadline_ns * 1e-9);
+            return dp_fail(err, DP_EFAULT, "process %d of %d has not said within %.1f s who it is",
+                           missing, mpi->size, (double)mpi->deadline_ns * 1e-9);
         nanosleep(&nap, NULL);
     }
     return status;

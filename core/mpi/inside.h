@@ -58,10 +58,10 @@ struct dp_mpi_team {
 struct mpi_call {
     struct mpi_call *next, *later; /* of the carrier's list; of a team's spare ones */
     enum mpi_kind kind;
-    const struct dp_mpi_team *team;    /* NULL: between processes, with memory of the host */
-    const struct dp_collective *c;     /* a collective in pieces, */
-    const struct dp_spread *spread;    /* or one by itself, */
-    const void *mine;                  /* or bytes of each process to all */
+    const struct dp_mpi_team *team; /* NULL: between processes, with memory of the host */
+    const struct dp_collective *c;  /* a collective in pieces, */
+    const struct dp_spread *spread; /* or one by itself, */
+    const void *mine;               /* or bytes of each process to all */
     void *all;
     size_t bytes;
     int root; /* of a broadcast: rank of the world */
@@ -175,8 +175,8 @@ struct mpi_letter {
 struct mpi_inquiry {
     bool on;
     uint64_t begin_ns;
-    bool *answered;              /* [process] */
-    struct mpi_control *answer;  /* [process] */
+    bool *answered;             /* [process] */
+    struct mpi_control *answer; /* [process] */
 };
 
 enum mpi_state { STATE_STARTING, STATE_OPEN, STATE_BROKEN, STATE_CLOSED };
@@ -201,7 +201,7 @@ struct dp_mpi {
     struct mpi_call *head, *tail;
     uint64_t calls, world_calls, since;
     enum mpi_kind last;
-    int waiting; /* threads */
+    int waiting;  /* threads */
     bool give_up; /* as the program says */
     bool gone;    /* the carrier */
     int *first;   /* [process]: ranks of the last group; first[size] 0: none yet */

@@ -37,8 +37,8 @@ static int send_heads(struct dp_mpi *mpi, char *why)
         struct mpi_link *link = &a->link[k];
         if (link->receives)
             failed = mpi->wire->receive(mpi->self, head_at(mpi->heads_in, link->peer),
-                                        WIRE_HEAD_BYTES + WIRE_SMALL_BYTES, link->peer, WIRE_TAG_HEAD,
-                                        &link->in_request, why);
+                                        WIRE_HEAD_BYTES + WIRE_SMALL_BYTES, link->peer,
+                                        WIRE_TAG_HEAD, &link->in_request, why);
         link->come = !link->receives;
     }
     for (int k = 0; failed == 0 && k < a->n_links; ++k) {
@@ -160,8 +160,7 @@ static int post_all(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, stru
 }
 
 /* A block has come. */
-static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes,
-                struct dp_error *err)
+static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
     size_t n;

@@ -94,8 +94,8 @@ int dp_mpi_add(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
     int status = 0;
     while (status == 0 && a->added < dp_mpi_blocks(a) && is_there(a, a->added)) {
         const size_t at = a->added * a->block;
-        status = add_block(mpi, a->begin + at, a->bytes - at < a->block ? a->bytes - at : a->block,
-                           err);
+        status =
+            add_block(mpi, a->begin + at, a->bytes - at < a->block ? a->bytes - at : a->block, err);
         ++a->added;
         for (int k = 0; k < a->n_links; ++k) {
             a->link[k].in.freed = a->added * (size_t)a->link[k].in.n_strips;

@@ -61,8 +61,8 @@ static int start(void **self, int *rank, int *size, char *library, char *host, c
         snprintf(why, DP_WIRE_TEXT, "no memory for MPI");
         return 1;
     }
-    int status = fail(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
-                      "MPI_Init_thread", why);
+    int status =
+        fail(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread", why);
     if (status == 0)
         status = fail(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                       "MPI_Comm_set_errhandler", why);
@@ -161,7 +161,7 @@ static int finish(void *self, char *why)
 
 const struct dp_wire *dp_wire_table(void)
 {
-    static const struct dp_wire table = {DP_WIRE_VERSION, start, send,  receive,
-                                         test,            cancel, finish};
+    static const struct dp_wire table = {DP_WIRE_VERSION, start, send, receive, test,
+                                         cancel,          finish};
     return &table;
 }

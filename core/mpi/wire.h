@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DP_WIRE_VERSION 1  /* of this table */
+#define DP_WIRE_VERSION 1   /* of this table */
 #define DP_WIRE_TEXT    160 /* room for a library's name, and for why a call failed */
 
 /* Functions that return int: 0, or why says what failed, in at most DP_WIRE_TEXT bytes. */
