@@ -1,0 +1,365 @@
+/* collectives.c: every operation between processes against a loop on the host: sizes from nothing
+ * to megabytes, each type, in place and out of place, devices that are late.
+ *
+ *   lockstep-mpi-collectives MODULE LOCALS
+ *
+ * LOCALS: ranks of each process, "1,3,2". Numbers are not exact: a sum in another order shows. */
+#include "backend.h"
+#include "ddp.h"
+#include "dp_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_RANKS = 8 };
+
+struct test {
+    struct dp_mpi *mpi;
+    struct dp_group *group;
+    const char *devices;
+    int world, first, n;
+    int failed;
+};
+
+static void expect(struct test *t, bool right, const char *what, int kind, size_t n, int rank)
+{
+    if (right || t->failed++)
+        return;
+    printf("FAIL process %d: %s of kind %d, %zu elements, rank %d, on %s\n", dp_mpi_rank(t->mpi),
+           what, kind, n, rank, t->devices);
+}
+
+static void must(struct test *t, int status, const struct dp_error *err, const char *what)
+{
+    if (status == 0)
+        return;
+    printf("FAIL process %d: %s on %s: %s\n", dp_mpi_rank(t->mpi), what, t->devices, err->text);
+    fflush(stdout);
+    _exit(1);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+static double number(int rank, size_t i)
+{
+    uint64_t z = ((uint64_t)rank << 40) + i + 1;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)(int64_t)(z >> 11) / 4503599627370496.0 - 1.0;
+}
+
+static void store(void *to, enum dp_dtype dtype, size_t i, double value)
+{
+    switch (dtype) {
+    case DP_F32:
+        ((float *)to)[i] = (float)value;
+        break;
+    case DP_F64:
+        ((double *)to)[i] = value;
+        break;
+    case DP_I32:
+        ((int32_t *)to)[i] = (int32_t)(value * 1e6);
+        break;
+    case DP_I64:
+        ((int64_t *)to)[i] = (int64_t)(value * 1e12);
+        break;
+    default:
+        ((uint16_t *)to)[i] = (uint16_t)((value + 1.0) * 30000.0);
+    }
+}
+
+/* sum[i] += the number of a rank: in rank order, rounded after each. */
+static void add(void *sum, enum dp_dtype dtype, size_t i, double value)
+{
+    switch (dtype) {
+    case DP_F32:
+        ((float *)sum)[i] += (float)value;
+        break;
+    case DP_F64:
+        ((double *)sum)[i] += value;
+        break;
+    case DP_I32:
+        ((int32_t *)sum)[i] += (int32_t)(value * 1e6);
+        break;
+    default:
+        ((int64_t *)sum)[i] += (int64_t)(value * 1e12);
+    }
+}
+
+/* ---- from one memory to another ---------------------------------------------------------- */
+
+static bool in_blocks(enum dp_spread_kind kind)
+{
+    return kind == DP_SPREAD_REDUCESCATTER || kind == DP_SPREAD_ALLTOALL;
+}
+
+static bool out_blocks(enum dp_spread_kind kind)
+{
+    return kind == DP_SPREAD_ALLGATHER || kind == DP_SPREAD_ALLTOALL;
+}
+
+static bool sums(enum dp_spread_kind kind)
+{
+    return kind == DP_SPREAD_ALLREDUCE || kind == DP_SPREAD_REDUCESCATTER;
+}
+
+/* Element i of what rank r gets. */
+static void want(const struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype, size_t n,
+                 int root, int r, size_t i, void *to)
+{
+    const size_t block = (size_t)r * n;
+    if (kind == DP_SPREAD_BROADCAST)
+        store(to, dtype, i, number(root, i));
+    else if (kind == DP_SPREAD_ALLGATHER)
+        store(to, dtype, i, number((int)(i / n), i % n));
+    else if (kind == DP_SPREAD_ALLTOALL)
+        store(to, dtype, i, number((int)(i / n), block + i % n));
+    else
+        for (int s = 0; s < t->world; ++s) {
+            const double value = number(s, (kind == DP_SPREAD_REDUCESCATTER ? block : 0) + i);
+            if (s == 0)
+                store(to, dtype, i, value);
+            else
+                add(to, dtype, i, value);
+        }
+}
+
+struct spread {
+    enum dp_spread_kind kind;
+    enum dp_dtype dtype;
+    size_t n;
+    bool in_place;
+    int root;
+    size_t ins, outs; /* elements of a tensor */
+    struct dp_tensor large[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS];
+};
+
+static void make(struct test *t, struct spread *s)
+{
+    const size_t most = s->ins > s->outs ? s->ins : s->outs, block = s->n;
+    struct dp_error err = {0};
+    for (int i = 0; i < t->n; ++i) {
+        struct dp_slot *slot = dp_group_slot(t->group, i);
+        must(t, dp_tensor_alloc(slot, s->dtype, 1, &most, &s->large[i], &err), &err, "memory");
+        s->in[i] = s->out[i] = s->large[i];
+        if (!s->in_place && s->ins < s->outs)
+            must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->in[i], &err), &err, "memory");
+        else if (!s->in_place)
+            must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->out[i], &err), &err, "memory");
+        else if (s->ins != s->outs)
+            must(t,
+                 dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
+                                s->ins < s->outs ? &s->in[i] : &s->out[i], &err),
+                 &err, "rows");
+        void *values = calloc(s->ins, 8);
+        for (size_t k = 0; values && k < s->ins; ++k)
+            store(values, s->dtype, k, number(t->first + i, k));
+        if (values)
+            must(t, dp_tensor_write(&s->in[i], values, &err), &err, "write");
+        free(values);
+    }
+}
+
+static void check(struct test *t, const struct spread *s)
+{
+    struct dp_error err = {0};
+    const size_t bytes = s->outs * dp_dtype_bytes(s->dtype);
+    char *got = malloc(bytes), *wanted = calloc(1, bytes);
+    for (int i = 0; got && wanted && i < t->n; ++i) {
+        must(t, dp_tensor_read(got, &s->out[i], &err), &err, "read");
+        for (size_t k = 0; k < s->outs; ++k)
+            want(t, s->kind, s->dtype, s->n, s->root, t->first + i, k, wanted);
+        expect(t, memcmp(got, wanted, bytes) == 0, s->in_place ? "a spread in place" : "a spread",
+               (int)s->kind, s->n, t->first + i);
+    }
+    free(got);
+    free(wanted);
+}
+
+/* What a rank brings stays. */
+static void check_in(struct test *t, const struct spread *s)
+{
+    struct dp_error err = {0};
+    const size_t bytes = s->ins * dp_dtype_bytes(s->dtype);
+    char *got = malloc(bytes), *wanted = calloc(1, bytes);
+    for (int i = 0; got && wanted && i < t->n; ++i) {
+        must(t, dp_tensor_read(got, &s->in[i], &err), &err, "read");
+        for (size_t k = 0; k < s->ins; ++k)
+            store(wanted, s->dtype, k, number(t->first + i, k));
+        expect(t, memcmp(got, wanted, bytes) == 0, "what is brought", (int)s->kind, s->n,
+               t->first + i);
+    }
+    free(got);
+    free(wanted);
+}
+
+static void spread(struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype, size_t n,
+                   bool in_place)
+{
+    struct dp_error err = {0};
+    struct spread s = {.kind = kind, .dtype = dtype, .n = n, .in_place = in_place};
+    s.root = (int)((n + (size_t)dtype) % (size_t)t->world);
+    s.ins = n * (in_blocks(kind) ? (size_t)t->world : 1);
+    s.outs = n * (out_blocks(kind) ? (size_t)t->world : 1);
+    make(t, &s);
+    must(t, dp_spread(t->group, kind, s.root, s.in, s.out, &err), &err, "dp_spread");
+    check(t, &s);
+    if (!in_place)
+        check_in(t, &s);
+    for (int i = 0; i < t->n; ++i) {
+        if (!in_place)
+            dp_tensor_free(s.ins < s.outs ? &s.in[i] : &s.out[i]);
+        dp_tensor_free(&s.large[i]);
+    }
+}
+
+static void spreads(struct test *t)
+{
+    static const size_t sizes[] = {1, 7, 240, 961, 20011};
+    for (int kind = 0; kind < DP_SPREAD_KINDS; ++kind) {
+        for (int dtype = DP_F32; dtype <= DP_BF16; ++dtype) {
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+                if (dtype == DP_BF16 && sums((enum dp_spread_kind)kind))
+                    continue;
+                spread(t, (enum dp_spread_kind)kind, (enum dp_dtype)dtype, sizes[k], false);
+                if (kind != DP_SPREAD_ALLTOALL)
+                    spread(t, (enum dp_spread_kind)kind, (enum dp_dtype)dtype, sizes[k], true);
+            }
+        }
+        spread(t, (enum dp_spread_kind)kind, DP_F32, 300007, kind % 2 == 0 && kind != 4);
+    }
+}
+
+/* ---- in place ---------------------------------------------------------------------------- */
+
+static void whole(struct test *t, size_t n, int root)
+{
+    struct dp_tensor tensor[MOST_RANKS];
+    struct dp_error err = {0};
+    float *got = malloc(n * sizeof *got), *wanted = malloc(n * sizeof *wanted);
+    for (int i = 0; i < t->n; ++i) {
+        must(t, dp_tensor_alloc(dp_group_slot(t->group, i), DP_F32, 1, &n, &tensor[i], &err), &err,
+             "memory");
+        for (size_t k = 0; k < n; ++k)
+            store(got, DP_F32, k, number(t->first + i, k));
+        must(t, dp_tensor_write(&tensor[i], got, &err), &err, "write");
+    }
+    must(t,
+         root < 0 ? dp_allreduce(t->group, tensor, &err)
+                  : dp_broadcast(t->group, tensor, root, &err),
+         &err, "a collective in place");
+    for (size_t k = 0; k < n; ++k)
+        want(t, root < 0 ? DP_SPREAD_ALLREDUCE : DP_SPREAD_BROADCAST, DP_F32, n, root, 0, k,
+             wanted);
+    for (int i = 0; i < t->n; ++i) {
+        must(t, dp_tensor_read(got, &tensor[i], &err), &err, "read");
+        expect(t, memcmp(got, wanted, n * sizeof *got) == 0, "a collective in place", root, n,
+               t->first + i);
+        dp_tensor_free(&tensor[i]);
+    }
+    free(got);
+    free(wanted);
+}
+
+/* ---- between processes ------------------------------------------------------------------- */
+
+static void exchange(struct test *t, size_t bytes)
+{
+    const struct dp_world *world = dp_mpi_world(t->mpi);
+    const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
+    struct dp_error err = {0};
+    unsigned char *mine = malloc(bytes + 1), *all = calloc((size_t)size, bytes + 1);
+    for (size_t i = 0; i < bytes; ++i)
+        mine[i] = (unsigned char)(i * 31 + (size_t)rank * 7 + (i >> 8));
+    must(t, world->bootstrap->exchange(world->self, mine, bytes, all, &err), &err, "exchange");
+    bool right = true;
+    for (size_t i = 0; i < bytes * (size_t)size; ++i)
+        right =
+            right && all[i] == (unsigned char)(i % bytes * 31 + i / bytes * 7 + (i % bytes >> 8));
+    expect(t, right, "an exchange", 0, bytes, rank);
+    must(t, world->bootstrap->barrier(world->self, &err), &err, "barrier");
+    free(mine);
+    free(all);
+}
+
+static void agree(struct test *t, int n)
+{
+    const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
+    struct dp_error err = {0};
+    int64_t *values = malloc((size_t)n * sizeof *values);
+    for (int i = 0; i < n; ++i) /* the greatest is that of process i % size */
+        values[i] = rank == i % size ? 5 - i : -(int64_t)i - 1000000000000;
+    must(t, dp_comm_agree(t->group, values, n, &err), &err, "agree");
+    bool right = true;
+    for (int i = 0; i < n; ++i)
+        right = right && values[i] == 5 - i;
+    expect(t, right, "an agreement", 0, (size_t)n, rank);
+    free(values);
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, int n)
+{
+    static const size_t sizes[] = {1, 3, 240, 959, 961, 5000, 70001, 400000};
+    char devices[32];
+    struct dp_error err = {0};
+    struct test t = {.mpi = mpi, .devices = devices, .n = n};
+    snprintf(devices, sizeof devices, "virt:%d%s", n, suffix);
+    const struct dp_group_config config = {
+        .devices = devices, .lag_seed = seed, .world = dp_mpi_world(mpi)};
+    must(&t, dp_group_open(&config, &t.group, &err), &err, "a group");
+    t.world = dp_group_world(t.group);
+    t.first = dp_group_first(t.group);
+    spreads(&t);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+        whole(&t, sizes[k], -1);
+        whole(&t, sizes[k], (int)(k % (size_t)t.world));
+    }
+    static const size_t bytes[] = {0, 1, 63, 3840, 3841, 40000, 3000001};
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; ++k)
+        exchange(&t, bytes[k]);
+    if (t.world > t.n) {
+        agree(&t, 1);
+        agree(&t, 3);
+        agree(&t, 481);
+        agree(&t, 30000);
+    }
+    dp_group_close(t.group);
+    return t.failed;
+}
+
+int main(int argc, char **argv)
+{
+    struct dp_mpi *mpi = NULL;
+    struct dp_error err = {0};
+    if (argc != 3)
+        return 2;
+    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = 20000};
+    if (dp_mpi_open(&config, &mpi, &err)) {
+        printf("FAIL: %s\n", err.text);
+        fflush(stdout);
+        _exit(1);
+    }
+    const char *text = argv[2];
+    for (int p = 0; p < dp_mpi_rank(mpi) && strchr(text, ','); ++p)
+        text = strchr(text, ',') + 1;
+    const int n = (int)strtol(text, NULL, 10);
+    int failed = n < 1 || n > MOST_RANKS;
+    failed = failed || test_devices(mpi, "", 0, n);
+    failed = failed || test_devices(mpi, "+lag", 0, n);
+    failed = failed || test_devices(mpi, "+lag", 1, n);
+    if (!failed && dp_mpi_rank(mpi) == 0)
+        printf("ok, %s\n", dp_mpi_library(mpi));
+    if (failed)
+        printf("FAIL process %d\n", dp_mpi_rank(mpi));
+    fflush(stdout);
+    if (dp_mpi_close(mpi, &err)) {
+        printf("FAIL: %s\n", err.text);
+        fflush(stdout);
+        _exit(1);
+    }
+    return failed;
+}
