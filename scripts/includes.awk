@@ -99,7 +99,7 @@ function check_include(name, part, directory, target, target_part, i)
         complain("core includes " target ": core knows nothing of " target_part)
     if (part != "core" && target_part == "core" && target !~ /^core\/(dp|ddp|dp_mpi)\.h$/ &&
         !(target ~ /^core\/cuda\/(launch|cuda|nccl_call)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
-        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/collectives|core\/(decorated|joined|faults|grouping))\.[ch]$/))
+        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(decorated|joined|faults|grouping))\.[ch]$/))
         complain(part " includes " target ": only dp.h, ddp.h and dp_mpi.h of core are public")
     if (FILENAME ~ /^suites\/(cases|test\/hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
         target_part == "core")

@@ -114,6 +114,14 @@ bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns)
     return mpi->state != from;
 }
 
+bool dp_mpi_wait_gone(struct dp_mpi *mpi, uint64_t ns)
+{
+    const uint64_t begin = dp_mpi_now();
+    while (!mpi->gone && dp_mpi_now() - begin < ns)
+        wait_for(mpi, LOOK_NS);
+    return mpi->gone;
+}
+
 void dp_mpi_abort(struct dp_mpi *mpi)
 {
     pthread_mutex_lock(&mpi->lock);

@@ -39,7 +39,7 @@ static void describe(const struct dp_mpi *mpi, struct identity *me)
     memcpy(me->plan, mpi->plan, sizeof me->plan);
 }
 
-/* ---- the exchange ------------------------------------------------------------------------ */
+/* ---- the exchange, with itself, too ------------------------------------------------------- */
 
 struct meeting {
     struct identity mine, *all;

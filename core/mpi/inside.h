@@ -229,6 +229,7 @@ int dp_mpi_end(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error 
 int dp_mpi_call(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err);
 /* Waits until state is not `from`, or for ns: false. With the lock held. */
 bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns);
+bool dp_mpi_wait_gone(struct dp_mpi *mpi, uint64_t ns); /* the same of the carrier's end */
 extern const struct dp_bootstrap dp_bootstrap_mpi;
 
 /* carrier.c: the thread. */

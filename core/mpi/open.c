@@ -51,11 +51,8 @@ static int configure(struct dp_mpi *mpi, const struct dp_mpi_config *config, str
 /* True: nobody uses it any more. Else the thread is left to itself, in MPI. */
 static bool join(struct dp_mpi *mpi, uint64_t ns)
 {
-    const uint64_t begin = dp_mpi_now();
     pthread_mutex_lock(&mpi->lock);
-    while (!mpi->gone && dp_mpi_now() - begin < ns)
-        (void)dp_mpi_wait_state(mpi, mpi->state, GONE_NS / 10);
-    const bool gone = mpi->gone;
+    const bool gone = dp_mpi_wait_gone(mpi, ns);
     pthread_mutex_unlock(&mpi->lock);
     if (gone)
         pthread_join(mpi->carrier, NULL);

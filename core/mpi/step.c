@@ -55,34 +55,45 @@ static int send_heads(struct dp_mpi *mpi, char *why)
 static void describe(const struct mpi_head *head, char *text, size_t bytes)
 {
     const enum mpi_kind kind = head->kind < CALL_KINDS ? (enum mpi_kind)head->kind : CALL_KINDS;
+    const char *name = dp_mpi_kind_name(kind);
+    const unsigned long long all = (unsigned long long)head->bytes;
     if (kind == CALL_BROADCAST)
-        snprintf(text, bytes, "a broadcast of rank %u's %llu bytes", head->root,
-                 (unsigned long long)head->bytes);
+        snprintf(text, bytes, "%s of %llu bytes from rank %u", name, all, head->root);
+    else if (all > 0)
+        snprintf(text, bytes, "%s of %llu bytes", name, all);
     else
-        snprintf(text, bytes, "%s of %llu bytes in %u pieces", dp_mpi_kind_name(kind),
-                 (unsigned long long)head->bytes, head->pieces);
+        snprintf(text, bytes, "%s", name);
 }
 
-/* The others make this call, too, with the same numbers; or all hear who does not. */
+/* In the same words in both: the lower one first. */
+static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine,
+                       const struct mpi_head *theirs, struct dp_error *err)
+{
+    const bool lower = mpi->rank < peer;
+    char names[2][120], calls[2][64];
+    dp_mpi_name(mpi, lower ? mpi->rank : peer, names[0], sizeof names[0]);
+    dp_mpi_name(mpi, lower ? peer : mpi->rank, names[1], sizeof names[1]);
+    describe(lower ? mine : theirs, calls[0], sizeof calls[0]);
+    describe(lower ? theirs : mine, calls[1], sizeof calls[1]);
+    mpi->common = true;
+    return dp_fail(err, DP_EFAULT, "%.60s is in %s, %.60s in %s%s", names[0], calls[0], names[1],
+                   calls[1],
+                   strcmp(calls[0], calls[1]) == 0 ? ", which differ in something else" : "");
+}
+
+/* The others make this call, too, with the same numbers. */
 static int check_head(struct dp_mpi *mpi, const struct mpi_link *link, size_t bytes,
                       struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
     struct mpi_head theirs, mine = a->head;
-    char names[2][96], calls[2][48];
     memcpy(&theirs, head_at(mpi->heads_in, link->peer), sizeof theirs);
     mine.number = ++mpi->come[link->peer];
     const size_t turns = link->in.kept ? (size_t)link->in.n_strips : 1;
     const size_t wanted = WIRE_HEAD_BYTES + (a->small ? link->in.bytes * turns : 0);
-    if (memcmp(&theirs, &mine, sizeof mine) == 0 && bytes == wanted)
-        return 0;
-    dp_mpi_name(mpi, mpi->rank, names[0], sizeof names[0]);
-    dp_mpi_name(mpi, link->peer, names[1], sizeof names[1]);
-    describe(&mine, calls[0], sizeof calls[0]);
-    describe(&theirs, calls[1], sizeof calls[1]);
-    const bool alike = strcmp(calls[0], calls[1]) == 0;
-    return dp_fail(err, DP_EFAULT, "%.66s is in %s, and %.66s in %s%s", names[0], calls[0],
-                   names[1], calls[1], alike ? ", which differ in something else" : "");
+    return memcmp(&theirs, &mine, sizeof mine) == 0 && bytes == wanted
+               ? 0
+               : fail_unlike(mpi, link->peer, &mine, &theirs, err);
 }
 
 /* What has come with the head of a small call. */
