@@ -58,7 +58,9 @@ enum {
     DP_COMM_WORLD = 8,    /* the collectives reach ranks of other processes */
     /* An allreduce adds in an order of its own, which may be another one in another call: numbers
      * that round are the same only within their bounds. Without it: in rank order. */
-    DP_COMM_FREE_ORDER = 16
+    DP_COMM_FREE_ORDER = 16,
+    /* It is of processes that were started together, dp_mpi_open: its name alone opens nothing. */
+    DP_COMM_TOGETHER = 32
 };
 
 /* Of all that this version knows, whether this build has it or not. */

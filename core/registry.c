@@ -100,7 +100,8 @@ static struct names communicator_names(const struct dp_kind *kind, unsigned can)
     struct names names = {.used = 0};
     for (int i = 0; i < COMMUNICATORS; ++i) {
         const struct dp_comm_ops *comm = communicators[i];
-        if (comm->move && serves(comm, kind) && (can & ~comm->can) == 0)
+        const bool alone = (comm->can & DP_COMM_TOGETHER) == 0 || (can & DP_COMM_WORLD) != 0;
+        if (comm->move && alone && serves(comm, kind) && (can & ~comm->can) == 0)
             add_name(&names, comm->name);
     }
     if (names.used == 0)
@@ -313,6 +314,10 @@ int dp_communicator_check(const char *communicator, const char *backend, const c
         communicator ? dp_comm_find(communicator, kind, err) : own->comm;
     if (!comm)
         return DP_EINVAL;
+    if ((comm->can & DP_COMM_TOGETHER) != 0 && (can & DP_COMM_WORLD) == 0)
+        return dp_fail(err, DP_EINVAL,
+                       "communicator '%.64s' is of processes that were started together: %s",
+                       comm->name, communicator_names(kind, can).text);
     const int status = dp_comm_check(comm, kind, can, err);
     if (status && err)
         err->status = DP_EINVAL;

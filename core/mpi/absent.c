@@ -4,7 +4,7 @@
 
 const struct dp_comm_ops dp_comm_mpi = {.name = "mpi",
                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP |
-                                               DP_COMM_WORLD,
+                                               DP_COMM_WORLD | DP_COMM_TOGETHER,
                                         .needs = DP_KIND_CORES};
 
 int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct dp_error *err)

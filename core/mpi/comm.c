@@ -267,7 +267,7 @@ static int mpi_open(struct dp_group *group, struct dp_error *err)
 
 const struct dp_comm_ops dp_comm_mpi = {.name = "mpi",
                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP |
-                                               DP_COMM_WORLD,
+                                               DP_COMM_WORLD | DP_COMM_TOGETHER,
                                         .needs = DP_KIND_CORES,
                                         .open = mpi_open,
                                         .close = mpi_close,

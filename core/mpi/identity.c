@@ -50,13 +50,11 @@ struct meeting {
 static int post(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
 {
     char why[DP_WIRE_TEXT];
-    m->all[mpi->rank] = m->mine;
     for (int p = 0; p < mpi->size; ++p) {
-        m->sent[p] = m->come[p] = p == mpi->rank;
-        if (p != mpi->rank && (mpi->wire->receive(mpi->self, &m->all[p], sizeof m->mine, p,
-                                                  WIRE_TAG_IDENTITY, &m->in[p], why) ||
-                               mpi->wire->send(mpi->self, &m->mine, sizeof m->mine, p,
-                                               WIRE_TAG_IDENTITY, &m->out[p], why)))
+        if (mpi->wire->receive(mpi->self, &m->all[p], sizeof m->mine, p, WIRE_TAG_IDENTITY,
+                               &m->in[p], why) ||
+            mpi->wire->send(mpi->self, &m->mine, sizeof m->mine, p, WIRE_TAG_IDENTITY, &m->out[p],
+                            why))
             return dp_fail(err, DP_EFAULT, "%s", why);
     }
     return 0;

@@ -94,8 +94,7 @@ static void refused(struct context *c)
         {"staged", NULL, "virt:2", DP_COMM_RANKS | DP_COMM_OVERLAP,
          "communicator 'staged' reduces after backward, not during it: threads", NULL},
         {NULL, "cpu-ref", "virt:2", DP_COMM_OVERLAP, "communicator 'staged' reduces", ": threads"},
-        {"threads", NULL, "virt:2+lag", DP_COMM_WORLD, "does not reach other processes: none can",
-         NULL},
+        {"threads", NULL, "virt:2+lag", DP_COMM_WORLD, "does not reach other processes: ", NULL},
         {"threads", "cuda", "virt:2", 0, "backend 'cuda' is not for", "cpu-ref"},
         {"threads", "nobody's", "virt:2", 0, "unknown backend 'nobody's'", "cpu-ref"},
         {"staged", "cpu", "virt:2", DP_COMM_PARALLEL | DP_COMM_RANKS, NULL, NULL},
@@ -117,6 +116,33 @@ static void refused(struct context *c)
                                      table[i].can, NULL) == status,
                "another status without an error record");
     }
+}
+
+/* One of several processes is not asked for by its name alone, and a group of one process does not
+ * open it. */
+static void together(struct context *c)
+{
+    struct dp_communicator_row row;
+    int n = 0;
+    for (int i = 0; dp_communicators(i, &row); ++i) {
+        struct dp_group *group = NULL;
+        struct dp_error err = {0}, open_err = {0};
+        if ((row.can & DP_COMM_TOGETHER) == 0)
+            continue;
+        ++n;
+        const struct dp_group_config config = {.devices = "virt:2", .communicator = row.name};
+        const char *needle = row.built ? "of processes that were started together" : "not in this";
+        expect_error(c, dp_communicator_check(row.name, NULL, "virt:2", 0, &err), DP_EINVAL, &err,
+                     needle, "threads, staged");
+        expect_error(c, dp_group_open(&config, &group, &open_err), DP_EINVAL, &open_err, needle,
+                     NULL);
+        err = (struct dp_error){0};
+        expect(c,
+               dp_communicator_check(row.name, NULL, "virt:2", DP_COMM_WORLD, &err) ==
+                   (row.built ? 0 : DP_EINVAL),
+               "%s: %s", row.name, err.text);
+    }
+    expect(c, n == 1, "%d communicators of several processes", n);
 }
 
 /* A group that cannot be: the same lines. */
@@ -259,7 +285,8 @@ static void same_bits(struct context *c)
     for (int i = 0; dp_communicators(i, &row); ++i) {
         /* One rank on a GPU, for NCCL. */
         const bool crowded = c->settings.gpus < SLOTS && (row.can & DP_COMM_FREE_ORDER);
-        if (!row.built || (row.needs & ~kind.flags) != 0 || crowded)
+        if (!row.built || (row.needs & ~kind.flags) != 0 || crowded ||
+            (row.can & DP_COMM_TOGETHER) != 0)
             continue;
         for (int r = 0; r < SLOTS; ++r) {
             for (int k = 0; k < 2; ++k)
@@ -285,6 +312,7 @@ static void same_bits(struct context *c)
 static const struct test_case cases[] = {
     {"communicator/rows", "ERR-07", rows},
     {"communicator/kinds", "ERR-07", kinds_of},
+    {"communicator/together", "", together},
     {"communicator/refused", "ERR-07", refused},
     {"communicator/not-opened", "ERR-07", not_opened},
     {"communicator/no-ranks", "ERR-07", no_ranks},

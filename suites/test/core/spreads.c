@@ -175,7 +175,8 @@ static void each_communicator(struct context *c)
     struct dp_kind_row kind;
     expect(c, dp_kind_of(c->settings.gpus > 0 ? "cuda" : "virt", &kind), "no kind");
     for (int i = 0; dp_communicators(i, &row); ++i) {
-        if (!row.built || (row.needs & ~kind.flags) != 0 || (row.can & DP_COMM_RANKS) == 0)
+        if (!row.built || (row.needs & ~kind.flags) != 0 || (row.can & DP_COMM_RANKS) == 0 ||
+            (row.can & DP_COMM_TOGETHER) != 0)
             continue;
         c->settings.communicator = row.name;
         for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
