@@ -1,5 +1,7 @@
 # MPI is looked for and stated in DP_MPI_NOTE. Where it is found DP_HAVE_MPI is ON, and the module
-# lockstep-mpi.so is built: the only thing that is linked with MPI, loaded when it is needed.
+# lockstep-mpi.so is built: the only thing that is compiled with MPI. Both are loaded when they are
+# needed: DP_MPI_NAME where the system looks, else DP_MPI_LIBRARY, and the module, which is linked with
+# nothing, so that a package of it depends on no MPI.
 # MPI_C_COMPILER says which one (mpicc.mpich). DP_MPIRUN starts its programs, for the tests, and
 # DP_MPI_KIND says how: openmpi or mpich.
 set(DP_HAVE_MPI OFF)
@@ -22,8 +24,14 @@ else()
         endif()
         find_program(DP_MPIRUN NAMES ${names})
         mark_as_advanced(DP_MPIRUN)
-        list(GET MPI_C_LIBRARIES 0 library)
-        set(DP_MPI_NOTE "MPI ${MPI_C_VERSION} in ${library}, a module that is loaded when it is needed")
+        list(GET MPI_C_LIBRARIES 0 DP_MPI_LIBRARY)
+        # The name that programs which are linked with it look for.
+        execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${DP_MPI_LIBRARY} OUTPUT_VARIABLE said ERROR_QUIET)
+        set(DP_MPI_NAME ${DP_MPI_LIBRARY})
+        if(said MATCHES "SONAME +([^ \n]+)")
+            set(DP_MPI_NAME ${CMAKE_MATCH_1})
+        endif()
+        set(DP_MPI_NOTE "MPI ${MPI_C_VERSION} in ${DP_MPI_LIBRARY}, loaded when it is needed")
     else()
         set(DP_MPI_NOTE "absent: no mpicc that works (MPI_C_COMPILER names one)")
     endif()

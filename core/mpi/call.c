@@ -76,7 +76,8 @@ static void wait_for(struct dp_mpi *mpi, uint64_t ns)
 static void check_carrier(struct dp_mpi *mpi)
 {
     const uint64_t limit = mpi->deadline_ns + CARRIER_NS;
-    if (mpi->state != STATE_OPEN || dp_mpi_now() - atomic_load(&mpi->beat) < limit)
+    const uint64_t beat = atomic_load(&mpi->beat), now = dp_mpi_now(); /* in this order */
+    if (mpi->state != STATE_OPEN || now - beat < limit)
         return;
     mpi->state = STATE_BROKEN;
     dp_fail(&mpi->error, DP_EFAULT, "MPI has not come back from a call for %.1f s",

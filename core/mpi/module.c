@@ -9,7 +9,7 @@
 
 #define MODULE "lockstep-mpi.so"
 
-/* Open MPI loads parts of its own, which look for its symbols among those of all. */
+/* Its symbols are those of all: the module looks for MPI's, and so do parts that Open MPI loads. */
 static void *load(const char *path, char *why, size_t bytes)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
@@ -42,10 +42,19 @@ static void *load_beside(char *why, size_t bytes)
     return NULL;
 }
 
+static void *load_library(char *why, size_t bytes)
+{
+    void *handle = load(DP_MPI_NAME, why, bytes);
+    char again[200];
+    return handle ? handle : load(DP_MPI_FILE, again, sizeof again);
+}
+
 int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error *err)
 {
     const struct dp_wire *(*table)(void) = NULL;
     char why[200] = "";
+    if (!load_library(why, sizeof why))
+        return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *handle = module ? load(module, why, sizeof why) : load_beside(why, sizeof why);
     if (!handle)
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
