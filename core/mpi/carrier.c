@@ -104,7 +104,7 @@ static void end_call(struct dp_mpi *mpi)
     for (int i = 0; call->kind == CALL_ALLREDUCE && call->c && i < call->c->n_parts; ++i)
         atomic_store(call->c->part[i].done_ns, now);
     mpi->active.call = NULL;
-    mpi->inquiry.on = false;
+    mpi->inquiry.on = mpi->inquiry.defers = false;
     pthread_mutex_lock(&mpi->lock);
     call->end_ns = now;
     call->ended = true;

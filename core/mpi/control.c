@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define GRACE_NS 400000000u /* for an answer */
+#define DEFER_NS 300000000u /* longer than that, for a verdict about an earlier call */
 #define TELL_NS  200000000u /* for a verdict to leave */
 #define NAP_NS   50000
 
@@ -131,6 +132,19 @@ static int answer(struct dp_mpi *mpi, int peer, struct dp_error *err)
     return send_letter(mpi, peer, &control, err);
 }
 
+static bool is_before(uint64_t world, uint64_t since, uint64_t than_world, uint64_t than_since)
+{
+    return world < than_world || (world == than_world && since < than_since);
+}
+
+/* Somebody waits in an earlier call than this process: what it finds is what all say. */
+static void hear(struct dp_mpi *mpi, const struct mpi_control *ask)
+{
+    const struct mpi_call *call = mpi->active.call;
+    if (call && is_before(ask->world, ask->since, call->world_at, call->since_at))
+        mpi->inquiry.defers = true;
+}
+
 static int take_letter(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
     struct mpi_control *control = &mpi->incoming;
@@ -139,8 +153,10 @@ static int take_letter(struct dp_mpi *mpi, int peer, struct dp_error *err)
         mpi->told = true;
         return dp_fail(err, DP_EFAULT, "%s", control->text);
     }
-    if (control->kind == CONTROL_ASK)
+    if (control->kind == CONTROL_ASK) {
+        hear(mpi, control);
         return answer(mpi, peer, err);
+    }
     mpi->inquiry.answered[peer] = true;
     mpi->inquiry.answer[peer] = *control;
     return 0;
@@ -200,11 +216,6 @@ static struct culprits find_silent(const struct dp_mpi *mpi)
     }
     snprintf(found.why, sizeof found.why, "%s not answer", found.n > 1 ? "they do" : "it does");
     return found;
-}
-
-static bool is_before(uint64_t world, uint64_t since, uint64_t than_world, uint64_t than_since)
-{
-    return world < than_world || (world == than_world && since < than_since);
 }
 
 /* Processes without a part in the call are behind only if they miss one before it. */
@@ -282,10 +293,14 @@ static int judge(struct dp_mpi *mpi, struct dp_error *err)
 int dp_mpi_inquire(struct dp_mpi *mpi, struct dp_error *err)
 {
     struct mpi_inquiry *inquiry = &mpi->inquiry;
-    const struct mpi_control ask = {.kind = CONTROL_ASK};
-    if (inquiry->on)
-        return all_answered(mpi) || dp_mpi_now() - inquiry->begin_ns >= GRACE_NS ? judge(mpi, err)
-                                                                                 : 0;
+    const struct mpi_call *call = mpi->active.call;
+    const struct mpi_control ask = {
+        .kind = CONTROL_ASK, .world = call->world_at, .since = call->since_at};
+    if (inquiry->on) {
+        const uint64_t since = dp_mpi_now() - inquiry->begin_ns;
+        const bool over = since >= GRACE_NS + (inquiry->defers ? DEFER_NS : 0);
+        return over || (all_answered(mpi) && !inquiry->defers) ? judge(mpi, err) : 0;
+    }
     inquiry->on = true;
     inquiry->begin_ns = dp_mpi_now();
     for (int p = 0; p < mpi->size; ++p)

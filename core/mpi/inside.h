@@ -173,7 +173,7 @@ struct mpi_letter {
 
 /* Asking around, because a call does not end. */
 struct mpi_inquiry {
-    bool on;
+    bool on, defers; /* to somebody who waits in an earlier call */
     uint64_t begin_ns;
     bool *answered;             /* [process] */
     struct mpi_control *answer; /* [process] */

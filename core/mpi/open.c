@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { DEADLINE_MS = 300000, START_MS = 60000 };
 #define GONE_NS 1000000000u /* for the carrier to end when it has nothing to do any more */
+/* Others may be about to read this process's memory, and some MPIs do not survive that it is gone:
+ * so long they have to hear that nothing is to be read. */
+#define LINGER_NS 250000000
 
 static int copy_text(char *to, size_t bytes, const char *from, const char *what,
                      struct dp_error *err)
@@ -154,6 +158,9 @@ int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err)
     if (!mpi)
         return 0;
     const int status = close_all(mpi, err);
+    const struct timespec linger = {0, LINGER_NS};
+    if (status)
+        nanosleep(&linger, NULL);
     if (join(mpi, GONE_NS))
         free_all(mpi, status == 0);
     return status;

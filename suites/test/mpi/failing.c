@@ -4,9 +4,9 @@
  *
  * KIND: what all do, over and over. HOW: what process VICTIM does instead of its call number AT:
  * kill, stop, late (sleeps for longer than the deadline), other (makes another call), larger (one
- * of more bytes), abort (gives up), none; or during: it is stopped by a thread at some time in it.
- * Each process that lives prints one line: itself, the milliseconds that the failing call and the
- * close took, and the error. Exits 3 where that was expected. */
+ * of more bytes), abort (gives up), none; or during, killed: a thread of its own stops or kills it
+ * at some time. Each process that lives prints one line: itself, the milliseconds that the failing
+ * call and the close took, and the error. Exits 3 where that was expected. */
 #include "backend.h"
 #include "ddp.h"
 #include "dp_mpi.h"
@@ -73,10 +73,16 @@ static int call(struct test *t, int kind, size_t n, struct dp_error *err)
     }
 }
 
-static void *stop_soon(void *arg)
+struct blow {
+    unsigned long us;
+    int signal;
+};
+
+static void *strike(void *arg)
 {
-    nap(*(unsigned long *)arg);
-    kill(getpid(), SIGSTOP);
+    const struct blow *blow = arg;
+    nap(blow->us);
+    kill(getpid(), blow->signal);
     return NULL;
 }
 
@@ -105,12 +111,12 @@ static int run(struct test *t, int kind, const char *how, int at, unsigned deadl
     double begin = now_ms();
     int status = 0;
     const bool victim = dp_mpi_rank(t->mpi) == t->victim;
-    unsigned long soon = 200ul * (unsigned long)at;
+    const bool killed = strcmp(how, "killed") == 0, during = killed || strcmp(how, "during") == 0;
+    struct blow blow = {200ul * (unsigned long)at, killed ? SIGKILL : SIGSTOP};
     pthread_t thread;
-    if (victim && strcmp(how, "during") == 0 &&
-        pthread_create(&thread, NULL, stop_soon, &soon) == 0)
+    if (victim && during && pthread_create(&thread, NULL, strike, &blow) == 0)
         pthread_detach(thread);
-    const int calls = strcmp(how, "during") == 0 ? 100000 : CALLS;
+    const int calls = during ? 100000 : CALLS;
     for (int k = 1; status == 0 && k <= calls; ++k) {
         begin = now_ms();
         if (victim && k == at)
@@ -152,8 +158,17 @@ int main(int argc, char **argv)
     int status = dp_mpi_open(&config, &t.mpi, &err);
     const struct dp_group_config g = {.devices = "virt:1",
                                       .world = t.mpi ? dp_mpi_world(t.mpi) : NULL};
-    if (status == 0)
+    const double begin = now_ms();
+    if (status == 0) {
+        printf("started %d %d\n", dp_mpi_rank(t.mpi), (int)getpid());
+        fflush(stdout);
         status = dp_group_open(&g, &t.group, &err);
+    }
+    if (status && t.mpi) { /* the others have come to their first call */
+        printf("process %d: %.0f ms, close 0 ms: %s\n", (int)getpid(), now_ms() - begin, err.text);
+        fflush(stdout);
+        _exit(3);
+    }
     t.victim = (int)strtol(argv[4], NULL, 10);
     t.n = strtoul(argv[6], NULL, 10);
     const size_t most = status ? 0 : 2 * t.n * (size_t)dp_mpi_size(t.mpi);
@@ -166,7 +181,5 @@ int main(int argc, char **argv)
         fflush(stdout);
         _exit(1);
     }
-    printf("started %d %d\n", dp_mpi_rank(t.mpi), (int)getpid());
-    fflush(stdout);
     _exit(run(&t, kind, argv[3], (int)strtol(argv[5], NULL, 10), deadline_ms));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # launch.sh MPIRUN KIND PROCESSES PROGRAM...: starts so many processes of a program on this machine,
 # and ends as they do. KIND: openmpi or mpich. 77: there is nothing to start them with.
-set -u
+set -euo pipefail
 mpirun=$1 kind=$2 processes=$3
 shift 3
 command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
