@@ -134,6 +134,8 @@ struct spread {
     int root;
     size_t ins, outs; /* elements of a tensor */
     struct dp_tensor large[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS];
+    /* Copied to in and from out: work in the queues before it, and behind it. */
+    struct dp_tensor source[MOST_RANKS], result[MOST_RANKS];
 };
 
 static void make(struct test *t, struct spread *s)
@@ -153,11 +155,13 @@ static void make(struct test *t, struct spread *s)
                  dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
                                 s->ins < s->outs ? &s->in[i] : &s->out[i], &err),
                  &err, "rows");
+        must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->source[i], &err), &err, "memory");
+        must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->result[i], &err), &err, "memory");
         void *values = calloc(s->ins, 8);
         for (size_t k = 0; values && k < s->ins; ++k)
             store(values, s->dtype, k, number(t->first + i, k));
         if (values)
-            must(t, dp_tensor_write(&s->in[i], values, &err), &err, "write");
+            must(t, dp_tensor_write(&s->source[i], values, &err), &err, "write");
         free(values);
     }
 }
@@ -168,7 +172,7 @@ static void check(struct test *t, const struct spread *s)
     const size_t bytes = s->outs * dp_dtype_bytes(s->dtype);
     char *got = malloc(bytes), *wanted = calloc(1, bytes);
     for (int i = 0; got && wanted && i < t->n; ++i) {
-        must(t, dp_tensor_read(got, &s->out[i], &err), &err, "read");
+        must(t, dp_tensor_read(got, &s->result[i], &err), &err, "read");
         for (size_t k = 0; k < s->outs; ++k)
             want(t, s->kind, s->dtype, s->n, s->root, t->first + i, k, wanted);
         expect(t, memcmp(got, wanted, bytes) == 0, s->in_place ? "a spread in place" : "a spread",
@@ -204,7 +208,11 @@ static void spread(struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype
     s.ins = n * (in_blocks(kind) ? (size_t)t->world : 1);
     s.outs = n * (out_blocks(kind) ? (size_t)t->world : 1);
     make(t, &s);
+    for (int i = 0; i < t->n; ++i)
+        must(t, dp_tensor_copy(&s.in[i], &s.source[i], &err), &err, "copy");
     must(t, dp_spread(t->group, kind, s.root, s.in, s.out, &err), &err, "dp_spread");
+    for (int i = 0; i < t->n; ++i)
+        must(t, dp_tensor_copy(&s.result[i], &s.out[i], &err), &err, "copy");
     check(t, &s);
     if (!in_place)
         check_in(t, &s);
@@ -212,6 +220,8 @@ static void spread(struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype
         if (!in_place)
             dp_tensor_free(s.ins < s.outs ? &s.in[i] : &s.out[i]);
         dp_tensor_free(&s.large[i]);
+        dp_tensor_free(&s.source[i]);
+        dp_tensor_free(&s.result[i]);
     }
 }
 
