@@ -20,4 +20,4 @@ if [ "$found" -ne "$processes" ]; then
     echo "$out"
     exit 1
 fi
-grep -E -m1 -- "$pattern" <<<"$out"
+grep -E -- "$pattern" <<<"$out"
