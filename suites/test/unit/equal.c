@@ -32,6 +32,32 @@ Test(equal, bits_never_pass_what_is_not_finite)
     cr_assert(equal_bits(good, bad, 3, NULL) == 3);
 }
 
+/* Wherever it is: numbers are compared in blocks of 1024. */
+Test(equal, bits_in_any_block)
+{
+    enum { N = 2 * 1024 + 7 };
+    static const size_t places[] = {0, 1023, 1024, 2047, 2048, N - 1};
+    static const float bad[] = {1.5F, NAN, INFINITY};
+    static float got[N], want[N];
+    struct equal_report r;
+
+    for (size_t i = 0; i < N; ++i)
+        got[i] = want[i] = (float)i;
+    cr_assert(equal_bits(got, want, N, &r) == 0 && r.compared == N);
+    for (size_t p = 0; p < sizeof places / sizeof places[0]; ++p)
+        for (size_t b = 0; b < sizeof bad / sizeof bad[0]; ++b) {
+            const size_t i = places[p];
+
+            got[i] = want[i] = bad[b];
+            if (b == 0)
+                want[i] = -1.5F;
+            cr_expect(equal_bits(got, want, N, &r) == 1 && r.first == i, "%zu, %zu", p, b);
+            got[i] = want[i] = (float)i;
+        }
+    got[1] = got[1024] = -1;
+    cr_assert(equal_bits(got, want, N, &r) == 2 && r.first == 1 && r.compared == N);
+}
+
 Test(equal, exact)
 {
     const float got[] = {1, -0.0F, 0, 0.1F};
