@@ -337,6 +337,12 @@ bool runner_process_listen(struct runner_process *process)
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
+    if (n < 0 && !process->damaged) {
+        char why[96];
+
+        snprintf(why, sizeof why, "the pipe for results cannot be read: %s", strerror(errno));
+        damage(process, why);
+    }
     if (n <= 0) {
         close_fd(&process->results);
         return false;

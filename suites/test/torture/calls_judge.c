@@ -3,6 +3,7 @@
 #include "calls_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -30,6 +31,24 @@ static bool has_verdict(const char *text)
     return strncmp(text, "BROKEN ", 7) == 0 || strstr(text, "\nBROKEN ") || strstr(text, "\nFAIL ");
 }
 
+/* The same in the file that was asked for. */
+static bool has_verdict_in_file(const struct fault_command *command)
+{
+    static const char *const words[] = {"\"BROKEN\"", "\"FAIL\"", "<error",
+                                        "<failure",   "| BROKEN", "| FAIL"};
+    bool found = false;
+
+    for (int i = 0; !found && command->old[i]; ++i) {
+        size_t bytes;
+        char *text = fault_read(command->old[i], &bytes);
+
+        for (size_t w = 0; text && w < sizeof words / sizeof words[0]; ++w)
+            found = found || strstr(text, words[w]);
+        free(text);
+    }
+    return found;
+}
+
 /* The line names what failed. */
 static bool names_cause(const struct fault_point *point, const char *line)
 {
@@ -41,12 +60,14 @@ static bool names_cause(const struct fault_point *point, const char *line)
     return point->kind > FAULT_JANSSON;
 }
 
-static bool judge_failure(const struct fault_point *point, const struct fault_end *end,
-                          char why[256])
+static bool judge_failure(const struct fault_command *command, const struct fault_point *point,
+                          const struct fault_end *end, char why[256])
 {
     const char *line = "";
     const int n = complaints(end->err, &line);
 
+    if (n == 0 && has_verdict_in_file(command))
+        return true;
     if (point->process != 0 || (n == 0 && has_verdict(end->out))) {
         if (end->err[0] == '\0' && end->out[0] == '\0')
             snprintf(why, 256, "status %d without a word", WEXITSTATUS(end->status));
@@ -94,7 +115,7 @@ enum fault_verdict fault_judge(const struct fault_place *place, const struct fau
         snprintf(why, 256, "status %d", WEXITSTATUS(end->status));
     else if (fault_judge_folder(command, ".", why) && fault_old_there(command, why))
         (void)(WEXITSTATUS(end->status) == 0 ? judge_success(end, why)
-                                             : judge_failure(point, end, why));
+                                             : judge_failure(command, point, end, why));
     if (why[0] != '\0')
         return FAULT_BAD;
     if (place->page->done == 0)
