@@ -1,0 +1,185 @@
+/* plan_flow.c: what all plans are made of: pieces of memory, flows, and the rooms that they need.
+ */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int mpi_locals(const struct dp_mpi_team *team, int process)
+{
+    return team->first[process + 1] - team->first[process];
+}
+
+int mpi_most_locals(const struct dp_mpi *mpi, const struct dp_mpi_team *team)
+{
+    int most = 0;
+    for (int p = 0; p < mpi->size; ++p)
+        most = mpi_locals(team, p) > most ? mpi_locals(team, p) : most;
+    return most;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------ */
+
+int mpi_open_pieces(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error *err)
+{
+    struct mpi_active *a = &mpi->active;
+    size_t need = (size_t)mpi->size + 2;
+    if (call->c)
+        need = (size_t)(call->c->n_parts + 1) * ((size_t)call->c->n_pieces + 1);
+    else if (call->spread)
+        need = (size_t)(mpi->size + call->team->first[mpi->size] + 4) *
+               (size_t)(call->team->group->size + 1);
+    if (need <= a->piece_room)
+        return 0;
+    struct mpi_piece *piece = realloc(a->piece, need * sizeof *piece);
+    if (!piece)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu pieces of a call", need);
+    a->piece = piece;
+    a->piece_room = need;
+    return 0;
+}
+
+struct mpi_strip mpi_strip_of(struct mpi_active *a, struct dp_slot *slot, const void *data,
+                              size_t bytes)
+{
+    struct mpi_strip strip = {&a->piece[a->pieces++], 1};
+    strip.piece->slot = slot;
+    memcpy(&strip.piece->data, &data, sizeof data);
+    strip.piece->bytes = bytes;
+    return strip;
+}
+
+struct mpi_strip mpi_strip_of_part(struct mpi_active *a, const struct dp_collective *c, int i)
+{
+    struct mpi_strip strip = {&a->piece[a->pieces], c->n_pieces};
+    for (int k = 0; k < c->n_pieces; ++k)
+        (void)mpi_strip_of(a, c->part[i].slot, c->part[i].piece[k], c->bytes[k]);
+    return strip;
+}
+
+/* ---- flows ------------------------------------------------------------------------------- */
+
+struct mpi_link *mpi_link_to(struct mpi_active *a, int peer)
+{
+    for (int k = 0; k < a->n_links; ++k) {
+        if (a->link[k].peer == peer)
+            return &a->link[k];
+    }
+    struct mpi_link *link = &a->link[a->n_links++];
+    *link = (struct mpi_link){.peer = peer};
+    return link;
+}
+
+void mpi_send_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes,
+                   const struct mpi_strip *strip, int n)
+{
+    struct mpi_link *link = mpi_link_to(a, peer);
+    link->sends = true;
+    link->out = (struct mpi_flow){.on = true,
+                                  .sends = true,
+                                  .peer = peer,
+                                  .tag = WIRE_TAG_NUMBERS,
+                                  .begin = begin,
+                                  .bytes = bytes,
+                                  .strip = strip,
+                                  .n_strips = n,
+                                  .limit = SIZE_MAX};
+}
+
+void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes,
+                      const struct mpi_strip *strip, int n)
+{
+    struct mpi_link *link = mpi_link_to(a, peer);
+    link->receives = true;
+    link->in = (struct mpi_flow){.on = true,
+                                 .kept = strip == NULL,
+                                 .peer = peer,
+                                 .tag = WIRE_TAG_NUMBERS,
+                                 .begin = begin,
+                                 .bytes = bytes,
+                                 .strip = strip,
+                                 .n_strips = n,
+                                 .limit = SIZE_MAX};
+}
+
+/* Blocks of a size that keeps a few on their way, alike in all processes. */
+static size_t block_for(size_t most)
+{
+    const size_t eighth = (most / 8 + 4096) / 4096 * 4096;
+    if (eighth < WIRE_BLOCK_LEAST)
+        return WIRE_BLOCK_LEAST;
+    return eighth < WIRE_BLOCK_MOST ? eighth : WIRE_BLOCK_MOST;
+}
+
+void mpi_choose_size(struct mpi_active *a, size_t most, size_t message)
+{
+    a->small = message <= WIRE_SMALL_BYTES;
+    a->block = a->small ? WIRE_SMALL_BYTES : block_for(most);
+    a->head.small = a->small;
+}
+
+/* ---- rooms ------------------------------------------------------------------------------- */
+
+static int open_room(struct mpi_room *room, size_t messages, size_t bytes, struct dp_error *err)
+{
+    if (room->requests < messages) {
+        uint64_t *request = realloc(room->request, messages * sizeof *request);
+        if (!request)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu messages", messages);
+        room->request = request;
+        room->requests = messages;
+    }
+    if (room->size < bytes) {
+        free(room->bytes);
+        room->size = 0;
+        if (posix_memalign((void **)&room->bytes, 4096, bytes) != 0) {
+            room->bytes = NULL;
+            return dp_fail(err, DP_ENOMEM, "no memory for messages of %zu bytes", bytes);
+        }
+        room->size = bytes;
+    }
+    return 0;
+}
+
+/* What is sent from several pieces is packed first. */
+static bool is_packed(const struct mpi_flow *flow)
+{
+    for (int i = 0; i < flow->n_strips; ++i) {
+        if (flow->strip[i].n > 1)
+            return true;
+    }
+    return false;
+}
+
+static int open_flow(const struct mpi_active *a, struct mpi_flow *flow, struct mpi_room *room,
+                     struct dp_error *err)
+{
+    if (!flow->on || a->small)
+        return 0;
+    const size_t blocks = (flow->bytes + a->block - 1) / a->block;
+    const size_t turns = flow->sends || flow->kept ? (size_t)flow->n_strips : 1;
+    flow->block = a->block;
+    flow->count = blocks * turns;
+    flow->room = room;
+    flow->ring = (blocks < WIRE_WINDOW ? blocks : WIRE_WINDOW) * turns;
+    const bool empty = flow->sends && !is_packed(flow);
+    return open_room(room, flow->ring, empty ? 0 : flow->ring * a->block, err);
+}
+
+int mpi_open_rooms(struct dp_mpi *mpi, struct dp_error *err)
+{
+    struct mpi_active *a = &mpi->active;
+    int status = 0;
+    for (int k = 0; status == 0 && k < a->n_links; ++k) {
+        struct mpi_link *link = &a->link[k];
+        struct mpi_room *room = mpi->room[link->peer];
+        status = open_flow(a, &link->out, &room[ROOM_OUT], err);
+        if (status == 0)
+            status = open_flow(a, &link->in, &room[ROOM_IN], err);
+        if (status == 0)
+            status = open_flow(a, &link->sums_out, &room[ROOM_SUMS_OUT], err);
+        if (status == 0)
+            status = open_flow(a, &link->sums_in, &room[ROOM_SUMS_IN], err);
+    }
+    return status;
+}
