@@ -1,0 +1,74 @@
+/* rate.c: how long an allreduce of processes takes, by communicator mpi.
+ *
+ *   lockstep-mpi-rate MODULE BYTES TIMES
+ *
+ * The median of so many, behind a few that are not counted, in milliseconds. */
+#include "ddp.h"
+#include "dp_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WARMUP = 5, MOST = 1000 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int times,
+                   struct dp_error *err)
+{
+    struct dp_tensor tensor;
+    double ms[MOST];
+    int status =
+        dp_tensor_alloc(dp_group_slot(group, 0), DP_F32, 1, (size_t[]){bytes / 4}, &tensor, err);
+    if (status)
+        return status;
+    for (int i = 0; status == 0 && i < WARMUP + times; ++i) {
+        const double begin = now_ms();
+        status = dp_allreduce(group, &tensor, err);
+        if (status == 0)
+            status = dp_group_wait(group, err);
+        ms[i < WARMUP ? 0 : i - WARMUP] = now_ms() - begin;
+    }
+    qsort(ms, (size_t)times, sizeof *ms, compare);
+    if (status == 0 && dp_mpi_rank(mpi) == 0)
+        printf("%.3f\n", ms[times / 2]);
+    dp_tensor_free(&tensor);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct dp_mpi *mpi = NULL;
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    const int times = argc == 4 ? atoi(argv[3]) : 0;
+    if (times < 1 || times > MOST)
+        return 2;
+    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = 20000};
+    int status = dp_mpi_open(&config, &mpi, &err);
+    const struct dp_group_config g = {.devices = "virt:1", .world = mpi ? dp_mpi_world(mpi) : NULL};
+    if (status == 0)
+        status = dp_group_open(&g, &group, &err);
+    if (status == 0)
+        status = measure(mpi, group, (size_t)strtoull(argv[2], NULL, 10), times, &err);
+    dp_group_close(group);
+    if (dp_mpi_close(mpi, &err) || status) {
+        printf("FAIL: %s\n", err.text);
+        fflush(stdout);
+        _exit(1);
+    }
+    return 0;
+}
