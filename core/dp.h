@@ -141,6 +141,9 @@ struct dp_group_config {
     /* NULL: this process alone. Else the processes that open a group together, each with its own
      * slots: core/backend.h. Used until the group is closed. */
     const struct dp_world *world;
+    /* Slots of all processes on this machine that have the same cores to choose from, and how many
+     * of them are before this one's: each gets cores of its own. 0: this process's are all. */
+    int sharing, sharing_before;
 };
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling

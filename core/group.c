@@ -109,6 +109,8 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     const bool placed = (list->kind->flags & DP_KIND_GPU) != 0 && config->bind;
     const enum dp_topology_parts parts = placed ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
     int status = dp_topology_open(&group->topology, parts, err);
+    if (status == 0)
+        dp_topology_share(group->topology, config->sharing, config->sharing_before);
     for (int i = 0; status == 0 && i < list->n; ++i)
         status = slot_open(group, i, list, err);
     if (status == 0 && list->lag)
@@ -204,7 +206,8 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         status = connect_slots(group, comm, err);
     if (status)
         return status;
-    const bool crowded = list.n > dp_topology_usable_cores(group->topology);
+    const int sharing = config->sharing > list.n ? config->sharing : list.n;
+    const bool crowded = sharing > dp_topology_usable_cores(group->topology);
     group->oversubscribed =
         (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
     dp_blas_one_thread();

@@ -12,6 +12,7 @@ struct dp_topology {
     hwloc_topology_t tree;
     hwloc_cpuset_t usable;          /* where the calling thread might run when this was opened */
     hwloc_obj_t near[DP_MAX_SLOTS]; /* what a slot's device is beside, NULL: not known */
+    int sharing, before;            /* slots of all processes; 0: of this one alone */
 };
 
 static int usable_read(struct dp_topology *t)
@@ -139,6 +140,12 @@ static hwloc_cpuset_t share(const struct dp_topology *topology, hwloc_const_cpus
     return set;
 }
 
+void dp_topology_share(struct dp_topology *topology, int sharing, int before)
+{
+    topology->sharing = sharing;
+    topology->before = before;
+}
+
 /* Slots beside the same object divide its cores among themselves; without a device of its own a
  * slot has its part of all. */
 static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
@@ -150,7 +157,8 @@ static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
         sharing += topology->near[k] == beside;
     }
     return beside ? share(topology, beside->cpuset, before, sharing)
-                  : share(topology, whole(topology), i, n);
+                  : share(topology, whole(topology), topology->before + i,
+                          topology->sharing > n ? topology->sharing : n);
 }
 
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info)
