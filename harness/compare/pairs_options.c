@@ -287,6 +287,10 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
     int status = 0;
 
     plan->launches = 1;
+    if (plan->n_per_process > 0) {
+        command_complain(NAME, "--per-process is of `lockstep sweep --launcher` only");
+        return EXIT_MISUSE;
+    }
     if (plan_defaults(plan, arm->run.n_slots, &why) != 0) {
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;

@@ -256,7 +256,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     struct iterations it = {.config = config, .cell = cell, .group = group};
     const int ranks = cell->n_ranks;
 
-    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus};
+    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus, NULL};
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");

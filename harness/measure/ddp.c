@@ -9,10 +9,28 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Rows are dealt evenly, the first ranks have one more. */
+/* Rows are dealt evenly, the first ranks of the world have one more. */
+static size_t rows_of(const struct session *s, size_t rank)
+{
+    const size_t world = (size_t)dp_group_world(s->group);
+
+    return s->rows / world + (rank < s->rows % world);
+}
+
+/* Of a rank of this process. */
 static size_t rank_rows(const struct session *s, size_t rank)
 {
-    return s->rows / (size_t)s->n_ranks + (rank < s->rows % (size_t)s->n_ranks);
+    return rows_of(s, (size_t)dp_group_first(s->group) + rank);
+}
+
+/* Of all ranks before this process's. */
+static size_t first_row(const struct session *s)
+{
+    size_t rows = 0;
+
+    for (int r = 0; r < dp_group_first(s->group); ++r)
+        rows += rows_of(s, (size_t)r);
+    return rows;
 }
 
 static int open_ranks(struct session *s, const struct cell_config *how, struct dp_error *err)
@@ -60,7 +78,7 @@ static int deal(struct session *s, int k, const float inputs[], const float upst
                 struct dp_error *err)
 {
     const struct workload *w = s->workload;
-    size_t first = 0;
+    size_t first = first_row(s);
     int status = 0;
 
     for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
@@ -162,7 +180,7 @@ static int ddp_step(struct session *session, int k, struct dp_error *err)
 static int read_outputs(struct session *s, struct dp_error *err)
 {
     const size_t width = s->workload->size[s->workload->n_sizes - 1];
-    float *to = s->outputs, loss;
+    float *to = s->outputs + first_row(s) * width, loss[DP_MAX_SLOTS];
     double sum = 0;
     int status = 0;
 
@@ -175,13 +193,13 @@ static int read_outputs(struct session *s, struct dp_error *err)
                            r, dp_tensor_count(&s->ranks[r].output),
                            dp_tensor_count(&s->ranks[r].loss), count);
         if ((status = dp_tensor_read(to, &s->ranks[r].output, err)) ||
-            (status = dp_tensor_read(&loss, &s->ranks[r].loss, err)))
+            (status = dp_tensor_read(&loss[r], &s->ranks[r].loss, err)))
             return status;
         to += count;
-        sum += (double)loss;
+        sum += (double)loss[r];
     }
     s->loss_value = (float)sum;
-    return 0;
+    return session_is_shared(s) ? session_share_outputs(s, width, loss, err) : 0;
 }
 
 /* Rank 0's, and that the others have the same. */

@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "measure/measure.h"
+#include "measure/process.h"
 #include "record/cell_options.h"
 
 enum { FIRST_KEY = 256 }; /* of option 0: above all letters */
@@ -63,7 +64,9 @@ int cell_main(int argc, char **argv)
                 argv[0]);
         return EXIT_MISUSE;
     }
-    cell_measure(&config, config.trace ? stdout : NULL, &cell);
+    if (config.per_process > 0)
+        return process_run(&config);
+    cell_measure(&config, config.trace ? stdout : NULL, NULL, &cell);
     text = record_cell_text(&cell);
     if (text)
         puts(text);

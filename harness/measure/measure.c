@@ -10,12 +10,15 @@
 #include "measure/measure.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "command/backend.h"
+#include "command/device_list.h"
+#include "dp_mpi.h"
 #include "measure/chain.h"
 #include "measure/collective.h"
 #include "measure/parts.h"
@@ -127,6 +130,7 @@ static int verify_values(struct measure *m, int k, size_t step)
     struct text_error why = {""};
     const struct verify_step left = session_result(s, shard);
     const int status = verify_check(m->verify[k], &left, &values, &why);
+    struct dp_error err = {0};
     char reason[256];
 
     m->cell->values_checked += values;
@@ -140,6 +144,10 @@ static int verify_values(struct measure *m, int k, size_t step)
     }
     m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
     m->verified[k] = true;
+    if (session_fingerprint(&m->session, m->left[k].step, &err)) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, err.text);
+        return bad_step(m, step, reason);
+    }
     note_bits(m);
     ++m->cell->steps_checked;
     return 0;
@@ -169,7 +177,8 @@ static int run_step(void *self, bool warmup)
     char reason[256];
 
     if (session_prepare(&m->session, k, &err) == 0 &&
-        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0) {
+        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
+        session_share(&m->session, &times, &err) == 0) {
         note_times(m, &times, 1, warmup);
         m->measured[k] += !warmup;
         session_read(&m->session, &err);
@@ -223,6 +232,13 @@ static int learn_chains(void *self)
     return 0;
 }
 
+static uint64_t now_of(const void *self)
+{
+    const struct measure *m = self;
+
+    return session_now(&m->session);
+}
+
 static int run_sample(void *self, bool warmup)
 {
     struct measure *m = self;
@@ -252,14 +268,12 @@ static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
-    struct dp_slot_info info;
 
     cell->bytes_per_step = m->session.kind->bytes(&m->session);
     cell->kernels_per_step = (double)m->session.kernels;
-    for (int r = 0; r < cell->n_ranks; ++r) {
-        dp_slot_describe(dp_group_slot(m->session.group, r), &info);
-        cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
-    }
+    if (session_peaks(&m->session, cell->peak_bytes, &err))
+        return cell_fail(cell, RECORD_FAILED, err.text);
+    cell->n_peaks = cell->n_ranks;
     /* Its rounds are compared by digest alone. */
     if (m->by_value)
         return 0;
@@ -437,15 +451,21 @@ static int open_all(struct measure *m, struct dp_group *group)
 /* The samples, and what is measured beside them. */
 static int run_all(struct measure *m)
 {
+    struct dp_error err = {0};
     int status = steps_run(&m->steps);
 
+    /* The other processes of the cell are no programs of others. */
+    if (session_is_shared(&m->session))
+        m->cell->foreign_frac = (double)NAN;
     if (status == 0)
         status = step_behind(m);
     if (status == 0)
         status = measure_beside(m);
     if (status == 0)
         status = trace_beside(m);
-    return status;
+    return status || session_fingerprint(&m->session, m->left[0].step, &err) == 0
+               ? status
+               : cell_fail(m->cell, RECORD_FAILED, err.text);
 }
 
 static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
@@ -453,7 +473,14 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     struct record_cell *cell = m->cell;
 
     m->limits = cell_samples(m->config);
-    m->steps = (struct steps){&m->limits, group, cell, 0, run_sample, m, learn_chains, m->gpus};
+    m->steps = (struct steps){.limits = &m->limits,
+                              .group = group,
+                              .cell = cell,
+                              .run = run_sample,
+                              .self = m,
+                              .ready = learn_chains,
+                              .now = now_of,
+                              .gpus = m->gpus};
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
@@ -516,16 +543,45 @@ static void measure_kind(struct measure *m, struct dp_group *group, uint64_t sta
         measure_on(m, group, start_ns);
 }
 
-void cell_measure(const struct cell_config *config, FILE *trace, struct record_cell *cell)
+/* Processes of this machine that the launcher has left all its cores to divide them. */
+static void share_cores(const struct cell_config *config, const struct dp_mpi *mpi,
+                        struct dp_group_config *group)
 {
-    const struct dp_group_config group_config = {.devices = config->devices,
-                                                 .backend = config->backend,
-                                                 .communicator = asked(config->communicator),
-                                                 .math = config->math,
-                                                 .lag_seed = config->seed,
-                                                 .bind = config->bind,
-                                                 .wide_blas = config->mode == CELL_PLAIN_MT,
-                                                 .no_graphs = config->no_graphs};
+    struct dp_machine machine;
+    struct dp_error err = {0};
+
+    if (!mpi || dp_machine_read(&machine, &err) || machine.usable_pus < machine.pus)
+        return;
+    for (int p = 0; p < dp_mpi_size(mpi); ++p) {
+        const bool here = strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0;
+
+        group->sharing += here ? (int)config->per_process : 0;
+        group->sharing_before += here && p < dp_mpi_rank(mpi) ? (int)config->per_process : 0;
+    }
+}
+
+/* What the whole list, or the part of it that is this process's, must have become. */
+static bool is_as_planned(const struct dp_group *group, const struct cell_config *config)
+{
+    const int here = config->per_process > 0 ? (int)config->per_process : config->n_devices;
+
+    return dp_group_size(group) == here && dp_group_world(group) == config->n_devices &&
+           is_planned(dp_group_communicator(group), config->communicator);
+}
+
+void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *mpi,
+                  struct record_cell *cell)
+{
+    char own[sizeof config->devices];
+    struct dp_group_config group_config = {.devices = mpi ? own : config->devices,
+                                           .world = mpi ? dp_mpi_world(mpi) : NULL,
+                                           .backend = config->backend,
+                                           .communicator = asked(config->communicator),
+                                           .math = config->math,
+                                           .lag_seed = config->seed,
+                                           .bind = config->bind,
+                                           .wide_blas = config->mode == CELL_PLAIN_MT,
+                                           .no_graphs = config->no_graphs};
     struct measure m = {.config = config, .cell = cell, .trace = trace};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
@@ -534,13 +590,14 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
     char why[160];
 
     watch_start(&watch);
+    device_list_first(config->devices, config->per_process, own, sizeof own);
+    share_cores(config, mpi, &group_config);
     m.gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
     if (dp_group_open(&group_config, &group, &err))
         cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    else if (dp_group_size(group) != config->n_devices ||
-             !is_planned(dp_group_communicator(group), config->communicator))
+    else if (!is_as_planned(group, config))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
     else
         measure_kind(&m, group, start_ns);
@@ -555,5 +612,8 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
     }
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         verify_close(m.verify[k]);
+    /* The others do not wait for it. */
+    if (mpi && cell->status != RECORD_OK)
+        dp_mpi_abort(mpi);
     dp_group_close(group);
 }

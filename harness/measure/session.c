@@ -187,8 +187,10 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
 {
     session_clear(session);
 
-    const int status = session->kind->prepare(session, k, err);
+    int status = session->kind->prepare(session, k, err);
 
+    if (status == 0)
+        status = session_together(session, err);
     if (status)
         return status;
     memset(&session->trace, 0, sizeof session->trace);

@@ -48,7 +48,8 @@ struct session {
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
     struct session_rank *ranks;
-    int n_ranks;
+    int n_ranks;             /* of this process */
+    uint64_t now_ns, end_ns; /* of the first of several processes: its clock; of the last step */
     struct dp_tensor output, loss; /* of the last step, until the next */
     /* What session_read fills. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
@@ -87,6 +88,25 @@ int session_trace(struct session *session, struct dp_error *err);
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);
+/* Processes that run the cell together. After a step that was traced, the times of all of them,
+ * the same in each; nothing where there is one. measure/session_share.c */
+bool session_is_shared(const struct session *session);
+int session_share(struct session *session, struct session_times *times, struct dp_error *err);
+/* The clock by which all stop: that of the first one at the last session_share. */
+uint64_t session_now(const struct session *session);
+/* Waits until all are here. */
+int session_together(struct session *session, struct dp_error *err);
+/* bytes, in whole words, of each rank here to those of all ranks. */
+int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
+                   struct dp_error *err);
+/* The most that each device held. */
+int session_peaks(struct session *session, uint64_t peak[], struct dp_error *err);
+/* Whether all ranks have this digest: else DP_EFAULT names one. */
+int session_fingerprint(struct session *session, uint64_t digest, struct dp_error *err);
+/* Outputs, losses and shapes of all ranks; of those here the outputs are in their place, and loss
+ * has theirs. */
+int session_share_outputs(struct session *session, size_t width, const float loss[],
+                          struct dp_error *err);
 /* What session_read found, as the verifier takes it; shard gets the rows of up to DP_MAX_SLOTS
  * replicas. It lasts as long as both. */
 struct verify_step session_result(const struct session *session, size_t shard[]);

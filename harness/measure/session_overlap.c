@@ -17,8 +17,12 @@ static int whole_step(struct session *s, int k, double *ns, struct dp_error *err
 
     if (status == 0)
         status = session_step(s, k, &times, err);
+    if (status == 0)
+        status = session_trace(s, err);
+    if (status == 0)
+        status = session_share(s, &times, err);
     *ns = (double)times.step_ns;
-    return status ? status : session_trace(s, err);
+    return status;
 }
 
 static int step_without(struct session *s, int k, double *ns, struct dp_error *err)
@@ -33,16 +37,20 @@ static int step_without(struct session *s, int k, double *ns, struct dp_error *e
 
 static int reduction(struct session *s, double *ns, struct dp_error *err)
 {
+    struct session_times times;
     int status;
 
+    if ((status = session_together(s, err)))
+        return status;
     dp_group_barrier(s->group);
-
-    const uint64_t start = session_clock_ns();
-
+    times.start_ns = session_clock_ns();
     if ((status = dp_ddp_reduce(s->ddp, err)) || (status = dp_group_wait(s->group, err)))
         return status;
-    *ns = (double)(session_clock_ns() - start);
-    return session_trace(s, err);
+    times.step_ns = session_clock_ns() - times.start_ns;
+    if ((status = session_trace(s, err)) || (status = session_share(s, &times, err)))
+        return status;
+    *ns = (double)times.step_ns;
+    return 0;
 }
 
 /* The gradients of one rank; NaN has a digest, too, but none at all is an error. */
@@ -156,7 +164,7 @@ static void keep_rounds(const struct session *session, const struct session_apar
         cell->round_ns[RECORD_WHOLE][i] = (uint64_t)rounds[i].whole_ns;
     }
     record_derive_rounds(cell);
-    cell->hidden_frac = session->n_ranks < 2
+    cell->hidden_frac = dp_group_world(session->group) < 2
                             ? (double)NAN
                             : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns,
                                            cell->whole_ns, least_time());
@@ -167,11 +175,11 @@ int session_overlap(struct session *session, double seconds,
                     struct dp_error *err)
 {
     struct session_apart rounds[RECORD_MOST_ROUNDS] = {{0}};
-    const uint64_t start = session_clock_ns();
+    const uint64_t start = session_now(session);
     int n = 0, status = 0;
 
     while (status == 0 && n < RECORD_MOST_ROUNDS &&
-           (n < RECORD_LEAST_ROUNDS || (double)(session_clock_ns() - start) < seconds * 1e9)) {
+           (n < RECORD_LEAST_ROUNDS || (double)(session_now(session) - start) < seconds * 1e9)) {
         const int k = n % WORKLOAD_SETS;
         struct session_left left = {0};
 

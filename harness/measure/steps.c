@@ -7,9 +7,14 @@
 #include "measure/usage.h"
 #include "node/watch.h"
 
-static double seconds_since(uint64_t start_ns)
+static uint64_t now(const struct steps *steps)
 {
-    return (double)(session_clock_ns() - start_ns) / 1e9;
+    return steps->now ? steps->now(steps->self) : session_clock_ns();
+}
+
+static double seconds_since(const struct steps *steps, uint64_t start_ns)
+{
+    return (double)(now(steps) - start_ns) / 1e9;
 }
 
 /* It ends where a clock and a count say, never where the times look well. */
@@ -21,7 +26,7 @@ static int warm_up(struct steps *steps)
     cell_warmup_rule(limits, cell->warmup_rule);
     while (steps->n < CELL_WARMUP_MAX &&
            (steps->n < limits->warmup_steps ||
-            seconds_since(cell->t_start_ns[0]) < limits->warmup_seconds))
+            seconds_since(steps, cell->t_start_ns[0]) < limits->warmup_seconds))
         if (steps->run(steps->self, true))
             return -1;
     cell->steady_state = true;
@@ -32,10 +37,10 @@ static int warm_up(struct steps *steps)
 static int run_measured(struct steps *steps)
 {
     const struct cell_limits *limits = steps->limits;
-    const uint64_t start = session_clock_ns();
+    const uint64_t start = now(steps);
 
     for (size_t n = 0; n < limits->max_steps; ++n) {
-        if (n >= limits->min_steps && seconds_since(start) >= limits->seconds)
+        if (n >= limits->min_steps && seconds_since(steps, start) >= limits->seconds)
             break;
         if (steps->run(steps->self, false))
             return -1;

@@ -18,6 +18,8 @@ struct steps {
     /* Behind the warm-up, before what is measured; NULL: nothing. 0, or -1 likewise. */
     int (*ready)(void *self);
     struct node_watch *gpus; /* are read around the measured steps; NULL: none */
+    /* The clock by which they end; NULL: session_clock_ns. */
+    uint64_t (*now)(const void *self);
 };
 
 /* All of them. 0, or -1: a step could not be run, or was wrong. */

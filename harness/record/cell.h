@@ -49,6 +49,7 @@ struct cell_config {
     size_t chain;                 /* steps that are timed together; 0: each by itself */
     char collective[32], type[8]; /* of collective, which has no workload and no rows */
     size_t size_bytes;            /* of each rank's memory, the larger of in and out */
+    size_t per_process;           /* devices; 0: one process has all of them */
     size_t out_of_place;          /* of collective: 1, or 0: in place */
     int launch;                   /* of the same cell: the number of its block */
     char backend[32], communicator[32];
@@ -59,10 +60,14 @@ struct cell_config {
     bool no_graphs; /* GPUs: every operation is launched by itself */
     bool trace;     /* some more steps, for a picture */
     double parts;   /* seconds for each part of the machine, behind the steps; 0: none */
+    double timeout; /* seconds after which a process of several ends itself; 0: never */
     struct cell_limits limits;
     size_t order_index;
     char run_id[17];
 };
+
+/* Processes that run the cell together, by a launcher; 0: it is one process by itself. */
+int cell_processes(const struct cell_config *config);
 
 /* Devices that the batch is for: 1, or all of the cell's. */
 int cell_replicas(const struct cell_config *config);

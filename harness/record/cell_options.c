@@ -41,6 +41,7 @@ static const struct field {
     {"no-graphs", NULL, FLAG, PLACE(no_graphs), 0},
     {"trace", NULL, FLAG, PLACE(trace), 0},
     {"parts", "T", EXTRA, PLACE(parts), 0},
+    {"timeout", "S", EXTRA, PLACE(timeout), 0},
 };
 
 static const struct plan_option *axis_of(size_t i)

@@ -34,6 +34,7 @@ F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that def
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
 T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
+T(launcher, 256, LATER, SYSTEM, "", "launcher", "the command that started the processes of each cell with `per_process`, `{n}` is their number; empty without one, missing in old records") \
 T(gpu_facts, 160, LATER, CONDITION, "", "source of facts of GPUs", "`NVML 12.550.54, driver 550.54.15`, or why there is none; empty without GPUs among the devices, and in old records") \
 F(REAL, gpus_on_bus, LATER, CONDITION, "GPUs", "number of GPUs on the PCI bus", "of any vendor, by sysfs: more than `gpus` has are GPUs that NVML does not show; `null` likewise") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS, and of NCCL where its communicator is used; empty without GPUs, missing in old records") \
@@ -103,6 +104,7 @@ T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the fi
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
 F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it: the larger of what a rank brings and what it gets; 0 in other modes") \
 F(COUNT, out_of_place, LATER, IDENTITY, "", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
+F(COUNT, per_process, LATER, IDENTITY, "devices", "devices per process", "of each of the processes that a launcher has started, which share no memory; 0: one process has all devices") \
 F(COUNT, chain, LATER, IDENTITY, "steps", "chain", "steps that were timed together, each with the parameters of the one before; 0: each by itself, with the same parameters") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
@@ -176,6 +178,9 @@ F(REAL, major_faults, LATER, RESULT, "faults", "number of major faults", "those 
 F(REAL, cpu_hz, LATER, RESULT, "Hz", "frequency", "mean `scaling_cur_freq` of the same units behind the last measured step; `null` where the system does not tell that of each") \
 F(REAL, sampling_ns, LATER, RESULT, "ns", "time of readings", "what the readings of GPUs took while the steps were measured, on a thread of their own; `null` without any") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "0, and one more each time that `--resume` went on with the file and measured something: cells of two sittings are never compared as a pair. 0 in old records") \
+I(hosts, 0, INT_MAX, LATER, SYSTEM, "", "number of hosts", "that the processes of a launched cell ran on; 0 of other cells, and where not all have begun") \
+T(host_ranks, 192, LATER, SYSTEM, "ranks", "ranks of each host", "`2,2`: in the order of the first rank of each; empty likewise. Names of hosts are not stored, but in the `reason` of a cell that failed") \
+T(mpi_library, 96, LATER, SYSTEM, "", "MPI library", "name and version, as it says of itself; empty likewise") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \

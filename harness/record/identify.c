@@ -21,6 +21,11 @@ int cell_replicas(const struct cell_config *config)
     return cell_is_alone(config->mode) ? 1 : config->n_devices;
 }
 
+int cell_processes(const struct cell_config *config)
+{
+    return config->per_process > 0 ? config->n_devices / (int)config->per_process : 0;
+}
+
 void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTES])
 {
     snprintf(rule, CELL_RULE_BYTES, CELL_WARMUP_FORMAT, limits->warmup_steps,

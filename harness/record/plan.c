@@ -240,8 +240,10 @@ static int default_training(struct plan_options *options, struct text_error *why
 
 static int check_training(const struct plan_options *options, struct text_error *why)
 {
-    return check_ranks(options, why) || check_cores(options, why) || check_rows(options, why) ? -1
-                                                                                              : 0;
+    return check_ranks(options, why) || plan_check_processes(options, why) ||
+                   check_cores(options, why) || check_rows(options, why)
+               ? -1
+               : 0;
 }
 
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
@@ -421,6 +423,10 @@ static void name_communicator(const struct plan_options *options, const char *co
 {
     size_t i = 0;
 
+    if (cell->per_process > 0) {
+        snprintf(cell->communicator, sizeof cell->communicator, "mpi");
+        return;
+    }
     while (i < options->n_communicators &&
            strcmp(options->communicator[i], cell->communicator) != 0)
         ++i;

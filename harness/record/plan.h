@@ -11,6 +11,7 @@
 #define PLAN_MAX_COUNTS        RECORD_MAX_SLOTS
 #define PLAN_MAX_BUCKETS       8
 #define PLAN_MAX_CHAINS        4
+#define PLAN_MAX_PER_PROCESS   4
 #define PLAN_MAX_COMMUNICATORS 4
 #define PLAN_MAX_COLLECTIVES   8
 #define PLAN_MAX_SIZES         64
@@ -30,11 +31,13 @@ struct plan_options {
     size_t n_counts;
     size_t batch[PLAN_MAX_BATCHES]; /* rows */
     size_t n_batches;
-    bool mode[CELL_MODES];           /* none: plain and dp */
-    size_t bucket[PLAN_MAX_BUCKETS]; /* of ddp: bytes, 0: PyTorch's */
-    size_t n_buckets;                /* 0: not asked for, which is {0} */
-    size_t chain[PLAN_MAX_CHAINS];   /* steps that are timed together, 0: each by itself */
-    size_t n_chains;                 /* 0: not asked for, which is {0} */
+    bool mode[CELL_MODES];                    /* none: plain and dp */
+    size_t bucket[PLAN_MAX_BUCKETS];          /* of ddp: bytes, 0: PyTorch's */
+    size_t n_buckets;                         /* 0: not asked for, which is {0} */
+    size_t chain[PLAN_MAX_CHAINS];            /* steps that are timed together, 0: each by itself */
+    size_t n_chains;                          /* 0: not asked for, which is {0} */
+    size_t per_process[PLAN_MAX_PER_PROCESS]; /* devices; 0: one process, without a launcher */
+    size_t n_per_process;                     /* 0: not asked for, which is {0} */
     char collective[PLAN_MAX_COLLECTIVES][32];
     size_t n_collectives; /* 0: none but with that mode, which is all */
     char type[1][8];      /* of their numbers */
@@ -58,6 +61,8 @@ struct plan_options {
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why);
 /* The part of it that is about collectives, which a plan has by themselves. */
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why);
+/* Whether processes can have what is asked for, all defaults filled in. 0, or -1 and why not. */
+int plan_check_processes(const struct plan_options *options, struct text_error *why);
 /* Whether a machine with so much memory has room for each of them: 0, or -1 and why it has not. */
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why);
@@ -134,7 +139,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 23 };
+enum { PLAN_OPTIONS = 24 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

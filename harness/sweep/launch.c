@@ -23,19 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGUMENTS = 2 * CELL_OPTIONS + 3, NAME_BYTES = 32, SIGNAL_CHECK_MS = 50 };
+enum { SIGNAL_CHECK_MS = 50 };
 
-/* The command line of a worker: its values live in the same object. */
-struct command_line {
-    char *argument[ARGUMENTS];
-    char program[sizeof "lockstep"], command[sizeof "cell"];
-    char name[CELL_OPTIONS][NAME_BYTES], value[CELL_OPTIONS][CELL_VALUE_BYTES];
-};
-
-static void write_command(const struct cell_config *config, struct command_line *line)
+void launch_command(const struct cell_config *config, struct launch_command *line)
 {
     int n = 0;
 
+    *line = (struct launch_command){.program = "lockstep", .command = "cell"};
     line->argument[n++] = line->program;
     line->argument[n++] = line->command;
     for (size_t i = 0; i < CELL_OPTIONS; ++i) {
@@ -51,11 +45,13 @@ static void write_command(const struct cell_config *config, struct command_line 
 
 static void become(const char *program, char *const argument[], bool quiet, int output)
 {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int nowhere = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
 
-    if (dup2(output, STDOUT_FILENO) < 0 || (nowhere >= 0 && dup2(nowhere, STDERR_FILENO) < 0))
+    if (dup2(output, STDOUT_FILENO) < 0 || (nothing >= 0 && dup2(nothing, STDIN_FILENO) < 0) ||
+        (nowhere >= 0 && dup2(nowhere, STDERR_FILENO) < 0))
         _exit(EXIT_FAILURE);
-    execv(program, argument);
+    execvp(program, argument);
     _exit(127);
 }
 
@@ -133,10 +129,22 @@ static void reap(pid_t pid, const struct watch *watch, double end, struct launch
     child_wait(pid, &output->status);
 }
 
+/* Whether to go on listening to one that has to end: once, for so long. *until: its end. */
+static bool lets_end(pid_t pid, double grace, const struct watch *watch, double *until)
+{
+    if (grace <= 0 || *until > 0)
+        return false;
+    kill(pid, SIGTERM);
+    *until = watch_seconds(watch) + grace;
+    return true;
+}
+
 /* The time is a timer's: a clock that stands still ends nothing. */
-static void listen_to(pid_t pid, int input, double timeout_seconds, struct launch_output *output)
+static void listen_to(pid_t pid, int input, double timeout_seconds, double grace,
+                      struct launch_output *output)
 {
     bool open = true;
+    double until = 0; /* it was told to end */
     struct watch watch;
 
     watch_start(&watch);
@@ -144,25 +152,26 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct launc
         struct pollfd pipe_end = {.fd = input, .events = POLLIN};
 
         output->interrupted = stop_requested();
-        if (output->interrupted)
+        if (output->interrupted && until == 0 && !lets_end(pid, grace, &watch, &until))
             break;
         /* First what is there: this process may have been stopped for longer than the timeout, and
          * what was sent meanwhile was in time. */
-        const double left = timeout_seconds - watch_seconds(&watch);
+        const double left = (until > 0 ? until : timeout_seconds) - watch_seconds(&watch);
         const bool ended = has_ended(pid);
 
         if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
             open = take(input, output);
         else if (ended)
             open = false; /* a process that it left behind holds the pipe */
-        else
-            output->timed_out = left <= 0;
-        if (output->timed_out)
-            break;
+        else if (left <= 0) {
+            output->timed_out = output->timed_out || !output->interrupted;
+            if (!lets_end(pid, grace, &watch, &until))
+                break;
+        }
     }
-    const double grace = watch_seconds(&watch) + 1;
+    const double soon = watch_seconds(&watch) + 1;
 
-    reap(pid, &watch, open || output->too_long ? 0 : fmax(timeout_seconds, grace), output);
+    reap(pid, &watch, open || output->too_long ? 0 : fmax(timeout_seconds, soon), output);
     watch_close(&watch);
 }
 
@@ -246,8 +255,8 @@ static void judge(struct launch_output *output, double timeout_seconds, struct r
     }
 }
 
-int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
-                   struct launch_output *output)
+static int run(const char *program, char *const argument[], bool quiet, double timeout_seconds,
+               double grace, struct launch_output *output)
 {
     int input = -1;
 
@@ -257,22 +266,34 @@ int launch_program(const char *program, char *const argument[], bool quiet, doub
 
     if (pid < 0)
         return -1;
-    listen_to(pid, input, timeout_seconds, output);
+    listen_to(pid, input, timeout_seconds, grace, output);
     close(input);
     return 0;
+}
+
+int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
+                   struct launch_output *output)
+{
+    return run(program, argument, quiet, timeout_seconds, 0, output);
+}
+
+int launch_gently(const char *program, char *const argument[], double timeout_seconds, double grace,
+                  struct launch_output *output)
+{
+    return run(program, argument, false, timeout_seconds, grace, output);
 }
 
 int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
                 struct record_cell *cell, char **trace)
 {
-    struct command_line line = {.program = "lockstep", .command = "cell"};
+    struct launch_command line;
     struct launch_output output;
     char reason[256];
 
     if (trace)
         *trace = NULL;
     cell_identify(config, cell);
-    write_command(config, &line);
+    launch_command(config, &line);
     if (launch_program(program ? program : "/proc/self/exe", line.argument, false, timeout_seconds,
                        &output) != 0) {
         snprintf(reason, sizeof reason, "no worker could be started: %s", strerror(errno));

@@ -4,6 +4,7 @@
 #define HARNESS_LAUNCH_H
 
 #include "record/cell.h"
+#include "record/cell_options.h"
 
 /* What came out of a process. */
 struct launch_output {
@@ -18,6 +19,20 @@ struct launch_output {
  * is the exit status where there was nothing to execute. 0, or -1 and errno: none was started. */
 int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
                    struct launch_output *output);
+
+/* The same of a program that ends what it has started: when its time is over, or a stop is
+ * requested, it gets SIGTERM first, and grace seconds. */
+int launch_gently(const char *program, char *const argument[], double timeout_seconds, double grace,
+                  struct launch_output *output);
+
+/* The command line of a worker, "lockstep cell ...": its values live in the same object. */
+enum { LAUNCH_ARGUMENTS = 2 * CELL_OPTIONS + 3, LAUNCH_NAME_BYTES = 32 };
+struct launch_command {
+    char *argument[LAUNCH_ARGUMENTS];
+    char program[sizeof "lockstep"], command[sizeof "cell"];
+    char name[CELL_OPTIONS][LAUNCH_NAME_BYTES], value[CELL_OPTIONS][CELL_VALUE_BYTES];
+};
+void launch_command(const struct cell_config *config, struct launch_command *line);
 
 /* Runs one cell by `PROGRAM cell`, NULL: by this program, and fills its record in any case: what
  * the worker sent, or how it ended. 0; 1 when a stop was requested first (the worker was killed,

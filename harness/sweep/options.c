@@ -7,6 +7,7 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "report/export_report.h"
+#include "sweep/launcher.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 
@@ -41,6 +42,13 @@ static const struct {
       .arg = "FILE",
       .doc = "steps of the first launch of each cell, run after its measurement, as Chrome trace "
              "JSON: for Perfetto or chrome://tracing"}},
+    {"per-process",
+     {.name = "launcher",
+      .key = 'L',
+      .arg = "COMMAND",
+      .doc = "start each cell as several processes, joined by MPI: mpirun, srun, or a command of "
+             "words like 'mpiexec -n {n}'; {n} is their number. Only --mode ddp (then the "
+             "default)"}},
     {"graphs",
      {.name = "timeout",
       .key = 'T',
@@ -129,6 +137,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
         return parse_file(state, "--trace", arg, options->trace, sizeof options->trace);
     case 'f':
         return parse_format(state, arg, &options->format);
+    case 'L':
+        if (strlen(arg) >= sizeof options->launcher)
+            return command_bad_option(state, "--launcher: longer than %zu characters",
+                                      sizeof options->launcher - 1);
+        launcher_text(arg, options->launcher);
+        return 0;
     case 'r':
         options->resume = true;
         return 0;
@@ -183,6 +197,66 @@ static int check_blas(const char *command, const struct plan_options *plan)
         return 0;
     command_complain(command, "--mode plain-mt: %s", err.text);
     return command_misuse(command);
+}
+
+/* The modes, and what else a cell of processes cannot have. */
+static int check_launched(const char *command, struct sweep_options *options)
+{
+    struct plan_options *plan = &options->plan;
+    struct text_error why = {""};
+
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        if (plan->mode[mode] && mode != CELL_DDP) {
+            command_complain(
+                command, "--launcher: --mode %s is of one process; allowed with a launcher: ddp",
+                cell_mode_names[mode]);
+            return command_misuse(command);
+        }
+    if (options->trace[0] != '\0' || plan->n_collectives > 0) {
+        command_complain(command,
+                         "--launcher: --%s is of one process; allowed with a launcher: --mode ddp",
+                         options->trace[0] != '\0' ? "trace" : "collective");
+        return command_misuse(command);
+    }
+    if (launcher_check(options->launcher, &why)) {
+        command_complain(command, "--launcher: %s", why.text);
+        return command_misuse(command);
+    }
+    return 0;
+}
+
+static int default_launched(const char *command, struct sweep_options *options)
+{
+    struct plan_options *plan = &options->plan;
+    size_t most = 0;
+
+    for (size_t i = 0; i < plan->n_per_process; ++i)
+        most = plan->per_process[i] > most ? plan->per_process[i] : most;
+    if (options->launcher[0] == '\0' && most > 0) {
+        command_complain(command, "--per-process %zu needs --launcher", most);
+        return command_misuse(command);
+    }
+    if (options->launcher[0] == '\0')
+        return 0;
+    if (check_launched(command, options))
+        return EXIT_MISUSE;
+    plan->mode[CELL_DDP] = true;
+    if (plan->n_per_process == 0)
+        plan->per_process[plan->n_per_process++] = 1;
+    return 0;
+}
+
+/* As many as the most ranks; one a core. */
+static void default_devices(struct sweep_options *options)
+{
+    struct plan_options *plan = &options->plan;
+
+    if (plan->devices[0] != '\0')
+        return;
+    if (options->launcher[0] != '\0' && plan->n_counts > 0)
+        snprintf(plan->devices, sizeof plan->devices, "virt:%zu", plan->count[plan->n_counts - 1]);
+    else
+        command_default_devices(plan->devices, sizeof plan->devices);
 }
 
 /* What no option says alone. */
@@ -242,10 +316,12 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
     *options = (struct sweep_options){
         .format = REPORT_FORMATS,
         .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};
-    command_default_devices(options->plan.devices, sizeof options->plan.devices);
     make_table(parsing.table);
     if (command_parse(&argp, argc, argv, &parsing))
         return EXIT_MISUSE;
+    if (default_launched(argv[0], options))
+        return EXIT_MISUSE;
+    default_devices(options);
     if (options->plan.backend[0] == '\0')
         snprintf(options->plan.backend, sizeof options->plan.backend, "%s",
                  command_default_backend(options->plan.devices));

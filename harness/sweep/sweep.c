@@ -19,6 +19,7 @@
 #include "sweep/collectives.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
+#include "sweep/launched.h"
 #include "sweep/numbers.h"
 #include "sweep/progress.h"
 #include "sweep/trace_file.h"
@@ -77,6 +78,7 @@ static int describe_plan(struct sweep *sweep)
     snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "%s", plan->weak ? "weak" : "strong");
     sweep->run.launches = (int)plan->launches;
     memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
+    memcpy(sweep->run.launcher, sweep->options.launcher, sizeof sweep->run.launcher);
     return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
                ? complain(sweep, why.text)
                : 0;
@@ -276,8 +278,10 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     int saved;
 
     progress_begin(progress, &sweep->cell[i]);
-    if (launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell,
-                    sweep->cell[i].trace ? &trace : NULL))
+    if (sweep->cell[i].per_process > 0
+            ? launched_cell(sweep->options.launcher, &sweep->cell[i], sweep->options.timeout, &cell)
+            : launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell,
+                          sweep->cell[i].trace ? &trace : NULL))
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
     saved = output_append(&sweep->output, record_cell_text(&cell), &err);

@@ -7,9 +7,10 @@
 
 struct sweep_options {
     struct plan_options plan;
-    char out[512];   /* "": a new file in results/local */
-    char trace[512]; /* "": no trace */
-    size_t format;   /* of the numbers that it prints; REPORT_FORMATS: none */
+    char out[512];                                           /* "": a new file in results/local */
+    char trace[512];                                         /* "": no trace */
+    char launcher[sizeof((struct record_run *)0)->launcher]; /* "": none */
+    size_t format; /* of the numbers that it prints; REPORT_FORMATS: none */
     bool resume;
     bool wait;       /* for cores that another sweep has */
     double timeout;  /* seconds per cell */

@@ -108,7 +108,7 @@ static struct record_cell measured(const char *workload, enum cell_mode mode, si
         fprintf(stderr, "%s\n", why);
         abort();
     }
-    cell_measure(&config, NULL, &cell);
+    cell_measure(&config, NULL, NULL, &cell);
     record_cell_free(&cell);
     return cell;
 }

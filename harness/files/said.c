@@ -1,0 +1,239 @@
+/* files/said.c: messages as lines with a checksum, written and read. */
+#include "files/said.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char mark[] = "lockstep-says-1 ";
+static const char *const words[SAID_WORDS] = {"begun", "part", "ended", "told"};
+
+/* FNV-1a of all that a message is. */
+static uint32_t checksum(int process, unsigned number, const char *rest, size_t length)
+{
+    const unsigned char *byte = (const unsigned char *)rest;
+    uint32_t hash = 2166136261U;
+
+    hash = (hash ^ (uint32_t)process) * 16777619U;
+    hash = (hash ^ number) * 16777619U;
+    for (size_t i = 0; i < length; ++i)
+        hash = (hash ^ byte[i]) * 16777619U;
+    return hash;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t n = write(fd, text, length);
+
+        if (n < 0 && errno != EINTR)
+            return -1;
+        text += n > 0 ? n : 0;
+        length -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* A line break before it: whoever printed half a line does not spoil this one. */
+static int write_message(struct said_speaker *speaker, enum said_word word, const char *text,
+                         size_t length)
+{
+    char rest[SAID_TEXT + 16], line[sizeof rest + 64];
+    const int n = snprintf(rest, sizeof rest, "%s %.*s", words[word], (int)length, text);
+    const size_t used = (size_t)n < sizeof rest ? (size_t)n : sizeof rest - 1;
+    const int all =
+        snprintf(line, sizeof line, "\n%s%d %u %08" PRIx32 " %s\n", mark, speaker->process,
+                 speaker->number, checksum(speaker->process, speaker->number, rest, used), rest);
+
+    ++speaker->number;
+    return write_all(speaker->fd, line, (size_t)all);
+}
+
+int said_write(struct said_speaker *speaker, enum said_word word, const char *text)
+{
+    const size_t length = strcspn(text, "\n");
+
+    return write_message(speaker, word, text, length < SAID_TEXT - 1 ? length : SAID_TEXT - 1);
+}
+
+int said_write_parts(struct said_speaker *speaker, const char *text)
+{
+    size_t length = strlen(text);
+    int status = 0;
+
+    while (status == 0 && length > 0) {
+        const size_t n = length < SAID_TEXT - 1 ? length : SAID_TEXT - 1;
+
+        status = write_message(speaker, SAID_PART, text, n);
+        text += n;
+        length -= n;
+    }
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int add_part(struct said_process *process, const char *text, size_t length)
+{
+    char *parts = realloc(process->parts, process->length + length + 1);
+
+    if (!parts)
+        return -1;
+    memcpy(parts + process->length, text, length);
+    process->parts = parts;
+    process->length += length;
+    parts[process->length] = '\0';
+    return 0;
+}
+
+static int keep(struct said_process *process, enum said_word word, const char *text, size_t length)
+{
+    char *const places[SAID_WORDS] = {
+        [SAID_BEGUN] = process->begun, [SAID_ENDED] = process->ended, [SAID_TOLD] = process->told};
+
+    process->has[word] = true;
+    if (word == SAID_PART)
+        return add_part(process, text, length);
+    snprintf(places[word], SAID_TEXT, "%.*s", (int)length, text);
+    return 0;
+}
+
+/* Number behind a blank or the mark; NULL: none. */
+static const char *take_number(const char *at, const char *end, int base, uint32_t *number)
+{
+    char *behind;
+
+    if (at >= end || !strchr("0123456789abcdef", *at))
+        return NULL;
+    errno = 0;
+    const unsigned long value = strtoul(at, &behind, base);
+
+    if (errno != 0 || value > UINT32_MAX || behind >= end || *behind != ' ')
+        return NULL;
+    *number = (uint32_t)value;
+    return behind + 1;
+}
+
+/* 1: it is a whole message, and taken; 0: it is none; -1 and why. */
+static int take(const char *line, const char *end, struct said *said, struct text_error *why)
+{
+    uint32_t process, number, sum;
+    const char *at = take_number(line + sizeof mark - 1, end, 10, &process);
+
+    at = at ? take_number(at, end, 10, &number) : NULL;
+    at = at ? take_number(at, end, 16, &sum) : NULL;
+    if (!at || checksum((int)process, number, at, (size_t)(end - at)) != sum)
+        return 0;
+    if (process == SAID_NOBODY) {
+        const size_t word = strlen(words[SAID_ENDED]) + 1;
+
+        if ((size_t)(end - at) > word && memcmp(at, words[SAID_ENDED], word - 1) == 0)
+            snprintf(said->nobody, sizeof said->nobody, "%.*s", (int)((size_t)(end - at) - word),
+                     at + word);
+        return 1;
+    }
+    if (process >= (uint32_t)said->n) {
+        snprintf(why->text, sizeof why->text,
+                 "there is a process %" PRIu32 ", but %d were asked for", process, said->n);
+        return -1;
+    }
+    struct said_process *from = &said->process[process];
+
+    if (number != from->number) {
+        snprintf(why->text, sizeof why->text,
+                 "message %" PRIu32 " of process %" PRIu32 " comes where %u has to", number,
+                 process, from->number);
+        return -1;
+    }
+    ++from->number;
+    for (int word = 0; word < SAID_WORDS; ++word) {
+        const size_t length = strlen(words[word]);
+
+        if ((size_t)(end - at) > length && memcmp(at, words[word], length) == 0 &&
+            at[length] == ' ' &&
+            keep(from, (enum said_word)word, at + length + 1, (size_t)(end - at) - length - 1) == 0)
+            return 1;
+    }
+    snprintf(why->text, sizeof why->text, "a message of process %" PRIu32 " cannot be kept",
+             process);
+    return -1;
+}
+
+static const char *find_last(const char *line, const char *end)
+{
+    const char *found = NULL;
+
+    for (const char *at = line; (at = strstr(at, mark)) && at < end; ++at)
+        found = at;
+    return found;
+}
+
+/* A line of another process may stand within one: the rest of the outer one is behind it. */
+static int take_line(char *line, size_t length, char **broken, struct said *said,
+                     struct text_error *why)
+{
+    const char *inner = find_last(line, line + length);
+    int status = inner ? take(inner, line + length, said, why) : 0;
+
+    if (status < 0)
+        return -1;
+    const size_t left = status > 0 ? (size_t)(inner - line) : length;
+    const size_t before = *broken ? strlen(*broken) : 0;
+    char *whole = malloc(before + left + 1);
+
+    if (!whole) {
+        snprintf(why->text, sizeof why->text, "no memory for what processes said");
+        return -1;
+    }
+    memcpy(whole, *broken ? *broken : "", before);
+    memcpy(whole + before, line, left);
+    whole[before + left] = '\0';
+    free(*broken);
+    *broken = NULL;
+    const char *outer = find_last(whole, whole + before + left);
+    const size_t all = before + left, tail = sizeof mark - 1;
+
+    if (!outer) /* the mark itself may be cut */
+        *broken = strdup(whole + (all > tail ? all - tail : 0));
+    else if ((status = take(outer, whole + before + left, said, why)) == 0 &&
+             strlen(outer) < SAID_TEXT + 80)
+        *broken = strdup(outer);
+    free(whole);
+    return status < 0 ? -1 : 0;
+}
+
+int said_read(const char *text, int n, struct said *said, struct text_error *why)
+{
+    char *copy = strdup(text), *broken = NULL;
+    int status = copy && n <= SAID_PROCESSES ? 0 : -1;
+
+    *said = (struct said){.n = n};
+    if (status)
+        snprintf(why->text, sizeof why->text, "no memory for what processes said");
+    for (char *line = copy; status == 0 && line && *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        char *next = line[length] == '\n' ? line + length + 1 : NULL;
+
+        /* Without its end it is cut. */
+        line[length] = '\0';
+        if (next)
+            status = take_line(line, length, &broken, said, why);
+        line = next;
+    }
+    free(broken);
+    free(copy);
+    return status;
+}
+
+void said_free(struct said *said)
+{
+    for (int p = 0; p < said->n; ++p)
+        free(said->process[p].parts);
+    *said = (struct said){.n = 0};
+}

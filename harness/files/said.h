@@ -1,0 +1,59 @@
+/* files/said.h: what processes say to the one that had them started, over the standard output of a
+ * launcher.
+ *
+ * A launcher mixes what processes print, puts names before their lines, and prints lines of its
+ * own. So what is said is lines of a form of their own, short enough for one write, each with the
+ * process, its number there and a checksum:
+ *
+ *   lockstep-says-1 PROCESS NUMBER CHECKSUM WORD TEXT
+ *
+ * What is none of these is no message; a line that is cut, or of another version, is none. */
+#ifndef HARNESS_SAID_H
+#define HARNESS_SAID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text/text.h"
+
+enum said_word {
+    SAID_BEGUN, /* HOST PID LIBRARY */
+    SAID_PART,  /* of a text that is longer than a line */
+    SAID_ENDED, /* status, and why it is not ok */
+    SAID_TOLD,  /* to end, by a signal or because its time was over: why */
+    SAID_WORDS
+};
+enum { SAID_PROCESSES = 64, SAID_TEXT = 1024 }; /* at most */
+enum { SAID_NOBODY = 99 };                      /* a process that does not know which it is */
+
+/* One process that speaks. */
+struct said_speaker {
+    int fd, process;
+    unsigned number; /* of its next message */
+};
+
+/* 0, or -1 and errno. The text has no line break. */
+int said_write(struct said_speaker *speaker, enum said_word word, const char *text);
+/* A text of any length as parts. */
+int said_write_parts(struct said_speaker *speaker, const char *text);
+
+/* What has been heard of one of them. */
+struct said_process {
+    bool has[SAID_WORDS];
+    char begun[SAID_TEXT], ended[SAID_TEXT], told[SAID_TEXT];
+    char *parts; /* all of them; the list frees it */
+    size_t length;
+    unsigned number; /* of its next message */
+};
+struct said {
+    int n;                  /* processes */
+    char nobody[SAID_TEXT]; /* what the last of those said; "": nothing */
+    struct said_process process[SAID_PROCESSES];
+};
+
+/* Reads all that a launcher has printed, of n processes. 0, or -1 and why it cannot be used: a
+ * message is missing, twice there, or of a process that is none. said_free in any case. */
+int said_read(const char *text, int n, struct said *said, struct text_error *why);
+void said_free(struct said *said);
+
+#endif

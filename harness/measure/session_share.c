@@ -1,0 +1,243 @@
+/* measure/session_share.c: what processes that run a cell together tell each other, outside of what
+ * is timed: everything that a record says, and everything that is compared, is then the same in all
+ * of them. A cell of one process has nothing to share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/session.h"
+
+bool session_is_shared(const struct session *session)
+{
+    return dp_group_world(session->group) > dp_group_size(session->group);
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+struct gather {
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
+    int n;
+};
+
+static int open_gather(struct session *s, struct gather *g, const char *mine, size_t words,
+                       struct dp_error *err)
+{
+    const size_t all = words * (size_t)dp_group_world(s->group);
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < dp_group_size(s->group); ++r) {
+        struct dp_slot *slot = dp_group_slot(s->group, r);
+
+        g->n = r + 1;
+        status = dp_tensor_alloc(slot, DP_I32, 1, &words, &g->in[r], err);
+        if (status == 0)
+            status = dp_tensor_alloc(slot, DP_I32, 1, &all, &g->out[r], err);
+        if (status == 0)
+            status = dp_tensor_write(&g->in[r], mine + (size_t)r * words * sizeof(int32_t), err);
+    }
+    return status;
+}
+
+static void close_gather(struct gather *g)
+{
+    for (int r = 0; r < g->n; ++r) {
+        if (g->in[r].slot)
+            dp_tensor_free(&g->in[r]);
+        if (g->out[r].slot)
+            dp_tensor_free(&g->out[r]);
+    }
+}
+
+int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
+                   struct dp_error *err)
+{
+    struct gather g = {.n = 0};
+    int status;
+
+    /* It is no part of a step. */
+    dp_group_trace(session->group, NULL);
+    status = open_gather(session, &g, mine, bytes / sizeof(int32_t), err);
+    if (status == 0)
+        status = dp_spread(session->group, DP_SPREAD_ALLGATHER, 0, g.in, g.out, err);
+    if (status == 0)
+        status = dp_group_wait(session->group, err);
+    if (status == 0)
+        status = dp_tensor_read(all, &g.out[0], err);
+    close_gather(&g);
+    dp_group_trace(session->group, &session->trace);
+    return status;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+/* What a rank says of its part of a step. */
+struct said_of_step {
+    uint64_t start_ns, step_ns, clock_ns, kernels, matmul_ns;
+    uint64_t ns[DP_PHASES], bytes[DP_PHASES];
+};
+
+static void say(const struct session *s, const struct session_times *times, int r,
+                struct said_of_step *said)
+{
+    *said = (struct said_of_step){.start_ns = times->start_ns,
+                                  .step_ns = times->step_ns,
+                                  .clock_ns = session_clock_ns(),
+                                  .kernels = r == 0 ? s->kernels : 0,
+                                  .matmul_ns = s->trace.matmul_ns[r]};
+    memcpy(said->ns, s->trace.replica[r].ns, sizeof said->ns);
+    memcpy(said->bytes, s->trace.replica[r].bytes, sizeof said->bytes);
+}
+
+/* The first process's clock is all of theirs: so they stop at the same step. A step takes as long
+ * as it took the slowest. */
+static void hear(struct session *s, struct session_times *times, const struct said_of_step said[])
+{
+    *times = (struct session_times){said[0].start_ns, 0};
+    /* Who began earlier than the first may have taken longer. */
+    if (times->start_ns < s->end_ns)
+        times->start_ns = s->end_ns;
+    s->now_ns = said[0].clock_ns;
+    s->kernels = 0;
+    for (int r = 0; r < dp_group_world(s->group); ++r) {
+        times->step_ns = said[r].step_ns > times->step_ns ? said[r].step_ns : times->step_ns;
+        s->kernels += said[r].kernels;
+        s->trace.matmul_ns[r] = said[r].matmul_ns;
+        memcpy(s->trace.replica[r].ns, said[r].ns, sizeof said[r].ns);
+        memcpy(s->trace.replica[r].bytes, said[r].bytes, sizeof said[r].bytes);
+    }
+    s->end_ns = times->start_ns + times->step_ns;
+    s->now_ns = s->now_ns > s->end_ns ? s->now_ns : s->end_ns;
+}
+
+int session_share(struct session *session, struct session_times *times, struct dp_error *err)
+{
+    struct said_of_step mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
+    int status;
+
+    if (!session_is_shared(session))
+        return 0;
+    for (int r = 0; r < dp_group_size(session->group); ++r)
+        say(session, times, r, &mine[r]);
+    status = session_gather(session, mine, sizeof mine[0], all, err);
+    if (status == 0)
+        hear(session, times, all);
+    return status;
+}
+
+uint64_t session_now(const struct session *session)
+{
+    return session_is_shared(session) ? session->now_ns : session_clock_ns();
+}
+
+int session_together(struct session *session, struct dp_error *err)
+{
+    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
+
+    return session_is_shared(session) ? session_gather(session, mine, sizeof mine[0], all, err) : 0;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+int session_peaks(struct session *session, uint64_t peak[], struct dp_error *err)
+{
+    uint64_t mine[DP_MAX_SLOTS] = {0};
+    const int n = dp_group_size(session->group);
+
+    for (int r = 0; r < n; ++r) {
+        struct dp_slot_info info;
+
+        dp_slot_describe(dp_group_slot(session->group, r), &info);
+        mine[r] = info.peak_bytes;
+    }
+    if (session_is_shared(session))
+        return session_gather(session, mine, sizeof mine[0], peak, err);
+    memcpy(peak, mine, (size_t)n * sizeof mine[0]);
+    return 0;
+}
+
+int session_fingerprint(struct session *session, uint64_t digest, struct dp_error *err)
+{
+    uint64_t mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
+    int status;
+
+    if (!session_is_shared(session))
+        return 0;
+    for (int r = 0; r < dp_group_size(session->group); ++r)
+        mine[r] = digest;
+    if ((status = session_gather(session, mine, sizeof mine[0], all, err)))
+        return status;
+    for (int r = 1; r < dp_group_world(session->group); ++r)
+        if (all[r] != all[0])
+            return dp_fail(err, DP_EFAULT,
+                           "what rank %d has after the step is not what rank 0 has: fingerprints "
+                           "%016llx and %016llx",
+                           r, (unsigned long long)all[r], (unsigned long long)all[0]);
+    return 0;
+}
+
+/* Rows of a rank of the world. */
+static size_t rows_of(const struct session *s, int rank)
+{
+    const size_t world = (size_t)dp_group_world(s->group);
+
+    return s->rows / world + ((size_t)rank < s->rows % world);
+}
+
+/* Ranks have one row more or less: each sends as many as the most, behind its loss. */
+static void pack(const struct session *s, size_t width, size_t each, const float loss[],
+                 float mine[])
+{
+    const int first = dp_group_first(s->group);
+    const float *from = s->outputs;
+
+    for (int r = 0; r < first; ++r)
+        from += rows_of(s, r) * width;
+    for (int r = 0; r < dp_group_size(s->group); ++r, mine += each) {
+        const size_t n = rows_of(s, first + r) * width;
+
+        mine[0] = loss[r];
+        memcpy(mine + 1, from, n * sizeof *mine);
+        from += n;
+    }
+}
+
+static void unpack(struct session *s, size_t width, size_t each, const float all[])
+{
+    float *to = s->outputs;
+    double sum = 0;
+
+    for (int r = 0; r < dp_group_world(s->group); ++r, all += each) {
+        const size_t n = rows_of(s, r) * width;
+
+        memcpy(to, all + 1, n * sizeof *to);
+        sum += (double)all[0];
+        to += n;
+    }
+    s->loss_value = (float)sum;
+}
+
+int session_share_outputs(struct session *session, size_t width, const float loss[],
+                          struct dp_error *err)
+{
+    const size_t local = (size_t)dp_group_size(session->group);
+    const size_t world = (size_t)dp_group_world(session->group);
+    const size_t each = 1 + rows_of(session, 0) * width;
+    float *mine = calloc(local * each, sizeof *mine), *all = calloc(world * each, sizeof *all);
+    struct probe_shape shape[DP_MAX_SLOTS];
+    int status;
+
+    if (!mine || !all) {
+        status = dp_fail(err, DP_ENOMEM, "no memory for the outputs of %zu ranks", world);
+    } else {
+        pack(session, width, each, loss, mine);
+        status = session_gather(session, mine, each * sizeof *mine, all, err);
+        if (status == 0)
+            status = session_gather(session, session->probe.replica, sizeof shape[0], shape, err);
+    }
+    if (status == 0) {
+        unpack(session, width, each, all);
+        memcpy(session->probe.replica, shape, world * sizeof shape[0]);
+    }
+    free(mine);
+    free(all);
+    return status;
+}

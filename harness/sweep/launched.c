@@ -1,0 +1,288 @@
+/* sweep/launched.c: starts a cell through a launcher, and judges by what its processes said.
+ *
+ * A launcher may end well where a process did not, and print what it likes. So a pass takes the
+ * last word of every process. */
+#include "sweep/launched.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files/said.h"
+#include "sweep/launch.h"
+#include "sweep/launcher.h"
+
+enum { GRACE_SECONDS = 8, PATH_BYTES = 4096, WHO_BYTES = 120 };
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* "process 1 of 2 (host H, process 4711)" */
+static void who(const struct said *said, int p, char text[WHO_BYTES])
+{
+    const char *begun = said->process[p].begun;
+    const size_t host = strcspn(begun, " ");
+    const long pid = begun[host] == ' ' ? strtol(begun + host, NULL, 10) : 0;
+
+    if (said->process[p].has[SAID_BEGUN])
+        snprintf(text, WHO_BYTES, "process %d of %d (host %.*s, process %ld)", p, said->n,
+                 host < 64 ? (int)host : 64, begun, pid);
+    else
+        snprintf(text, WHO_BYTES, "process %d of %d", p, said->n);
+}
+
+static int fail(struct record_cell *cell, enum record_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(struct record_cell *cell, enum record_status status, const char *format, ...)
+{
+    va_list arguments;
+
+    cell->status = status;
+    cell->validated = false;
+    va_start(arguments, format);
+    vsnprintf(cell->reason, sizeof cell->reason, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* "the launcher ended with status 1" */
+static void how_it_ended(int status, char *text, size_t bytes)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, bytes, "the launcher died of signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, bytes, "the launcher ended with status %d", WEXITSTATUS(status));
+}
+
+/* ---- who is silent --------------------------------------------------------------------------- */
+
+enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
+
+static enum silence silence_of(const struct said_process *process)
+{
+    if (process->has[SAID_ENDED])
+        return SILENCES;
+    if (process->has[SAID_TOLD])
+        return SILENT_TOLD;
+    return process->has[SAID_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
+}
+
+/* The first in the order of the kinds, and how many are like it; -1: all have ended. */
+static int find_silent(const struct said *said, enum silence *kind, int *alike)
+{
+    for (int k = 0; k < SILENCES; ++k) {
+        int first = -1;
+
+        *kind = (enum silence)k;
+        *alike = 0;
+        for (int p = said->n - 1; p >= 0; --p)
+            if (silence_of(&said->process[p]) == *kind) {
+                first = p;
+                ++*alike;
+            }
+        if (first >= 0)
+            return first;
+    }
+    return -1;
+}
+
+/* "process 1 of 2 (host H, process 12) has begun, and said no more"; false: all have ended. */
+static bool name_silent(const struct said *said, char *text, size_t bytes)
+{
+    static const char *const words[SILENCES] = {
+        [SILENT_BEGUN] = "has begun, and neither ended nor was told to end",
+        [SILENT_ALWAYS] = "has not begun",
+        [SILENT_TOLD] = "was told to end"};
+    enum silence kind;
+    int alike;
+    const int p = find_silent(said, &kind, &alike);
+    char name[WHO_BYTES], others[40] = "";
+
+    if (p < 0)
+        return false;
+    who(said, p, name);
+    if (alike > 1)
+        snprintf(others, sizeof others, ", and %d more", alike - 1);
+    snprintf(text, bytes, "%s %s%s%s", name, words[kind], kind == SILENT_TOLD ? " " : "",
+             kind == SILENT_TOLD ? said->process[p].told : "");
+    snprintf(text + strlen(text), bytes - strlen(text), "%s", others);
+    return true;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static enum record_status status_of(const char *ended)
+{
+    for (int s = 0; s < RECORD_STATUSES; ++s) {
+        const size_t length = strlen(record_status_names[s]);
+
+        if (strncmp(ended, record_status_names[s], length) == 0 && ended[length] == ' ')
+            return (enum record_status)s;
+    }
+    return RECORD_BROKEN;
+}
+
+/* Of those that did not end well the first that says why itself: others repeat that it gave up. */
+static int find_failed(const struct said *said)
+{
+    int found = -1;
+
+    for (int p = said->n - 1; p >= 0; --p) {
+        const struct said_process *process = &said->process[p];
+        const bool failed = process->has[SAID_ENDED] && status_of(process->ended) != RECORD_OK;
+
+        if (failed && (found < 0 || !strstr(process->ended, " has given up")))
+            found = p;
+    }
+    return found;
+}
+
+static int accept(const struct said *said, struct record_cell *cell)
+{
+    const struct said_process *first = &said->process[0];
+    struct record_cell sent;
+    struct text_error err = {""};
+
+    if (!first->parts)
+        return fail(cell, RECORD_BROKEN, "process 0 of %d ended well, and sent no record", said->n);
+    if (record_cell_parse(first->parts, &sent, &err))
+        return fail(cell, RECORD_BROKEN, "the record of process 0 cannot be used: %.200s",
+                    err.text);
+    if (strcmp(sent.cell_id, cell->cell_id) != 0 || strcmp(sent.run_id, cell->run_id) != 0) {
+        record_cell_free(&sent);
+        return fail(cell, RECORD_BROKEN, "process 0 sent the record of another cell");
+    }
+    *cell = sent;
+    return 0;
+}
+
+static int judge(const struct launch_output *output, const struct said *said,
+                 double timeout_seconds, struct record_cell *cell)
+{
+    char silent[220], end[80];
+    const bool some = name_silent(said, silent, sizeof silent);
+    const int failed = find_failed(said);
+
+    how_it_ended(output->status, end, sizeof end);
+    if (failed >= 0) {
+        const char *ended = said->process[failed].ended;
+        char name[WHO_BYTES];
+
+        who(said, failed, name);
+        return fail(cell, status_of(ended), "%s: %.200s", name,
+                    ended + strcspn(ended, " ") + (strchr(ended, ' ') != NULL));
+    }
+    if (output->timed_out)
+        return fail(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)%s%s", timeout_seconds,
+                    some ? ": " : "", some ? silent : "");
+    if (said->nobody[0] != '\0')
+        return fail(cell, RECORD_BROKEN, "%.300s", said->nobody);
+    if (some)
+        return fail(cell, said->process[0].has[SAID_BEGUN] ? RECORD_CRASHED : RECORD_BROKEN,
+                    "%s; %s", silent, end);
+    if (output->status != 0)
+        return fail(cell, RECORD_CRASHED, "all processes ended well, but %s", end);
+    return accept(said, cell);
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+/* Ranks of each host, once all processes have said where they are. */
+static void note_hosts(const struct said *said, const struct cell_config *config,
+                       struct record_cell *cell)
+{
+    const char *host[SAID_PROCESSES];
+    int ranks[SAID_PROCESSES] = {0}, hosts = 0;
+    size_t used = 0;
+
+    for (int p = 0; p < said->n; ++p) {
+        const char *begun = said->process[p].begun;
+        const size_t length = strcspn(begun, " ") + 1;
+        int h = 0;
+
+        if (!said->process[p].has[SAID_BEGUN])
+            return;
+        while (h < hosts && strncmp(host[h], begun, length) != 0)
+            ++h;
+        hosts += h == hosts;
+        host[h] = begun;
+        ranks[h] += (int)config->per_process;
+    }
+    cell->hosts = hosts;
+    for (int h = 0; h < hosts && used < sizeof cell->host_ranks; ++h)
+        used += (size_t)snprintf(cell->host_ranks + used, sizeof cell->host_ranks - used, "%s%d",
+                                 h > 0 ? "," : "", ranks[h]);
+    const char *pid = strchr(said->process[0].begun, ' ');
+    const char *library = pid ? strchr(pid + 1, ' ') : NULL;
+
+    snprintf(cell->mpi_library, sizeof cell->mpi_library, "%s", library ? library + 1 : "");
+}
+
+/* ---- a cell ---------------------------------------------------------------------------------- */
+
+/* mpirun -n 2 /path/of/lockstep cell ... NULL: it cannot be said. */
+static char **make_argument(struct launcher *words, char *self, struct launch_command *command)
+{
+    char **argument = calloc((size_t)words->n + LAUNCH_ARGUMENTS + 1, sizeof *argument);
+    const ssize_t length = readlink("/proc/self/exe", self, PATH_BYTES - 1);
+
+    if (!argument || length < 0) {
+        free(argument);
+        return NULL;
+    }
+    self[length] = '\0';
+    memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
+    memcpy(argument + words->n, command->argument, sizeof command->argument);
+    argument[words->n] = self;
+    return argument;
+}
+
+static void hear(struct launch_output *output, const struct cell_config *config,
+                 double timeout_seconds, struct record_cell *cell)
+{
+    struct text_error why = {""};
+    struct said said;
+
+    if (output->too_long)
+        fail(cell, RECORD_BROKEN, "the launcher printed more than a record can be");
+    else if (said_read(output->text ? output->text : "", cell_processes(config), &said, &why))
+        fail(cell, RECORD_BROKEN, "what the launcher printed cannot be used: %.200s", why.text);
+    else
+        (void)judge(output, &said, timeout_seconds, cell);
+    if (!output->too_long) {
+        note_hosts(&said, config, cell);
+        said_free(&said);
+    }
+}
+
+int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
+                  struct record_cell *cell)
+{
+    struct cell_config timed = *config;
+    struct launch_command command;
+    struct launch_output output;
+    struct launcher words;
+    char self[PATH_BYTES], **argument = NULL;
+
+    timed.timeout = timeout_seconds;
+    cell_identify(config, cell);
+    launch_command(&timed, &command);
+    if (launcher_words(launcher, cell_processes(config), &words) == 0)
+        argument = make_argument(&words, self, &command);
+    if (!argument ||
+        launch_gently(argument[0], argument, timeout_seconds, GRACE_SECONDS, &output) != 0) {
+        fail(cell, RECORD_BROKEN, "no launcher could be started: %s", strerror(errno));
+        free(argument);
+        return 0;
+    }
+    if (!output.interrupted)
+        hear(&output, config, timeout_seconds, cell);
+    free(argument);
+    free(output.text);
+    return output.interrupted ? 1 : 0;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# launched.sh MPIRUN KIND LOCKSTEP CASE: cells of several processes. What launchers and processes do
+# wrong is never a pass, and the record names it; no process is left.
+# shellcheck disable=SC2016 # what launchers do is expanded by them
+set -euo pipefail
+mpirun=$1 kind=$2 lockstep=$3 case=$4
+here=$(cd "$(dirname "$0")" && pwd)
+command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export LAUNCH="$here/launch.sh $mpirun $kind" PATH="$dir:$PATH"
+
+# start NAME TEXT: a launcher of one word, so that paths may have any length.
+start() {
+    { echo '#!/usr/bin/env bash' && echo 'n=$1 && shift' && echo "$2"; } >"$1"
+    chmod +x "$1"
+}
+fail() { echo "FAIL $case: $*" && cat err && exit 1; }
+short=(--workload "mlp:7,5,3" --seconds 0.01 --steps 4:20)
+# sweep STATUS LAUNCHER OPTION...
+sweep() {
+    local want=$1 launcher=$2 status=0
+    shift 2
+    rm -f a.jsonl
+    "$lockstep" sweep --launcher "$launcher {n}" --batch 11 --bind none --out a.jsonl \
+        "$@" >out 2>err || status=$?
+    [ "$status" = "$want" ] || fail "exit status $status, not $want"
+}
+# says STATUS REASON: what the record of the only cell says.
+says() {
+    grep -Eq "\"status\":\"$1\"" a.jsonl || fail "no cell is $1"
+    grep -Eq "\"reason\":\"$2\"" a.jsonl || fail "the reason is not '$2': $(grep -o '"reason":"[^"]*"' a.jsonl)"
+}
+# ours: the processes of this test, by its folder.
+ours() {
+    for p in /proc/[0-9]*; do
+        if [ "$(readlink "$p/cwd")" = "$dir" ] && grep -qs '^lockstep cell' "$p/comm"; then
+            echo "${p#/proc/}"
+        fi
+    done
+}
+left() {
+    sleep 0.5
+    [ -z "$(ours)" ] || fail "left behind: $(ours)"
+}
+
+start good 'exec bash $LAUNCH $n "$@"'
+case $case in
+verified)
+    sweep 0 good "${short[@]}" --counts 1,2,4 --per-process 0,1
+    [ "$(grep -c '"status":"ok"' a.jsonl)" = 6 ] || fail "not 6 cells"
+    [ "$(grep -c '"per_process":1.*"hosts":1,"host_ranks":"[124]"' a.jsonl)" = 3 ] || fail "no hosts"
+    sweep 0 good --counts 4 --per-process 2 --workload cnn --seconds 0.01 --steps 4:20
+    "$lockstep" report a.jsonl --out page >/dev/null 2>err || fail "no report"
+    grep -q 'mpi.*per-process 2' page/summary.md || fail "the report does not say processes"
+    ;;
+banners)
+    start loud 'echo "a banner" && printf "lockstep-says-2 0 0 00000000 ended ok\nhalf"
+        bash $LAUNCH $n "$@" && printf "the end"'
+    sweep 0 loud "${short[@]}" --counts 2
+    ;;
+cut)
+    start cuts 'bash $LAUNCH $n "$@" | sed "/ part /s/,\"raw\"/,\"ra/"'
+    sweep 2 cuts "${short[@]}" --counts 2
+    says broken 'what the launcher printed cannot be used: message [0-9]* of process 0 comes where [0-9]* has to'
+    ;;
+early)
+    # One process ends well before it has begun: Open MPI lets the other wait for it, MPICH ends it.
+    start wrap 'case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}} in 1) exit 0 ;; esac
+        exec "$n" "$@"'
+    start early 'bash $LAUNCH $n wrap "$@" || true'
+    want=1 && [ "$kind" = openmpi ] || want=2
+    sweep "$want" early "${short[@]}" --counts 2 --timeout 2
+    says '(broken|timeout)' '.*(process [01] of 2|MPI has not started within).*'
+    ;;
+fewer)
+    start fewer 'exec bash $LAUNCH 1 "$@"'
+    sweep 2 fewer "${short[@]}" --counts 2
+    says broken 'process 0 of 1 .* was told of 2 processes, there are 1'
+    ;;
+nothing)
+    start nothing 'exit 0'
+    sweep 2 nothing "${short[@]}" --counts 2
+    says broken 'process 0 of 2 has not begun, and 1 more; the launcher ended with status 0'
+    ;;
+hangs)
+    start hangs 'exec sleep 60'
+    sweep 1 hangs "${short[@]}" --counts 2 --timeout 1
+    says timeout 'killed after 1 s .--timeout.: process 0 of 2 has not begun, and 1 more'
+    ;;
+killed | stopped)
+    # A launcher that says that all is well.
+    start kind 'bash $LAUNCH $n "$@" || exit 0'
+    signal=KILL && [ "$case" = killed ] || signal=STOP
+    (
+        for _ in $(seq 100); do
+            sleep 0.1
+            p=$(ours | tail -1)
+            [ -z "$p" ] || break
+        done
+        sleep 1 && kill "-$signal" "$p"
+    ) &
+    sweep 1 kind --counts 2 --workload mlp:7,5,3 --seconds 7 --steps 10:90000 --timeout 8
+    wait
+    if [ "$case" = killed ]; then
+        says '(crashed|failed)' '.*process [01] of 2 .*'
+    else
+        says failed '.*rank [01] .* did not join [a-z]+ [0-9]+ within .*'
+    fi
+    ;;
+options)
+    bad() {
+        local text=$1 status=0
+        shift
+        "$lockstep" sweep --out a.jsonl "$@" >out 2>err || status=$?
+        [ "$status" = 2 ] || fail "exit status $status, not 2: $*"
+        grep -q -- "$text" err || fail "no '$text': $*"
+        [ ! -e a.jsonl ] || fail "a file was made: $*"
+    }
+    bad "'mpiexec' has no {n}" --launcher mpiexec
+    bad "there is no program 'no-such'" --launcher 'no-such {n}'
+    bad "mode dp is of one process; allowed with a launcher: ddp" --launcher 'good {n}' --mode dp,ddp
+    bad "collective is of one process" --launcher 'good {n}' --collective allreduce
+    bad "trace is of one process" --launcher 'good {n}' --trace t.json
+    bad "per-process 2 needs --launcher" --per-process 2 --mode ddp
+    bad "must be a multiple of 2" --launcher 'good {n}' --per-process 2 --counts 1,2
+    bad "does not go with --chain" --launcher 'good {n}' --counts 2 --chain 4
+    bad "does not go with --communicator" --launcher 'good {n}' --counts 2 --communicator staged
+    ;;
+*) echo "unknown case '$case'" && exit 2 ;;
+esac
+left

@@ -1,0 +1,132 @@
+/* said.c: what processes say through a launcher that mixes, cuts and adds lines. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/said.h"
+
+enum { LONG = 5000, ROOM = 32768 };
+
+/* What two processes print: the first also a long text. */
+static size_t speak(char text[ROOM], const char *record)
+{
+    int ends[2];
+    cr_assert(pipe(ends) == 0);
+    struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
+    cr_assert(said_write(&speaker[0], SAID_BEGUN, "h1 10 An MPI") == 0);
+    cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
+    cr_assert(said_write_parts(&speaker[0], record) == 0);
+    cr_assert(said_write(&speaker[1], SAID_TOLD, "by SIGTERM") == 0);
+    cr_assert(said_write(&speaker[0], SAID_ENDED, "ok ") == 0);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t n = 1; n > 0; used += (size_t)n)
+        n = read(ends[0], text + used, ROOM - 1 - used);
+    close(ends[0]);
+    text[used] = '\0';
+    return used;
+}
+
+static char *long_text(void)
+{
+    char *record = malloc(LONG + 1);
+    cr_assert(record);
+    for (int i = 0; i < LONG; ++i)
+        record[i] = (char)('a' + i % 23);
+    record[LONG] = '\0';
+    return record;
+}
+
+static void expect_all(const char *text, const char *record)
+{
+    struct said said;
+    struct text_error why = {""};
+    cr_assert(said_read(text, 2, &said, &why) == 0, "%s", why.text);
+    cr_assert(said.process[0].has[SAID_ENDED] && !said.process[0].has[SAID_TOLD]);
+    cr_assert(said.process[1].has[SAID_TOLD] && !said.process[1].has[SAID_ENDED]);
+    cr_assert_str_eq(said.process[0].begun, "h1 10 An MPI");
+    cr_assert_str_eq(said.process[1].told, "by SIGTERM");
+    cr_assert_str_eq(said.process[0].parts, record);
+    said_free(&said);
+}
+
+Test(said, is_heard_between_banners)
+{
+    char text[ROOM], with[2 * ROOM], *record = long_text();
+    speak(text, record);
+    expect_all(text, record);
+    snprintf(with, sizeof with,
+             "A banner\nlockstep-says-2 0 0 12345678 ended ok\nhalf a%s\nthe end", text);
+    expect_all(with, record);
+    free(record);
+}
+
+/* A line of another process stands in one, at every place. */
+Test(said, is_heard_within_another_line)
+{
+    static const char inner[] = "a line\n";
+    char text[ROOM], with[ROOM + 64], *record = long_text();
+    const size_t n = speak(text, "short");
+    char *part = strstr(text, "part short");
+    char *told = strstr(text, "\nlockstep-says-1 1 1"), moved[200];
+    cr_assert(part && told);
+    const size_t length = strcspn(told + 1, "\n") + 2;
+    memcpy(moved, told, length);
+    moved[length] = '\0';
+    memmove(told, told + length, n - (size_t)(told - text) - length + 1);
+    for (char *at = part - 20; at < part + 8; ++at) {
+        snprintf(with, sizeof with, "%.*s%s%s", (int)(at - text), text, moved, at);
+        expect_all(with, "short");
+    }
+    snprintf(with, sizeof with, "%s%s", inner, text);
+    struct said said;
+    struct text_error why = {""};
+    cr_assert(said_read(with, 2, &said, &why) == 0 && !said.process[1].has[SAID_TOLD]);
+    said_free(&said);
+    free(record);
+}
+
+/* Cut anywhere, or with another byte anywhere: never all of it. */
+Test(said, damaged_lines_are_no_messages, .timeout = 50)
+{
+    char text[ROOM], *record = long_text();
+    const size_t n = speak(text, "short");
+    const size_t end = (size_t)(strstr(text, "ended ok ") - text) + 9;
+    for (size_t i = 0; i < n; ++i) {
+        char damaged[ROOM];
+        struct said said;
+        struct text_error why = {""};
+        memcpy(damaged, text, n + 1);
+        if (damaged[i] == '\n')
+            continue;
+        damaged[i] ^= 1;
+        const bool read = said_read(damaged, 2, &said, &why) == 0;
+        cr_assert(!read || !said.process[0].has[SAID_BEGUN] || !said.process[1].has[SAID_BEGUN] ||
+                      !said.process[0].has[SAID_ENDED] || !said.process[1].has[SAID_TOLD] ||
+                      !said.process[0].parts,
+                  "byte %zu", i);
+        said_free(&said);
+        memcpy(damaged, text, n + 1);
+        damaged[i < end ? i : end] = '\0';
+        cr_assert(said_read(damaged, 2, &said, &why) == 0 && !said.process[0].has[SAID_ENDED]);
+        said_free(&said);
+    }
+    free(record);
+}
+
+Test(said, of_others_is_refused)
+{
+    char text[ROOM], twice[2 * ROOM];
+    struct said said;
+    struct text_error why = {""};
+    speak(text, "short");
+    cr_assert(said_read(text, 1, &said, &why) == -1);
+    cr_assert_str_eq(why.text, "there is a process 1, but 1 were asked for");
+    said_free(&said);
+    snprintf(twice, sizeof twice, "%s%s", text, text);
+    cr_assert(said_read(twice, 2, &said, &why) == -1);
+    cr_assert_str_eq(why.text, "message 0 of process 0 comes where 3 has to");
+    said_free(&said);
+}
