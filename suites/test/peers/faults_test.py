@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """faults_test.py: a PyTorch arm that computes something else is found and not reported.
 
-Each fault replaces one part of programs.py and is then launched as compare.py would. Without a
-fault a launch of 3 ranks is good, and one of each model; mlp is in compare_test.sh. 77: no PyTorch
-here.
+Each fault replaces one part of programs.py and is then launched as compare.py would, but in forked
+processes. Without a fault a launch of 3 ranks is good, and one of each model; mlp is in
+compare_test.sh, where processes start from nothing. 77: no PyTorch here.
 usage: faults_test.py FOLDER LOCKSTEP"""
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import traceback
+from types import SimpleNamespace
+from typing import NoReturn
 
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-# Put in front of worker.main: what is wrong, and the arm that must notice.
+# Done before worker.main: what is wrong, and the arm that must notice.
 FAULTS = {
     "none, 3 ranks": ("ddp", ""),
     "no average": ("ddp", "programs.wrap = lambda model, settings: model"),
@@ -47,41 +51,81 @@ FAULTS = {
                                          "programs.nn.BatchNorm2d.forward = lambda self, x: "
                                          "programs.torch.cat([was(self, x[:6]), was(self, x[6:])])"),
 }
-WORKER = """import sys
-sys.path.insert(0, {folder!r})
-from lockstep_peers import programs, worker
-{fault}
-worker.main(sys.argv[1:])
-"""
+
+
+class Forked:
+    """What launch.py wants of subprocess.Popen: a worker with a fault, forked from here. Importing
+    PyTorch takes longer than all that a worker does, and here it is done once for all of them."""
+
+    fault = ""
+
+    def __init__(self, command: list[str], stdin: int, stdout, stderr, start_new_session: bool,
+                 env: dict[str, str]):
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                self.work(command, stdout.fileno(), stderr.fileno(), env)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+
+    def work(self, command: list[str], out: int, err: int, env: dict[str, str]) -> NoReturn:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.environ.update(env)
+        from lockstep_peers import programs, worker
+        exec(self.fault, {"programs": programs})
+        worker.main(command[-1:])
+
+    def ended(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid != 0:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def poll(self) -> int | None:
+        return self.ended(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        return self.ended(0)
 
 
 def main(folder: str, lockstep: str) -> int:
+    from lockstep_peers import compare, launch
+    from lockstep_peers.workloads import peers, workload_of
+
+    # Before PyTorch and numpy, which read these when they are loaded.
+    os.environ.update({**launch.ONE_THREAD, **compare.ENVIRONMENT})
     try:
         import numpy  # noqa: F401
         import torch  # noqa: F401
     except ImportError:
         print("faults_test.py: no PyTorch")
         return 77
-    from lockstep_peers import compare, launch, reference
-    from lockstep_peers.workloads import peers, workload_of
+    from lockstep_peers import programs, reference  # noqa: F401
 
-    failed = 0
+    failed, references = 0, {}
     os.makedirs(folder, exist_ok=True)
     cores = sorted(os.sched_getaffinity(0))
+    launch.subprocess = SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL)
     for name, (mode, fault) in FAULTS.items():
         model = next((model for model in peers(lockstep) if model in name), "mlp:12,8,4")
         workload = workload_of(lockstep, model)
         cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
-        worker, expected = os.path.join(folder, "worker.py"), os.path.join(
-            folder, f"{devices}.npz")
-        with open(worker, "w", encoding="utf-8") as file:
-            file.write(WORKER.format(folder=PEERS, fault=fault))
-        launch.WORKER = [worker]
-        reference.write(expected, workload, cell.batch, 7, devices)
+        if (model, devices) not in references:
+            references[model, devices] = os.path.join(folder, f"{len(references)}.npz")
+            reference.write(references[model, devices], workload, cell.batch, 7, devices)
+        Forked.fault = fault
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
                            compare.ENVIRONMENT, {model: workload})
-        found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices), expected)
+        found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices),
+                              references[model, devices])
         want = "ok" if name.startswith("none") else "broken" if "dies" in name else "wrong"
         print(f"{name:28} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
         failed += found["status"] != want
