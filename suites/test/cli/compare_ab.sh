@@ -96,8 +96,8 @@ two="$quiet --pairs 8 --allow-disturbed"
 # A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
 wrapper slow 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
-    'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+250us; set -- "$@" "$word"; done' \
-    '"$lockstep" "$@" | sed "s/virt:2+250us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
+    'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+1000us; set -- "$@" "$word"; done' \
+    '"$lockstep" "$@" | sed "s/virt:2+1000us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
 expect_status 1 "$lockstep" compare --ab "$lockstep" ./slow $two
 has '^REGRESSED, all cells together: they are slower. NEW/OLD [1-9][0-9.]*'
 has 'REGRESSED mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads NEW/OLD [1-9][0-9.]* \[[1-9].*(few: the minimum of 10 steps)'
@@ -155,7 +155,7 @@ busy()
         "*) share='\"foreign_frac\":0.3,\"steal_frac\":0.02' ;;" \
         'esac' \
         "case \$*\$share in *'--launch 3 '*0.31*) share='\"foreign_frac\":0.31,\"steal_frac\":0.03' ;; esac" \
-        'case $0 in *slow*) late=200us ;; *) late=20us ;; esac' \
+        'case $0 in *slow*) late=600us ;; *) late=60us ;; esac' \
         'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
         'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+$late; set -- "$@" "$word"; done' \
         '"$lockstep" "$@" | sed "s/virt:2+$late/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/;s/\"foreign_frac\":[^,]*,\"steal_frac\":[^,]*/$share/"; exit'
@@ -204,7 +204,7 @@ has 'INCONCLUSIVE mlp.*; disturbed: 2 of 8 pairs; with all pairs REGRESSED, with
 # One program under two names, of which the one is slower for reasons of its own: what is found of
 # a program and itself is a false alarm, and 3 says that nothing on this machine can be believed.
 wrapper twin_a 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
-    'case $0 in *twin_a) late=25us ;; *) late=250us ;; esac' \
+    'case $0 in *twin_a) late=100us ;; *) late=1000us ;; esac' \
     'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
     'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+$late; set -- "$@" "$word"; done' \
     '"$lockstep" "$@" | sed "s/virt:2+$late/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
@@ -246,15 +246,15 @@ has '^NOT FIT for comparisons of these cells: 1 of 1 cells are INVALID'
 # Two sets of options of this build.
 sets="--allow-dirty --allow-disturbed --bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
 for form in text md json; do
-    expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+250us' $sets --format $form
+    expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+1000us' $sets --format $form
     has 'REGRESSED'
     has_not 'A/A'
     case $form in
     text)
-        has 'OLD: this program --devices virt:2: lockstep .*NEW: this program --devices virt:2+250us: lockstep'
-        has 'against mlp:8,6,4 dp virt:2+250us, 8 rows'
+        has 'OLD: this program --devices virt:2: lockstep .*NEW: this program --devices virt:2+1000us: lockstep'
+        has 'against mlp:8,6,4 dp virt:2+1000us, 8 rows'
         ;;
-    md) has '^### REGRESSED, .*| REGRESSED | mlp:8,6,4 dp virt:2+250us, 8 rows, f32, cpu/threads | [1-9]' ;;
+    md) has '^### REGRESSED, .*| REGRESSED | mlp:8,6,4 dp virt:2+1000us, 8 rows, f32, cpu/threads | [1-9]' ;;
     json) has '"schema": "lockstep/compare/1.0", "class": "I",.*"all": {[^}]*"verdict": "REGRESSED".*"exit": 1' ;;
     esac
 done
@@ -267,7 +267,7 @@ has 'dp virt:2, 8 rows, f32, cpu/threads against mlp:8,6,4 dp virt:2, 8 rows, f3
 for turn in 0 1; do
     wrapper turn$turn 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
         'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
-        "case \$* in *'--launch '*[13579]' --run-id '*) late=\$((100 + 250 * $turn)) ;; *) late=\$((350 - 250 * $turn)) ;; esac" \
+        "case \$* in *'--launch '*[13579]' --run-id '*) late=\$((300 + 700 * $turn)) ;; *) late=\$((1000 - 700 * $turn)) ;; esac" \
         'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+${late}us; set -- "$@" "$word"; done' \
         '"$lockstep" "$@" | sed "s/virt:2+${late}us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
 done
