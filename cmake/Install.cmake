@@ -78,7 +78,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/profiles/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles FILES_MATCHING PATTERN "*.yaml")
 # Copied from and run: the scripts stay executable.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/accept DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs USE_SOURCE_PERMISSIONS)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/accept ${PROJECT_SOURCE_DIR}/docs/clusters DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs USE_SOURCE_PERMISSIONS)
 # The digits are in the program; this is for those who want to see them, and for their licence.
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/digits.csv

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# hosts.sh HOSTS KIND LOCKSTEP CASE: cells over the hosts that scripts/hosts makes, with TCP between
-# them. HOSTS: that script. 77: it is for Open MPI, or namespaces are not allowed here.
+# hosts.sh HOSTS KIND LOCKSTEP CASE YAML_LINES: cells over the hosts that scripts/hosts makes, with TCP between
+# them. HOSTS: that script, in its tree. 77: it is for Open MPI, or namespaces are not allowed here.
 set -euo pipefail
-hosts=$1 kind=$2 lockstep=$3 case=$4
+hosts=$1 kind=$2 lockstep=$3 case=$4 yaml_lines=$5
 [ "$kind" = openmpi ] || { echo "scripts/hosts is for Open MPI, this build has $kind" && exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -23,6 +23,7 @@ on() {
     [ "$status" = "$want" ] || fail "exit status $status, not $want"
 }
 sweep=("$lockstep" sweep --launcher mpirun --batch 11 --bind none --out a.jsonl)
+short=(--workload "mlp:7,5,3" --batch 11 --bind none --seconds 0.01 --steps 4:20 --out a.jsonl)
 # ok CELLS HOSTS RANKS: so many cells are verified, with these hosts and ranks of each.
 ok() {
     [ "$(grep -c "\"status\":\"ok\".*\"hosts\":$2,\"host_ranks\":\"$3\"" a.jsonl)" = "$1" ] ||
@@ -55,12 +56,12 @@ nothing_left() { [ -z "$(left)" ]; }
 link() {
     local pid
     "$lockstep" sweep --launcher mpirun --counts 2 --workload mlp:7,5,3 --batch 11,12 --launches 1 \
-        --steps 10:90000 --seconds 2 --timeout 6 --bind none --out a.jsonl &
+        --steps 10:90000 --seconds 2 --timeout 8 --bind none --out a.jsonl &
     pid=$!
     wait_until 20 is_measuring || fail "nothing was measured"
     "$LOCKSTEP_ON" h1 ip link set eth0 down
-    # Half of --timeout, 0.4 s for an answer, and a second.
-    wait_until 5 no_ranks || fail "ranks wait for a host that is gone"
+    # Half of --timeout, 0.4 s for an answer, and time to end on a machine with other work.
+    wait_until 8 no_ranks || fail "ranks wait for a host that is gone"
     "$LOCKSTEP_ON" h1 ip link set eth0 up
     local status=0
     wait $pid || status=$?
@@ -89,7 +90,7 @@ four)
     ;;
 link)
     on 2 0 -- bash -e -c link
-    grep -qE '"reason":"process 0 of 2 \(host h0, [^"]*: rank 1 \(host h1, process [0-9]+\) did not join [a-z]+ [0-9]+ within 3.0 s: it does not answer"' a.jsonl ||
+    grep -qE '"reason":"process 0 of 2 \(host h0, [^"]*: rank 1 \(host h1, process [0-9]+\) did not join [a-z]+ [0-9]+ within 4.0 s: it does not answer"' a.jsonl ||
         fail "h1 is not named: $(grep -o '"reason":"[^"]*"' a.jsonl)"
     ok 1 2 1,1
     ;;
@@ -112,6 +113,20 @@ arguments)
             wait $! 2>/dev/null && fail "$signal: status 0"
             wait_until 2 command_ended || fail "$signal, $moment: the command goes on"
         done
+    done
+    ;;
+clusters)
+    # What is copied from docs/clusters is what is run, but for the size of its cells and where their file is.
+    for row in 2:1,2:2:compose.yaml:services.h0.command 4:1,2,4:3:mpijob.yaml:'.*Launcher.*command'; do
+        IFS=: read -r n counts cells file key <<<"$row"
+        "$yaml_lines" "$(dirname "$hosts")/../docs/clusters/$file" >lines || fail "$file"
+        mapfile -t words < <(sed -nE "s/^0.$key.[0-9]+\t//p" lines)
+        [[ "${words[*]}" == "lockstep sweep --launcher "*" --counts $counts "*"--out /"* ]] ||
+            fail "$file: another command: ${words[*]}"
+        rm -f a.jsonl
+        on "$n" 0 -- "$lockstep" "${words[@]:1:${#words[@]}-3}" "${short[@]}"
+        [ "$(grep -c '"status":"ok"' a.jsonl)" = "$cells" ] || fail "$file: not $cells cells for $counts"
+        [ "$(grep -c "\"status\":\"ok\".*\"hosts\":$n," a.jsonl)" = 1 ] || fail "$file: no cell on $n hosts"
     done
     ;;
 *) echo "unknown case '$case'" && exit 2 ;;

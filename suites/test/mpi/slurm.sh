@@ -11,7 +11,8 @@ done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-export dir lockstep PATH
+batch=$(dirname "$hosts")/../docs/clusters/sweep.sbatch
+export dir lockstep batch PATH
 
 skip() {
     echo "$1 does not start here: $(tail -n 1 "$1.log" 2>/dev/null)"
@@ -60,6 +61,8 @@ job() {
     daemons
     "$lockstep" sweep --launcher srun --counts 1,2 --per-process 1 --workload mlp:7,5,3 --batch 11 --bind none \
         --seconds 0.01 --steps 4:20 --out a.jsonl
+    PATH=${lockstep%/*}:$PATH sbatch --wait --ntasks=4 --output=job.out "$batch" job.jsonl --workload mlp:7,5,3 \
+        --batch 11 --bind none --seconds 0.01 --steps 4:20 || { cat job.out && return 1; }
 }
 export -f skip daemons job
 
@@ -67,7 +70,13 @@ status=0
 "$hosts" 1 -- bash -euo pipefail -c job >out 2>&1 || status=$?
 [ "$status" != 77 ] || { tail -n 1 out && exit 77; }
 [ "$status" = 0 ] || { echo "FAIL: exit status $status" && cat out && exit 1; }
-cells=$(grep -c '"status":"ok".*"hosts":1,"host_ranks":"[12]"' a.jsonl || true)
-if [ "$cells" != 2 ] || ! head -n 1 a.jsonl | grep -q '"launcher":"srun'; then
-    echo "FAIL: $cells cells, not 2, or another launcher" && cat out && exit 1
-fi
+# cells FILE RANKS N: N cells are verified, each of so many ranks.
+cells() {
+    local n
+    n=$(grep -c "\"status\":\"ok\".*\"hosts\":1,\"host_ranks\":\"$2\"" "$1" || true)
+    if [ "$n" != "$3" ] || ! head -n 1 "$1" | grep -q '"launcher":"srun'; then
+        echo "FAIL: $1 has $n cells, not $3, or another launcher" && cat out && exit 1
+    fi
+}
+cells a.jsonl '[12]' 2
+cells job.jsonl '[124]' 3
