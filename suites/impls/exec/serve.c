@@ -4,9 +4,14 @@
 #include "serve.h"
 #include "serve_modes.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Rooms for results are large and mostly stay empty. A mapping of its own costs what is written to
+ * it; from the heap, all of it would be cleared each time. */
+enum { MAPPED_BYTES = 64 * 1024 };
 
 static json_t *error_of(int status, const struct impl_error *err)
 {
@@ -69,6 +74,7 @@ int main(int argc, char **argv)
     char reason[600];
 
     memset(&serve, 0, sizeof serve);
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     if (argc < 2 || argc > 4 || (argc > 2 && !mode)) {
         fprintf(stderr, "usage: lockstep_serve IMPLEMENTATION [MODE [OPERATION]]; modes:");
         serve_list_modes(stderr);
