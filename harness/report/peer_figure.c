@@ -19,6 +19,7 @@ static const struct {
     {"tutorial", 30, "lockstep 2 / PyTorch DDP 2", 0.05},
     {"tutorial", 30, "lockstep 2 / PyTorch plain", 0.5},
     {"mlp:1024,1024,1024,1024", 256, "lockstep DDP 2 / PyTorch DDP 2", 0.55},
+    {"mlp:1024,1024,1024,1024", 2048, "lockstep MPI 2 / PyTorch DDP 2", 0.55},
     {"cnn", 64, "lockstep 2 / PyTorch's faster", 0.8},
     {"cnn", 512, "lockstep 2 / PyTorch's faster", 0.8},
     {"lstm", 64, "lockstep 2 / PyTorch's faster", 0.8},

@@ -16,11 +16,14 @@ static const json_int_t STEP_NS_MAX = INT64_C(86400) * 1000000000;
 
 static const struct {
     const char *program, *mode;
-} kinds[PEER_KINDS] = {
-    [PEER_LOCKSTEP_DP] = {"lockstep", "dp"},       [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp"},
-    [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"}, [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
-    [PEER_PYTORCH_DP] = {"pytorch", "dp"},         [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
-    [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
+} kinds[PEER_KINDS] = {[PEER_LOCKSTEP_DP] = {"lockstep", "dp"},
+                       [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp"},
+                       [PEER_LOCKSTEP_PROCESSES] = {"lockstep", "processes"},
+                       [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"},
+                       [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
+                       [PEER_PYTORCH_DP] = {"pytorch", "dp"},
+                       [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
+                       [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
 
 /* The first fault wins. */
 static void fault(struct text_error *err, const char *format, ...)

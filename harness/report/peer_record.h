@@ -16,6 +16,7 @@ enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 16, PEER
 enum peer_kind {
     PEER_LOCKSTEP_DP,
     PEER_LOCKSTEP_DDP,
+    PEER_LOCKSTEP_PROCESSES, /* DDP, a process for each rank */
     PEER_LOCKSTEP_PLAIN,
     PEER_PYTORCH_DDP,
     PEER_PYTORCH_DP, /* on GPUs, in place of DDP */
@@ -92,7 +93,7 @@ struct peer_comparison {
     struct report_value value;
     bool speedup;
 };
-enum { PEER_COMPARISONS = 8 };
+enum { PEER_COMPARISONS = 10 };
 /* Those that make sense for so many devices; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);

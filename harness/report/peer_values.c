@@ -108,6 +108,7 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     const struct peer_arm *ours = peer_find(cell, PEER_LOCKSTEP_DP, k);
     const struct peer_arm *one = peer_find(cell, PEER_LOCKSTEP_DP, 1);
     const struct peer_arm *ranks = peer_find(cell, PEER_LOCKSTEP_DDP, k);
+    const struct peer_arm *processes = peer_find(cell, PEER_LOCKSTEP_PROCESSES, k);
     const struct peer_arm *bare = peer_find(cell, PEER_LOCKSTEP_PLAIN, 1);
     const struct peer_arm *parallel = peer_parallel(cell, k);
     const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
@@ -123,6 +124,12 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     if (ranks) {
         list[n].value = peer_ratio(ranks, parallel);
         snprintf(list[n++].name, sizeof list->name, "lockstep DDP %d / PyTorch %s %d", k, name, k);
+    }
+    if (processes) {
+        list[n].value = peer_ratio(processes, parallel);
+        snprintf(list[n++].name, sizeof list->name, "lockstep MPI %d / PyTorch %s %d", k, name, k);
+        list[n].value = peer_ratio(processes, ranks);
+        snprintf(list[n++].name, sizeof list->name, "lockstep MPI %d / lockstep DDP %d", k, k);
     }
     if (k > 1) {
         list[n].value = peer_ratio(one, plain);
@@ -154,6 +161,9 @@ void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell, ch
         break;
     case PEER_LOCKSTEP_DDP:
         snprintf(text, 96, "lockstep DDP, %d device%s", n, plural);
+        break;
+    case PEER_LOCKSTEP_PROCESSES:
+        snprintf(text, 96, "lockstep DDP over MPI, %d process%s", n, n == 1 ? "" : "es");
         break;
     case PEER_LOCKSTEP_PLAIN:
         snprintf(text, 96, "lockstep plain, 1 device");

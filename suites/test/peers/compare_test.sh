@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/compare-pytorch from outside: a quick run and its report, bad options, an interruption.
 # 77 where there is no PyTorch.
-# usage: compare_test.sh CASE COMPARE LOCKSTEP FOLDER
+# usage: compare_test.sh CASE COMPARE LOCKSTEP FOLDER [LAUNCH MPIRUN KIND]   (see mpi/launch.sh)
 set -eu
 export LC_ALL=C
 
@@ -9,6 +9,7 @@ name=$1
 compare=$2
 lockstep=$3
 folder=$4
+launch=("${@:5}")
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -62,6 +63,25 @@ test_quick() {
     has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
     has page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
     has page/summary.md 'lockstep DDP, 2 devices \|'
+}
+
+test_processes() {
+    { printf '#!/usr/bin/env bash\nexec bash' && printf ' %q' "${launch[@]}" && echo ' "$@"'; } >launcher
+    chmod +x launcher
+    export PATH=$PWD:$PATH
+    expect 0 "$compare" --quick --processes 'launcher {n}' --lockstep "$lockstep" --seed 5 --out peer.json
+    has out '^  lockstep DDP, MPI, 2 processes +[0-9.]+ [mu]?s   one launch$'
+    has out '^  lockstep MPI 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
+    has out '^  lockstep MPI 2 / lockstep DDP 2 +[0-9.]+   one launch$'
+    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 9 ] || fail "not 9 good launches"
+    has peer.json '"mode":"processes","devices":2'
+    "$lockstep" report --peer peer.json --out page >out 2>err || fail "no report"
+    has page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
+    has page/summary.md 'lockstep DDP over MPI, 2 processes \|'
+    refused 'over processes does not run here: .*{n}' --quick --processes 'env'
+    refused 'mlp on 2, 4, 8' --processes env --only cnn
+    refused 'mlp on 2, 4, 8' --processes env --devices 3
+    refused 'on --device cpu only|no GPU|no PyTorch' --processes env --device cuda --workload mlp:8,4
 }
 
 # Interrupted after some launches: they are in the file, which is whole and says so.

@@ -17,7 +17,7 @@ PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 
 sys.path.insert(0, PEERS)
 
 from lockstep_peers import compare, figures, limits, printed
-from lockstep_peers.launch import arms_of, blame
+from lockstep_peers.launch import Arm, Cell, Plan, arms_of, blame, lockstep_command
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, rule_of, warmup_of
 from lockstep_peers.workloads import Law, Workload, build, parse, shards_of
@@ -105,6 +105,16 @@ class Limits(unittest.TestCase):
                            "step_ns": [value + (apart * (-1) ** at if name == "dp2" else 0)]}
                           for at in range(launches)]}
             for name, value in steps.items()]}
+
+    def test_limits_of_processes_are_asked_with_them(self) -> None:
+        """A cell without the arm misses them; without --processes nobody asks."""
+        cell = {**self.cell(dp2=50, ddp2=100), "workload": limits.MLP, "batch": 2048}
+        for processes, missed in ((False, 0), (True, 2)):
+            lines, _ = limits.judge([cell], processes)
+            self.assertEqual(sum("lockstep MPI 2" in line and line.startswith("MISSED") for line in lines), missed)
+        cell["arms"].append({**cell["arms"][1], "mode": "processes", "program": "lockstep"})
+        lines, _ = limits.judge([cell], True)
+        self.assertTrue(any(line.startswith("MISSED    1.000 <= 0.55") for line in lines), lines)
 
     def words(self, **steps: float) -> tuple[list[str], str]:
         lines, word = limits.judge([self.cell(**steps)])
@@ -207,6 +217,19 @@ class Rules(unittest.TestCase):
         for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
             modes = [arm.mode for arm in arms_of(chain, devices, kind) if arm.program == "lockstep"]
             self.assertNotIn("ddp", modes)
+
+    def test_arms_of_processes(self) -> None:
+        """Where lockstep's DDP is, and when asked for; launched, and the sweep's cell must say so."""
+        chain, model = (Workload("", name, [64, 10], True, False, None, [], []) for name in (limits.MLP, "cnn"))
+        self.assertNotIn(limits.PROCESSES2, arms_of(chain, 2))
+        self.assertIn(limits.PROCESSES2, arms_of(chain, 2, "cpu", True))
+        self.assertNotIn(limits.PROCESSES2, arms_of(model, 2, "cpu", True))
+        plan = Plan("lockstep", "python3", 2, 1.0, (2, 9), 1, 60.0, {}, {}, {}, {}, launcher="start {n}")
+        for arm, words in ((Arm("lockstep", "processes", 2), ["--launcher", "start {n}", "--per-process", "1"]),
+                           (Arm("lockstep", "ddp", 2), [])):
+            command = lockstep_command(plan, Cell(limits.MLP, 256), arm, "f")
+            self.assertEqual(command[command.index("--mode") + 1], "ddp")
+            self.assertEqual(command[command.index("--out") + 2:], words)
 
     def test_every_arm_once(self) -> None:
         for devices in (1, 2, 5):

@@ -98,6 +98,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="cuda: beside torch.nn.DataParallel and the plain program on\nGPUs, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
         help="devices, processes (default 2; with cuda all GPUs)")
+    add("--processes", metavar="COMMAND", nargs="?", const="mpirun", default="",
+        help="also lockstep's DistributedDataParallel with a process for each rank,\n"
+             "started as `lockstep sweep --launcher COMMAND` does (default: mpirun)")
     add("--launches", metavar="L", type=number(1, 1000), help="rounds (default 6: fewer give no interval)")
     add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
@@ -172,6 +175,8 @@ def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> lis
     models = [name for name, workload in workloads.items() if not workload.chain]
     if options.device == "cuda" and models:
         raise Misuse(f"{' and '.join(models)}: compared on --device cpu only")
+    if options.processes and options.device == "cuda":
+        raise Misuse("--processes: compared on --device cpu only")
     if options.limits and options.device == "cuda":
         raise Misuse("--limits are about --device cpu")
     if options.limits and options.devices != 2:
@@ -234,12 +239,15 @@ def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, W
     if options.device == "cuda":
         look_for_gpus(options, lockstep)
     options.devices = options.devices or 2
+    if options.processes and not any(arm.mode == "processes" for workload in workloads.values()
+                                     for arm in arms_of(workload, options.devices, "cpu", True)):
+        raise Misuse("--processes: for mlp on 2, 4, 8 .. devices only, whose mean is exact")
     cores = {count: cores_of(lockstep, options.device, count) for count in {1, options.devices}}
     return Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
                 ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
-                workloads, options.device)
+                workloads, options.device, options.processes)
 
 
 def look_around(plan: Plan) -> tuple[dict, dict]:
@@ -247,10 +255,14 @@ def look_around(plan: Plan) -> tuple[dict, dict]:
     small = workload_of(plan.lockstep, "tutorial")
     short = plan._replace(seconds=0.001, steps=(2, 2), workloads={small.name: small})
     cell, found = Cell(small.name, 2), []
-    for arm in (Arm("lockstep", "dp", plan.devices), Arm("pytorch", "matmul", 1)):
+    asked = [Arm("lockstep", "dp", plan.devices), Arm("pytorch", "matmul", 1)]
+    if plan.launcher:
+        asked.append(Arm("lockstep", "processes", plan.devices))
+    for arm in asked:
         one = launch(short, cell, arm, "")
         if one["status"] != "ok":
-            raise Misuse(f"{arm.program} does not run here: {one['reason']}")
+            raise Misuse(f"{arm.program} {'over processes ' if arm.mode == 'processes' else ''}"
+                         f"does not run here: {one['reason']}")
         found.append(one)
     header, about = found[0]["header"], found[1]["about"]
     if about["blas"] == "":
@@ -266,7 +278,8 @@ class Run:
 
     def __init__(self, plan: Plan, cells: list[Cell], launches: int, out: str):
         self.plan, self.cells, self.launches, self.out = plan, cells, launches, out
-        self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind) for cell in cells]
+        self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind, bool(plan.launcher))
+                     for cell in cells]
         header, about = look_around(plan)
         self.document = document.new(plan, cells, launches, header, about)
         self.order = random.Random(plan.seed)
@@ -337,7 +350,7 @@ def print_all(run: Run, with_limits: bool) -> int:
                             for launch in arm["launches"])
     word = limits.MET
     if with_limits:
-        lines, word = limits.judge(made["cells"])
+        lines, word = limits.judge(made["cells"], bool(run.plan.launcher))
         print("\n".join(lines) + "\n")
     print(run.out)
     return status_of(good, word)

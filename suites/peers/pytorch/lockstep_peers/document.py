@@ -44,13 +44,14 @@ def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict)
                      "gloo": about["gloo"], "torch_build": about["build"]},
         "device": plan.kind,
         "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": rule_of(plan.warmup()),
-                     "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]),
+                     "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]), "launcher": plan.launcher,
                      "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
         "cells": [{"workload": cell.workload, "batch": cell.batch,
                    "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,
                              "launches": []}
-                            for arm in arms_of(plan.workloads[cell.workload], plan.devices, plan.kind)]}
+                            for arm in arms_of(plan.workloads[cell.workload], plan.devices, plan.kind,
+                                             bool(plan.launcher))]}
                   for cell in cells],
     }
 

@@ -28,7 +28,7 @@ class Arm(NamedTuple):
     """Something that is measured: a program in a mode, on so many devices."""
 
     program: str  # lockstep, pytorch
-    mode: str  # dp, ddp, plain, matmul
+    mode: str  # dp, ddp, processes (ddp, a process for each rank), plain, matmul
     devices: int
 
 
@@ -54,6 +54,7 @@ class Plan(NamedTuple):
     environment: dict[str, str]
     workloads: dict[str, Workload]  # by name
     kind: str = "cpu"  # or cuda
+    launcher: str = ""  # starts lockstep's processes; "": there is no such arm
 
     def warmup(self) -> tuple[int, float]:
         """Steps and seconds, the same for both programs."""
@@ -74,7 +75,7 @@ class Failed(Exception):
         self.wrong = wrong
 
 
-def arms_of(workload: Workload, devices: int, kind: str = "cpu") -> list[Arm]:
+def arms_of(workload: Workload, devices: int, kind: str = "cpu", processes: bool = False) -> list[Arm]:
     """PyTorch's parallel program: processes on cores, DataParallel on GPUs. Chains of linear layers
     alone have the bare products, and lockstep's DistributedDataParallel where its mean is exact."""
     parallel = "dp" if kind == "cuda" else "ddp"
@@ -82,7 +83,7 @@ def arms_of(workload: Workload, devices: int, kind: str = "cpu") -> list[Arm]:
     if devices > 1:
         single = [Arm("lockstep", "dp", 1)]
     if workload.name.startswith("mlp:") and kind == "cpu" and devices > 1 and devices & (devices - 1) == 0:
-        ranks = [Arm("lockstep", "ddp", devices)]
+        ranks = [Arm("lockstep", mode, devices) for mode in ("ddp", "processes")[:1 + processes]]
     if workload.chain:
         products = [Arm("pytorch", "matmul", n) for n in sorted({devices, 1}, reverse=True)]
     return [Arm("lockstep", "dp", devices), *single, *ranks, Arm("lockstep", "plain", 1),
@@ -118,19 +119,27 @@ def run_together(commands: list[list[str]], timeout: float, folder: str,
         with open(f"{folder}/{number}.out", encoding="utf-8", errors="replace") as file:
             out = file.read()
         with open(f"{folder}/{number}.err", encoding="utf-8", errors="replace") as file:
-            words = file.read().strip().splitlines()
+            words = [line for line in file.read().strip().splitlines() if not line.startswith("Try '")]
         answers.append((process.returncode, out, words[-1] if words else ""))
     return answers
 
 
 # ---- lockstep --------------------------------------------------------------------------------
 
+def sweep_mode(arm: Arm) -> str:
+    return "ddp" if arm.mode == "processes" else arm.mode
+
+
+def launcher_of(plan: Plan, arm: Arm) -> list[str]:
+    return ["--launcher", plan.launcher, "--per-process", "1"] if arm.mode == "processes" else []
+
+
 def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
     return [plan.lockstep, "sweep", "--devices", lockstep_devices(plan.kind, arm.devices), "--counts",
             str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
             f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--wait", "--timeout",
-            repr(plan.timeout), "--mode", arm.mode, "--out", out]
+            repr(plan.timeout), "--mode", sweep_mode(arm), "--out", out, *launcher_of(plan, arm)]
 
 
 def read_sweep(path: str) -> tuple[dict, dict]:
@@ -164,8 +173,8 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
     if header["source"] != "measured":
         raise Failed(f"the sweep's records are {header['source']}, not measured", True)
     key = record["cell"]
-    if (key["workload"], key["global_batch"], key["n_devices"], key["mode"]) != (
-            cell.workload, cell.batch, arm.devices, arm.mode):
+    if (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"]) != (
+            cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes")):
         raise Failed("the sweep measured another cell than it was asked for")
     raw = record["raw"]
     good = [i for i, flags in enumerate(raw["flags"]) if not flags & WARMUP_OR_BAD]

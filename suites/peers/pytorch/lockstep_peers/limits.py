@@ -11,6 +11,7 @@ MET, OPEN, MISSED = "met", "OPEN", "MISSED"
 MLP = "mlp:1024,1024,1024,1024"
 DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)
 DDP2, PLAIN = ("pytorch", "ddp", 2), ("pytorch", "plain", 1)
+PROCESSES2 = ("lockstep", "processes", 2)
 RANKS2, FASTER = ("lockstep", "ddp", 2), ("pytorch", "faster", 2)
 
 
@@ -35,6 +36,9 @@ LIMITS = (
     Limit("cnn", 512, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.8),
     Limit("lstm", 64, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.8),
     Limit("lstm", 512, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.9),
+    Limit(MLP, 256, "lockstep MPI 2 / lockstep DDP 2", PROCESSES2, RANKS2, 1.10),
+    Limit(MLP, 2048, "lockstep MPI 2 / lockstep DDP 2", PROCESSES2, RANKS2, 1.03),
+    Limit(MLP, 2048, "lockstep MPI 2 / PyTorch DDP 2", PROCESSES2, DDP2, 0.55),
     Limit(MLP, 2048, "outside matrix products, 1 device", DP1, None, 0.05),
     Limit(MLP, 2048, "outside matrix products, 2 devices", DP2, None, 0.10),
 )
@@ -72,11 +76,15 @@ def lines_of(limit: Limit, figure: Figure) -> list[str]:
     return lines
 
 
-def judge(cells: list[dict]) -> tuple[list[str], str]:
+def is_asked(limit: Limit, processes: bool) -> bool:
+    return processes or PROCESSES2 not in (limit.above, limit.under)
+
+
+def judge(cells: list[dict], processes: bool = False) -> tuple[list[str], str]:
     """Lines for each limit that is about one of these cells, and what is the least of all: missed
-    before open before met. No limit at all is missed."""
+    before open before met. No limit at all is missed. Those of processes are asked with them."""
     lines, words = [], set()
-    for limit in LIMITS:
+    for limit in (limit for limit in LIMITS if is_asked(limit, processes)):
         for cell in cells:
             if (cell["workload"], cell["batch"]) != (limit.workload, limit.batch):
                 continue

@@ -51,6 +51,7 @@ def arm_text(arm: dict, rows: int) -> str:
     many = f"{n} device{'s' if n > 1 else ''}"
     words = {("lockstep", "dp"): f"lockstep DataParallel, {many}",
              ("lockstep", "ddp"): f"lockstep DDP, {many}",
+             ("lockstep", "processes"): f"lockstep DDP, MPI, {n} process{'es' if n > 1 else ''}",
              ("lockstep", "plain"): "lockstep plain, 1 device",
              ("pytorch", "ddp"): f"PyTorch DDP, gloo, {n} process{'es' if n > 1 else ''}",
              ("pytorch", "dp"): f"PyTorch DataParallel, {n} GPU{'s' if n > 1 else ''}",
@@ -80,7 +81,7 @@ def arm_lines(cell: dict) -> list[str]:
 def ratio_lines(cell: dict, devices: int) -> list[str]:
     rows = [(name, ratio_figure(arm_of(cell, *above), arm_of(cell, *under)))
             for name, above, under in ratios_of(devices, parallel_of(cell))
-            if above[1] != "ddp" or arm_of(cell, *above)]
+            if above[1] not in ("ddp", "processes") or arm_of(cell, *above)]
     lines = [f"  {'ratio of steps, paired by round':34}{'median':>10}   "
              f"{spread_name([figure for _, figure in rows])}"]
     for name, figure in rows:
