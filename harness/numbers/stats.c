@@ -163,6 +163,21 @@ static double binomial_coverage(size_t n, size_t rank_lo, size_t rank_hi)
     return fmin(sum, 1);
 }
 
+double stats_binomial_tail(size_t k, size_t n, double chance)
+{
+    if (k > n || !(chance > 0 && chance < 1)) {
+        return NAN;
+    }
+    double sum = 0;
+    int sign;
+    for (size_t i = k; i <= n; ++i) {
+        const double ways = lgamma_r((double)n + 1, &sign) - lgamma_r((double)i + 1, &sign) -
+                            lgamma_r((double)(n - i) + 1, &sign);
+        sum += exp(ways + (double)i * log(chance) + (double)(n - i) * log1p(-chance));
+    }
+    return fmin(sum, 1);
+}
+
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level)
 {
     struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};

@@ -52,6 +52,9 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
  */
 double stats_hidden(double compute, double comm, double whole, double least);
 
+/* P(K >= k) for K ~ Bin(n, chance). NaN: k is more than n, or chance not between 0 and 1. */
+double stats_binomial_tail(size_t k, size_t n, double chance);
+
 /* How much faster the steps of a launch got while they were measured: the logarithm of the median
  * of their first tenth over that of their last half. NaN: fewer than 20. scratch has n elements. */
 double stats_settling(const double x[], size_t n, double scratch[]);

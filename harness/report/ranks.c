@@ -53,6 +53,18 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
                  "them is idle: what is hidden there is reported, not judged.",
          .n = FIRST_COLUMNS + sizeof overlap / sizeof overlap[0],
          .column = overlap},
+    [REPORT_RANKS_SLOWEST] =
+        {.id = "slowest",
+         .title = "The slowest rank",
+         .rows = "cells of several ranks",
+         .note = "In DistributedDataParallel all ranks wait for the slowest one. A rank's own work "
+                 "is its forward, loss and backward. Only ranks with as many rows as the largest "
+                 "shard are compared. In launches: how many had this rank as the slowest in most "
+                 "of their steps. In steps: its share of the steps of these launches. By chance: "
+                 "how likely it is that some rank is the slowest in so many launches, if all are "
+                 "alike (binomial). Steps of one launch resemble each other, so they are no "
+                 "evidence. Hosts are numbered by their first ranks.",
+         .n = FIRST_COLUMNS + REPORT_SLOWEST_COLUMNS},
 };
 
 static void metric_name(const struct report_ranks_column *column, char text[REPORT_CELL_TEXT])
@@ -74,6 +86,8 @@ void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CEL
     text[0] = '\0';
     if (column < FIRST_COLUMNS)
         report_add(text, "%s", first_columns[column]);
+    else if (table == REPORT_RANKS_SLOWEST)
+        report_add(text, "%s", report_slowest_names[column - FIRST_COLUMNS]);
     else
         metric_name(&report_ranks_tables[table].column[column - FIRST_COLUMNS], text);
 }
@@ -98,6 +112,8 @@ bool report_ranks_has(enum report_ranks table, const struct report_point *point)
         return false;
     if (table == REPORT_RANKS_BESIDE)
         return point->peer != NULL;
+    if (table == REPORT_RANKS_SLOWEST)
+        return point->slowest.rank >= 0 && point->slowest.launches > 0;
     return point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_WHOLE));
 }
 
@@ -140,6 +156,8 @@ void report_ranks_words(enum report_ranks table, const struct report_point *poin
         report_add(text, "%zu", key->global_batch);
     else if (column == 2)
         report_add(text, "%s", bucket);
+    else if (table == REPORT_RANKS_SLOWEST)
+        report_slowest_words(point, column - FIRST_COLUMNS, text);
     else
         metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point, text);
     text_clean(text, ' ');

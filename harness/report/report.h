@@ -83,6 +83,15 @@ enum report_metric_id {
 /* All launches of one cell. The ratios are made launch by launch, with the same launch of the same
  * run and sitting in the base; if no launch is in both, they are ratios of the medians and have no
  * range. */
+/* The rank that was slowest in most launches: in lost of those that have one, of so many ranks with
+ * the most rows. more: its own work over that of the others, less 1; steps: the share of these
+ * launches' steps. p: that any rank loses as many by chance; NaN: of one launch. */
+struct report_slowest {
+    int rank, ranks; /* rank -1: no one */
+    size_t lost, launches;
+    double steps, more, p;
+};
+
 struct report_point {
     size_t first, n;                 /* its rows, ordered by launch */
     size_t verified;                 /* launches; only these are in the numbers */
@@ -96,7 +105,8 @@ struct report_point {
     const struct report_point *peer;           /* mode ddp: the same of DataParallel, or NULL */
     /* On several devices: the plain program on as many cores with the same base, or NULL. */
     const struct report_point *cores;
-    struct report_value beside; /* its step over peer's */
+    struct report_value beside;    /* its step over peer's */
+    struct report_slowest slowest; /* mode ddp: which of its ranks */
     double bound; /* of efficiency: min(N / ceil(N/K), cores) / K, without cores on GPUs */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
@@ -197,6 +207,12 @@ bool report_same_point(const struct report_row *a, const struct report_row *b);
 int report_points_make(struct report *report);
 /* Fills settling of all points. 0, or -1: memory is short. */
 int report_settling_make(struct report *report);
+/* Fills slowest of all points. report/slowest.c */
+void report_slowest_make(struct report *report);
+enum { REPORT_SLOWEST_COLUMNS = 6 };
+extern const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS];
+void report_slowest_words(const struct report_point *point, int column,
+                          char text[REPORT_CELL_TEXT]);
 /* The drift of each run, after the points. 0, or -1 when memory is short. report/drift.c */
 int report_drift_make(struct report *report);
 /* Fills noise, after the points. 0, or -1 when memory is short. report/strip.c */
@@ -372,9 +388,15 @@ enum report_base_column {
 };
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
 
-/* Tables about ranks: DataParallel next to them, and how much of their reduction overlaps backward.
+/* Tables about ranks: DataParallel next to them, how much of their reduction overlaps backward, and
+ * which of them is the slowest.
  * A row is a point of DistributedDataParallel. report/ranks.c */
-enum report_ranks { REPORT_RANKS_BESIDE, REPORT_RANKS_OVERLAP, REPORT_RANKS_TABLES };
+enum report_ranks {
+    REPORT_RANKS_BESIDE,
+    REPORT_RANKS_OVERLAP,
+    REPORT_RANKS_SLOWEST,
+    REPORT_RANKS_TABLES
+};
 struct report_ranks_table {
     const char *id, *title, *rows, *note; /* rows: what they are */
     int n;                                /* columns */

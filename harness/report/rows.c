@@ -380,6 +380,7 @@ static int make_states(struct report *report)
     const int status =
         report_settling_make(report) || report_drift_make(of) || report_noise_make(of) ? -1 : 0;
 
+    report_slowest_make(report);
     report->noise = of->noise;
     return status;
 }

@@ -388,6 +388,40 @@ def overlap_rows(file):
     return rows
 
 
+def slowest_in(launch):
+    """Rank, share of steps, own work to that of the others; None: no rank, or two that are alike."""
+    rows, phases = launch.line["shard_rows"], launch.line["raw"].get("phase_ns") or {}
+    own = [phases.get(name) for name in ("forward", "loss", "backward")]
+    ranks = [r for r, n in enumerate(rows) if n == max(rows) > 0]
+    if len(ranks) < 2 or not all(own):
+        return None
+    work = [[sum(phase[r][i] for phase in own) for i in launch.counted] for r in ranks]
+    lost = [0] * len(ranks)
+    for step in zip(*work):
+        if step.count(max(step)) == 1:
+            lost[step.index(max(step))] += 1
+    at = lost.index(max(lost))
+    others = sum(sum(w) for i, w in enumerate(work) if i != at) / (len(ranks) - 1)
+    return (ranks[at], lost[at], len(launch.counted), sum(work[at]) / others - 1, len(ranks)) if lost[at] else None
+
+
+def slowest_rows(file):
+    rows = []
+    for p in file.points:
+        found = [one for one in map(slowest_in, p.ok) if one] if p.mode == "ddp" else []
+        if not found or p.k < 2:
+            continue
+        times = {rank: sum(one[0] == rank for one in found) for rank, *_ in sorted(found)}
+        rank = max(times, key=lambda r: times[r])
+        own, n, k, ranks = [one for one in found if one[0] == rank], len(found), times[rank], found[0][4]
+        tail = sum(math.comb(n, i) * (ranks - 1) ** (n - i) for i in range(k, n + 1)) / ranks ** n
+        rows.append(first_columns(p) + [
+            str(rank), "-", f"{100 * sum(one[3] for one in own) / k:+.1f} %",
+            percent(sum(one[1] for one in own) / sum(one[2] for one in own)), f"{k} of {n}",
+            f"p {min(1, ranks * tail):.2g}" if n > 1 else "-"])
+    return rows
+
+
 def device_words(p):
     return (count_words(p.k, "device") + (" with DDP" if p.mode == "ddp" else "") +
             (" (oversubscribed)" if p.crowded else ""))
@@ -698,7 +732,7 @@ def main():
     good = sum(l.ok for l in file.cells)
     expected = {
         "answers": answer_rows(file, peers), "bases": base_rows(file), "cells": cell_rows(file),
-        "beside": beside_rows(file), "overlap": overlap_rows(file), "memory": memory_rows(file),
+        "beside": beside_rows(file), "overlap": overlap_rows(file), "slowest": slowest_rows(file), "memory": memory_rows(file),
         "counts": [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
                     str(file.run["planned"]),
                     str(sum(len(l.line["raw"]["t_step_ns"]) > 0 for l in file.cells)), str(good),

@@ -216,6 +216,22 @@ Test(stats, settling)
     cr_assert(isnan(stats_settling(x, 19, scratch)), "too few");
 }
 
+Test(stats, binomial_tail)
+{
+    static const struct {
+        size_t k, n;
+        double chance, tail;
+    } rows[] = {
+        {6, 6, 0.5, 1.0 / 64},     {5, 6, 0.5, 7.0 / 64},        {0, 6, 0.5, 1},
+        {2, 3, 1.0 / 3, 7.0 / 27}, {1, 4, 0.25, 1 - 81.0 / 256}, {2000, 2000, 0.999, 0.13520}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const double got = stats_binomial_tail(rows[i].k, rows[i].n, rows[i].chance);
+        cr_assert(fabs(got - rows[i].tail) < 1e-5, "row %zu: %.17g", i, got);
+    }
+    cr_assert(isnan(stats_binomial_tail(4, 3, 0.5)) && isnan(stats_binomial_tail(1, 3, 0)) &&
+              isnan(stats_binomial_tail(1, 3, 1)));
+}
+
 /* 12.706, 2.228, 2.042, 2.021, 1.980: as printed in tables of the t distribution. */
 Test(stats, student)
 {

@@ -1,0 +1,191 @@
+/* report/slowest.c: which rank of DistributedDataParallel is the slowest, on which host, and
+ * whether that is more than chance.
+ *
+ * All ranks wait for the slowest, in their reduction. So what a rank did itself counts: forward,
+ * loss and backward. Only ranks with as many rows as the largest shard are compared. A step is one
+ * count within a launch; but steps resemble the step before them, so the test is of launches. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "numbers/stats.h"
+#include "report/report.h"
+
+/* Of one launch. */
+struct race {
+    int n;                         /* ranks that are compared */
+    int rank[RECORD_MAX_RANKS];    /* which they are */
+    size_t lost[RECORD_MAX_RANKS]; /* steps in which it was the slowest, by itself */
+    double work[RECORD_MAX_RANKS]; /* ns, of all steps */
+    size_t steps;
+};
+
+static const enum record_phase own_phases[] = {RECORD_FORWARD, RECORD_LOSS, RECORD_BACKWARD};
+enum { OWN_PHASES = sizeof own_phases / sizeof own_phases[0] };
+
+static void choose_ranks(const struct record_cell *cell, struct race *race)
+{
+    const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
+    size_t most = 0;
+
+    *race = (struct race){.n = 0};
+    for (int r = 0; r < ranks; ++r)
+        most = cell->shard[r] > most ? cell->shard[r] : most;
+    for (int r = 0; r < ranks; ++r)
+        if (most > 0 && cell->shard[r] == most)
+            race->rank[race->n++] = r;
+    for (int p = 0; p < OWN_PHASES; ++p)
+        if (!cell->phase_ns[own_phases[p]])
+            race->n = 0;
+}
+
+static double own_work(const struct record_cell *cell, int rank, size_t step)
+{
+    double ns = 0;
+
+    for (int p = 0; p < OWN_PHASES; ++p)
+        ns += (double)cell->phase_ns[own_phases[p]][(size_t)rank * cell->n_samples + step];
+    return ns;
+}
+
+static void add_step(const struct record_cell *cell, size_t step, struct race *race)
+{
+    double most = -1;
+    int slowest = -1;
+
+    for (int i = 0; i < race->n; ++i) {
+        const double ns = own_work(cell, race->rank[i], step);
+
+        race->work[i] += ns;
+        if (ns > most)
+            slowest = i;
+        else if (ns == most)
+            slowest = -1;
+        most = ns > most ? ns : most;
+    }
+    if (slowest >= 0)
+        ++race->lost[slowest];
+    ++race->steps;
+}
+
+/* The rank that was the slowest in most of its steps, as an index of race; -1: none. */
+static int loser_of(const struct record_cell *cell, struct race *race)
+{
+    int loser = -1;
+
+    choose_ranks(cell, race);
+    for (size_t i = 0; race->n > 1 && i < cell->n_samples; ++i)
+        if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
+            add_step(cell, i, race);
+    for (int i = 0; i < race->n; ++i)
+        if (race->lost[i] > 0 && (loser < 0 || race->lost[i] > race->lost[loser]))
+            loser = i;
+    return loser;
+}
+
+/* What its work is above that of the others, as a ratio less 1. */
+static double more_than_others(const struct race *race, int loser)
+{
+    double others = 0;
+
+    for (int i = 0; i < race->n; ++i)
+        others += i != loser ? race->work[i] / (race->n - 1) : 0;
+    return others > 0 ? race->work[loser] / others - 1 : (double)NAN;
+}
+
+/* All launches have the same shards. Of the rank that lost most launches its numbers are kept; it
+ * could have been any, so its chance is that of each of them. */
+static struct report_slowest slowest_of(const struct report_point *point)
+{
+    const struct report_row *row = point->row;
+    struct report_slowest slowest = {.rank = -1, .p = NAN};
+    size_t lost[RECORD_MAX_RANKS] = {0}, steps[RECORD_MAX_RANKS] = {0}, all[RECORD_MAX_RANKS] = {0};
+    double more[RECORD_MAX_RANKS] = {0};
+    struct race race;
+
+    for (size_t l = 0; l < point->n; ++l) {
+        const int loser = row[l].verified ? loser_of(row[l].cell, &race) : -1;
+
+        if (loser < 0)
+            continue;
+        const int rank = race.rank[loser];
+
+        ++slowest.launches;
+        slowest.ranks = race.n;
+        ++lost[rank];
+        steps[rank] += race.lost[loser];
+        all[rank] += race.steps;
+        more[rank] += more_than_others(&race, loser);
+    }
+    for (int r = 0; r < RECORD_MAX_RANKS; ++r)
+        if (lost[r] > 0 && (slowest.rank < 0 || lost[r] > lost[slowest.rank]))
+            slowest.rank = r;
+    if (slowest.rank < 0)
+        return slowest;
+    slowest.lost = lost[slowest.rank];
+    slowest.steps = (double)steps[slowest.rank] / (double)all[slowest.rank];
+    slowest.more = more[slowest.rank] / (double)slowest.lost;
+    if (slowest.launches > 1)
+        slowest.p = fmin(1, slowest.ranks * stats_binomial_tail(slowest.lost, slowest.launches,
+                                                                1.0 / slowest.ranks));
+    return slowest;
+}
+
+void report_slowest_make(struct report *report)
+{
+    for (size_t p = 0; p < report->n_points; ++p)
+        if (report_is_ddp(&report->point[p]))
+            report->point[p].slowest = slowest_of(&report->point[p]);
+}
+
+/* Which of its hosts, from 1; 0: it is not known. */
+static int host_of(const char *ranks_of_hosts, int rank)
+{
+    int host = 0;
+
+    while (*ranks_of_hosts != '\0') {
+        char *end;
+        const long ranks = strtol(ranks_of_hosts, &end, 10);
+
+        if (end == ranks_of_hosts || ranks < 1)
+            return 0;
+        ++host;
+        if (rank < ranks)
+            return host;
+        rank -= (int)ranks;
+        ranks_of_hosts = *end == ',' ? end + 1 : end;
+    }
+    return 0;
+}
+
+const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS] = {
+    "Rank", "Host", "Own work, above the others'", "In steps", "In launches", "By chance"};
+
+void report_slowest_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
+{
+    const struct report_slowest *slowest = &point->slowest;
+    const struct record_cell *cell = point->row->cell;
+    const int host = host_of(cell->host_ranks, slowest->rank);
+
+    switch (column) {
+    case 0:
+        report_add(text, "%d", slowest->rank);
+        break;
+    case 1:
+        if (host > 0)
+            report_add(text, "%d of %d", host, cell->hosts);
+        else
+            report_add(text, "-");
+        break;
+    case 2:
+        report_add(text, isfinite(slowest->more) ? "%+.1f %%" : "-", 100 * slowest->more);
+        break;
+    case 3:
+        report_add_share(text, slowest->steps);
+        break;
+    case 4:
+        report_add(text, "%zu of %zu", slowest->lost, slowest->launches);
+        break;
+    default:
+        report_add(text, isfinite(slowest->p) ? "p %.2g" : "-", slowest->p);
+    }
+}
