@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# torn.sh MPIRUN KIND LOCKSTEP FIRST COUNT: for each seed of so many, a sweep of two cells over two or
+# four processes. At some moment of the first cell one process gets SIGKILL or SIGSTOP. That cell must
+# not pass, and its record must name the process; the next cell must be verified, and no process be
+# left. DETAILS=1 shows all reasons.
+set -euo pipefail
+mpirun=$1 kind=$2 lockstep=$3 first=$4 count=$5
+here=$(cd "$(dirname "$0")" && pwd)
+command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
+timeout=4 # of a cell; a call may stand still for half of it
+# Until the record is there: that half, a second to say so, and what the launcher takes to end.
+most=$((timeout / 2 + 1 + 5))
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export PATH="$dir:$PATH" LAUNCH="$here/launch.sh $mpirun $kind"
+# shellcheck disable=SC2016 # for the launcher
+printf '#!/usr/bin/env bash\nexec bash $LAUNCH "$@"\n' >start
+chmod +x start
+failed=0 named=0 longest=0
+
+complain() {
+    echo "FAIL seed $seed ($what): $*"
+    sed 's/^/    /' err
+    failed=1
+}
+
+# ours: the processes of a cell, by the folder of this test.
+ours() {
+    local p
+    for p in /proc/[0-9]*; do
+        if [ "$(readlink "$p/cwd")" = "$dir" ] && grep -qs '^lockstep cell' "$p/comm"; then
+            echo "${p#/proc/}"
+        fi
+    done
+}
+
+now_ms() {
+    local now=${EPOCHREALTIME/[.,]/}
+    echo "${now%???}"
+}
+
+cells() {
+    grep -c '"schema":"lockstep/cell/' a.jsonl 2>/dev/null || true
+}
+
+# hurt: waits until the first cell has all of its processes, and a moment more.
+hurt() {
+    local pids
+    for _ in $(seq 200); do
+        mapfile -t pids < <(ours)
+        [ ${#pids[@]} -lt "$processes" ] || break
+        sleep 0.02
+    done
+    [ ${#pids[@]} -ge "$processes" ] || return 1
+    sleep "$(printf '0.%03d' "$moment")"
+    kill "-$signal" "${pids[victim]}" || return 1
+    echo "${pids[victim]} $(now_ms)" >hurt
+}
+
+# watched: until the record of the first cell is there.
+watched() {
+    for _ in $(seq 400); do
+        [ "$(cells)" = 0 ] || break
+        sleep 0.05
+    done
+    now_ms >seen
+}
+
+try() {
+    local reason pid at status=0 took
+    rm -f a.jsonl hurt seen
+    "$lockstep" sweep --launcher 'start {n}' --bind none --out a.jsonl --counts "$processes" \
+        --workload mlp:7,5,3 --batch 11,12 --seconds 1.2 --steps 10:90000 --timeout $timeout >out 2>err &
+    local sweep=$!
+    hurt || complain "nothing could be sent"
+    watched
+    wait $sweep || status=$?
+    [ -e hurt ] || return 0
+    read -r pid at <hurt
+    [ $status = 1 ] || complain "exit status $status"
+    mapfile -t states < <(grep -o '"cell":{.*"status":"[a-z]*"' a.jsonl | sed 's/.*"status":"//; s/"//')
+    [ "${states[*]:1}" = ok ] || complain "the next cell is '${states[*]:1}'"
+    reason=$(grep -o '"reason":"[^"]*"' a.jsonl | head -n 1)
+    [ -z "${DETAILS-}" ] || echo "seed $seed ($what): ${states[0]}, $reason"
+    case ${states[0]} in
+    failed | crashed | timeout | broken) ;;
+    *) complain "the cell is '${states[0]}'" ;;
+    esac
+    # Before it has said who it is nobody knows its number; its launcher says what it died of.
+    if [[ $reason == *"process $pid)"* ]]; then
+        named=$((named + 1))
+    elif ! [[ $reason =~ "has not begun"|"MPI has not started"|"not said within" ]]; then
+        complain "process $pid is not named: $reason"
+    fi
+    took=$(($(<seen) - at))
+    [ $took -le $longest ] || longest=$took
+    [ $took -le $((1000 * most)) ] || complain "the record came after $took ms"
+    sleep 0.3
+    [ -z "$(ours)" ] || complain "left behind: $(ours)"
+}
+
+for ((seed = first; seed < first + count; ++seed)); do
+    RANDOM=$seed
+    signals=(KILL STOP)
+    processes=$((2 + RANDOM % 2 * 2)) signal=${signals[RANDOM % 2]} moment=$((RANDOM % 1000))
+    victim=$((RANDOM % processes))
+    what="SIG$signal after $moment ms, $processes processes"
+    try
+done
+echo "$named of $count named by their process, the longest after $longest ms"
+# Most moments are behind the begin.
+[ $((4 * named)) -ge $((3 * count)) ] || { echo "FAIL: too few are named" && exit 1; }
+exit $failed
