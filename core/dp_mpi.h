@@ -64,6 +64,11 @@ const char *dp_mpi_library(const struct dp_mpi *mpi);           /* "Open MPI v4.
 const char *dp_mpi_host(const struct dp_mpi *mpi, int process); /* name of its machine */
 long dp_mpi_pid(const struct dp_mpi *mpi, int process);         /* its number there */
 
+/* Everyone's bytes to all, in the order of the processes: P * bytes of all. A call of all
+ * processes, with as many bytes in each. DP_EFAULT: another one did not join. */
+int dp_mpi_exchange(struct dp_mpi *mpi, const void *mine, size_t bytes, void *all,
+                    struct dp_error *err);
+
 /* Tells the others that this process gives up; nothing works between them from then on. */
 void dp_mpi_abort(struct dp_mpi *mpi);
 

@@ -56,6 +56,13 @@ long dp_mpi_pid(const struct dp_mpi *mpi, int process)
     return 0;
 }
 
+int dp_mpi_exchange(struct dp_mpi *mpi, const void *mine, size_t bytes, void *all,
+                    struct dp_error *err)
+{
+    (void)mpi, (void)mine, (void)bytes, (void)all;
+    return dp_fail(err, DP_ENOTSUP, "this build has no MPI");
+}
+
 void dp_mpi_abort(struct dp_mpi *mpi)
 {
     (void)mpi;

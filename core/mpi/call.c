@@ -135,6 +135,13 @@ void dp_mpi_abort(struct dp_mpi *mpi)
     pthread_mutex_unlock(&mpi->lock);
 }
 
+int dp_mpi_exchange(struct dp_mpi *mpi, const void *mine, size_t bytes, void *all,
+                    struct dp_error *err)
+{
+    struct mpi_call call = {.kind = CALL_EXCHANGE, .mine = mine, .all = all, .bytes = bytes};
+    return dp_mpi_call(mpi, &call, err);
+}
+
 /* ---- the bootstrap ----------------------------------------------------------------------- */
 
 static int boot_size(void *self)
@@ -152,8 +159,7 @@ static int boot_rank(void *self)
 static int boot_exchange(void *self, const void *mine, size_t bytes, void *all,
                          struct dp_error *err)
 {
-    struct mpi_call call = {.kind = CALL_EXCHANGE, .mine = mine, .all = all, .bytes = bytes};
-    return dp_mpi_call(self, &call, err);
+    return dp_mpi_exchange(self, mine, bytes, all, err);
 }
 
 static int boot_barrier(void *self, struct dp_error *err)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char mark[] = "lockstep-says-1 ";
-static const char *const words[SAID_WORDS] = {"begun", "part", "ended", "told"};
+static const char *const words[SAID_WORDS] = {"begun", "part", "answer", "ended", "told"};
 
 /* FNV-1a of all that a message is. */
 static uint32_t checksum(int process, unsigned number, const char *rest, size_t length)
@@ -62,9 +62,8 @@ int said_write(struct said_speaker *speaker, enum said_word word, const char *te
     return write_message(speaker, word, text, length < SAID_TEXT - 1 ? length : SAID_TEXT - 1);
 }
 
-int said_write_parts(struct said_speaker *speaker, const char *text)
+int said_write_parts(struct said_speaker *speaker, const char *text, size_t length)
 {
-    size_t length = strlen(text);
     int status = 0;
 
     while (status == 0 && length > 0) {
@@ -94,8 +93,10 @@ static int add_part(struct said_process *process, const char *text, size_t lengt
 
 static int keep(struct said_process *process, enum said_word word, const char *text, size_t length)
 {
-    char *const places[SAID_WORDS] = {
-        [SAID_BEGUN] = process->begun, [SAID_ENDED] = process->ended, [SAID_TOLD] = process->told};
+    char *const places[SAID_WORDS] = {[SAID_BEGUN] = process->begun,
+                                      [SAID_ANSWER] = process->answer,
+                                      [SAID_ENDED] = process->ended,
+                                      [SAID_TOLD] = process->told};
 
     process->has[word] = true;
     if (word == SAID_PART)
@@ -175,9 +176,9 @@ static const char *find_last(const char *line, const char *end)
 }
 
 /* A line of another process may stand within one: the rest of the outer one is behind it. */
-static int take_line(char *line, size_t length, char **broken, struct said *said,
-                     struct text_error *why)
+int said_line(struct said *said, const char *line, size_t length, struct text_error *why)
 {
+    char **broken = &said->broken;
     const char *inner = find_last(line, line + length);
     int status = inner ? take(inner, line + length, said, why) : 0;
 
@@ -210,7 +211,7 @@ static int take_line(char *line, size_t length, char **broken, struct said *said
 
 int said_read(const char *text, int n, struct said *said, struct text_error *why)
 {
-    char *copy = strdup(text), *broken = NULL;
+    char *copy = strdup(text);
     int status = copy && n <= SAID_PROCESSES ? 0 : -1;
 
     *said = (struct said){.n = n};
@@ -223,17 +224,25 @@ int said_read(const char *text, int n, struct said *said, struct text_error *why
         /* Without its end it is cut. */
         line[length] = '\0';
         if (next)
-            status = take_line(line, length, &broken, said, why);
+            status = said_line(said, line, length, why);
         line = next;
     }
-    free(broken);
     free(copy);
     return status;
+}
+
+void said_answer_taken(struct said_process *process)
+{
+    free(process->parts);
+    process->parts = NULL;
+    process->length = 0;
+    process->has[SAID_PART] = process->has[SAID_ANSWER] = false;
 }
 
 void said_free(struct said *said)
 {
     for (int p = 0; p < said->n; ++p)
         free(said->process[p].parts);
+    free(said->broken);
     *said = (struct said){.n = 0};
 }

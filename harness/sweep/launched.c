@@ -13,26 +13,12 @@
 #include <unistd.h>
 
 #include "files/said.h"
+#include "record/launcher.h"
 #include "sweep/launch.h"
-#include "sweep/launcher.h"
 
-enum { GRACE_SECONDS = 8, PATH_BYTES = 4096, WHO_BYTES = 120 };
+enum { GRACE_SECONDS = 8, PATH_BYTES = 4096 };
 
 /* ---- words ----------------------------------------------------------------------------------- */
-
-/* "process 1 of 2 (host H, process 4711)" */
-static void who(const struct said *said, int p, char text[WHO_BYTES])
-{
-    const char *begun = said->process[p].begun;
-    const size_t host = strcspn(begun, " ");
-    const long pid = begun[host] == ' ' ? strtol(begun + host, NULL, 10) : 0;
-
-    if (said->process[p].has[SAID_BEGUN])
-        snprintf(text, WHO_BYTES, "process %d of %d (host %.*s, process %ld)", p, said->n,
-                 host < 64 ? (int)host : 64, begun, pid);
-    else
-        snprintf(text, WHO_BYTES, "process %d of %d", p, said->n);
-}
 
 static int fail(struct record_cell *cell, enum record_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -57,61 +43,6 @@ static void how_it_ended(int status, char *text, size_t bytes)
                  strsignal(WTERMSIG(status)));
     else
         snprintf(text, bytes, "the launcher ended with status %d", WEXITSTATUS(status));
-}
-
-/* ---- who is silent --------------------------------------------------------------------------- */
-
-enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
-
-static enum silence silence_of(const struct said_process *process)
-{
-    if (process->has[SAID_ENDED])
-        return SILENCES;
-    if (process->has[SAID_TOLD])
-        return SILENT_TOLD;
-    return process->has[SAID_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
-}
-
-/* The first in the order of the kinds, and how many are like it; -1: all have ended. */
-static int find_silent(const struct said *said, enum silence *kind, int *alike)
-{
-    for (int k = 0; k < SILENCES; ++k) {
-        int first = -1;
-
-        *kind = (enum silence)k;
-        *alike = 0;
-        for (int p = said->n - 1; p >= 0; --p)
-            if (silence_of(&said->process[p]) == *kind) {
-                first = p;
-                ++*alike;
-            }
-        if (first >= 0)
-            return first;
-    }
-    return -1;
-}
-
-/* "process 1 of 2 (host H, process 12) has begun, and said no more"; false: all have ended. */
-static bool name_silent(const struct said *said, char *text, size_t bytes)
-{
-    static const char *const words[SILENCES] = {
-        [SILENT_BEGUN] = "has begun, and neither ended nor was told to end",
-        [SILENT_ALWAYS] = "has not begun",
-        [SILENT_TOLD] = "was told to end"};
-    enum silence kind;
-    int alike;
-    const int p = find_silent(said, &kind, &alike);
-    char name[WHO_BYTES], others[40] = "";
-
-    if (p < 0)
-        return false;
-    who(said, p, name);
-    if (alike > 1)
-        snprintf(others, sizeof others, ", and %d more", alike - 1);
-    snprintf(text, bytes, "%s %s%s%s", name, words[kind], kind == SILENT_TOLD ? " " : "",
-             kind == SILENT_TOLD ? said->process[p].told : "");
-    snprintf(text + strlen(text), bytes - strlen(text), "%s", others);
-    return true;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -165,15 +96,15 @@ static int judge(const struct launch_output *output, const struct said *said,
                  double timeout_seconds, struct record_cell *cell)
 {
     char silent[220], end[80];
-    const bool some = name_silent(said, silent, sizeof silent);
+    const bool some = said_silent(said, silent, sizeof silent) >= 0;
     const int failed = find_failed(said);
 
     how_it_ended(output->status, end, sizeof end);
     if (failed >= 0) {
         const char *ended = said->process[failed].ended;
-        char name[WHO_BYTES];
+        char name[SAID_WHO];
 
-        who(said, failed, name);
+        said_who(said, failed, name);
         return fail(cell, status_of(ended), "%s: %.200s", name,
                     ended + strcspn(ended, " ") + (strchr(ended, ' ') != NULL));
     }

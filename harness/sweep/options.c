@@ -6,8 +6,8 @@
 
 #include "command/backend.h"
 #include "command/command.h"
+#include "record/launcher.h"
 #include "report/export_report.h"
-#include "sweep/launcher.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 

@@ -17,7 +17,7 @@ static size_t speak(char text[ROOM], const char *record)
     struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
     cr_assert(said_write(&speaker[0], SAID_BEGUN, "h1 10 An MPI") == 0);
     cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
-    cr_assert(said_write_parts(&speaker[0], record) == 0);
+    cr_assert(said_write_parts(&speaker[0], record, strlen(record)) == 0);
     cr_assert(said_write(&speaker[1], SAID_TOLD, "by SIGTERM") == 0);
     cr_assert(said_write(&speaker[0], SAID_ENDED, "ok ") == 0);
     close(ends[1]);
@@ -128,5 +128,44 @@ Test(said, of_others_is_refused)
     snprintf(twice, sizeof twice, "%s%s", text, text);
     cr_assert(said_read(twice, 2, &said, &why) == -1);
     cr_assert_str_eq(why.text, "message 0 of process 0 comes where 3 has to");
+    said_free(&said);
+}
+
+/* Line by line, as it comes: an answer is whole when its word is there, and the next one begins
+ * anew. */
+Test(said, answers_are_taken_one_by_one)
+{
+    int ends[2];
+    char text[ROOM], last[SAID_WHO + 100];
+    struct said said = {.n = 2};
+    struct text_error why = {""};
+
+    cr_assert(pipe(ends) == 0);
+    struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
+    cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
+    for (int i = 0; i < 2; ++i) {
+        cr_assert(said_write_parts(&speaker[0], i == 0 ? "first" : "2nd", i == 0 ? 5 : 3) == 0);
+        cr_assert(said_write(&speaker[0], SAID_ANSWER, i == 0 ? "7" : "8") == 0);
+    }
+    close(ends[1]);
+    const ssize_t n = read(ends[0], text, ROOM - 1);
+    close(ends[0]);
+    cr_assert(n > 0);
+    text[n] = '\0';
+    int answers = 0;
+    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        cr_assert(said_line(&said, line, strlen(line), &why) == 0, "%s", why.text);
+        if (!said.process[0].has[SAID_ANSWER])
+            continue;
+        cr_assert_str_eq(said.process[0].parts, answers == 0 ? "first" : "2nd");
+        cr_assert_str_eq(said.process[0].answer, answers == 0 ? "7" : "8");
+        said_answer_taken(&said.process[0]);
+        ++answers;
+    }
+    cr_assert(answers == 2);
+    cr_assert(said_silent(&said, last, sizeof last) == 1);
+    cr_assert_str_eq(last, "process 1 of 2 (host h2, process 11) has begun, and neither ended nor "
+                           "was told to end");
     said_free(&said);
 }

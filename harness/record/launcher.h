@@ -1,6 +1,6 @@
-/* sweep/launcher.h: the command that starts the processes of a cell. */
-#ifndef HARNESS_SWEEP_LAUNCHER_H
-#define HARNESS_SWEEP_LAUNCHER_H
+/* record/launcher.h: the command that starts processes. */
+#ifndef HARNESS_RECORD_LAUNCHER_H
+#define HARNESS_RECORD_LAUNCHER_H
 
 #include "record/record.h"
 
@@ -16,8 +16,8 @@ struct launcher {
 /* The whole command of a name that is short for one, cut to the room there is; any other text as it
  * is. */
 void launcher_text(const char *option, char text[LAUNCHER_BYTES]);
-/* Whether cells can be started so: there is an {n} in it, its program is found, and this build has
- * an MPI. 0, or -1 and why not. */
+/* Whether processes can be started so: there is an {n} in it, its program is found, and this build
+ * has an MPI. 0, or -1 and why not. */
 int launcher_check(const char *text, struct text_error *why);
 /* The command for so many processes, without what they execute. 0, or -1: it is too long. */
 int launcher_words(const char *text, int processes, struct launcher *launcher);

@@ -1,5 +1,5 @@
-/* sweep/launcher.c: the text of a launcher to its words. */
-#include "sweep/launcher.h"
+/* record/launcher.c: the text of a launcher to its words. */
+#include "record/launcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,88 @@
+/* measure/guard.c: the thread that waits for the end, and the lock of what is said. */
+#include "measure/guard.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "dp_mpi.h"
+#include "measure/watch.h"
+
+enum { LOOK_NS = 200000000, LATE_SECONDS = 5 };
+
+int guard_say(struct guard *guard, enum said_word word, const char *text)
+{
+    pthread_mutex_lock(&guard->lock);
+    const int status = said_write(&guard->speaker, word, text);
+    pthread_mutex_unlock(&guard->lock);
+    return status;
+}
+
+int guard_say_parts(struct guard *guard, const char *text, size_t length)
+{
+    pthread_mutex_lock(&guard->lock);
+    const int status = said_write_parts(&guard->speaker, text, length);
+    pthread_mutex_unlock(&guard->lock);
+    return status;
+}
+
+int guard_say_begun(struct guard *guard, const struct dp_mpi *mpi)
+{
+    const int rank = dp_mpi_rank(mpi);
+    char text[SAID_TEXT];
+
+    guard->speaker.process = rank;
+    snprintf(text, sizeof text, "%s %ld %s", dp_mpi_host(mpi, rank), dp_mpi_pid(mpi, rank),
+             dp_mpi_library(mpi));
+    return guard_say(guard, SAID_BEGUN, text);
+}
+
+static _Noreturn void end_now(struct guard *guard, const char *why)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    ++until.tv_sec;
+    if (pthread_mutex_timedlock(&guard->lock, &until) == 0)
+        (void)said_write(&guard->speaker, SAID_TOLD, why);
+    _exit(EXIT_FAILED);
+}
+
+/* Without its launcher nobody would end it. */
+static void *stand_guard(void *arg)
+{
+    struct guard *guard = arg;
+    const struct timespec look = {.tv_nsec = LOOK_NS};
+    struct watch watch;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    watch_start(&watch);
+    for (;;) {
+        if (sigtimedwait(&set, NULL, &look) == SIGTERM)
+            end_now(guard, "by SIGTERM");
+        if (getppid() != guard->parent)
+            end_now(guard, "its launcher is gone");
+        if (guard->seconds > 0 && watch_seconds(&watch) > guard->seconds + LATE_SECONDS)
+            end_now(guard, "its time is over");
+    }
+}
+
+int guard_start(struct guard *guard, double seconds)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    guard->parent = getppid();
+    guard->seconds = seconds;
+    if (pthread_mutex_init(&guard->lock, NULL) != 0)
+        return -1;
+    return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
+                   pthread_create(&guard->thread, NULL, stand_guard, guard) == 0
+               ? 0
+               : -1;
+}
