@@ -13,35 +13,6 @@
  * it; from the heap, all of it would be cleared each time. */
 enum { MAPPED_BYTES = 64 * 1024 };
 
-static json_t *error_of(int status, const struct impl_error *err)
-{
-    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "status", impl_status_word(status), "replica",
-                     err->replica, "device", err->device, "device_also", err->device_also, "text",
-                     err->text);
-}
-
-static json_t *answer_to(struct serve *s, json_t *request)
-{
-    const char *op = json_string_value(json_object_get(request, "op"));
-    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
-    json_t *ok = NULL;
-    int status;
-
-    s->request.fault[0] = '\0';
-    s->request.ok = request;
-    status = serve_operation(s, op == NULL ? "" : op, &ok, &err);
-    if (s->request.fault[0] != '\0') {
-        memset(&err, 0, sizeof err);
-        status = impl_fail(&err, IMPL_EBROKEN, "the request: %s", s->request.fault);
-    }
-    serve_forget(s);
-    if (status == IMPL_OK)
-        return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "ok", ok);
-    json_decref(ok);
-    return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "error",
-                     error_of(status, &err));
-}
-
 static void answer_all(struct serve *s, const struct serve_mode *mode, const char *at)
 {
     char *line = NULL;
@@ -50,7 +21,7 @@ static void answer_all(struct serve *s, const struct serve_mode *mode, const cha
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         const char *op = json_string_value(json_object_get(request, "op"));
-        json_t *answer = !request ? NULL : answer_to(s, request);
+        json_t *answer = !request ? NULL : serve_answer(s, request);
 
         if (!answer)
             exit(3); /* not a request */

@@ -1,6 +1,6 @@
 /* serve.h: the other end of the pipe: any implementation of impl.h, spoken as PROTOCOL.md says. For
- * tests: what passes in this process must pass through a pipe, and a bad mode shows what a broken
- * process looks like. */
+ * ranks in processes (harness/check/rank.c), and for tests: what passes in this process must pass
+ * through a pipe, and a bad mode shows what a broken process looks like. */
 #ifndef EXEC_SERVE_H
 #define EXEC_SERVE_H
 
@@ -20,6 +20,10 @@ struct serve {
     struct answer request; /* `ok` is the request; a fault: it is not as it should be */
     struct serve_piece *pieces;
 };
+
+/* serve_answer.c: the whole answer, NULL: no memory. */
+json_t *serve_answer(struct serve *s, json_t *request);
+json_t *serve_error(json_t *request, int status, const struct impl_error *err); /* the same */
 
 /* serve_operations.c: 0 and the content of "ok", or a status and *err. */
 int serve_operation(struct serve *s, const char *op, json_t **ok, struct impl_error *err);

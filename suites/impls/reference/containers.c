@@ -21,6 +21,13 @@ static size_t rows_of(const struct dp_tensor *in, int dim)
     return d >= 0 && d < in->ndim ? in->dim[d] : 0;
 }
 
+int world_replica(const struct world *world, const struct dp_run *run)
+{
+    const int replica = dp_run_replica(run);
+
+    return world->first_rank + (replica < 0 ? 0 : replica);
+}
+
 /* Each replica has an entry of its own, written on its worker. */
 static struct impl_replica *look(const struct passage *p, const struct dp_run *run)
 {
@@ -41,9 +48,7 @@ static struct impl_replica *look(const struct passage *p, const struct dp_run *r
 /* Its layers in the order in which this replica runs them. */
 static struct dp_module *order_of(const struct passage *p, const struct dp_run *run)
 {
-    const int replica = dp_run_replica(run);
-
-    return p->turned && layer_listed(p->layer, replica < 0 ? 0 : replica) ? p->turned : p->inner;
+    return p->turned && layer_listed(p->layer, world_replica(p->world, run)) ? p->turned : p->inner;
 }
 
 static int passage_forward(struct dp_module *module, struct dp_run *run,

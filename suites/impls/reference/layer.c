@@ -46,12 +46,11 @@ struct kept {
 static struct call begin_call(struct dp_module *module, struct dp_run *run, struct dp_error *err)
 {
     struct node *node = dp_module_self(module);
-    const int replica = dp_run_replica(run);
 
     return (struct call){.node = node,
                          .layer = node->layer,
                          .run = run,
-                         .replica = replica < 0 ? 0 : replica,
+                         .replica = world_replica(node->world, run),
                          .n_in = node->type->inputs,
                          .n_out = 1,
                          .err = err};

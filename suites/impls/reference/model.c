@@ -22,16 +22,18 @@ static int open_parts(struct impl_model *model, const char *description, int ran
                       struct dp_error *err)
 {
     struct dp_group *group = model->session->group;
+    const bool several = ranks != 1 || dp_group_world(group) > dp_group_size(group);
     int status;
 
     model->world.group = group;
+    model->world.first_rank = dp_group_first(group);
     model->description = model_read(group, description, err);
     if (!model->description)
         return err->status;
-    status = model_build(&model->world, model->description, ranks != 1, &model->root, err);
+    status = model_build(&model->world, model->description, several, &model->root, err);
     if (status == 0)
         status = list_params(model, err);
-    if (status == 0 && ranks != 1)
+    if (status == 0 && several)
         status = ranks_open(model, ranks, err);
     return status != 0 ? status : dp_run_open(group, &model->run, err);
 }

@@ -50,7 +50,12 @@ struct impl_session {
     struct dp_run *run; /* of the primitives */
     struct impl_model *models;
     struct dp_trace trace;
+    struct part *part;         /* NULL: all ranks of its models are in this process (part.h) */
+    struct impl_session *next; /* of its part */
 };
+/* A group with its run, and no models. */
+int reference_session_open(const struct dp_group_config *config, struct impl_session **session,
+                           struct impl_error *err);
 
 /* One operation on a session: what it made, and what went wrong. */
 struct work {
@@ -86,10 +91,13 @@ struct world {
     int n_arguments;
     struct impl_trace *trace;    /* NULL: nobody looks */
     int first_replica;           /* the number in it of replica 0 */
+    int first_rank;              /* of several ranks: the first one in this process */
     struct dp_module **call;     /* functional forwards without a backward yet */
     int n_calls, calls_capacity; /* of call */
 };
 void world_close_calls(struct world *world);
+/* Which replica, or rank of all processes, a run is; 0: none. */
+int world_replica(const struct world *world, const struct dp_run *run);
 uint64_t thread_number(void);
 
 /* A model's modules. watched: the outermost container writes the world's trace. The description

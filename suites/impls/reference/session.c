@@ -68,6 +68,27 @@ static const char *communicator_of(const struct impl_config *config, char name[3
     return name[0] != '\0' && !config->host_only ? name : NULL;
 }
 
+int reference_session_open(const struct dp_group_config *config, struct impl_session **session,
+                           struct impl_error *err)
+{
+    struct dp_error error = {0};
+    struct impl_session *s = calloc(1, sizeof *s);
+    int status;
+
+    if (!s)
+        return impl_fail(err, IMPL_EBROKEN, "no memory for a session");
+    status = dp_group_open(config, &s->group, &error);
+    if (status == 0)
+        status = dp_run_open(s->group, &s->run, &error);
+    if (status != 0) {
+        status = error_of(NULL, status, &error, err);
+        reference_close(s);
+        return status;
+    }
+    *session = s;
+    return 0;
+}
+
 int reference_open(const struct impl_config *config, struct impl_about *about,
                    struct impl_session **session, struct impl_error *err)
 {
@@ -79,23 +100,11 @@ int reference_open(const struct impl_config *config, struct impl_about *about,
         .communicator = communicator_of(config, communicator),
         .lag_seed = config->seed,
     };
-    struct dp_error error = {0};
-    struct impl_session *s = calloc(1, sizeof *s);
-    int status = 0;
+    const int status = reference_session_open(&group, session, err);
 
-    if (!s)
-        return impl_fail(err, IMPL_EBROKEN, "no memory for a session");
-    status = dp_group_open(&group, &s->group, &error);
     if (status == 0)
-        status = dp_run_open(s->group, &s->run, &error);
-    if (status != 0) {
-        status = error_of(NULL, status, &error, err);
-        reference_close(s);
-        return status;
-    }
-    describe(s->group, about);
-    *session = s;
-    return 0;
+        describe((*session)->group, about);
+    return status;
 }
 
 static void close_models(struct impl_session *session)
