@@ -345,12 +345,15 @@ static void read_program(char *text, size_t bytes)
         snprintf(text, bytes, "lockstep");
 }
 
-/* Devices of a machine may be too few or too small for several processes; virtual ones are not. */
+/* Devices of a machine may be too few or too small for several processes; those that are made of
+ * cores are not. */
 static size_t default_jobs(const struct runner_options *options)
 {
     const size_t cores = parallel_cores();
+    struct dp_kind_row kind;
 
-    if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "virt:", 5) != 0)
+    if (strcmp(options->impl, "reference") != 0 || !dp_kind_of(options->devices, &kind) ||
+        (kind.flags & DP_KIND_CORES) == 0)
         return 1;
     return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
 }
