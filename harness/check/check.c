@@ -86,7 +86,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
         if (run->result[i].reason[0] != '\0')
             continue;
         if (n == 0 || !together || area != last)
-            jobs[n++] = (struct runner_job){.spec = run->options->impl,
+            jobs[n++] = (struct runner_job){.spec = runner_spec(run->options),
                                             .impl_options = run->options->impl_options,
                                             .devices = run->options->devices,
                                             .seed = run->options->seed,
@@ -241,7 +241,7 @@ static int check_implementation(const char *command, const struct runner_options
     }
     run->options = options;
     run->traceable = !hide(options);
-    status = runner_probe(command, options->impl, run);
+    status = runner_probe(command, runner_spec(options), run);
     if (status == 0)
         status = check_devices_there(command, run);
     if (status == 0 && runner_prepare(run, tests, n)) {

@@ -37,13 +37,14 @@ static json_t *implementation(const struct runner_run *run)
     for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (about->capabilities >> i & 1)
             json_array_append_new(capabilities, text(impl_capability_word((uint64_t)1 << i)));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b}", "name",
-                     text(about->name), "version", text(about->version), "spec",
-                     text(run->options->impl), "options", text(run->options->impl_options),
-                     "device_list", text(run->options->devices), "devices", about->devices,
-                     "device_names", names, "capabilities", capabilities, "dialects",
-                     dialects(about), "seed", (json_int_t)run->options->seed, "process",
-                     run->is.process ? 1 : 0);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
+        text(about->name), "version", text(about->version), "spec", text(run->options->impl),
+        "options", text(run->options->impl_options), "device_list", text(run->options->devices),
+        "devices", about->devices, "device_names", names, "capabilities", capabilities, "dialects",
+        dialects(about), "seed", (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0,
+        "launcher", text(run->options->launcher), "processes", (json_int_t)run->options->processes,
+        "per_process", (json_int_t)run->options->per_process);
 }
 
 static json_t *cases(const struct runner_run *run)

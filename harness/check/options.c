@@ -9,6 +9,7 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "files/parallel.h"
+#include "files/said.h"
 #include "load.h"
 #include "text/options.h"
 
@@ -22,7 +23,10 @@ enum {
     KEY_MUTANTS,
     KEY_CAUGHT,
     KEY_ISOLATE,
-    KEY_SAME
+    KEY_SAME,
+    KEY_LAUNCHER,
+    KEY_PROCESSES,
+    KEY_EACH
 };
 
 static const struct argp_option option_table[] = {
@@ -44,6 +48,21 @@ static const struct argp_option option_table[] = {
      .key = 'd',
      .arg = "LIST",
      .doc = "a device list that the implementation understands (reference: virt:8)"},
+    {.name = "launcher",
+     .key = KEY_LAUNCHER,
+     .arg = "COMMAND",
+     .doc = "of the reference: ranks are in several processes, joined by MPI: mpirun, srun, or a "
+            "command of words like 'mpiexec -n {n}'; {n} is their number. Only --profile ddp (then "
+            "the default)"},
+    {.name = "processes",
+     .key = KEY_PROCESSES,
+     .arg = "N",
+     .doc = "with --launcher: processes of a model (default 2; of one with fewer ranks as many as "
+            "ranks)"},
+    {.name = "per-process",
+     .key = KEY_EACH,
+     .arg = "D",
+     .doc = "with --launcher: ranks of each process at most, instead of a number of processes"},
     {.name = "profile",
      .key = 'p',
      .arg = "NAME,..",
@@ -205,6 +224,12 @@ static error_t parse_text(int key, const char *arg, struct argp_state *state)
     case 'd':
         options->has_devices = true;
         return copy_text(state, "--devices", options->devices, sizeof options->devices, arg);
+    case KEY_LAUNCHER:
+        launcher_text(arg, options->launcher);
+        return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
+                   ? 0
+                   : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
+                                        sizeof options->launcher - 1);
     case 'a':
         return copy_text(state, "--area", options->area, sizeof options->area, arg);
     case 'o':
@@ -227,6 +252,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'a':
     case 'o':
     case 'w':
+    case KEY_LAUNCHER:
         return parse_text(key, arg, state);
     case 'b':
     case 'c':
@@ -242,6 +268,11 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return status;
     case 'j':
         return parse_number(state, "--jobs", arg, 1, JOBS_MAX, &options->jobs);
+    case KEY_PROCESSES:
+        return parse_number(state, "--processes", arg, 2, SAID_PROCESSES, &options->processes);
+    case KEY_EACH:
+        return parse_number(state, "--per-process", arg, 1, IMPL_MAX_DEVICES,
+                            &options->per_process);
     case KEY_REQUIRE:
         return parse_number(state, "--require-devices", arg, 0, IMPL_MAX_DEVICES,
                             &options->require_devices);
@@ -346,14 +377,14 @@ static void read_program(char *text, size_t bytes)
 }
 
 /* Devices of a machine may be too few or too small for several processes; those that are made of
- * cores are not. */
+ * cores are not. Ranks in processes are several already. */
 static size_t default_jobs(const struct runner_options *options)
 {
     const size_t cores = parallel_cores();
     struct dp_kind_row kind;
 
-    if (strcmp(options->impl, "reference") != 0 || !dp_kind_of(options->devices, &kind) ||
-        (kind.flags & DP_KIND_CORES) == 0)
+    if (strcmp(options->impl, "reference") != 0 || options->launcher[0] != '\0' ||
+        !dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_CORES) == 0)
         return 1;
     return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
 }
@@ -376,7 +407,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
 
     *options = (struct runner_options){.jobs = 0};
     read_program(options->program, sizeof options->program);
-    if (command_parse(&argp, argc, argv, options) || check_options(argv[0], options))
+    if (command_parse(&argp, argc, argv, options) || check_options(argv[0], options) ||
+        runner_launched(argv[0], options))
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
@@ -391,78 +423,4 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     if (options->jobs == 0)
         options->jobs = default_jobs(options);
     return check_reference(argv[0], options);
-}
-
-/* ---- the command that repeats a case --------------------------------------------------------- */
-
-struct line {
-    char *text;
-    size_t used, bytes;
-};
-
-static void put(struct line *line, const char *text)
-{
-    const size_t n = strlen(text);
-
-    if (line->used + n < line->bytes) {
-        memcpy(line->text + line->used, text, n + 1);
-        line->used += n;
-    }
-}
-
-/* In single quotes unless no shell would touch it. */
-static void put_word(struct line *line, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:,+=@%";
-    char one[2] = "";
-
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        put(line, word);
-        return;
-    }
-    put(line, "'");
-    for (; *word != '\0'; ++word) {
-        one[0] = *word;
-        put(line, *word == '\'' ? "'\\''" : one);
-    }
-    put(line, "'");
-}
-
-static void put_option(struct line *line, const char *name, const char *value)
-{
-    put(line, name);
-    put_word(line, value);
-}
-
-void runner_command(const struct runner_options *options, const char *id,
-                    char text[8 * RUNNER_TEXT])
-{
-    struct line line = {text, 0, (size_t)8 * RUNNER_TEXT};
-    char number[32];
-
-    text[0] = '\0';
-    put_word(&line, options->program);
-    put(&line, " check");
-    if (strcmp(options->impl, "reference") != 0)
-        put_option(&line, " --impl ", options->impl);
-    if (options->backend[0] != '\0')
-        put_option(&line, " --backend ", options->backend);
-    if (options->communicator[0] != '\0')
-        put_option(&line, " --communicator ", options->communicator);
-    if (options->impl_options[0] != '\0' && !options->has_backend)
-        put_option(&line, " --impl-options ", options->impl_options);
-    if (options->devices[0] != '\0')
-        put_option(&line, " --devices ", options->devices);
-    if (options->has_seed) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)options->seed);
-        put_option(&line, " --seed ", number);
-    }
-    if (options->same_process)
-        put(&line, " --same-process");
-    if (options->limit_s > 0) {
-        snprintf(number, sizeof number, "%g", options->limit_s);
-        put_option(&line, " --limit ", number);
-    }
-    put_option(&line, " --only ", id);
 }

@@ -94,13 +94,20 @@ static void add_requirements(struct runner_run *run, uint64_t needs)
 
 /* A case whose needs are not claimed has its verdict without a process: it is skipped, unless it
  * is a part of a profile that was asked for and requires them. */
-static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded)
+static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded,
+                        bool launched)
 {
     const uint64_t missing = result->test->needs & ~claimed;
     const uint64_t first = (missing & demanded) != 0 ? missing & demanded : missing;
     const char *word = impl_capability_word(first & (~first + 1));
 
     result->reason[0] = '\0';
+    if (launched && (result->test->needs & IMPL_CAP_DDP) == 0) {
+        result->verdict = CHECK_SKIP;
+        snprintf(result->reason, sizeof result->reason,
+                 "it has no ranks: nothing of it is between processes");
+        return;
+    }
     if (missing == 0)
         return;
     if (result->test->obligation == MAY || (missing & demanded) == 0) {
@@ -135,7 +142,8 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
             continue;
         add_result(run, tests[i]);
         if (run->cause[0] == '\0')
-            judge_needs(&run->result[run->n - 1], run->is.about.capabilities, required(run));
+            judge_needs(&run->result[run->n - 1], run->is.about.capabilities, required(run),
+                        run->options->launcher[0] != '\0');
         else
             fail_untested(run, &run->result[run->n - 1]);
     }

@@ -14,6 +14,7 @@
 #include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
+#include "record/launcher.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
 #define RUNNER_CAPABILITIES 21   /* bits of enum impl_capability */
@@ -37,6 +38,9 @@ struct runner_options {
     char impl_options[RUNNER_TEXT]; /* with --backend or --communicator: "BACKEND/COMMUNICATOR" */
     char backend[32], communicator[32];
     char devices[256];
+    char launcher[LAUNCHER_BYTES]; /* "": ranks are in one process */
+    size_t processes, per_process; /* of a model, or of each: ranks; 0: the other one is given */
+    char world[RUNNER_TEXT];       /* the program that stands for the reference then */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given, "" not */
     unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* nobody asked for them: what an implementation does not offer is left out */
@@ -55,6 +59,13 @@ int runner_parse(int argc, char **argv, struct runner_options *options);
 /* The command that runs this case again, quoted for a shell. */
 void runner_command(const struct runner_options *options, const char *id,
                     char text[8 * RUNNER_TEXT]);
+
+/* launched.c: --launcher and what goes with it. 0, or the exit status after a complaint. */
+int runner_launched(const char *command, struct runner_options *options);
+/* What impl_load takes. */
+const char *runner_spec(const struct runner_options *options);
+/* How ranks are spread, for people. */
+void runner_processes(const struct runner_options *options, char text[RUNNER_TEXT]);
 
 /* ---- the catalogue ------------------------------------------------------------------------- */
 

@@ -145,6 +145,11 @@ static void totals(FILE *stream, const struct runner_run *run)
         fprintf(stream, "%-9s ", "counts");
         command_wrap(stream, text, 10, 10, COLUMNS);
     }
+    if (run->options->launcher[0] != '\0') {
+        runner_processes(run->options, text);
+        fprintf(stream, "%-9s ", "processes");
+        command_wrap(stream, text, 10, 10, COLUMNS);
+    }
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
     strays(stream, run);
     fprintf(stream, "%-9s ", word);

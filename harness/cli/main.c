@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
+#include "check/world.h"
 #include "command/command.h"
 #include "compare/compare.h"
 #include "files/stop.h"
@@ -44,6 +45,8 @@ static const struct command commands[] = {
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},
     {"cell", cell_main, NULL},
     {"workload", workload_main, NULL},
+    {"world", world_main, NULL},
+    {"rank", rank_main, NULL},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -13,7 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 50, PIECE = 65536, EXCERPT = 60, LAST_MOMENTS_MS = 200, GRACE_MS = 500 };
+enum {
+    TICK_MS = 50,
+    PIECE = 65536,
+    EXCERPT = 60,
+    LAST_WORDS = 150,
+    LAST_MOMENTS_MS = 200,
+    GRACE_MS = 500
+};
 
 static int64_t now_ms(void)
 {
@@ -53,7 +60,7 @@ static size_t last_line(const struct process *p, size_t *end)
 static void last_words(const struct process *p, int died_of, char *to, size_t bytes)
 {
     const char *remark = died_of > 0 ? strsignal(died_of) : "\n";
-    char line[EXCERPT + 40];
+    char line[LAST_WORDS];
     size_t end = p->tail_length, begin = last_line(p, &end);
 
     if (end - begin >= strlen(remark) && memcmp(p->tail + begin, remark, strlen(remark)) == 0) {

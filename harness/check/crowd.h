@@ -1,0 +1,27 @@
+/* check/crowd.h: processes that one call of a launcher has started, and what is asked of them. */
+#ifndef HARNESS_CHECK_CROWD_H
+#define HARNESS_CHECK_CROWD_H
+
+#include <stdbool.h>
+
+#include "text/text.h"
+
+struct crowd;
+
+enum crowd_end {
+    CROWD_ANSWERED,
+    CROWD_REFUSED, /* all have answered, and parted: the answer is an error */
+    CROWD_LOST     /* one of them is gone, or does not go on */
+};
+
+/* 0, or -1 and why not. It ends with this process. */
+int crowd_start(const char *launcher, int processes, double limit, struct crowd **crowd,
+                struct text_error *why);
+/* Sends a line, which has the number id, and waits. *answer is one line, good until the next call;
+ * of a lost crowd it is the reason. After the others than CROWD_ANSWERED no process is left, and
+ * nothing more can be asked. */
+enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer);
+/* Lets it end, or sees to it. NULL allowed. */
+void crowd_close(struct crowd *crowd);
+
+#endif
