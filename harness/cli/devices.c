@@ -5,19 +5,23 @@
 #include <string.h>
 
 #include "build_info.h"
+#include "cli/places.h"
 #include "command/backend.h"
 #include "command/command.h"
+#include "files/said.h"
 #include "node/node.h"
 #include "node/tree.h"
 #include "record/devices.h"
+#include "record/launcher.h"
+#include "text/options.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE };
+enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };
 
 struct devices_options {
-    char devices[64], backend[32], communicator[32];
+    char devices[64], backend[32], communicator[32], launcher[LAUNCHER_BYTES];
     bool json, bind, resources, tree;
-    size_t required;
+    size_t required, processes;
     uint64_t seen; /* options that were given */
 };
 
@@ -41,11 +45,37 @@ static const struct argp_option option_table[] = {
     {.name = "tree",
      .key = KEY_TREE,
      .doc = "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports"},
+    {.name = "launcher",
+     .key = KEY_LAUNCHER,
+     .arg = "COMMAND",
+     .doc = "show instead what is there where this starts processes, differences first: mpirun, "
+            "srun, or a command of words like 'mpiexec -n {n}'; with --processes and --format "
+            "alone"},
+    {.name = "processes",
+     .key = KEY_PROCESSES,
+     .arg = "N",
+     .doc = "with --launcher: how many (default 2)"},
     {.name = "format",
      .key = 'f',
      .arg = "text|json",
      .doc = "format of the output (default text)"},
     {0}};
+
+/* Nothing of this process is shown then. */
+static error_t check_launcher(const struct argp_state *state, const struct devices_options *options)
+{
+    for (int i = 0; options->launcher[0] != '\0' && option_table[i].name; ++i) {
+        const int key = option_table[i].key;
+
+        if ((options->seen & (uint64_t)1 << i) && key != KEY_LAUNCHER && key != KEY_PROCESSES &&
+            key != 'f')
+            return command_bad_option(state, "--launcher and --%s exclude each other",
+                                      option_table[i].name);
+    }
+    return options->processes > 0 && options->launcher[0] == '\0'
+               ? command_bad_option(state, "--processes %zu needs --launcher", options->processes)
+               : 0;
+}
 
 /* The resources are all GPUs, whatever a list names, in one format. */
 static error_t check_alone(const struct argp_state *state, const struct devices_options *options)
@@ -57,7 +87,23 @@ static error_t check_alone(const struct argp_state *state, const struct devices_
             return command_bad_option(state, "--ctest-resources and --%s exclude each other",
                                       option_table[i].name);
     }
-    return 0;
+    return check_launcher(state, options);
+}
+
+static error_t parse_launcher(int key, char *arg, struct argp_state *state)
+{
+    struct devices_options *options = state->input;
+    struct text_error why = {""};
+
+    if (key == KEY_PROCESSES)
+        return option_size(arg, 1, SAID_PROCESSES, &options->processes, &why)
+                   ? command_bad_option(state, "--processes: %s", why.text)
+                   : 0;
+    launcher_text(arg, options->launcher);
+    return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
+               ? 0
+               : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
+                                    sizeof options->launcher - 1);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -90,6 +136,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_TREE:
         options->tree = true;
         return 0;
+    case KEY_LAUNCHER:
+    case KEY_PROCESSES:
+        return parse_launcher(key, arg, state);
     case ARGP_KEY_END:
         return check_alone(state, options);
     case COMMAND_REQUIRE:
@@ -325,6 +374,9 @@ int devices_main(int argc, char **argv)
         return status;
     if (options.resources)
         return show_resources(argv[0], &options);
+    if (options.launcher[0] != '\0')
+        return places_show(argv[0], options.launcher, options.processes > 0 ? options.processes : 2,
+                           options.json);
     const struct dp_group_config config = {.devices = options.devices,
                                            .backend = command_given(options.backend),
                                            .communicator = command_given(options.communicator),

@@ -47,6 +47,7 @@ static const struct command commands[] = {
     {"workload", workload_main, NULL},
     {"world", world_main, NULL},
     {"rank", rank_main, NULL},
+    {"place", place_main, NULL},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -1,0 +1,240 @@
+/* cli/places.c: starts processes that say where they are, and prints the differences first. */
+#include "cli/places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "files/said.h"
+#include "record/launcher.h"
+#include "record/places.h"
+#include "sweep/launch.h"
+#include "text/text.h"
+
+enum { COLUMNS = 80, PATH_BYTES = 4096, OWN_WORDS = 6, GRACE_SECONDS = 8 };
+#define LIMIT "60"
+static const double limit_seconds = 60;
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* "processes 0, 2: " of those that have the value of process first. */
+static void who_has(const struct record_field *field, const struct record_place place[], int n,
+                    int first, char *text, size_t bytes)
+{
+    char value[1024], other[1024];
+    size_t used = 0;
+    int found = 0;
+
+    record_place_show(field, &place[first], value, sizeof value);
+    text[0] = '\0';
+    for (int p = first; p < n && used < bytes; ++p) {
+        record_place_show(field, &place[p], other, sizeof other);
+        if (strcmp(value, other) != 0)
+            continue;
+        used += (size_t)snprintf(text + used, bytes - used, "%s%d", found++ > 0 ? ", " : "", p);
+    }
+}
+
+/* Whether a process before has the same value: then it is said already. */
+static bool is_said(const struct record_field *field, const struct record_place place[], int at)
+{
+    char value[1024], other[1024];
+
+    record_place_show(field, &place[at], value, sizeof value);
+    for (int p = 0; p < at; ++p) {
+        record_place_show(field, &place[p], other, sizeof other);
+        if (strcmp(value, other) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_difference(const struct record_field *field, const struct record_place place[],
+                             int n)
+{
+    printf("  %s\n", field->words);
+    for (int p = 0; p < n; ++p) {
+        char who[200], value[1024], line[1400];
+
+        if (is_said(field, place, p))
+            continue;
+        who_has(field, place, n, p, who, sizeof who);
+        record_place_show(field, &place[p], value, sizeof value);
+        snprintf(line, sizeof line, "%s: %s", who, value);
+        text_clean(line, ' ');
+        const int used = printf("    ");
+
+        command_wrap(stdout, line, (size_t)used, 6, COLUMNS);
+    }
+}
+
+static int print_differences(const struct record_place place[], int n)
+{
+    const struct record_field *field = NULL;
+    int found = 0;
+
+    printf("Differences between processes\n");
+    if (record_places_libraries(place, n)) {
+        printf("  MPI library\n");
+        for (int p = 0; p < n; ++p)
+            printf("    %d: %s\n", p, place[p].library);
+        ++found;
+    }
+    for (; (field = record_places_differ(place, n, field)); ++found)
+        print_difference(field, place, n);
+    if (found == 0)
+        printf("  none, of builds, libraries, settings and machines\n");
+    return found;
+}
+
+static void print_fact(const char *name, const struct record_place *place)
+{
+    const struct record_field *field = record_find(record_run_fields, name);
+    char value[1024];
+
+    if (!field)
+        return;
+    record_place_show(field, place, value, sizeof value);
+    text_clean(value, ' ');
+    const int used = printf("  %-12s ", field->words);
+
+    command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
+}
+
+static void print_places(const struct record_place place[], int n)
+{
+    static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
+                                        "kernel",          "libc",    "cpu_model"};
+
+    printf("\nProcesses\n  %-8s %-24s %-8s %s\n", "process", "host", "pid", "cores");
+    for (int p = 0; p < n; ++p)
+        printf("  %-8d %-24s %-8ld %s\n", p, place[p].host, place[p].pid,
+               place[p].run.n_slots > 0 ? place[p].run.slot[0].cores : "-");
+    printf("\nOf process 0\n");
+    printf("  %-12s %s\n", "MPI library", place[0].library);
+    for (size_t f = 0; f < sizeof facts / sizeof facts[0]; ++f)
+        print_fact(facts[f], &place[0]);
+}
+
+/* ---- what was said --------------------------------------------------------------------------- */
+
+/* Each process has had the last word, and it was good. */
+static int judge(const char *command, const struct launch_output *output, const struct said *said)
+{
+    char text[SAID_WHO + 120], who[SAID_WHO];
+
+    for (int p = 0; p < said->n; ++p)
+        if (said->process[p].has[SAID_ENDED] && strcmp(said->process[p].ended, "ok") != 0) {
+            said_who(said, p, who);
+            command_complain(command, "--launcher: %s: %.300s", who, said->process[p].ended);
+            return -1;
+        }
+    if (said->nobody[0] != '\0')
+        command_complain(command, "--launcher: %.300s", said->nobody);
+    else if (said_silent(said, text, sizeof text) >= 0)
+        command_complain(command, "--launcher: %s%s", text,
+                         output->timed_out ? ", within " LIMIT " s" : "");
+    else if (output->timed_out || output->status != 0)
+        command_complain(command, "--launcher: all processes ended well, but not the launcher");
+    else
+        return 0;
+    return -1;
+}
+
+static int read_places(const char *command, const struct said *said, struct record_place place[])
+{
+    struct text_error why = {""};
+
+    for (int p = 0; p < said->n; ++p) {
+        const struct said_process *process = &said->process[p];
+
+        record_place_begun(&place[p], process->begun);
+        text_clean(place[p].host, '?');
+        text_clean(place[p].library, ' ');
+        if (record_run_parse(process->parts ? process->parts : "", &place[p].run, &why)) {
+            command_complain(command, "--launcher: what process %d says of itself: %.300s", p,
+                             why.text);
+            return -1;
+        }
+        record_clean_run(&place[p].run);
+    }
+    return 0;
+}
+
+static int print_json(const char *command, const char *launcher, const struct record_place place[],
+                      int n)
+{
+    char *text = record_places_text(launcher, place, n);
+
+    if (!text) {
+        command_complain(command, "out of memory");
+        return EXIT_FAILED;
+    }
+    puts(text);
+    free(text);
+    return EXIT_PASSED;
+}
+
+static int show(const char *command, const char *launcher, const struct launch_output *output,
+                int n, bool json)
+{
+    struct record_place *place = calloc((size_t)n, sizeof *place);
+    struct text_error why = {""};
+    struct said said;
+    int status = EXIT_FAILED;
+
+    if (!place || output->no_memory) {
+        command_complain(command, "out of memory");
+        free(place);
+        return EXIT_FAILED;
+    }
+    if (said_read(output->text ? output->text : "", n, &said, &why))
+        command_complain(command, "--launcher: what it printed cannot be used: %.200s", why.text);
+    else if (judge(command, output, &said) == 0 && read_places(command, &said, place) == 0)
+        status = EXIT_PASSED;
+    said_free(&said);
+    if (status == EXIT_PASSED && json) {
+        status = print_json(command, launcher, place, n);
+    } else if (status == EXIT_PASSED) {
+        (void)print_differences(place, n);
+        print_places(place, n);
+    }
+    free(place);
+    return status;
+}
+
+int places_show(const char *command, const char *launcher, size_t processes, bool json)
+{
+    char self[PATH_BYTES], number[24], *argument[LAUNCHER_WORDS + OWN_WORDS + 1] = {NULL};
+    char place[] = "place", option[] = "--processes", limit[] = "--limit", seconds[] = LIMIT;
+    char *const own[OWN_WORDS] = {self, place, option, number, limit, seconds};
+    struct launch_output output = {.text = NULL};
+    struct launcher words;
+    struct text_error why = {""};
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (launcher_check(launcher, &why) || length < 0 ||
+        launcher_words(launcher, (int)processes, &words)) {
+        command_complain(command, "--launcher: %s",
+                         why.text[0] != '\0' ? why.text : "this program cannot be named");
+        return EXIT_MISUSE;
+    }
+    self[length] = '\0';
+    snprintf(number, sizeof number, "%zu", processes);
+    memcpy(argument, words.word, (size_t)words.n * sizeof *argument);
+    memcpy(argument + words.n, own, sizeof own);
+    if (launch_gently(argument[0], argument, limit_seconds, GRACE_SECONDS, &output)) {
+        command_complain(command, "--launcher: '%s' cannot be started: %s", argument[0],
+                         strerror(errno));
+        return EXIT_FAILED;
+    }
+    const int status =
+        output.interrupted ? EXIT_FAILED : show(command, launcher, &output, (int)processes, json);
+
+    free(output.text);
+    return status;
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# places.sh MPIRUN KIND LOCKSTEP: `lockstep devices --launcher` names every process, and what differs
+# between them first; where one of them is missing it shows nothing.
+# shellcheck disable=SC2016 # what launchers do is expanded by them
+set -euo pipefail
+mpirun=$1 kind=$2 lockstep=$3
+here=$(cd "$(dirname "$0")" && pwd)
+command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export LAUNCH="$here/launch.sh $mpirun $kind" PATH="$dir:$PATH"
+fail() { echo "FAIL: $*" && cat out err && exit 1; }
+start() {
+    { echo '#!/usr/bin/env bash' && echo "$2"; } >"$1"
+    chmod +x "$1"
+}
+# devices STATUS LAUNCHER OPTION...
+devices() {
+    local want=$1 status=0
+    "$lockstep" devices --launcher "$2" "${@:3}" >out 2>err || status=$?
+    [ "$status" = "$want" ] || fail "exit status $status, not $want"
+}
+has() { grep -Eq -- "$2" "$1" || fail "$1 lacks '$2'"; }
+refused() {
+    devices 2 "${@:2}"
+    has err "$1"
+    [ ! -s out ] || fail "it shows something"
+}
+rank='${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}'
+
+start good 'exec bash $LAUNCH "$@"'
+devices 0 'good {n}' --processes 3
+[ "$(head -n 2 out)" = "Differences between processes
+  none, of builds, libraries, settings and machines" ] || fail "something differs"
+for p in 0 1 2; do has out "^  $p  +$(hostname | cut -c 1-24) +[0-9]+ +[0-9]"; done
+if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
+
+# One process has other kernels of the BLAS: so it says, and what it comes from.
+start odd "case $rank in 1) export OPENBLAS_CORETYPE=Nehalem ;; esac"'
+    exec "$@"'
+devices 0 'good {n} odd'
+has out '^  environment$'
+has out '^    1: .*OPENBLAS_CORETYPE=Nehalem'
+if "$lockstep" devices | grep -q 'BLAS .*OpenBLAS'; then
+    has out '^  BLAS$'
+    has out '^    1: OpenBLAS .* Nehalem'
+fi
+devices 0 'good {n} odd' --format json
+has out '"schema": "lockstep/places/1.0"'
+tr -d ' \n' <out >one
+has one '"differences":\[("[a-z_]+",)*"environment"'
+[ "$(grep -c '"host"' out)" = 2 ] || fail "not 2 processes"
+
+# One that dies, and a launcher that starts too few.
+start dead "case $rank in 1) kill -9 \$\$ ;; esac"'
+    exec "$@"'
+devices 1 'good {n} dead'
+[ ! -s out ] || fail "it shows something"
+has err 'process [01] of 2'
+start fewer 'shift; exec bash $LAUNCH 1 "$@"'
+devices 1 'fewer {n}'
+has err 'was told of 2 processes, there are 1'
+
+refused "'mpiexec' has no {n}" mpiexec
+refused "no program 'no-such'" 'no-such {n}'
+refused 'launcher and --tree exclude' 'good {n}' --tree
+refused '"65" is outside 1 to 64' 'good {n}' --processes 65
+"$lockstep" devices --processes 2 >out 2>err && fail "--processes alone"
+has err 'needs --launcher'
