@@ -5,7 +5,6 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "record/input.h"
-#include "record/roles.h"
 #include "report/export_report.h"
 #include "report/peer_report.h"
 #include "report/report.h"
@@ -130,16 +129,6 @@ static const char *const belongs[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it wi
                                                  [INPUT_CHECK] = "; name it by --check",
                                                  [INPUT_PEER] = "; name it by --peer"};
 
-/* Records that were written before there were classes have none: those are of one machine only if
- * they are of one host. */
-static bool same_machine(const struct record_run *a, const struct record_run *b)
-{
-    const unsigned roles =
-        RECORD_MACHINE | (a->machine_class[0] == '\0' ? RECORD_HOST : RECORD_MACHINE);
-
-    return !record_differs(record_run_fields, roles, a, b);
-}
-
 static const char *class_of(const char *machine_class)
 {
     return machine_class[0] != '\0' ? machine_class : "unknown";
@@ -189,7 +178,7 @@ static int check_files(const struct report *report, const struct arguments *argu
         const struct record_run *first = &report->file[0].run, *run = &report->file[f].run;
 
         cells += report->file[f].n_cells;
-        if (same_machine(first, run))
+        if (report_same_machine(first, run))
             continue;
         command_complain(NAME,
                          "the machines differ and cannot be compared: %s is of node %s, class "

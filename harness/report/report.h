@@ -192,6 +192,8 @@ struct report {
     struct report_noise noise;
 };
 
+/* Whether numbers of both may stand side by side. */
+bool report_same_machine(const struct record_run *a, const struct record_run *b);
 /* Fills everything behind file and n_files. 0, or -1 when memory is short. */
 int report_rows_make(struct report *report);
 void report_rows_free(struct report *report);

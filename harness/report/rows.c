@@ -51,6 +51,16 @@ static int compare_runs(bool in_key, const struct record_run *a, const struct re
     return order;
 }
 
+/* Records that were written before there were classes have none: those are of one machine only if
+ * they are of one host. */
+bool report_same_machine(const struct record_run *a, const struct record_run *b)
+{
+    const unsigned roles =
+        RECORD_MACHINE | (a->machine_class[0] == '\0' ? RECORD_HOST : RECORD_MACHINE);
+
+    return !record_differs(record_run_fields, roles, a, b);
+}
+
 /* Rows of runs that do not fit together do not share a line: what was run, the build, the system
  * and the machine are the same, and so are the devices that both have. */
 static bool fits(const struct record_run *a, const struct record_run *b)
