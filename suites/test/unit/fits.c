@@ -49,6 +49,32 @@ Test(fits, a_line_is_found_through_decades)
     }
 }
 
+/* Where the best line would begin below 0 or fall, the best one that does not is the one that is
+ * looked for among very many. */
+Test(fits, a_rising_line_is_the_best_of_those_that_rise)
+{
+    static const double ys[][4] = {{1, 2, 3, 4}, {1, 2, 3, 9},    {4, 3, 2, 1},    {0.1, 2, 4, 6},
+                                   {5, 5, 5, 5}, {1, 9, 9.5, 10}, {0.5, 3, 6, 1.5}};
+    static const double x[] = {1, 2, 3, 4};
+    for (size_t row = 0; row < sizeof ys / sizeof ys[0]; ++row) {
+        const struct line line = line_fit_rising(x, ys[row], 4);
+        double sum = 0, least = INFINITY;
+        cr_assert(line.alpha >= 0 && line.beta >= 0, "row %zu: %g, %g", row, line.alpha, line.beta);
+        for (int i = 0; i < 4; ++i)
+            sum += fabs(1 - (line.alpha + line.beta * x[i]) / ys[row][i]);
+        for (int a = 0; a <= 500; ++a)
+            for (int b = 0; b <= 500; ++b) {
+                double other = 0;
+                for (int i = 0; i < 4; ++i)
+                    other += fabs(1 - (a / 50.0 + b / 50.0 * x[i]) / ys[row][i]);
+                least = fmin(least, other);
+            }
+        cr_assert(sum <= least + 1e-9, "row %zu: %g, and there is one with %g", row, sum, least);
+    }
+    cr_assert(isnan(line_fit_rising(x, (const double[]){1, 0, 1, 1}, 4).alpha));
+    cr_assert(isnan(line_fit_rising(x, ys[0], 0).alpha));
+}
+
 Test(fits, what_is_no_line_is_none)
 {
     static const struct {
