@@ -15,6 +15,7 @@
 #include "compare/compare.h"
 #include "files/stop.h"
 #include "fleet/fleet.h"
+#include "forecast/forecast.h"
 #include "record/memory.h"
 #include "report/report.h"
 #include "soak/selftest.h"
@@ -38,6 +39,7 @@ static const struct command commands[] = {
     {"validate", validate_main, "judge a machine by its records and a profile"},
     {"profile", profile_main, "whether the limits of a profile are right, and can fail"},
     {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
+    {"forecast", forecast_main, "forecast steps on more ranks than were measured"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"soak", soak_main, "run one step again and again on all devices, against its known answer"},
     {"selftest", selftest_main, "show that soak finds every fault that a device can have here"},

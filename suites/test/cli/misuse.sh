@@ -215,7 +215,7 @@ cmp copy foreign.jsonl || fail "a foreign file was changed"
 [ ! -e results ] || fail "a refused sweep made a folder"
 
 # -h is --help, and an error of the command line says where the options are explained.
-for command in devices tutorial sweep report compare baseline validate profile fleet check train bench; do
+for command in devices tutorial sweep report compare baseline validate profile fleet forecast check train bench; do
     expect_status 0 "$lockstep" $command --help
     mv out wanted
     expect_status 0 "$lockstep" $command -h

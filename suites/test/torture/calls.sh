@@ -82,6 +82,11 @@ PROFILE
             sed "s/\(\"run_id\": \"\)./\1$node/" >nodes/$node.json
     done
     ;;
+forecast)
+    # Slow transfers: what is resolved does not depend on the machine.
+    "$lockstep" sweep --bind none --devices virt:2+5000us+2MB/s --counts 1,2 --batch 10 --workload mlp:64,64 \
+        --workload mlp:128,128 --mode ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log
+    ;;
 report*)
     "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log

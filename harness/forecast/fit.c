@@ -1,0 +1,168 @@
+/* forecast/fit.c: see forecast/fit.h.
+ *
+ * Every curve is that of numbers/line.h: the least sum of relative distances. So what was planted
+ * is found exactly, and a point that was disturbed bends nothing. No row, no transfer and no byte
+ * takes less than no time: the noise of few points would make it so, and times far away negative.
+ */
+#include "forecast/fit.h"
+
+#include "numbers/line.h"
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Numbers of which one is made from the other by a division are the same here. */
+static bool is_same(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static double median_of(const double y[], size_t n)
+{
+    double sorted[FIT_POINTS];
+
+    memcpy(sorted, y, n * sizeof *y);
+    return stats_median(sorted, n);
+}
+
+void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve)
+{
+    bool one = true;
+
+    *curve = (struct fit_curve){.alpha = NAN, .beta = NAN, .only = NAN, .n = n};
+    for (size_t i = 1; i < n; ++i)
+        one = one && is_same(x[i], x[0]);
+    if (n > 0 && one) {
+        curve->alpha = median_of(y, n);
+        curve->beta = 0;
+        curve->only = x[0];
+    } else if (n > 0) {
+        const struct line line = line_fit_rising(x, y, n);
+
+        curve->alpha = line.alpha;
+        curve->beta = line.beta;
+    }
+}
+
+double fit_at(const struct fit_curve *curve, double x)
+{
+    if (!isnan(curve->only) && !is_same(x, curve->only))
+        return NAN;
+    return curve->alpha + curve->beta * x;
+}
+
+static bool is_of_kind(const struct fit_point *point, int kind)
+{
+    return kind == FIT_ALL || (kind == FIT_SEVERAL) == (point->ranks > 1);
+}
+
+static void fit_compute(const struct fit_point point[], size_t n, size_t skip, size_t model,
+                        struct fit_model *fit)
+{
+    double x[FIT_POINTS], y[FIT_POINTS];
+
+    for (int kind = 0; kind < FIT_KINDS; ++kind) {
+        size_t used = 0;
+
+        for (size_t i = 0; i < n; ++i) {
+            if (i == skip || point[i].model != model || !is_of_kind(&point[i], kind))
+                continue;
+            x[used] = (double)point[i].shard;
+            y[used++] = point[i].compute;
+        }
+        fit_curve(x, y, used, &fit->compute[kind]);
+    }
+}
+
+/* The time of a reduction is its transfers times that of one. Both sides are divided by their
+ * number: relative distances stay what they are. */
+static void fit_transfer(const struct fit_point point[], size_t n, size_t skip,
+                         struct fit_model *fit)
+{
+    double x[FIT_POINTS], y[FIT_POINTS];
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        if (i == skip || point[i].ranks < 2)
+            continue;
+        x[used] = point[i].traffic.bytes / point[i].traffic.transfers;
+        y[used++] = point[i].comm / point[i].traffic.transfers;
+    }
+    fit_curve(x, y, used, &fit->transfer);
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double between_0_and_1(double x)
+{
+    return x > 0 ? least(x, 1) : 0;
+}
+
+/* By which part the steps would be off with these two, added up. */
+static double off_with(const struct fit_point *const point[], size_t n, double share, double cover)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        const double hidden = least(share * point[i]->comm, cover * point[i]->compute);
+
+        sum += fabs(point[i]->hidden - hidden) / point[i]->step;
+    }
+    return sum;
+}
+
+/* At each point one of the two is what holds, so the best pair is among those of the points. */
+static void fit_hidden(const struct fit_point point[], size_t n, size_t skip, size_t model,
+                       struct fit_model *fit)
+{
+    const struct fit_point *of[FIT_POINTS];
+    double best = INFINITY;
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; ++i)
+        if (i != skip && point[i].model == model && point[i].ranks > 1)
+            of[used++] = &point[i];
+    fit->share = fit->cover = NAN;
+    for (size_t i = 0; i < used; ++i)
+        for (size_t k = 0; k < used; ++k) {
+            const double share = between_0_and_1(of[i]->hidden / of[i]->comm);
+            const double cover = between_0_and_1(of[k]->hidden / of[k]->compute);
+            const double off = off_with(of, used, share, cover);
+
+            if (off < best) {
+                best = off;
+                fit->share = share;
+                fit->cover = cover;
+            }
+        }
+}
+
+void fit_model(const struct fit_point point[], size_t n, size_t skip, size_t model,
+               struct fit_model *fit)
+{
+    fit_compute(point, n, skip, model, fit);
+    fit_transfer(point, n, skip, fit);
+    fit_hidden(point, n, skip, model, fit);
+}
+
+struct fit_time fit_time(const struct fit_model *fit, int ranks, size_t shard,
+                         struct fit_traffic traffic)
+{
+    struct fit_time time = {
+        .compute = fit_at(&fit->compute[ranks > 1 ? FIT_SEVERAL : FIT_ONE], (double)shard)};
+
+    if (isnan(time.compute))
+        time.compute = fit_at(&fit->compute[FIT_ALL], (double)shard);
+    if (ranks > 1) {
+        time.comm = traffic.transfers * fit_at(&fit->transfer, traffic.bytes / traffic.transfers);
+        time.hidden = isnan(fit->share) ? (double)NAN
+                                        : least(fit->share * time.comm, fit->cover * time.compute);
+    }
+    time.step = time.compute + time.comm - time.hidden;
+    return time;
+}

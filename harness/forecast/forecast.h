@@ -1,0 +1,123 @@
+/* forecast/forecast.h: `lockstep forecast`, from the records of a sweep to steps on more ranks.
+ *
+ * The way of the data: forecast/gather.c takes the points of DistributedDataParallel from a report,
+ * or refuses them; forecast/series.c fits them and fills the lines; forecast/text.c and its
+ * neighbours print these. */
+#ifndef HARNESS_FORECAST_H
+#define HARNESS_FORECAST_H
+
+#include "forecast/fit.h"
+#include "report/report.h"
+
+/* The subcommand; argv[0] is "lockstep forecast". Returns the exit status, see --help. */
+int forecast_main(int argc, char **argv);
+
+enum {
+    FORECAST_TO = 65536, /* ranks, at most */
+    FORECAST_LINES = FIT_POINTS + 32,
+    FORECAST_TEXT = REPORT_CELL_TEXT
+};
+
+/* Points that were run alike: what a transfer takes is the same for all of their models. */
+struct forecast_setting {
+    const struct report_point *point[FIT_POINTS];
+    size_t model[FIT_POINTS]; /* of a point: the first one of its workload */
+    size_t n, launches;       /* launches: that all of them have */
+    int most;                 /* ranks of a point */
+};
+
+/* Whether a line has a number, or why not. */
+enum forecast_state {
+    FORECAST_HOLDS,
+    FORECAST_UNKNOWN, /* the fit says nothing there */
+    FORECAST_WIDE,    /* the interval is wider than the number */
+    FORECAST_NO_ROWS  /* there are more ranks than rows */
+};
+
+struct forecast_line {
+    int ranks;
+    size_t shard, batch;              /* rows of the largest shard; of all ranks */
+    const struct report_point *point; /* measured; NULL: it is not */
+    bool extrapolated;                /* on more than twice the ranks of any that was measured */
+    enum forecast_state state;
+    struct report_value step; /* ns; over the launches, then by the error of the series, too */
+    struct report_value efficiency;
+    /* Of a point that was measured: the forecast of a fit without it, as a part of what was
+     * measured less 1; and that of the fit with it. NaN: it takes the point. */
+    double without, error, residual;
+};
+
+/* A model on more and more ranks, with one batch, or as many rows on each. */
+struct forecast_series {
+    const struct report_point *point; /* of its largest number of ranks */
+    const struct forecast_setting *setting;
+    size_t model, rows; /* rows: the batch, or of each rank */
+    bool weak;
+    struct report_value alpha, beta; /* ns; ns per byte, of a transfer */
+    struct report_value share, cover;
+    double off;   /* the largest error of a point of several ranks; the residual where tried is 0 */
+    size_t tried; /* of these points, those without which there is a forecast */
+    bool one_size; /* all transfers were of one: alpha is what it takes */
+    size_t counts, n;
+    struct forecast_line *line; /* [FORECAST_LINES], by ranks */
+};
+
+struct forecast {
+    const struct report *report;
+    int to;
+    struct forecast_setting *setting;
+    struct forecast_series *series;
+    size_t n_settings, n_series;
+};
+
+/* Settings and series of the points, or why there is no forecast of them. 0, or -1 and why.
+ * forecast/gather.c */
+int forecast_gather(struct forecast *forecast, struct text_error *why);
+/* Whether a point of its setting is one of the series. */
+bool forecast_series_has(const struct forecast_series *series, size_t index);
+/* Fills the lines of all. 0, or -1 and why. forecast/series.c */
+int forecast_fill(struct forecast *forecast, struct text_error *why);
+void forecast_free(struct forecast *forecast);
+
+/* What a reduction of so many parameters is on so many ranks: 0, or -1: that is not known of its
+ * communicator, or of several devices a process. forecast/traffic.c */
+int forecast_traffic(const struct record_key *key, size_t params, int ranks,
+                     struct fit_traffic *traffic);
+
+/* Of all series; without: a number. */
+struct forecast_counts {
+    size_t lines, without;
+};
+struct forecast_counts forecast_count(const struct forecast *forecast);
+
+/* ---- words: forecast/words.c ----------------------------------------------------------------- */
+
+enum forecast_column {
+    FORECAST_RANKS,
+    FORECAST_SHARD,
+    FORECAST_MEASURED,
+    FORECAST_STEP,
+    FORECAST_RANGE,
+    FORECAST_EFFICIENCY,
+    FORECAST_WITHOUT,
+    FORECAST_ERROR,
+    FORECAST_RESIDUAL,
+    FORECAST_NOTE,
+    FORECAST_COLUMNS
+};
+extern const char *const forecast_column_names[FORECAST_COLUMNS];
+void forecast_line_words(const struct forecast_line *line, int column, char text[FORECAST_TEXT]);
+/* "mlp:8,4, ddp, strong scaling of 64 rows, cpu/threads on virt". */
+void forecast_series_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
+/* What was fitted, in a sentence; what the interval is, in another. */
+void forecast_fit_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
+void forecast_interval_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
+extern const char *const forecast_states[]; /* "wide", in programs */
+
+/* Each prints all: 0, or -1: memory is short. */
+int forecast_text(FILE *stream, const struct forecast *forecast);
+int forecast_json(FILE *stream, const struct forecast *forecast);
+int forecast_csv(FILE *stream, const struct forecast *forecast);
+int forecast_markdown(FILE *stream, const struct forecast *forecast);
+
+#endif

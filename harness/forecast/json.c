@@ -1,0 +1,86 @@
+/* forecast/json.c: the forecast for programs: lockstep/forecast/1.0. Times are in ns.
+ *
+ * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+#include "forecast/forecast.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/memory.h"
+
+static json_t *real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *value(const struct report_value *value, bool holds)
+{
+    return holds ? json_pack("{s:o, s:o, s:o}", "middle", real(value->middle), "lo",
+                             real(value->lo), "hi", real(value->hi))
+                 : json_null();
+}
+
+static json_t *lines(const struct forecast_series *series)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < series->n; ++i) {
+        const struct forecast_line *line = &series->line[i];
+        const bool holds = line->state == FORECAST_HOLDS;
+        const double measured = line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
+
+        json_array_append_new(
+            array,
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b}", "ranks",
+                      line->ranks, "batch", count(line->batch), "shard", count(line->shard),
+                      "measured_ns", real(measured), "forecast_ns", value(&line->step, holds),
+                      "efficiency", value(&line->efficiency, holds), "left_out_ns",
+                      real(line->without), "left_out_error", real(line->error), "residual",
+                      real(line->residual), "state", forecast_states[line->state], "extrapolated",
+                      line->extrapolated, "oversubscribed",
+                      line->point && report_oversubscribed(line->point)));
+    }
+    return array;
+}
+
+static json_t *one_series(const struct forecast_series *series)
+{
+    const struct report_row *row = series->point->row;
+    const struct record_key *key = &row->cell->key;
+
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, "
+        "s:o}",
+        "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
+        count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
+        key->communicator, "math", key->dtype, "bucket_bytes", count(key->bucket_bytes),
+        "per_process", count(key->per_process), "launches", count(series->setting->launches),
+        "alpha_ns", value(&series->alpha, true), "beta_ns_per_byte", value(&series->beta, true),
+        "hidden_of_reduction", value(&series->share, true), "hidden_of_computation",
+        value(&series->cover, true), "one_size", series->one_size, "left_out", count(series->tried),
+        "largest_error", real(series->off), "lines", lines(series));
+}
+
+int forecast_json(FILE *stream, const struct forecast *forecast)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < forecast->n_series; ++i)
+        json_array_append_new(all, one_series(&forecast->series[i]));
+    json_t *root =
+        json_pack("{s:s, s:i, s:b, s:o}", "schema", "lockstep/forecast/1.0", "to", forecast->to,
+                  "whole", forecast_count(forecast).without == 0, "series", all);
+    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+
+    if (!document)
+        return -1;
+    fprintf(stream, "%s\n", document);
+    free(document);
+    return 0;
+}

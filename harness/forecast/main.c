@@ -1,0 +1,173 @@
+/* forecast/main.c: `lockstep forecast`: options, reading, refusing, and printing. */
+#include "forecast/forecast.h"
+
+#include "command/command.h"
+#include "record/input.h"
+#include "text/options.h"
+
+#include <stdlib.h>
+
+/* A line has no number. */
+enum { EXIT_NOT_RESOLVED = 3 };
+
+static const char NAME[] = "lockstep forecast";
+
+struct arguments {
+    int to;
+    size_t format;
+    char **files;
+    size_t n_files;
+    uint64_t seen;
+};
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *stream, const struct forecast *forecast);
+} forms[] = {{"text", forecast_text},
+             {"json", forecast_json},
+             {"csv", forecast_csv},
+             {"md", forecast_markdown}};
+enum { FORMS = sizeof forms / sizeof forms[0] };
+
+static const struct argp_option option_table[] = {
+    {"to", 't', "N", 0, "Forecast 1, 2, 4, .. up to N ranks (required; at most 65536)", 0},
+    {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
+    {0}};
+
+static const char documentation[] =
+    "Forecasts steps of DistributedDataParallel on more ranks, from records of `lockstep sweep "
+    "--mode ddp`, all of one machine."
+    "\vA step is what a rank computes for its rows, and what its reduction takes that no "
+    "computation hides. Computation is a line through rows; a reduction is so many transfers, "
+    "each of alpha and beta for a byte; both are fitted for each launch. Beside each measured "
+    "point stands the forecast of a fit without it, and its error.\n\n"
+    "The interval is that over the launches, wider on both sides by the largest of these errors, "
+    "or "
+    "by the largest residual where no point can be left out. "
+    "A line beyond twice the measured ranks says *extrapolated*. What cannot be resolved has no "
+    "number.\n\n"
+    "Exit status: 0 every line has a number; 2 misuse, unreadable or torn input, or records that "
+    "no forecast can be made of: unverified, simulated, of different machines, without mode ddp, "
+    "or with too few counts of ranks; 3 a line has no number.";
+
+static error_t read_to(struct argp_state *state, const char *value, int *to)
+{
+    struct text_error why;
+    size_t n;
+
+    if (option_size(value, 1, FORECAST_TO, &n, &why) != 0)
+        return command_bad_option(state, "--to: %s", why.text);
+    *to = (int)n;
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    static const char *const names[FORMS] = {"text", "json", "csv", "md"};
+    struct arguments *arguments = state->input;
+    const error_t status = command_once(state, option_table, key, &arguments->seen);
+
+    if (status)
+        return status;
+    switch (key) {
+    case 't':
+        return read_to(state, value, &arguments->to);
+    case 'f':
+        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case ARGP_KEY_ARG:
+        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
+    case ARGP_KEY_ARGS:
+        arguments->files = state->argv + state->next;
+        arguments->n_files = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        return command_bad_option(
+            state, "no record file: name at least one, as `lockstep sweep` writes them");
+    case ARGP_KEY_END:
+        return arguments->to > 0
+                   ? 0
+                   : command_bad_option(state, "--to N is missing: up to how many ranks");
+    default:
+        return command_key(key, value, state);
+    }
+}
+
+/* One file after the other; 0, or EXIT_MISUSE after the complaint. */
+static int read_files(const struct arguments *arguments, struct report *report)
+{
+    for (size_t f = 0; f < arguments->n_files; ++f) {
+        if (input_records(NAME, arguments->files[f], NULL, &report->file[f]) != 0)
+            return EXIT_MISUSE;
+        report->n_files = f + 1;
+        if (report_same_machine(&report->file[0].run, &report->file[f].run))
+            continue;
+        command_complain(NAME, "the machines differ: %s is of node %s, %s of node %s",
+                         arguments->files[0], report->file[0].run.node_hash, arguments->files[f],
+                         report->file[f].run.node_hash);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+static int judge(const struct forecast *forecast)
+{
+    const struct forecast_counts counts = forecast_count(forecast);
+
+    if (counts.without == 0)
+        return 0;
+    command_complain(NAME, "%zu of %zu lines have no number: the last column says why",
+                     counts.without, counts.lines);
+    return EXIT_NOT_RESOLVED;
+}
+
+static int forecast_report(const struct arguments *arguments, const struct report *report)
+{
+    struct forecast forecast = {.report = report, .to = arguments->to};
+    struct text_error why = {{0}};
+    int status = EXIT_MISUSE;
+
+    if (forecast_gather(&forecast, &why) != 0 || forecast_fill(&forecast, &why) != 0)
+        command_complain(NAME, "%s", why.text);
+    else if (forms[arguments->format].write(stdout, &forecast) != 0)
+        command_complain(NAME, "no memory for the forecast");
+    else
+        status = judge(&forecast);
+    forecast_free(&forecast);
+    return status;
+}
+
+static int forecast_files(const struct arguments *arguments)
+{
+    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file)};
+    int status;
+
+    if (!report.file) {
+        command_complain(NAME, "no memory for %zu files", arguments->n_files);
+        return EXIT_MISUSE;
+    }
+    status = read_files(arguments, &report);
+    if (status == 0 && report_rows_make(&report) != 0) {
+        command_complain(NAME, "no memory for the rows");
+        status = EXIT_MISUSE;
+    }
+    if (status == 0)
+        status = forecast_report(arguments, &report);
+    report_rows_free(&report);
+    for (size_t f = 0; f < report.n_files; ++f)
+        record_file_free(&report.file[f]);
+    free(report.file);
+    return status;
+}
+
+int forecast_main(int argc, char **argv)
+{
+    static const struct argp parser = {.options = option_table,
+                                       .parser = parse_option,
+                                       .args_doc = "F.jsonl...",
+                                       .doc = documentation};
+    struct arguments arguments = {.to = 0};
+
+    if (command_parse(&parser, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    return forecast_files(&arguments);
+}

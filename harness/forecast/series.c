@@ -1,0 +1,331 @@
+/* forecast/series.c: the lines of a series: every launch has a fit of its own, and what is said is
+ * the median over the launches.
+ *
+ * The interval is that over the launches, made wider on both sides by the largest error of a
+ * forecast whose point was left out of the fit, or by the largest residual where none can be: noise
+ * alone says nothing of a model that is wrong.
+ */
+#include "forecast/forecast.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* What all lines of a series are made of. */
+struct bench {
+    struct forecast_series *series;
+    struct fit_point *point; /* [launch * n + point] */
+    struct fit_model *fit;   /* [launch] */
+    double *base;            /* [launch]: the step of one rank */
+    double *step, *ratio;    /* room for a number per launch */
+};
+
+static struct fit_point point_of(const struct report_row *row, size_t model)
+{
+    const struct record_cell *cell = row->cell;
+    const int ranks = cell->key.n_devices;
+    const double hidden = report_metrics[REPORT_HIDDEN_TIME].of(row, 0);
+    const size_t n = (size_t)ranks;
+    struct fit_point point = {.ranks = ranks,
+                              .shard = (cell->key.global_batch + n - 1) / n,
+                              .model = model,
+                              .step = cell->median_ns,
+                              .compute = ranks > 1 ? cell->compute_alone_ns : cell->median_ns,
+                              .comm = cell->comm_alone_ns,
+                              .hidden = isfinite(hidden) ? hidden : 0};
+
+    (void)forecast_traffic(&cell->key, cell->model_params, ranks, &point.traffic);
+    return point;
+}
+
+static int bench_open(struct bench *bench, struct forecast_series *series)
+{
+    const struct forecast_setting *setting = series->setting;
+    const size_t launches = setting->launches;
+
+    *bench = (struct bench){.series = series,
+                            .point = calloc(launches * setting->n, sizeof *bench->point),
+                            .fit = calloc(launches, sizeof *bench->fit),
+                            .base = calloc(launches, sizeof *bench->base),
+                            .step = calloc(launches, sizeof *bench->step),
+                            .ratio = calloc(launches, sizeof *bench->ratio)};
+    if (!bench->point || !bench->fit || !bench->base || !bench->step || !bench->ratio)
+        return -1;
+    for (size_t l = 0; l < launches; ++l)
+        for (size_t i = 0; i < setting->n; ++i)
+            bench->point[l * setting->n + i] =
+                point_of(&setting->point[i]->row[l], setting->model[i]);
+    return 0;
+}
+
+static void bench_close(struct bench *bench)
+{
+    free(bench->point);
+    free(bench->fit);
+    free(bench->base);
+    free(bench->step);
+    free(bench->ratio);
+}
+
+/* Of each launch, without a point: FIT_POINTS is none. */
+static void fit_launches(struct bench *bench, size_t skip)
+{
+    const struct forecast_setting *setting = bench->series->setting;
+
+    for (size_t l = 0; l < setting->launches; ++l)
+        fit_model(&bench->point[l * setting->n], setting->n, skip, bench->series->model,
+                  &bench->fit[l]);
+}
+
+static struct fit_time time_of(const struct bench *bench, size_t launch,
+                               const struct forecast_line *line)
+{
+    const struct record_cell *cell = bench->series->point->row->cell;
+    struct fit_traffic traffic;
+
+    (void)forecast_traffic(&cell->key, cell->model_params, line->ranks, &traffic);
+    return fit_time(&bench->fit[launch], line->ranks, line->shard, traffic);
+}
+
+static struct report_value steps_of(const struct bench *bench, const struct forecast_line *line)
+{
+    const size_t launches = bench->series->setting->launches;
+    size_t n = 0;
+
+    for (size_t l = 0; l < launches; ++l) {
+        const double step = time_of(bench, l, line).step;
+
+        if (isfinite(step))
+            bench->step[n++] = step;
+    }
+    return report_value_of(bench->step, n);
+}
+
+/* ---- which lines there are ------------------------------------------------------------------- */
+
+static int compare_lines(const void *left, const void *right)
+{
+    const struct forecast_line *a = left, *b = right;
+
+    return (a->ranks > b->ranks) - (a->ranks < b->ranks);
+}
+
+static void add_line(struct forecast_series *series, int ranks, const struct report_point *point)
+{
+    const size_t n = (size_t)ranks;
+
+    for (size_t i = 0; !point && i < series->n; ++i)
+        if (series->line[i].ranks == ranks)
+            return;
+    series->line[series->n++] =
+        (struct forecast_line){.ranks = ranks,
+                               .shard = series->weak ? series->rows : (series->rows + n - 1) / n,
+                               .batch = series->weak ? series->rows * n : series->rows,
+                               .point = point,
+                               .extrapolated = ranks > 2 * series->setting->most,
+                               .without = NAN,
+                               .error = NAN,
+                               .residual = NAN};
+}
+
+/* Those that are measured, the powers of two, and the last. */
+static int make_lines(struct forecast_series *series, int to)
+{
+    const struct forecast_setting *setting = series->setting;
+
+    series->line = calloc(FORECAST_LINES, sizeof *series->line);
+    if (!series->line)
+        return -1;
+    for (size_t i = 0; i < setting->n; ++i)
+        if (forecast_series_has(series, i))
+            add_line(series, setting->point[i]->row->cell->key.n_devices, setting->point[i]);
+    for (int ranks = 1; ranks <= to; ranks *= 2)
+        add_line(series, ranks, NULL);
+    add_line(series, to, NULL);
+    qsort(series->line, series->n, sizeof *series->line, compare_lines);
+    return 0;
+}
+
+/* ---- what is said of a line ------------------------------------------------------------------ */
+
+/* The step of one rank: as it was measured, else as it is forecast. */
+static void fill_base(struct bench *bench)
+{
+    const struct forecast_line *first = &bench->series->line[0];
+
+    for (size_t l = 0; l < bench->series->setting->launches; ++l)
+        bench->base[l] =
+            first->point ? first->point->row[l].cell->median_ns : time_of(bench, l, first).step;
+}
+
+static void fill_line(const struct bench *bench, struct forecast_line *line)
+{
+    const size_t launches = bench->series->setting->launches;
+    const double times = bench->series->weak ? 1 : line->ranks;
+    size_t n = 0;
+
+    line->step = steps_of(bench, line);
+    for (size_t l = 0; l < launches; ++l) {
+        const double ratio = bench->base[l] / (times * time_of(bench, l, line).step);
+
+        if (isfinite(ratio))
+            bench->ratio[n++] = ratio;
+    }
+    line->efficiency = report_value_of(bench->ratio, n);
+    if (line->point)
+        line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
+}
+
+static void leave_out(struct bench *bench, struct forecast_line *line)
+{
+    const struct forecast_setting *setting = bench->series->setting;
+    size_t i = 0;
+
+    while (setting->point[i] != line->point)
+        ++i;
+    fit_launches(bench, i);
+    line->without = steps_of(bench, line).middle;
+    line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
+}
+
+/* Of the launches the median of what one of them has for a transfer. */
+static void fill_fit(const struct bench *bench, struct forecast_series *series)
+{
+    const size_t launches = series->setting->launches;
+    const struct {
+        struct report_value *value;
+        size_t offset;
+    } rows[] = {{&series->alpha, offsetof(struct fit_model, transfer.alpha)},
+                {&series->beta, offsetof(struct fit_model, transfer.beta)},
+                {&series->share, offsetof(struct fit_model, share)},
+                {&series->cover, offsetof(struct fit_model, cover)}};
+
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        for (size_t l = 0; l < launches; ++l)
+            bench->step[l] = *(const double *)((const char *)&bench->fit[l] + rows[r].offset);
+        *rows[r].value = report_value_of(bench->step, launches);
+    }
+    series->one_size = !isnan(bench->fit[0].transfer.only);
+}
+
+/* By the error that points had which were left out. */
+static void widen(struct report_value *value, double below, double above)
+{
+    if (value->range == REPORT_NONE) {
+        value->lo = value->hi = value->middle;
+        value->range = REPORT_LAUNCHES;
+    }
+    value->lo *= below;
+    value->hi *= above;
+}
+
+static enum forecast_state state_of(const struct forecast_line *line)
+{
+    const struct report_value *step = &line->step;
+
+    if (line->batch < (size_t)line->ranks)
+        return FORECAST_NO_ROWS;
+    if (!(step->middle > 0))
+        return FORECAST_UNKNOWN;
+    return step->hi - step->lo > step->middle ? FORECAST_WIDE : FORECAST_HOLDS;
+}
+
+/* What one rank takes is no forecast of several: its error widens nothing. */
+static void find_error(struct forecast_series *series)
+{
+    double error = NAN, residual = NAN;
+
+    for (size_t i = 0; i < series->n; ++i) {
+        if (series->line[i].ranks < 2)
+            continue;
+        series->tried += isfinite(series->line[i].error) ? 1 : 0;
+        error = fmax(error, fabs(series->line[i].error));
+        residual = fmax(residual, fabs(series->line[i].residual));
+    }
+    series->off = series->tried > 0 ? error : residual;
+}
+
+static void judge(struct forecast_series *series)
+{
+    find_error(series);
+    for (size_t i = 0; i < series->n; ++i) {
+        struct forecast_line *line = &series->line[i];
+
+        if (line->ranks > 1 && isfinite(series->off)) {
+            widen(&line->step, fmax(1 - series->off, 0), 1 + series->off);
+            widen(&line->efficiency, 1 / (1 + series->off), 1 / fmax(1 - series->off, 0));
+        }
+        line->state = state_of(line);
+    }
+}
+
+/* Of a line that nobody measured nothing may be unknown: that is no forecast. */
+static int check_known(const struct bench *bench, struct text_error *why)
+{
+    const struct forecast_series *series = bench->series;
+    const struct forecast_line *last = &series->line[series->n - 1];
+    const struct fit_time time = time_of(bench, 0, last);
+    char words[FORECAST_TEXT];
+
+    if (last->point || !isnan(time.step) || last->batch < (size_t)last->ranks)
+        return 0;
+    forecast_series_words(series, words);
+    if (isnan(time.comm))
+        snprintf(why->text, sizeof why->text,
+                 "%.150s: alpha and beta cannot be told apart: measure 3 counts of ranks, such as "
+                 "1,2,4, or 2 workloads",
+                 words);
+    else
+        snprintf(why->text, sizeof why->text,
+                 "%.150s: %zu rows on a rank are not measured: measure 2 counts of ranks with "
+                 "different shards",
+                 words, last->shard);
+    return -1;
+}
+
+static int fill_series(struct forecast *forecast, struct forecast_series *series,
+                       struct text_error *why)
+{
+    struct bench bench;
+    int status = bench_open(&bench, series) != 0 || make_lines(series, forecast->to) != 0;
+
+    if (status != 0) {
+        snprintf(why->text, sizeof why->text, "no memory for %zu launches",
+                 series->setting->launches);
+        bench_close(&bench);
+        return -1;
+    }
+    fit_launches(&bench, FIT_POINTS);
+    status = check_known(&bench, why);
+    fill_base(&bench);
+    fill_fit(&bench, series);
+    for (size_t i = 0; i < series->n; ++i)
+        fill_line(&bench, &series->line[i]);
+    for (size_t i = 0; i < series->n; ++i)
+        if (series->line[i].point)
+            leave_out(&bench, &series->line[i]);
+    judge(series);
+    bench_close(&bench);
+    return status;
+}
+
+int forecast_fill(struct forecast *forecast, struct text_error *why)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < forecast->n_series && status == 0; ++i)
+        status = fill_series(forecast, &forecast->series[i], why);
+    return status;
+}
+
+struct forecast_counts forecast_count(const struct forecast *forecast)
+{
+    struct forecast_counts counts = {0, 0};
+
+    for (size_t i = 0; i < forecast->n_series; ++i)
+        for (size_t k = 0; k < forecast->series[i].n; ++k) {
+            ++counts.lines;
+            counts.without += forecast->series[i].line[k].state != FORECAST_HOLDS;
+        }
+    return counts;
+}

@@ -1,0 +1,69 @@
+/* forecast/traffic.c: how a reduction grows with the ranks, by communicator: a row each.
+ *
+ * Of n bytes in one bucket on R ranks, seen from the rank that has most to do. Where each is
+ * implemented: core/second.c (threads, peer), core/collective.c with core/cpu/comm_staged.c
+ * (staged), core/mpi/plan.c (mpi). Of NCCL it is that of a ring. */
+#include "forecast/forecast.h"
+
+#include <string.h>
+
+/* It adds a slice, and fetches those of the others. */
+static struct fit_traffic sliced(double ranks, double bytes)
+{
+    return (struct fit_traffic){ranks, bytes};
+}
+
+/* All summands go to the host, the sum comes from there, and goes by the host to each other. */
+static struct fit_traffic staged(double ranks, double bytes)
+{
+    const double transfers = 3 * ranks - 1;
+
+    return (struct fit_traffic){transfers, transfers * bytes};
+}
+
+/* Everybody sends to everybody: what they are to add, and then the sum. */
+static struct fit_traffic exchanged(double ranks, double bytes)
+{
+    return (struct fit_traffic){2 * (ranks - 1), 2 * (ranks - 1) / ranks * bytes};
+}
+
+static const struct {
+    const char *name;
+    struct fit_traffic (*of)(double ranks, double bytes);
+} rows[] = {{"threads", sliced},     {"peer", sliced},   {"staged", staged},
+            {"peer-staged", staged}, {"mpi", exchanged}, {"nccl", exchanged}};
+
+/* As many as would be full; those of layers may be one more or fewer. PyTorch's are of 1 MiB, and
+ * then of 25 MiB. */
+static double buckets_of(const struct record_key *key, double bytes)
+{
+    static const double first = 1 << 20, others = 25 << 20;
+    const double size = (double)key->bucket_bytes;
+    double n = 1;
+
+    if (size > 0)
+        n = bytes / size;
+    else if (bytes > first)
+        n = 1 + (bytes - first) / others;
+    return n > 1 ? (double)(size_t)(n + 0.999999) : 1;
+}
+
+int forecast_traffic(const struct record_key *key, size_t params, int ranks,
+                     struct fit_traffic *traffic)
+{
+    const double bytes = sizeof(float) * (double)params, n = buckets_of(key, bytes);
+
+    *traffic = (struct fit_traffic){0, 0};
+    if (key->per_process > 1)
+        return -1; /* two kinds of transfers, one behind the other */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (strcmp(rows[i].name, key->communicator) != 0)
+            continue;
+        if (ranks > 1)
+            *traffic = rows[i].of(ranks, bytes / n);
+        traffic->transfers *= n;
+        traffic->bytes *= n;
+        return 0;
+    }
+    return -1;
+}

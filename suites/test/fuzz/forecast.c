@@ -1,0 +1,43 @@
+/* forecast.c: a file of a sweep, as `lockstep forecast` takes it: refused in one line, or forecast
+ * and printed in all forms. */
+#include "fuzz.h"
+
+#include <stdio.h>
+
+#include "forecast/forecast.h"
+
+static void print_all(const struct forecast *forecast)
+{
+    static int (*const forms[])(FILE *, const struct forecast *) = {
+        forecast_text, forecast_json, forecast_csv, forecast_markdown};
+    const struct forecast_counts counts = forecast_count(forecast);
+    FILE *nowhere = fopen("/dev/null", "w");
+
+    fuzz_must(counts.lines > 0 && counts.without <= counts.lines, "a forecast of nothing");
+    fuzz_must(nowhere, "/dev/null cannot be opened");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i)
+        fuzz_must(forms[i](nowhere, forecast) == 0, "a form that cannot be written");
+    fclose(nowhere);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct text_error why = {""};
+    struct record_file file;
+
+    if (record_read(fuzz_file(data, bytes), &file, &why) != 0)
+        return 0;
+
+    struct report report = {.file = &file, .n_files = 1};
+    struct forecast forecast = {.report = &report, .to = 256};
+
+    fuzz_must(report_rows_make(&report) == 0, "no memory");
+    if (forecast_gather(&forecast, &why) == 0 && forecast_fill(&forecast, &why) == 0)
+        print_all(&forecast);
+    else
+        fuzz_must_show(why.text);
+    forecast_free(&forecast);
+    report_rows_free(&report);
+    record_file_free(&file);
+    return 0;
+}
