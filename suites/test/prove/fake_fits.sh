@@ -1,6 +1,6 @@
 # A lockstep, and a lockstep-slowed, whose sweeps take no time: what a report says of them follows from
 # their options and the file settings in $FOLDER, a line NAME=VALUE. All else is done by $real.
-#   alpha, beta, hidden, shard=F   so many times what is true (1), or none
+#   alpha, beta, hidden, shard, forecast=F   so many times what is true (1), or none
 #   status=N                       the exit status of sweeps
 # shellcheck shell=sh disable=SC2154
 set -eu
@@ -64,8 +64,26 @@ fake_page() {
     done
 }
 
+# Of 4 ranks: a rank's products, 4 transfers of 10 ms, and its bytes at 4 MB/s.
+fake_forecast() {
+    echo "workload,scaling,ranks,forecast_seconds"
+    case $(option devices),$(option counts),$line in
+    virt:4+10000us+4MB/s,1,2,*' products 9.53674316 '*) ;;
+    *) return ;;
+    esac
+    for width in 128 192; do
+        rows=$([ "$(option scaling)" = weak ] && echo 1 || echo 1/4)
+        seconds=$(factored forecast ".01 * $rows * ($width / 128) ^ 2 + .04 + $width * ($width + 1) / 1e6")
+        printf '"mlp:%s,%s","weak",%s\r\n' $width $width 2,1 $width $width "4,$seconds"
+    done
+}
+
 case $1 in
 sweep) fake_sweep "$@" ;;
+forecast)
+    line=$(cat "$2")
+    fake_forecast
+    ;;
 report)
     line=$(cat "$2")
     if [ "$3" = --format ]; then fake_csv; else fake_page; fi

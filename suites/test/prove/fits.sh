@@ -39,11 +39,11 @@ fits_sweep() {
     return 1
 }
 
-# fits_judge ASKED FILE: its lines are a name, what is true and what was seen.
+# fits_judge ASKED FILE [PERCENT]: its lines are a name, what is true and what was seen.
 fits_judge() {
-    local seen good
+    local seen good part=${3:-5}
     seen=$(awk '{ printf "%s%s %.4g (%.4g)", (NR > 1 ? ", " : ""), $1, $3, $2 }' "$2")
-    good=$(awk '{ wrong += !($3 ~ /^[0-9.e+-]+$/ && $3 >= 0.95 * $2 && $3 <= 1.05 * $2) } END { print (NR > 0 && !wrong) }' "$2")
+    good=$(awk -v part="$part" '{ wrong += !($3 ~ /^[0-9.e+-]+$/ && $3 >= (1 - part / 100) * $2 && $3 <= (1 + part / 100) * $2) } END { print (NR > 0 && !wrong) }' "$2")
     judged "$good" "$1" "${seen:-no number}"
 }
 

@@ -66,7 +66,7 @@ quick)
     [ "$(tail -n 2 page.md)" = $'<!-- prove:end -->\nbelow' ] || fail 'what is below the table'
     ! grep -q '^old$' page.md || fail 'the old table is still there'
     [ "$(grep -c '| PASS |$' page.md)" -eq 12 ] || fail "not all rows are in the table: $(cat page.md)"
-    [ "$(grep -c '| not run yet | NOT RUN |$' page.md)" -eq 6 ] || fail "rows that were not run: $(cat page.md)"
+    [ "$(grep -c '| not run yet | NOT RUN |$' page.md)" -eq 7 ] || fail "rows that were not run: $(cat page.md)"
     has page.md '^Run of 20[0-9-]* [0-9:]* UTC, which took [0-9]* s, in its quick form[.] Commit [0-9a-f]{12}'
     has page.md '^[0-9a-f]{12}: .*, [0-9]* cores, .*Load average [0-9.]* at the start'
     ;;
@@ -188,6 +188,26 @@ LIST
     expect 3 --rounds 5 --build fake fits
     rows 'NOT RUN' fits 4
     ;;
+forecast) # what is concluded from forecasts, whose numbers are made up
+    other harness/lockstep "FOLDER=$folder . $here/fake_fits.sh"
+    cp --remove-destination fake/harness/lockstep fake/suites/test/prove/lockstep-slowed
+    while read -r setting wanted words; do
+        printf '%s\n' "$setting" >settings
+        expect "$wanted" --build fake forecast
+        has out "$words"
+    done <<'LIST'
+forecast=1 0 ^PASS.+forecast.+within.10
+forecast=1 0 weak/128.66.51.[(]66.51[)],.weak/192.99.56.[(]99.56[)],.strong/128.59.01.[(]59.01[)],.strong/192.82.68.[(]82.68[)]$
+forecast=1.09 0 ^PASS.+forecast
+forecast=1.11 1 ^FAIL.+forecast
+forecast=0.89 1 ^FAIL.+forecast
+forecast=none 1 ^FAIL.+forecast
+status=1 1 forecast-weak.jsonl:.status.1
+LIST
+    rm settings
+    expect 3 --rounds 5 --build fake forecast
+    rows 'NOT RUN' forecast 1
+    ;;
 misuse)
     other harness/lockstep 'exit 0'
     page
@@ -211,7 +231,7 @@ LIST
     expect 2 --build fake --write page.md exact
     cmp -s page.md before.md || fail 'the page was changed'
     expect 0 --list
-    [ "$(wc -l <out)" -eq 12 ] || fail 'not 12 experiments'
+    [ "$(wc -l <out)" -eq 13 ] || fail 'not 13 experiments'
     expect 0 --help
     ;;
 *) fail "no case $name" ;;
