@@ -1,21 +1,12 @@
 #!/usr/bin/env bash
 # checked.sh MPIRUN KIND LOCKSTEP CASE: conformance cases whose ranks are in processes. A process that
 # is gone is never a pass, and is named; the next case runs; no process is left.
-# shellcheck disable=SC2016 # what launchers do is expanded by them
+# shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4
-here=$(cd "$(dirname "$0")" && pwd)
-command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export LAUNCH="$here/launch.sh $mpirun $kind" PATH="$dir:$PATH"
+# shellcheck source=/dev/null
+. "$(dirname "$0")/started.sh"
 
-# start NAME TEXT: a launcher of one word, so that paths may have any length.
-start() {
-    { echo '#!/usr/bin/env bash' && echo 'n=$1 && shift' && echo "$2"; } >"$1"
-    chmod +x "$1"
-}
 fail() { echo "FAIL $case: $*" && cat out err && exit 1; }
 # check STATUS LAUNCHER CASES OPTION...
 check() {
@@ -26,18 +17,9 @@ check() {
     [ "$status" = "$want" ] || fail "exit status $status, not $want"
 }
 says() { grep -Eq -- "$1" flat || fail "it does not say '$1'"; }
-# ours: the processes of this test, by its folder.
-ours() {
-    local p
-    for p in /proc/[0-9]*; do
-        if [ "$(readlink "$p/cwd")" = "$dir" ] && grep -qs '^lockstep rank' "$p/comm"; then
-            echo "${p#/proc/}"
-        fi
-    done
-}
 left() {
     sleep 0.5
-    [ -z "$(ours)" ] || fail "left behind: $(ours)"
+    [ -z "$(ours rank)" ] || fail "left behind: $(ours rank)"
     if grep -q caution flat; then fail "processes had to be killed"; fi
 }
 # Each crowd of processes says how many it is.
@@ -93,7 +75,7 @@ killed | stopped)
     (
         for _ in $(seq 300); do
             sleep 0.1
-            if [ "$(grep -c . started 2>/dev/null)" = 2 ] && p=$(ours | tail -1) && [ -n "$p" ]; then
+            if [ "$(grep -c . started 2>/dev/null)" = 2 ] && p=$(ours rank | tail -1) && [ -n "$p" ]; then
                 sleep 0.3
                 if kill "-$signal" "$p"; then break; fi
             fi

@@ -1,21 +1,12 @@
 #!/usr/bin/env bash
 # launched.sh MPIRUN KIND LOCKSTEP CASE: cells of several processes. What launchers and processes do
 # wrong is never a pass, and the record names it; no process is left.
-# shellcheck disable=SC2016 # what launchers do is expanded by them
+# shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4
-here=$(cd "$(dirname "$0")" && pwd)
-command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export LAUNCH="$here/launch.sh $mpirun $kind" PATH="$dir:$PATH"
+# shellcheck source=/dev/null
+. "$(dirname "$0")/started.sh"
 
-# start NAME TEXT: a launcher of one word, so that paths may have any length.
-start() {
-    { echo '#!/usr/bin/env bash' && echo 'n=$1 && shift' && echo "$2"; } >"$1"
-    chmod +x "$1"
-}
 fail() { echo "FAIL $case: $*" && cat err && exit 1; }
 short=(--workload "mlp:7,5,3" --seconds 0.01 --steps 4:20)
 # sweep STATUS LAUNCHER OPTION...
@@ -32,20 +23,11 @@ says() {
     grep -Eq "\"status\":\"$1\"" a.jsonl || fail "no cell is $1"
     grep -Eq "\"reason\":\"$2\"" a.jsonl || fail "the reason is not '$2': $(grep -o '"reason":"[^"]*"' a.jsonl)"
 }
-# ours: the processes of this test, by its folder.
-ours() {
-    for p in /proc/[0-9]*; do
-        if [ "$(readlink "$p/cwd")" = "$dir" ] && grep -qs '^lockstep cell' "$p/comm"; then
-            echo "${p#/proc/}"
-        fi
-    done
-}
 left() {
     sleep 0.5
-    [ -z "$(ours)" ] || fail "left behind: $(ours)"
+    [ -z "$(ours cell)" ] || fail "left behind: $(ours cell)"
 }
 
-start good 'exec bash $LAUNCH $n "$@"'
 case $case in
 verified)
     sweep 0 good "${short[@]}" --counts 1,2,4 --per-process 0,1
@@ -96,7 +78,7 @@ killed | stopped)
     (
         for _ in $(seq 100); do
             sleep 0.1
-            p=$(ours | tail -1)
+            p=$(ours cell | tail -1)
             [ -z "$p" ] || break
         done
         sleep 1 && kill "-$signal" "$p"

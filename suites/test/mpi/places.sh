@@ -1,20 +1,12 @@
 #!/usr/bin/env bash
 # places.sh MPIRUN KIND LOCKSTEP: `lockstep devices --launcher` names every process, and what differs
 # between them first; where one of them is missing it shows nothing.
-# shellcheck disable=SC2016 # what launchers do is expanded by them
+# shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3
-here=$(cd "$(dirname "$0")" && pwd)
-command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export LAUNCH="$here/launch.sh $mpirun $kind" PATH="$dir:$PATH"
+# shellcheck source=/dev/null
+. "$(dirname "$0")/started.sh"
 fail() { echo "FAIL: $*" && cat out err && exit 1; }
-start() {
-    { echo '#!/usr/bin/env bash' && echo "$2"; } >"$1"
-    chmod +x "$1"
-}
 # devices STATUS LAUNCHER OPTION...
 devices() {
     local want=$1 status=0
@@ -29,7 +21,6 @@ refused() {
 }
 rank='${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}'
 
-start good 'exec bash $LAUNCH "$@"'
 devices 0 'good {n}' --processes 3
 [ "$(head -n 2 out)" = "Differences between processes
   none, of builds, libraries, settings and machines" ] || fail "something differs"
@@ -38,7 +29,7 @@ if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
 
 # One process has other kernels of the BLAS: so it says, and what it comes from.
 start odd "case $rank in 1) export OPENBLAS_CORETYPE=Nehalem ;; esac"'
-    exec "$@"'
+    exec "$n" "$@"'
 devices 0 'good {n} odd'
 has out '^  environment$'
 has out '^    1: .*OPENBLAS_CORETYPE=Nehalem'
@@ -54,11 +45,11 @@ has one '"differences":\[("[a-z_]+",)*"environment"'
 
 # One that dies, and a launcher that starts too few.
 start dead "case $rank in 1) kill -9 \$\$ ;; esac"'
-    exec "$@"'
+    exec "$n" "$@"'
 devices 1 'good {n} dead'
 [ ! -s out ] || fail "it shows something"
 has err 'process [01] of 2'
-start fewer 'shift; exec bash $LAUNCH 1 "$@"'
+start fewer 'exec bash $LAUNCH 1 "$@"'
 devices 1 'fewer {n}'
 has err 'was told of 2 processes, there are 1'
 

@@ -4,35 +4,19 @@
 # not pass, and its record must name the process; the next cell must be verified, and no process be
 # left. DETAILS=1 shows all reasons.
 set -euo pipefail
+# shellcheck disable=SC2034 # kind is for started.sh
 mpirun=$1 kind=$2 lockstep=$3 first=$4 count=$5
-here=$(cd "$(dirname "$0")" && pwd)
-command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
+# shellcheck source=/dev/null
+. "$(dirname "$0")/started.sh"
 timeout=4 # of a cell; a call may stand still for half of it
 # Until the record is there: that half, a second to say so, and what the launcher takes to end.
 most=$((timeout / 2 + 1 + 5))
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export PATH="$dir:$PATH" LAUNCH="$here/launch.sh $mpirun $kind"
-# shellcheck disable=SC2016 # for the launcher
-printf '#!/usr/bin/env bash\nexec bash $LAUNCH "$@"\n' >start
-chmod +x start
 failed=0 named=0 longest=0
 
 complain() {
     echo "FAIL seed $seed ($what): $*"
     sed 's/^/    /' err
     failed=1
-}
-
-# ours: the processes of a cell, by the folder of this test.
-ours() {
-    local p
-    for p in /proc/[0-9]*; do
-        if [ "$(readlink "$p/cwd")" = "$dir" ] && grep -qs '^lockstep cell' "$p/comm"; then
-            echo "${p#/proc/}"
-        fi
-    done
 }
 
 now_ms() {
@@ -48,7 +32,7 @@ cells() {
 hurt() {
     local pids
     for _ in $(seq 200); do
-        mapfile -t pids < <(ours)
+        mapfile -t pids < <(ours cell)
         [ ${#pids[@]} -lt "$processes" ] || break
         sleep 0.02
     done
@@ -70,7 +54,7 @@ watched() {
 try() {
     local reason pid at status=0 took
     rm -f a.jsonl hurt seen
-    "$lockstep" sweep --launcher 'start {n}' --bind none --out a.jsonl --counts "$processes" \
+    "$lockstep" sweep --launcher 'good {n}' --bind none --out a.jsonl --counts "$processes" \
         --workload mlp:7,5,3 --batch 11,12 --seconds 1.2 --steps 10:90000 --timeout $timeout >out 2>err &
     local sweep=$!
     hurt || complain "nothing could be sent"
@@ -97,7 +81,7 @@ try() {
     [ $took -le $longest ] || longest=$took
     [ $took -le $((1000 * most)) ] || complain "the record came after $took ms"
     sleep 0.3
-    [ -z "$(ours)" ] || complain "left behind: $(ours)"
+    [ -z "$(ours cell)" ] || complain "left behind: $(ours cell)"
 }
 
 for ((seed = first; seed < first + count; ++seed)); do
