@@ -1,4 +1,4 @@
-/* forecast/traffic.c: how a reduction grows with the ranks, by communicator: a row each.
+/* forecast/traffic.c: how a reduction grows with the ranks.
  *
  * Of n bytes in one bucket on R ranks, seen from the rank that has most to do. Where each is
  * implemented: core/second.c (threads, peer), core/collective.c with core/cpu/comm_staged.c
@@ -6,6 +6,10 @@
 #include "forecast/forecast.h"
 
 #include <string.h>
+
+#include "dp.h"
+
+typedef struct fit_traffic fit_traffic_fn(double ranks, double bytes);
 
 /* It adds a slice, and fetches those of the others. */
 static struct fit_traffic sliced(double ranks, double bytes)
@@ -27,11 +31,20 @@ static struct fit_traffic exchanged(double ranks, double bytes)
     return (struct fit_traffic){2 * (ranks - 1), 2 * (ranks - 1) / ranks * bytes};
 }
 
-static const struct {
-    const char *name;
-    struct fit_traffic (*of)(double ranks, double bytes);
-} rows[] = {{"threads", sliced},     {"peer", sliced},   {"staged", staged},
-            {"peer-staged", staged}, {"mpi", exchanged}, {"nccl", exchanged}};
+/* By what it can do: so a communicator is not named here. NULL: none is called so. */
+static fit_traffic_fn *traffic_of(const char *communicator)
+{
+    struct dp_communicator_row row;
+
+    if (!dp_communicator_of(communicator, &row))
+        return NULL;
+    if (row.can & DP_COMM_WORLD)
+        return exchanged;
+    return (row.can & DP_COMM_OVERLAP) == 0 ||
+                   (row.instead && strcmp(row.instead, communicator) == 0)
+               ? staged
+               : sliced;
+}
 
 /* As many as would be full; those of layers may be one more or fewer. PyTorch's are of 1 MiB, and
  * then of 25 MiB. */
@@ -52,18 +65,16 @@ int forecast_traffic(const struct record_key *key, size_t params, int ranks,
                      struct fit_traffic *traffic)
 {
     const double bytes = sizeof(float) * (double)params, n = buckets_of(key, bytes);
+    fit_traffic_fn *const of = traffic_of(key->communicator);
 
     *traffic = (struct fit_traffic){0, 0};
     if (key->per_process > 1)
         return -1; /* two kinds of transfers, one behind the other */
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        if (strcmp(rows[i].name, key->communicator) != 0)
-            continue;
-        if (ranks > 1)
-            *traffic = rows[i].of(ranks, bytes / n);
-        traffic->transfers *= n;
-        traffic->bytes *= n;
-        return 0;
-    }
-    return -1;
+    if (!of)
+        return -1;
+    if (ranks > 1)
+        *traffic = of(ranks, bytes / n);
+    traffic->transfers *= n;
+    traffic->bytes *= n;
+    return 0;
 }

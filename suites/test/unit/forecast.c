@@ -145,7 +145,8 @@ Test(forecast, traffic_of_communicators)
     } rows[] = {{"threads", 0, 1, 0, 0},        {"threads", 0, 2, 2, 4000},
                 {"threads", 0, 4, 4, 4000},     {"threads", 1000, 4, 16, 4000},
                 {"threads", 1001, 4, 16, 4000}, {"peer", 0, 8, 8, 4000},
-                {"staged", 0, 2, 5, 20000},     {"mpi", 0, 2, 2, 4000},
+                {"staged", 0, 2, 5, 20000},     {"peer-staged", 0, 2, 5, 20000},
+                {"nccl+peer", 0, 4, 6, 6000},   {"mpi", 0, 2, 2, 4000},
                 {"mpi", 0, 4, 6, 6000},         {"nccl", 0, 4, 6, 6000}};
     struct fit_traffic traffic;
     struct record_key key = {.per_process = 0};
