@@ -30,36 +30,41 @@ is_near()
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a >= 0.75 * b && a <= 1.25 * b) }'
 }
 
-# forecast OPTION...: of all records. 3: there is a line without a number, for the noise of two launches.
-forecast()
+# What is wrong with forecasts of a step that is planted; nothing where all is right. From 1 and 2 ranks
+# to 4: 4 transfers, and each byte once, of 4,160 and of 16,512 numbers. And what it was is measured
+# beside it, with the error of what is left out.
+wrong_of_planted()
 {
-    status=0
-    "$lockstep" forecast two.jsonl four.jsonl --to 16 "$@" >out 2>err || status=$?
-    [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || fail "status $status, wanted 0 or 3: forecast $*"
-    [ -s out ] && [ ! -s err ] || fail "forecast $*"
+    rm -f two.jsonl four.jsonl
+    sweep --mode ddp --counts 1,2 --out two.jsonl
+    sweep --mode ddp --counts 4 --out four.jsonl
+    for workload in mlp:64,64=216.6 mlp:128,128=266; do
+        seen=$(forecast_of "$lockstep" "${workload%=*}" 4)
+        is_near "$seen" "${workload#*=}" || echo "forecast of $workload ms: ${seen:-none}, $(cat err)"
+        seen=$(forecast_of "$broken" "${workload%=*}" 4)
+        [ -n "$seen" ] || echo "no forecast by a wrong formula: $(cat err)"
+        ! is_near "$seen" "${workload#*=}" || echo "a wrong formula is as good: $workload, $seen ms"
+    done
+    "$lockstep" forecast two.jsonl four.jsonl --to 16 >out 2>err || echo "status $?: $(cat err)"
+    grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]*[kM]B/s' out || echo "alpha and beta: $(cat out)"
 }
 
-# From 1 and 2 ranks to 4: 4 transfers, and each byte once, of 4,160 and of 16,512 numbers.
-sweep --mode ddp --counts 1,2 --out two.jsonl
-for workload in mlp:64,64=216.6 mlp:128,128=266; do
-    seen=$(forecast_of "$lockstep" "${workload%=*}" 4)
-    is_near "$seen" "${workload#*=}" || fail "forecast of $workload ms: ${seen:-none}, $(cat err)"
-    seen=$(forecast_of "$broken" "${workload%=*}" 4)
-    [ -n "$seen" ] || fail "no forecast by a wrong formula: $(cat err)"
-    ! is_near "$seen" "${workload#*=}" || fail "a wrong formula is as good: $workload, $seen ms"
+# Two launches beside other tests may be too noisy for a number: three attempts.
+for attempt in 1 2 3; do
+    why=$(wrong_of_planted) || fail "attempt $attempt: $why"
+    [ -n "$why" ] || break
 done
-# And what it was is measured beside it, with the error of what is left out.
-sweep --mode ddp --counts 4 --out four.jsonl
-forecast
+[ -z "$why" ] || fail "$why"
+expect_status 0 "$lockstep" forecast two.jsonl four.jsonl --to 16
 expect_count 2 ', ddp, weak scaling of 4 rows a rank, cpu/threads on virt+50000us+1MB/s, f32$' out
 expect_count 2 '^ *4 .* %.* %  oversubscribed$\|^ *4 .* %.* %$' out
-expect_count 2 '^ *16 .*\([*]extrapolated[*]\|not resolved:.*\)$' out
-expect_count 0 '^ *[1248] .*[*]extrapolated[*]$' out
-grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]*[kM]B/s' out || fail "alpha and beta: $(cat out)"
+expect_count 2 '[*]extrapolated[*]$' out
+expect_count 2 '^ *16 .*[*]extrapolated[*]$' out
 for format in text json csv md; do
-    forecast --format $format
+    expect_status 0 "$lockstep" forecast two.jsonl four.jsonl --to 16 --format $format
+    [ -s out ] && [ ! -s err ] || fail "$format"
 done
-grep -q '^| 16 | 4 | - | .* | \(\\\*extrapolated\\\*\|not resolved:.*\) |$' out || fail "Markdown: $(cat out)"
+grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(cat out)"
 
 # What no forecast is made of.
 refuse 'no record file: name at least one' "$lockstep" forecast --to 4
