@@ -501,6 +501,7 @@ struct dp_parallel_config {
  *   - inputs may be on any slot; they must have equal rows on dim, else DP_ESHAPE.
  *     [DEV-04 STRUCT-05, the strict choice]
  *   - inside another data_parallel it is an error.                        [NEST-06]
+ * config is not NULL; all zeros are the group's slots, along dimension 0.
  * Errors at open: DP_EINVAL duplicate or foreign slots. At forward: DP_EDEVICE when the
  * module is not on device_ids[0]; DP_EINVAL when it got parameters since; errors of dp_scatter,
  * dp_apply, dp_gather. After an error the module can be used again, and no gradient was written

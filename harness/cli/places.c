@@ -72,7 +72,7 @@ static void print_difference(const struct record_field *field, const struct reco
     }
 }
 
-static int print_differences(const struct record_place place[], int n)
+static void print_differences(const struct record_place place[], int n)
 {
     const struct record_field *field = NULL;
     int found = 0;
@@ -88,7 +88,6 @@ static int print_differences(const struct record_place place[], int n)
         print_difference(field, place, n);
     if (found == 0)
         printf("  none, of builds, libraries, settings and machines\n");
-    return found;
 }
 
 static void print_fact(const char *name, const struct record_place *place)
@@ -200,7 +199,7 @@ static int show(const char *command, const char *launcher, const struct launch_o
     if (status == EXIT_PASSED && json) {
         status = print_json(command, launcher, place, n);
     } else if (status == EXIT_PASSED) {
-        (void)print_differences(place, n);
+        print_differences(place, n);
         print_places(place, n);
     }
     free(place);
