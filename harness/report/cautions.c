@@ -15,7 +15,7 @@ struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
     size_t slowed;       /* transfers take longer on purpose */
-    size_t settling, oversubscribed, shared, simulated, without_plain, without_base;
+    size_t settling, oversubscribed, shared, simulated, on_single, on_rank, without_base;
     size_t unpaired; /* no launch in common with their base case */
     size_t stalled;  /* the mean step is much longer than the median */
     double longest;  /* mean over median, the most of them */
@@ -52,7 +52,8 @@ static void count_points(const struct report *report, bool has_bases, struct cou
         counts.shared += shares_gpu(point);
         counts.slowed += device_list_slowed(point->row->kind);
         counts.simulated += report_simulated(point->row);
-        counts.without_plain += point->base && !point->plain;
+        counts.on_single += point->base && point->base == point->single;
+        counts.on_rank += point->base && point->base == point->rank;
         counts.without_base += has_bases && point->base == NULL;
         counts.unpaired += point->base && point->value[REPORT_SPEEDUP].n == 0;
         counts.stalled += stall_of(point) >= STALLED;
@@ -280,11 +281,17 @@ static void about_runs(struct text_out *out, const struct report *report, const 
 static void about_bases(struct text_out *out, const struct counts *counts, const char *before,
                         const char *after)
 {
-    if (counts->without_plain > 0)
+    if (counts->on_single > 0)
         caution(out, before, after,
                 "%zu of %zu cells are compared with DataParallel on one device, because the plain "
                 "program was not verified at their batch (sweep with --mode plain,dp).",
-                counts->without_plain, counts->points);
+                counts->on_single, counts->points);
+    if (counts->on_rank > 0)
+        caution(out, before, after,
+                "%zu of %zu cells are compared with DDP on one rank, because no other base case "
+                "was verified at their batch. What DDP costs on one rank is not in their "
+                "speed-ups.",
+                counts->on_rank, counts->points);
     if (counts->without_base > 0)
         caution(out, before, after,
                 "%zu of %zu cells have no speed-up: no base case was verified at their batch.",

@@ -25,12 +25,13 @@ static void fact(struct text_out *out, const struct report_fact_style *style, co
 static void say_base(struct text_out *out, const struct report_fact_style *style,
                      const struct report_point *point)
 {
-    const struct report_point *bases[] = {point->plain, point->single};
+    const bool others = point->plain || point->single;
+    const struct report_point *bases[] = {point->plain, point->single, others ? NULL : point->rank};
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
     report_add_batch(text, point);
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
         if (!bases[i])
             continue;
         report_add(text, "%s%s ", first ? ": " : ", ", report_base_name(bases[i]));

@@ -228,12 +228,13 @@ static void write_footer(struct plot *plot)
     if (plot->left_out > 0)
         snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
                  plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
-    snprintf(plot->footer, sizeof plot->footer, "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s%s",
-             strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
-             report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
-             run->git_sha[0] != '\0' ? run->git_sha : "unknown",
-             run->git_dirty ? " (modified)" : "",
-             report->n_points > 0 ? "; base: plain program, else DataParallel, on one device" : "");
+    snprintf(
+        plot->footer, sizeof plot->footer, "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s%s",
+        strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
+        report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
+        run->git_sha[0] != '\0' ? run->git_sha : "unknown", run->git_dirty ? " (modified)" : "",
+        report->n_points > 0 ? "; base: plain program, else DataParallel, else DDP, on one device"
+                             : "");
 }
 
 static int write_figure(struct plot *plot)

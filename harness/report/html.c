@@ -232,8 +232,8 @@ static void provenance(struct text_out *out, const struct record_run *run)
     snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
     fact(out, "Seed", text);
     fact(out, "Base case",
-         "the plain program, or else DataParallel on one device, of the same workload, "
-         "setting and batch, if verified");
+         "the plain program, or else DataParallel on one device, or else for DDP itself on one "
+         "rank, of the same workload, setting and batch, if verified");
     fputs("</dl>\n</details>\n", out->file);
 }
 

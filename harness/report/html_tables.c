@@ -85,26 +85,17 @@ static int counts_table(struct text_out *out, const struct report *report)
     return html_table_end(&table, "");
 }
 
-static size_t count_bases(const struct report *report)
-{
-    struct report_base base;
-    size_t n = 0;
-
-    for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t at[2] = {0}; report_base_next(report, &report->group[g], at, &base);)
-            ++n;
-    return n;
-}
-
 static void base_rows(struct html_table *table, const struct report *report,
-                      const struct report_group *group)
+                      const struct report_group *group, const bool used[REPORT_BASE_COLUMNS])
 {
     char text[REPORT_CELL_TEXT];
     struct report_base base;
 
-    for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
+    for (size_t at[3] = {0}; report_base_next(report, group, at, &base);) {
         html_table_row(table, "");
         for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+            if (!used[c])
+                continue;
             report_base_words(&base, (enum report_base_column)c, text);
             html_table_cell(table, "number", text);
         }
@@ -114,17 +105,26 @@ static void base_rows(struct html_table *table, const struct report *report,
 
 static int base_table(struct text_out *out, const struct report *report)
 {
+    bool used[REPORT_BASE_COLUMNS];
     struct html_table table;
 
-    begin(&table, out, "bases", "Base cases", count_bases(report), "base cases");
-    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c)
-        html_table_heading(&table, "number",
-                           report_base_column_name(report, (enum report_base_column)c));
+    if (report_count_bases(report) == 0)
+        return 0;
+    begin(&table, out, "bases", "Base cases", report_count_bases(report), "base cases");
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+        const enum report_base_column column = (enum report_base_column)c;
+
+        used[c] = report_base_column_used(report, column);
+        if (used[c])
+            html_table_heading(&table, "number", report_base_column_name(report, column));
+    }
     for (size_t g = 0; g < report->n_groups; ++g) {
-        if (report->group[g].n_plain + report->group[g].n_single == 0)
+        struct report_base any;
+
+        if (!report_base_next(report, &report->group[g], (size_t[3]){0}, &any))
             continue;
         group_row(&table, report, &report->group[g]);
-        base_rows(&table, report, &report->group[g]);
+        base_rows(&table, report, &report->group[g], used);
     }
     return html_table_end(&table, "");
 }

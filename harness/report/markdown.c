@@ -44,16 +44,19 @@ static void begin_row(struct text_out *out, const struct report *report,
 }
 
 static void base_rows(struct text_out *out, const struct report *report,
-                      const struct report_group *group, size_t *all)
+                      const struct report_group *group, const bool used[REPORT_BASE_COLUMNS],
+                      size_t *all)
 {
     char text[REPORT_CELL_TEXT];
     struct report_base base;
 
-    for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
+    for (size_t at[3] = {0}; report_base_next(report, group, at, &base);) {
         if ((*all)++ >= MAX_BASES)
             continue;
         begin_row(out, report, report->point[group->first].row);
         for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+            if (!used[c])
+                continue;
             report_base_words(&base, (enum report_base_column)c, text);
             text_print(out, " %s |", text);
         }
@@ -63,19 +66,23 @@ static void base_rows(struct text_out *out, const struct report *report,
 
 static void base_table(struct text_out *out, const struct report *report)
 {
-    size_t all = 0;
+    bool used[REPORT_BASE_COLUMNS];
+    size_t all = 0, columns = 0;
 
-    for (size_t g = 0; g < report->n_groups; ++g)
-        all += report->group[g].n_plain + report->group[g].n_single;
-    if (all == 0)
+    if (report_count_bases(report) == 0)
         return;
     fputs("\n## Base cases\n\n| Workload |", out->file);
-    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c)
-        text_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
-    bar(out, "\n| :--- |", REPORT_BASE_COLUMNS);
-    all = 0;
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+        const enum report_base_column column = (enum report_base_column)c;
+
+        used[c] = report_base_column_used(report, column);
+        columns += used[c];
+        if (used[c])
+            text_print(out, " %s |", report_base_column_name(report, column));
+    }
+    bar(out, "\n| :--- |", columns);
     for (size_t g = 0; g < report->n_groups; ++g)
-        base_rows(out, report, &report->group[g], &all);
+        base_rows(out, report, &report->group[g], used, &all);
     left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
 }
 
@@ -324,8 +331,8 @@ int report_summary(struct text_out *out, const struct report *report,
     if (report->n_points > 0)
         fputs("\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, "
               "then the "
-              "median; the base is the plain program, or else DataParallel on one device. "
-              "Efficiency: "
+              "median; the base is the plain program, or else DataParallel on one device, or else "
+              "for DDP itself on one rank. Efficiency: "
               "speed-up per device; its bound "
               "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than "
               "there "

@@ -221,7 +221,7 @@ static void compare_with_base(struct report_point *point, double scratch[])
     const double devices = (double)point->row->cell->key.n_devices;
     struct report_value *efficiency = &point->value[REPORT_EFFICIENCY];
 
-    point->base = point->plain ? point->plain : point->single;
+    point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
     if (!point->base || point->verified == 0)
         return;
     point->value[REPORT_SPEEDUP] = *efficiency = paired(point, point->base, scratch);
@@ -264,28 +264,48 @@ static void compare_with_peer(const struct report *report, const struct report_g
     point->beside = report_inverse(&faster, 1.0);
 }
 
-/* The points on one device in that mode come by batch. */
+static int compare_place(const struct report_point *point, size_t bucket, size_t batch)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    if (key->bucket_bytes != bucket)
+        return key->bucket_bytes < bucket ? -1 : 1;
+    return (key->global_batch > batch) - (key->global_batch < batch);
+}
+
+/* The points on one device in that mode come by bucket and batch. */
 static const struct report_point *find_one(const struct report_point points[], size_t n,
-                                           size_t batch)
+                                           size_t bucket, size_t batch)
 {
     size_t lo = 0, hi = n;
 
     while (lo < hi) {
         const size_t middle = lo + (hi - lo) / 2;
 
-        if (points[middle].row->cell->key.global_batch < batch)
+        if (compare_place(&points[middle], bucket, batch) < 0)
             lo = middle + 1;
         else
             hi = middle;
     }
-    if (lo == n || points[lo].row->cell->key.global_batch != batch || points[lo].verified == 0)
+    if (lo == n || compare_place(&points[lo], bucket, batch) != 0 || points[lo].verified == 0)
         return NULL;
     return &points[lo];
 }
 
-static bool is_one_device(const struct report_point *point, const char *mode)
+/* The points on one device in that mode, which follow each other: n of them from *first on. */
+static size_t find_ones(const struct report *report, const struct report_group *group,
+                        const char *mode, size_t *first)
 {
-    return point->row->cell->key.n_devices == 1 && is_mode(point, mode);
+    const size_t end = group->first + group->n;
+    size_t n = 0;
+
+    for (*first = group->first; *first < end; ++*first)
+        if (is_mode(&report->point[*first], mode))
+            break;
+    while (*first + n < end && is_mode(&report->point[*first + n], mode) &&
+           report->point[*first + n].row->cell->key.n_devices == 1)
+        ++n;
+    return n;
 }
 
 static const struct report_point *find_cores(const struct report *report,
@@ -310,29 +330,41 @@ static void find_bases(const struct report *report, struct report_group *group, 
     struct report_point *point = report->point;
     const bool weak = strcmp(group->scaling, "weak") == 0;
     const size_t end = group->first + group->n;
-    size_t i = group->first;
+    size_t plain;
 
-    for (; i < end && is_one_device(&point[i], "plain"); ++i)
-        ++group->n_plain;
-    while (i < end && report_is_plain(&point[i]))
-        ++i;
-    for (group->single = i; i < end && is_one_device(&point[i], "dp"); ++i)
-        ++group->n_single;
-    for (i = group->first; i < end + group->n_cores; ++i) {
+    group->n_plain = find_ones(report, group, "plain", &plain);
+    group->n_single = find_ones(report, group, "dp", &group->single);
+    group->n_rank = find_ones(report, group, "ddp", &group->rank);
+    for (size_t i = group->first; i < end + group->n_cores; ++i) {
         const struct record_key *key = &point[i].row->cell->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
 
-        point[i].plain = find_one(&point[group->first], group->n_plain, batch);
-        point[i].single = find_one(&point[group->single], group->n_single, batch);
+        point[i].plain = find_one(&point[plain], group->n_plain, 0, batch);
+        point[i].single = find_one(&point[group->single], group->n_single, 0, batch);
+        if (report_is_ddp(&point[i]))
+            point[i].rank = find_one(&point[group->rank], group->n_rank, key->bucket_bytes, batch);
         compare_with_base(&point[i], scratch);
         compare_with_peer(report, group, &point[i], scratch);
     }
-    for (i = group->first; i < end; ++i)
+    for (size_t i = group->first; i < end; ++i)
         point[i].cores = find_cores(report, group, &point[i]);
 }
 
-bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+/* DDP on one rank, where that is what ranks are compared with, or would be. */
+static const struct report_point *next_rank(const struct report *report,
+                                            const struct report_group *group, size_t *at)
+{
+    while (*at < group->n_rank) {
+        const struct report_point *point = &report->point[group->rank + (*at)++];
+
+        if (!point->plain && !point->single)
+            return point;
+    }
+    return NULL;
+}
+
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
                       struct report_base *base)
 {
     const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
@@ -345,7 +377,20 @@ bool report_base_next(const struct report *report, const struct report_group *gr
                                  .single = single && (!plain || y <= x) ? b : NULL};
     at[0] += base->plain != NULL;
     at[1] += base->single != NULL;
-    return plain || single;
+    if (!plain && !single)
+        base->rank = next_rank(report, group, &at[2]);
+    return plain || single || base->rank;
+}
+
+size_t report_count_bases(const struct report *report)
+{
+    struct report_base base;
+    size_t n = 0;
+
+    for (size_t g = 0; g < report->n_groups; ++g)
+        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);)
+            ++n;
+    return n;
 }
 
 static void find_points(struct report *report)

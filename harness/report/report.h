@@ -98,11 +98,12 @@ struct report_point {
     const struct report_row *row;    /* the first row: what all of them share */
     const struct report_row *middle; /* launch of the (lower) median step, NULL: none verified */
     struct report_value value[REPORT_METRICS];
-    size_t bucket;                             /* mode ddp: index of its bucket in report->bucket */
-    const struct report_point *plain, *single; /* verified base cases, NULL: none */
-    const struct report_point *base;           /* plain, else single, else NULL */
-    double part[RECORD_PHASES + 1];            /* against base, see report_limit_parts */
-    const struct report_point *peer;           /* mode ddp: the same of DataParallel, or NULL */
+    size_t bucket; /* mode ddp: index of its bucket in report->bucket */
+    /* Verified base cases, NULL: none. rank: of mode ddp only, DDP on one rank. */
+    const struct report_point *plain, *single, *rank;
+    const struct report_point *base; /* plain, else single, else rank, else NULL */
+    double part[RECORD_PHASES + 1];  /* against base, see report_limit_parts */
+    const struct report_point *peer; /* mode ddp: the same of DataParallel, or NULL */
     /* On several devices: the plain program on as many cores with the same base, or NULL. */
     const struct report_point *cores;
     struct report_value beside;    /* its step over peer's */
@@ -127,6 +128,7 @@ struct report_group {
     size_t first, n, n_cores;
     size_t n_plain;          /* base cases: points first.. */
     size_t single, n_single; /* and points single.. */
+    size_t rank, n_rank;     /* and points rank.. */
     const char *scaling;     /* "strong": batch is that of all devices; "weak": rows per device */
 };
 
@@ -294,13 +296,15 @@ const struct report_point *report_group_best(const struct report *report,
 /* Batch of its base case; 0 without one. */
 size_t report_base_batch(const struct report_point *point);
 
-/* The base cases of a group at one batch, verified or not; NULL: not planned. */
+/* The base cases of a group at one batch, verified or not; NULL: not planned. rank is by itself: it
+ * is one only where the others are not verified. */
 struct report_base {
-    const struct report_point *plain, *single;
+    const struct report_point *plain, *single, *rank;
 };
-/* By batch; *at begins at 0. False after the last. */
-bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+/* By batch, ranks last; *at begins at 0. False after the last. */
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
                       struct report_base *base);
+size_t report_count_bases(const struct report *report);
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
@@ -386,8 +390,12 @@ enum report_base_column {
     REPORT_BASE_SINGLE_RANGE,
     REPORT_BASE_WRAPPER,
     REPORT_BASE_WRAPPER_RANGE,
+    REPORT_BASE_RANK,
+    REPORT_BASE_RANK_RANGE,
     REPORT_BASE_COLUMNS
 };
+/* Whether any base case has something to say there. */
+bool report_base_column_used(const struct report *report, enum report_base_column column);
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
 
 /* Tables about ranks: DataParallel next to them, how much of their reduction overlaps backward, and

@@ -110,6 +110,7 @@ const char *report_base_column_name(const struct report *report, enum report_bas
         [REPORT_BASE_PLAIN] = "Plain program, step",
         [REPORT_BASE_SINGLE] = "DataParallel on one device, step",
         [REPORT_BASE_WRAPPER] = "DataParallel / plain, by launch",
+        [REPORT_BASE_RANK] = "DDP on one rank, step",
     };
 
     if (column == REPORT_BASE_WRAPPER_RANGE)
@@ -364,10 +365,23 @@ void report_group_words(const struct report *report, const struct report_group *
     text_clean(text, ' ');
 }
 
-static void base_step(const struct report_point *point, bool range, char text[REPORT_CELL_TEXT])
+bool report_base_column_used(const struct report *report, enum report_base_column column)
+{
+    struct report_base base;
+    bool used = column == REPORT_BASE_BATCH;
+
+    for (size_t g = 0; g < report->n_groups && !used; ++g)
+        for (size_t at[3] = {0}; !used && report_base_next(report, &report->group[g], at, &base);)
+            used = (base.rank != NULL) == (column >= REPORT_BASE_RANK);
+    return used;
+}
+
+/* alone: what the others of its row are planned for says nothing about it. */
+static void base_step(const struct report_point *point, bool alone, bool range,
+                      char text[REPORT_CELL_TEXT])
 {
     if (!point)
-        report_add(text, range ? "-" : "not planned");
+        report_add(text, range || alone ? "-" : "not planned");
     else if (point->verified == 0)
         report_add(text, range ? "-" : "not verified");
     else
@@ -392,20 +406,38 @@ static void wrapper_words(const struct report_base *base, bool range, char text[
     report_add(text, range ? "" : "\u00d7");
 }
 
+/* "64", "64 (bucket 1Mi)". */
+static void batch_words(const struct record_key *key, char text[REPORT_CELL_TEXT])
+{
+    char bucket[32];
+
+    report_add(text, "%zu", key->global_batch);
+    if (key->bucket_bytes == 0)
+        return;
+    report_bucket_name(key->bucket_bytes, bucket);
+    report_add(text, " (bucket %s)", bucket);
+}
+
 void report_base_words(const struct report_base *base, enum report_base_column column,
                        char text[REPORT_CELL_TEXT])
 {
-    const struct report_point *any = base->plain ? base->plain : base->single;
+    const struct report_point *any = base->plain    ? base->plain
+                                     : base->single ? base->single
+                                                    : base->rank;
 
     text[0] = '\0';
     if (column == REPORT_BASE_BATCH) {
-        report_add(text, "%zu", any->row->cell->key.global_batch);
+        batch_words(&any->row->cell->key, text);
     } else if (column == REPORT_BASE_WRAPPER || column == REPORT_BASE_WRAPPER_RANGE) {
         wrapper_words(base, column == REPORT_BASE_WRAPPER_RANGE, text);
     } else {
-        const bool plain = column == REPORT_BASE_PLAIN || column == REPORT_BASE_PLAIN_RANGE;
+        const struct report_point *const of[REPORT_BASE_COLUMNS] = {
+            [REPORT_BASE_PLAIN] = base->plain,   [REPORT_BASE_PLAIN_RANGE] = base->plain,
+            [REPORT_BASE_SINGLE] = base->single, [REPORT_BASE_SINGLE_RANGE] = base->single,
+            [REPORT_BASE_RANK] = base->rank,     [REPORT_BASE_RANK_RANGE] = base->rank};
+        const bool range = column == REPORT_BASE_PLAIN_RANGE ||
+                           column == REPORT_BASE_SINGLE_RANGE || column == REPORT_BASE_RANK_RANGE;
 
-        base_step(plain ? base->plain : base->single,
-                  column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE, text);
+        base_step(of[column], base->rank || column >= REPORT_BASE_RANK, range, text);
     }
 }

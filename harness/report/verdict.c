@@ -88,7 +88,9 @@ void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *po
 
 const char *report_base_name(const struct report_point *base)
 {
-    return report_is_plain(base) ? "the plain program" : "DataParallel on one device";
+    return report_is_plain(base) ? "the plain program"
+           : report_is_ddp(base) ? "DDP on one rank"
+                                 : "DataParallel on one device";
 }
 
 static bool is_weak(const struct report_point *point)

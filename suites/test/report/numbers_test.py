@@ -275,15 +275,16 @@ class File:
             p.bound = min(most, cores) / p.k
             p.plain = self.find(p, "plain", 1)
             p.single = self.find(p, "dp", 1)
-            p.base = p.plain or p.single
+            p.rank = self.find(p, "ddp", 1, p.bucket) if p.mode == "ddp" else None
+            p.base = p.plain or p.single or p.rank
             p.peer = self.find(p, "dp", p.k) if p.mode == "ddp" else None
             if p.base:
                 p.speedup = p.against(p.base)
 
-    def find(self, point, mode, k):
+    def find(self, point, mode, k, bucket=0):
         for p in self.points:
-            if (p.key["workload"], p.mode, p.k, p.rows) == (point.key["workload"], mode, k,
-                                                            point.rows):
+            if (p.key["workload"], p.mode, p.k, p.rows,
+                    p.bucket) == (point.key["workload"], mode, k, point.rows, bucket):
                 return p
         return None
 

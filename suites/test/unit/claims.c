@@ -132,7 +132,7 @@ static void check_words(const struct bench *bench, enum report_base_column colum
 {
     char text[REPORT_CELL_TEXT];
     struct report_base base;
-    size_t at[2] = {0};
+    size_t at[3] = {0};
     cr_assert(report_base_next(&bench->report, &bench->group[0], at, &base));
     report_base_words(&base, column, text);
     cr_assert(strcmp(text, want) == 0, "%s, not %s", text, want);
@@ -239,7 +239,7 @@ Test(claims, the_best_point_has_cores_of_its_own)
     const struct report_point *best = report_group_best(&bench->report, &bench->group[0]);
     cr_assert(best->row->cell->key.n_devices == 4 && best->row->cell->key.global_batch == 64);
     struct report_base base;
-    size_t at[2] = {0}, n = 0;
+    size_t at[3] = {0}, n = 0;
     while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
         cr_assert(!base.plain && base.single == &bench->point[n++]);
     }
@@ -330,6 +330,69 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     cr_assert(bench->point[1].base == &bench->point[0] &&
               !report_group_best(&bench->report, &bench->group[0]));
     lead_has(bench, "Nothing can be said about scaling");
+    bench_close(bench);
+}
+
+static void bases_are(struct bench *bench, const struct report_base want[], size_t n)
+{
+    struct report_base base;
+    size_t at[3] = {0}, i = 0;
+    while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
+        cr_assert(i < n && base.plain == want[i].plain && base.single == want[i].single &&
+                      base.rank == want[i].rank,
+                  "base case %zu", i);
+        ++i;
+    }
+    cr_assert(i == n && report_count_bases(&bench->report) == n);
+}
+
+/* What runs over processes has no other one. Each size of bucket is compared with itself. */
+Test(claims, ranks_alone_are_compared_with_one_rank)
+{
+    struct bench *bench = bench_open("strong");
+    char text[REPORT_CELL_TEXT];
+    add_six(bench, "ddp", 1, 64, 1000, 0);
+    add_six(bench, "ddp", 1, 64, 1200, 0);
+    add_six(bench, "ddp", 2, 64, 625, 0);
+    add_six(bench, "ddp", 2, 64, 600, 0);
+    for (size_t l = 0; l < 6; ++l) {
+        bench->cell[6 + l].key.bucket_bytes = bench->cell[18 + l].key.bucket_bytes = 1 << 20;
+    }
+    bench_make(bench);
+    const struct report_point *point = bench->point;
+    cr_assert(point[2].base == &point[0] && point[3].base == &point[1]);
+    bench_value(&point[2].value[REPORT_SPEEDUP], 1.6, 1.6, 1.6, REPORT_INTERVAL, 6);
+    bench_value(&point[3].value[REPORT_SPEEDUP], 2, 2, 2, REPORT_INTERVAL, 6);
+    bases_are(bench, (struct report_base[]){{.rank = &point[0]}, {.rank = &point[1]}}, 2);
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+        cr_assert(report_base_column_used(&bench->report, (enum report_base_column)c) ==
+                      (c == REPORT_BASE_BATCH || c >= REPORT_BASE_RANK),
+                  "column %d", c);
+    }
+    report_base_words(&(struct report_base){.rank = &point[1]}, REPORT_BASE_BATCH, text);
+    cr_assert(strcmp(text, "64 (bucket 1Mi)") == 0, "%s", text);
+    lead_has(bench, "as fast as DDP on one rank");
+    bench_close(bench);
+}
+
+Test(claims, one_rank_is_a_base_only_where_nothing_else_is)
+{
+    struct bench *bench = bench_open("strong");
+    add_six(bench, "plain", 1, 64, 1000, 0);
+    add_six(bench, "dp", 2, 128, 1000, 0);
+    add_six(bench, "ddp", 1, 64, 1100, 0);
+    add_six(bench, "ddp", 1, 128, 1900, 0);
+    add_six(bench, "ddp", 2, 64, 625, 0);
+    add_six(bench, "ddp", 2, 128, 950, 0);
+    bench_make(bench);
+    const struct report_point *point = bench->point;
+    cr_assert(point[4].base == &point[0] && point[5].base == &point[3]);
+    cr_assert(point[1].row->cell->key.n_devices == 2 && !point[1].base,
+              "DataParallel is not compared with ranks");
+    bases_are(bench, (struct report_base[]){{.plain = &point[0]}, {.rank = &point[3]}}, 2);
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
+        cr_assert(report_base_column_used(&bench->report, (enum report_base_column)c));
+    }
     bench_close(bench);
 }
 
