@@ -14,13 +14,16 @@ enum crowd_end {
     CROWD_LOST     /* one of them is gone, or does not go on */
 };
 
-/* 0, or -1 and why not. It ends with this process. */
-int crowd_start(const char *launcher, int processes, double limit, struct crowd **crowd,
-                struct text_error *why);
-/* Sends a line, which has the number id, and waits. *answer is one line, good until the next call;
- * of a lost crowd it is the reason. After the others than CROWD_ANSWERED no process is left, and
- * nothing more can be asked. */
+/* Each is `lockstep COMMAND` (check/worker.h), and waits so many seconds for the others. 0, or -1
+ * and why not. It ends with this process. */
+int crowd_start(const char *launcher, const char *command, int processes, double limit,
+                struct crowd **crowd, struct text_error *why);
+/* Sends a line, which has the number id, and waits; for some times the limit where nobody says
+ * anything. *answer is one line, good until the next call; of a lost crowd it is the reason. After
+ * the others than CROWD_ANSWERED no process is left, and nothing more can be asked. */
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer);
+/* What a process said when it had begun: "HOST PID LIBRARY"; "": nothing yet. */
+const char *crowd_begun(const struct crowd *crowd, int process);
 /* Lets it end, or sees to it. NULL allowed. */
 void crowd_close(struct crowd *crowd);
 

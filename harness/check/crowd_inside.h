@@ -10,9 +10,11 @@
 
 struct crowd {
     pid_t pid; /* of the launcher; 0: it has ended */
+    const char *command;
     int input, output, error;
     double limit;
     bool ended;      /* its output */
+    double silent;   /* seconds that were too long; 0: not */
     char words[400]; /* what it said first on its standard error */
     struct said said;
     struct text_error fault; /* of what was said; "": none */

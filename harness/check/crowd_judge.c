@@ -10,7 +10,8 @@
 
 bool crowd_is_over(const struct crowd *crowd)
 {
-    bool over = crowd->ended || crowd->fault.text[0] != '\0' || crowd->said.nobody[0] != '\0';
+    bool over = crowd->ended || crowd->fault.text[0] != '\0' || crowd->said.nobody[0] != '\0' ||
+                crowd->silent > 0;
 
     for (int p = 0; p < crowd->said.n; ++p)
         over =
@@ -79,6 +80,11 @@ static void add_words(const struct crowd *crowd, char *text, size_t bytes)
                  first);
 }
 
+const char *crowd_begun(const struct crowd *crowd, int process)
+{
+    return crowd->said.process[process].begun;
+}
+
 /* An answer counts only if every process has had one, or was kept from it by one that had. */
 enum crowd_end crowd_judge(struct crowd *crowd, json_t *const answers[], const char **answer)
 {
@@ -86,6 +92,10 @@ enum crowd_end crowd_judge(struct crowd *crowd, json_t *const answers[], const c
     const char *blame = find_blame(crowd, answers);
     char silent[320];
 
+    if (crowd->silent > 0) {
+        snprintf(silent, sizeof silent, "no process has said anything for %.0f s", crowd->silent);
+        return crowd_lose(crowd, silent, answer);
+    }
     if (crowd->fault.text[0] != '\0') {
         snprintf(silent, sizeof silent, "what the launcher printed cannot be used: %.160s",
                  crowd->fault.text);

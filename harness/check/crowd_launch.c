@@ -21,22 +21,25 @@
 enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
 /* To end by itself, and when it was told to: it has processes to end, which may be stopped. */
 static const double patience = 3, grace = 8;
+/* Where nobody says anything: so many times the limit, and so many seconds for MPI to start. */
+enum { SILENT_LIMITS = 3, SILENT_SECONDS = 60 };
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* mpirun -n 2 /path/of/lockstep rank ... */
+/* mpirun -n 2 /path/of/lockstep COMMAND ... */
 static _Noreturn void become(struct launcher *words, const struct crowd *crowd, int in, int out,
                              int error)
 {
-    char self[PATH_BYTES], processes[16], limit[32];
+    char self[PATH_BYTES], command[16], processes[16], limit[32];
     char *argument[LAUNCHER_WORDS + OPTIONS + 2];
-    char *const more[OPTIONS + 1] = {"rank", "--processes", processes, "--limit", limit, NULL};
+    char *const more[OPTIONS + 1] = {command, "--processes", processes, "--limit", limit, NULL};
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (length < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0)
         _exit(127);
     self[length] = '\0';
+    snprintf(command, sizeof command, "%s", crowd->command);
     snprintf(processes, sizeof processes, "%d", crowd->said.n);
     snprintf(limit, sizeof limit, "%g", crowd->limit);
     memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
@@ -64,8 +67,8 @@ static int start(struct crowd *crowd, struct launcher *words)
     return crowd->pid < 0 ? -1 : 0;
 }
 
-int crowd_start(const char *launcher, int processes, double limit, struct crowd **crowd,
-                struct text_error *why)
+int crowd_start(const char *launcher, const char *command, int processes, double limit,
+                struct crowd **crowd, struct text_error *why)
 {
     struct crowd *c = calloc(1, sizeof *c);
     struct launcher words;
@@ -75,6 +78,7 @@ int crowd_start(const char *launcher, int processes, double limit, struct crowd 
         free(c);
         return -1;
     }
+    c->command = command;
     c->limit = limit;
     c->said.n = processes;
     c->input = c->output = c->error = -1;
@@ -230,7 +234,7 @@ static enum crowd_end part(struct crowd *crowd, const char **answer)
 
     watch_start(&watch);
     while (!crowd->ended && !crowd_has_ended(crowd) && crowd->fault.text[0] == '\0' &&
-           watch_seconds(&watch) < crowd->limit + 2)
+           crowd->silent == 0 && watch_seconds(&watch) < crowd->limit + 2)
         listen_to(crowd);
     watch_close(&watch);
     end(crowd, crowd_has_ended(crowd));
@@ -268,6 +272,37 @@ static bool has_answered(const struct crowd *crowd, long long id)
     return first->has[SAID_ANSWER] && strtoll(first->answer, NULL, 10) == id && first->parts;
 }
 
+/* Messages so far. */
+static unsigned long heard(const struct crowd *crowd)
+{
+    unsigned long n = 0;
+
+    for (int p = 0; p < crowd->said.n; ++p)
+        n += crowd->said.process[p].number;
+    return n;
+}
+
+/* Until there is an answer, or can be none any more. */
+static void wait_for_answer(struct crowd *crowd, long long id)
+{
+    const double most = SILENT_LIMITS * crowd->limit + SILENT_SECONDS;
+    unsigned long last = heard(crowd);
+    struct watch watch;
+    double since;
+
+    watch_start(&watch);
+    since = watch_seconds(&watch);
+    while (!has_answered(crowd, id) && !crowd_is_over(crowd)) {
+        listen_to(crowd);
+        if (heard(crowd) != last)
+            since = watch_seconds(&watch);
+        last = heard(crowd);
+        if (watch_seconds(&watch) - since > most)
+            crowd->silent = most;
+    }
+    watch_close(&watch);
+}
+
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer)
 {
     struct said_process *first = &crowd->said.process[0];
@@ -276,8 +311,7 @@ enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, co
         return crowd_lose(crowd, "these processes have ended", answer);
     write_line(crowd, line);
     write_line(crowd, "\n");
-    while (!has_answered(crowd, id) && !crowd_is_over(crowd))
-        listen_to(crowd);
+    wait_for_answer(crowd, id);
     if (!has_answered(crowd, id))
         return part(crowd, answer);
     free(crowd->answer);

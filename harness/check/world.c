@@ -136,7 +136,7 @@ static char *need_crowd(struct world *w, int processes)
     if (w->crowd[processes])
         return NULL;
     leave_few(w);
-    if (crowd_start(w->launcher, processes, w->limit, &w->crowd[processes], &err))
+    if (crowd_start(w->launcher, "rank", processes, w->limit, &w->crowd[processes], &err))
         return lose(w, err.text);
     answer = relay(w, processes, w->open);
     if (answer && !strstr(answer, "\"error\":")) {
@@ -179,7 +179,7 @@ static char *do_open(struct world *w, json_t *request)
     if (json_is_true(json_object_get(request, "host_only")))
         return refuse(request, "notsup", "ranks in processes need devices");
     w->open = json_incref(request);
-    if (crowd_start(w->launcher, processes, w->limit, &w->crowd[processes], &err))
+    if (crowd_start(w->launcher, "rank", processes, w->limit, &w->crowd[processes], &err))
         return lose(w, err.text);
     return relay(w, processes, request);
 }
