@@ -2,17 +2,20 @@
  *
  * An iteration: every rank gets its numbers, all are aligned, the collective is timed until all
  * devices are idle, and every number of every rank is read back and compared. Only the collective
- * is in the time. */
+ * is in the time. Of several processes each brings and compares what its ranks have; outside of the
+ * time they tell each other when they began, and how long it took: as long as for the slowest. */
 #include "measure/collective.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ddp.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/share.h"
 #include "measure/steps.h"
 #include "verify/collective.h"
 
@@ -23,7 +26,10 @@ struct iterations {
     struct collective_data data;
     struct dp_tensor whole[DP_MAX_SLOTS];                 /* with the guards */
     struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS]; /* in them: what the collective gets */
+    int n, first;                                         /* ranks here, from that one on */
     uint64_t kernels;                                     /* in the last iteration */
+    /* Of processes, by the clock of the first: its end, and a time behind that. */
+    uint64_t end_ns, now_ns;
     struct steps steps;
 };
 
@@ -55,8 +61,8 @@ static int bring(struct iterations *it, struct dp_error *err)
 {
     int status = 0;
 
-    for (int r = 0; status == 0 && r < it->data.ranks; ++r) {
-        collective_input(&it->data, r, it->steps.n);
+    for (int r = 0; status == 0 && r < it->n; ++r) {
+        collective_input(&it->data, it->first + r, it->steps.n);
         status = dp_tensor_write(&it->whole[r], it->data.host, err);
     }
     return status ? status : dp_group_wait(it->group, err);
@@ -78,6 +84,58 @@ static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
     return status;
 }
 
+/* What a rank says of an iteration. */
+struct said_of_iteration {
+    uint64_t start_ns, ns, clock_ns, kernels;
+};
+
+static bool is_shared(const struct iterations *it)
+{
+    return it->data.ranks > it->n;
+}
+
+/* All begin together. */
+static int align(struct iterations *it, struct dp_error *err)
+{
+    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
+
+    return is_shared(it) ? share_gather(it->group, mine, sizeof mine[0], all, err) : 0;
+}
+
+/* The first process's clock is all of theirs: so they stop at the same iteration. */
+static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *err)
+{
+    const struct said_of_iteration own = {ns[0], ns[1] - ns[0], session_clock_ns(), it->kernels};
+    struct said_of_iteration mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
+    uint64_t most = 0;
+    int status;
+
+    if (!is_shared(it))
+        return 0;
+    for (int r = 0; r < it->n; ++r) {
+        mine[r] = own;
+        mine[r].kernels = r == 0 ? own.kernels : 0;
+    }
+    if ((status = share_gather(it->group, mine, sizeof mine[0], all, err)))
+        return status;
+    it->kernels = 0;
+    for (int r = 0; r < it->data.ranks; ++r) {
+        most = all[r].ns > most ? all[r].ns : most;
+        it->kernels += all[r].kernels;
+    }
+    ns[0] = all[0].start_ns > it->end_ns ? all[0].start_ns : it->end_ns;
+    ns[1] = it->end_ns = ns[0] + most;
+    it->now_ns = all[0].clock_ns > it->end_ns ? all[0].clock_ns : it->end_ns;
+    return 0;
+}
+
+static uint64_t clock_of(const void *self)
+{
+    const struct iterations *it = self;
+
+    return is_shared(it) ? it->now_ns : session_clock_ns();
+}
+
 static int differs(struct iterations *it, int rank, const struct collective_mismatch *found)
 {
     const size_t step = it->steps.n - 1;
@@ -87,9 +145,9 @@ static int differs(struct iterations *it, int rank, const struct collective_mism
     snprintf(reason, sizeof reason,
              "iteration %zu, rank %d (%s), index %lld: expected 0x%0*" PRIx64
              ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64 "; %zu of %zu numbers differ there",
-             step, rank, dp_slot_name(dp_group_slot(it->group, rank)), found->index, digits,
-             found->expected, digits, found->actual, digits, found->expected ^ found->actual,
-             found->wrong, collective_out(&it->data, rank).n);
+             step, rank, dp_slot_name(dp_group_slot(it->group, rank - it->first)), found->index,
+             digits, found->expected, digits, found->actual, digits,
+             found->expected ^ found->actual, found->wrong, collective_out(&it->data, rank).n);
     it->cell->first_bad_step = (long)step;
     it->cell->flags[step] |= RECORD_BAD_VALUES;
     return cell_fail(it->cell, RECORD_FAILED, reason);
@@ -100,14 +158,16 @@ static int verify(struct iterations *it, struct dp_error *err)
 {
     struct collective_mismatch found;
 
-    for (int r = 0; r < it->data.ranks; ++r) {
-        collective_expect(&it->data, r, it->steps.n - 1);
+    for (int r = 0; r < it->n; ++r) {
+        const int rank = it->first + r;
+
+        collective_expect(&it->data, rank, it->steps.n - 1);
         collective_forget(&it->data);
         if (dp_tensor_read(it->data.host, &it->whole[r], err))
             return 0; /* said by err */
-        if (collective_differs(&it->data, r, &found))
-            return differs(it, r, &found);
-        it->cell->values_checked += collective_out(&it->data, r).n;
+        if (collective_differs(&it->data, rank, &found))
+            return differs(it, rank, &found);
+        it->cell->values_checked += collective_out(&it->data, rank).n;
     }
     ++it->cell->steps_checked;
     return 0;
@@ -122,7 +182,8 @@ static int iterate(void *self, bool warmup)
     uint64_t ns[2] = {0};
     int status = 0;
 
-    if (bring(it, &err) == 0 && run_one(it, ns, &err) == 0) {
+    if (bring(it, &err) == 0 && align(it, &err) == 0 && run_one(it, ns, &err) == 0 &&
+        share_times(it, ns, &err) == 0) {
         steps_note(&it->steps, ns[0], ns[1] - ns[0], warmup);
         status = verify(it, &err);
     }
@@ -150,7 +211,7 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
     if (status == 0)
         status = dp_trace_read(it->group, err);
     dp_group_trace(it->group, NULL);
-    for (int r = 0; r < it->data.ranks; ++r)
+    for (int r = 0; r < it->n; ++r)
         for (int phase = 0; phase < DP_PHASES; ++phase)
             bytes += (double)trace->replica[r].bytes[phase];
     it->cell->bytes_per_step = bytes;
@@ -158,19 +219,52 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
     return status;
 }
 
+/* What a rank has counted. */
+struct said_at_end {
+    uint64_t peak_bytes, values;
+    double bytes;
+};
+
+/* What was counted in all processes is of the cell. */
+static int share_counts(struct iterations *it, struct dp_error *err)
+{
+    struct record_cell *cell = it->cell;
+    struct said_at_end mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS];
+    struct dp_slot_info info;
+    int status = 0;
+
+    for (int r = 0; r < it->n; ++r) {
+        dp_slot_describe(dp_group_slot(it->group, r), &info);
+        mine[r].peak_bytes = info.peak_bytes;
+    }
+    mine[0].values = cell->values_checked;
+    mine[0].bytes = cell->bytes_per_step;
+    if (is_shared(it))
+        status = share_gather(it->group, mine, sizeof mine[0], all, err);
+    else
+        memcpy(all, mine, (size_t)it->n * sizeof mine[0]);
+    if (status)
+        return status;
+    cell->values_checked = 0;
+    cell->bytes_per_step = 0;
+    for (int r = 0; r < it->data.ranks; ++r) {
+        cell->values_checked += all[r].values;
+        cell->bytes_per_step += all[r].bytes;
+        cell->peak_bytes[cell->n_peaks++] = all[r].peak_bytes;
+    }
+    return 0;
+}
+
 static int measure_beside(struct iterations *it)
 {
     struct record_cell *cell = it->cell;
     struct dp_error err = {0};
-    struct dp_slot_info info;
 
     /* A library's own kernels are not counted, and none is no number of launches. */
     cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
-    for (int r = 0; r < cell->n_ranks; ++r) {
-        dp_slot_describe(dp_group_slot(it->group, r), &info);
-        cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
-    }
-    return count_bytes(it, &err) ? cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text) : 0;
+    return count_bytes(it, &err) || share_counts(it, &err)
+               ? cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text)
+               : 0;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -186,13 +280,13 @@ static int open_tensors(struct iterations *it, struct dp_error *err)
     const size_t elements = collective_elements(&it->data);
     int status = 0;
 
-    for (int r = 0; status == 0 && r < it->data.ranks; ++r) {
+    for (int r = 0; status == 0 && r < it->n; ++r) {
         status = dp_tensor_alloc(dp_group_slot(it->group, r), it->data.type->dtype, 1, &elements,
                                  &it->whole[r], err);
         if (status == 0)
-            status = part_of(it, r, collective_in(&it->data, r), &it->in[r], err);
+            status = part_of(it, r, collective_in(&it->data, it->first + r), &it->in[r], err);
         if (status == 0)
-            status = part_of(it, r, collective_out(&it->data, r), &it->out[r], err);
+            status = part_of(it, r, collective_out(&it->data, it->first + r), &it->out[r], err);
     }
     return status;
 }
@@ -205,6 +299,8 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
     data->collective = collective_find(config->collective);
     data->type = collective_type_find(config->type);
     data->ranks = config->n_devices;
+    it->n = dp_group_size(it->group);
+    it->first = dp_group_first(it->group);
     data->out_of_place = config->out_of_place != 0;
     if (!data->collective || !data->type ||
         config->size_bytes < collective_unit(data->collective, data->type, data->ranks))
@@ -218,7 +314,7 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
 
 static void close_iterations(struct iterations *it)
 {
-    for (int r = 0; r < it->data.ranks; ++r)
+    for (int r = 0; r < it->n; ++r)
         if (it->whole[r].slot)
             dp_tensor_free(&it->whole[r]);
     collective_close(&it->data);
@@ -256,7 +352,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     struct iterations it = {.config = config, .cell = cell, .group = group};
     const int ranks = cell->n_ranks;
 
-    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus, NULL};
+    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus, clock_of};
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");

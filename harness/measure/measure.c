@@ -24,6 +24,7 @@
 #include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/share.h"
 #include "measure/steps.h"
 #include "measure/trace.h"
 #include "measure/watch.h"
@@ -540,23 +541,6 @@ static void measure_kind(struct measure *m, struct dp_group *group, uint64_t sta
         measure_on(m, group, start_ns);
 }
 
-/* Processes of this machine that the launcher has left all its cores to divide them. */
-static void share_cores(const struct cell_config *config, const struct dp_mpi *mpi,
-                        struct dp_group_config *group)
-{
-    struct dp_machine machine;
-    struct dp_error err = {0};
-
-    if (!mpi || dp_machine_read(&machine, &err) || machine.usable_pus < machine.pus)
-        return;
-    for (int p = 0; p < dp_mpi_size(mpi); ++p) {
-        const bool here = strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0;
-
-        group->sharing += here ? (int)config->per_process : 0;
-        group->sharing_before += here && p < dp_mpi_rank(mpi) ? (int)config->per_process : 0;
-    }
-}
-
 /* What the whole list, or the part of it that is this process's, must have become. */
 static bool is_as_planned(const struct dp_group *group, const struct cell_config *config)
 {
@@ -588,7 +572,8 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
 
     watch_start(&watch);
     device_list_first(config->devices, config->per_process, own, sizeof own);
-    share_cores(config, mpi, &group_config);
+    if (mpi)
+        share_cores(mpi, (int)config->per_process, &group_config);
     m.gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;

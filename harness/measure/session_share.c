@@ -5,64 +5,21 @@
 #include <string.h>
 
 #include "measure/session.h"
+#include "measure/share.h"
 
 bool session_is_shared(const struct session *session)
 {
     return dp_group_world(session->group) > dp_group_size(session->group);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-struct gather {
-    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
-    int n;
-};
-
-static int open_gather(struct session *s, struct gather *g, const char *mine, size_t words,
-                       struct dp_error *err)
-{
-    const size_t all = words * (size_t)dp_group_world(s->group);
-    int status = 0;
-
-    for (int r = 0; status == 0 && r < dp_group_size(s->group); ++r) {
-        struct dp_slot *slot = dp_group_slot(s->group, r);
-
-        g->n = r + 1;
-        status = dp_tensor_alloc(slot, DP_I32, 1, &words, &g->in[r], err);
-        if (status == 0)
-            status = dp_tensor_alloc(slot, DP_I32, 1, &all, &g->out[r], err);
-        if (status == 0)
-            status = dp_tensor_write(&g->in[r], mine + (size_t)r * words * sizeof(int32_t), err);
-    }
-    return status;
-}
-
-static void close_gather(struct gather *g)
-{
-    for (int r = 0; r < g->n; ++r) {
-        if (g->in[r].slot)
-            dp_tensor_free(&g->in[r]);
-        if (g->out[r].slot)
-            dp_tensor_free(&g->out[r]);
-    }
-}
-
 int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
                    struct dp_error *err)
 {
-    struct gather g = {.n = 0};
     int status;
 
     /* It is no part of a step. */
     dp_group_trace(session->group, NULL);
-    status = open_gather(session, &g, mine, bytes / sizeof(int32_t), err);
-    if (status == 0)
-        status = dp_spread(session->group, DP_SPREAD_ALLGATHER, 0, g.in, g.out, err);
-    if (status == 0)
-        status = dp_group_wait(session->group, err);
-    if (status == 0)
-        status = dp_tensor_read(all, &g.out[0], err);
-    close_gather(&g);
+    status = share_gather(session->group, mine, bytes, all, err);
     dp_group_trace(session->group, &session->trace);
     return status;
 }

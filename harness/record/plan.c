@@ -240,10 +240,8 @@ static int default_training(struct plan_options *options, struct text_error *why
 
 static int check_training(const struct plan_options *options, struct text_error *why)
 {
-    return check_ranks(options, why) || plan_check_processes(options, why) ||
-                   check_cores(options, why) || check_rows(options, why)
-               ? -1
-               : 0;
+    return check_ranks(options, why) || check_cores(options, why) || check_rows(options, why) ? -1
+                                                                                              : 0;
 }
 
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
@@ -271,8 +269,9 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
-    return check_counts(options, n_devices, why) || (trains && check_training(options, why)) ||
-                   check_cells(options, why) || check_steps(options, why)
+    return check_counts(options, n_devices, why) || plan_check_processes(options, why) ||
+                   (trains && check_training(options, why)) || check_cells(options, why) ||
+                   check_steps(options, why)
                ? -1
                : 0;
 }

@@ -381,9 +381,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "per-process",
      .key = 'D',
      .arg = "LIST",
-     .doc =
-         "of --mode ddp with --launcher: devices of each process (default 1), --counts are those "
-         "of all processes; 0: one process without the launcher",
+     .doc = "of --mode ddp or --collective with --launcher: devices of each process (default 1), "
+            "--counts are those of all processes; 0: one process without the launcher",
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(per_process),
@@ -393,7 +392,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .max = PLAN_MAX_COUNTS,
      .axis = {.in_cell = offsetof(struct cell_config, per_process),
               .in_key = offsetof(struct record_key, per_process),
-              .modes = 1u << CELL_DDP,
+              .modes = 1u << CELL_DDP | 1u << CELL_COLLECTIVE,
               .field = "per_process",
               .things = "processes",
               .because = "whose ranks can be processes"}},

@@ -61,6 +61,8 @@ void report_collectives_words(const struct report_point *point, int column,
         break;
     case COMMUNICATOR:
         report_add(text, "%s/%s", key->backend, key->communicator);
+        if (key->per_process > 0)
+            report_add(text, ", %zu per process", key->per_process);
         break;
     case SIZE:
         report_add(text, "%zu", key->size_bytes);

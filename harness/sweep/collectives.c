@@ -19,6 +19,8 @@ static int compare_settings(const struct cell_config *a, const struct cell_confi
             return texts[i];
     if (a->n_devices != b->n_devices)
         return a->n_devices < b->n_devices ? -1 : 1;
+    if (a->per_process != b->per_process)
+        return a->per_process < b->per_process ? -1 : 1;
     if (a->out_of_place != b->out_of_place)
         return a->out_of_place < b->out_of_place ? -1 : 1;
     return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
@@ -51,7 +53,7 @@ static void print_line(FILE *to, const struct collectives_cell cells[], size_t n
     const struct cell_config *config = cells->config;
     const struct collective *collective = collective_find(config->collective);
     const struct collective_type *type = collective_type_find(config->type);
-    char time[UNITS_BYTES];
+    char time[UNITS_BYTES], over[32];
     size_t verified = 0;
 
     while (verified < n && !isnan(cells[verified].median_ns))
@@ -62,9 +64,12 @@ static void print_line(FILE *to, const struct collectives_cell cells[], size_t n
                       : (cells[(verified - 1) / 2].median_ns + cells[verified / 2].median_ns) / 2;
     const double algbw = (double)config->size_bytes / ns;
 
+    snprintf(over, sizeof over, "%.12s", config->communicator);
+    if (config->per_process > 0)
+        snprintf(over, sizeof over, "mpi, %zu each", config->per_process);
     fprintf(to, "  %-13s %-4s %7d %-12s %-5s %12zu %12zu ", config->collective, config->type,
-            config->n_devices, config->communicator, config->out_of_place ? "out" : "in",
-            config->size_bytes, type ? config->size_bytes / type->bytes : 0);
+            config->n_devices, over, config->out_of_place ? "out" : "in", config->size_bytes,
+            type ? config->size_bytes / type->bytes : 0);
     if (verified > 0 && collective)
         fprintf(to, "%9s %8.2f %8.2f", units_time(ns, time), algbw,
                 algbw * collective->factor(config->n_devices));

@@ -206,16 +206,15 @@ static int check_launched(const char *command, struct sweep_options *options)
     struct text_error why = {""};
 
     for (int mode = 0; mode < CELL_MODES; ++mode)
-        if (plan->mode[mode] && mode != CELL_DDP) {
-            command_complain(
-                command, "--launcher: --mode %s is of one process; allowed with a launcher: ddp",
-                cell_mode_names[mode]);
+        if (plan->mode[mode] && mode != CELL_DDP && mode != CELL_COLLECTIVE) {
+            command_complain(command,
+                             "--launcher: --mode %s is of one process; allowed with a launcher: "
+                             "ddp, collective",
+                             cell_mode_names[mode]);
             return command_misuse(command);
         }
-    if (options->trace[0] != '\0' || plan->n_collectives > 0) {
-        command_complain(command,
-                         "--launcher: --%s is of one process; allowed with a launcher: --mode ddp",
-                         options->trace[0] != '\0' ? "trace" : "collective");
+    if (options->trace[0] != '\0') {
+        command_complain(command, "--launcher: --trace is of one process");
         return command_misuse(command);
     }
     if (launcher_check(options->launcher, &why)) {
@@ -240,7 +239,8 @@ static int default_launched(const char *command, struct sweep_options *options)
         return 0;
     if (check_launched(command, options))
         return EXIT_MISUSE;
-    plan->mode[CELL_DDP] = true;
+    if (!plan->mode[CELL_COLLECTIVE] && plan->n_collectives == 0)
+        plan->mode[CELL_DDP] = true;
     if (plan->n_per_process == 0)
         plan->per_process[plan->n_per_process++] = 1;
     return 0;

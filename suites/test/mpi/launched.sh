@@ -37,6 +37,16 @@ verified)
     "$lockstep" report a.jsonl --out page >/dev/null 2>err || fail "no report"
     grep -q 'mpi.*per-process 2' page/summary.md || fail "the report does not say processes"
     ;;
+collectives)
+    # Every number of every rank, in one process, two and four.
+    "$lockstep" sweep --launcher "good {n}" --bind none --out a.jsonl --counts 4 --per-process 0,1,2 --sizes 65536 \
+        --seconds 0.01 --steps 4:20 --collective allreduce,broadcast,allgather,reducescatter,alltoall >out 2>err || fail "exit status $?"
+    [ "$(grep -c '"per_process":[12],.*"status":"ok".*"hosts":1,"host_ranks":"4"' a.jsonl)" = 10 ] || fail "not 10 cells"
+    [ "$(grep -c '"per_process":0,.*"status":"ok"' a.jsonl)" = 5 ] || fail "not 5 cells of one process"
+    [ "$(grep -c ' 4 mpi, 2 each .* 1/1$' err)" = 5 ] || fail "not 5 lines"
+    "$lockstep" report a.jsonl --out page >/dev/null 2>err || fail "no report"
+    [ "$(grep -c 'cpu/mpi, [12] per process' page/summary.md)" -ge 10 ] || fail "the report does not say processes"
+    ;;
 banners)
     start loud 'echo "a banner" && printf "lockstep-says-2 0 0 00000000 ended ok\nhalf"
         bash $LAUNCH $n "$@" && printf "the end"'
@@ -103,7 +113,8 @@ options)
     bad "'mpiexec' has no {n}" --launcher mpiexec
     bad "there is no program 'no-such'" --launcher 'no-such {n}'
     bad "mode dp is of one process; allowed with a launcher: ddp" --launcher 'good {n}' --mode dp,ddp
-    bad "collective is of one process" --launcher 'good {n}' --collective allreduce
+    bad "collective is of --mode collective, which has no model" --launcher 'good {n}' --mode ddp --collective allreduce
+    bad "does not go with --communicator" --launcher 'good {n}' --collective allreduce --counts 2 --communicator staged
     bad "trace is of one process" --launcher 'good {n}' --trace t.json
     bad "per-process 2 needs --launcher" --per-process 2 --mode ddp
     bad "must be a multiple of 2" --launcher 'good {n}' --per-process 2 --counts 1,2

@@ -1,0 +1,77 @@
+/* measure/share.c: bytes of all ranks to all of them; the devices of the processes of one machine,
+ * counted. */
+#include "measure/share.h"
+
+#include <string.h>
+
+#include "ddp.h"
+#include "dp_mpi.h"
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+struct gather {
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
+    int n;
+};
+
+static int open_gather(struct dp_group *group, struct gather *g, const char *mine, size_t words,
+                       struct dp_error *err)
+{
+    const size_t all = words * (size_t)dp_group_world(group);
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < dp_group_size(group); ++r) {
+        struct dp_slot *slot = dp_group_slot(group, r);
+
+        g->n = r + 1;
+        status = dp_tensor_alloc(slot, DP_I32, 1, &words, &g->in[r], err);
+        if (status == 0)
+            status = dp_tensor_alloc(slot, DP_I32, 1, &all, &g->out[r], err);
+        if (status == 0)
+            status = dp_tensor_write(&g->in[r], mine + (size_t)r * words * sizeof(int32_t), err);
+    }
+    return status;
+}
+
+static void close_gather(struct gather *g)
+{
+    for (int r = 0; r < g->n; ++r) {
+        if (g->in[r].slot)
+            dp_tensor_free(&g->in[r]);
+        if (g->out[r].slot)
+            dp_tensor_free(&g->out[r]);
+    }
+}
+
+int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
+                 struct dp_error *err)
+{
+    struct gather g = {.n = 0};
+    int status = open_gather(group, &g, mine, bytes / sizeof(int32_t), err);
+
+    if (status == 0)
+        status = dp_spread(group, DP_SPREAD_ALLGATHER, 0, g.in, g.out, err);
+    if (status == 0)
+        status = dp_group_wait(group, err);
+    if (status == 0)
+        status = dp_tensor_read(all, &g.out[0], err);
+    close_gather(&g);
+    return status;
+}
+
+/* ---- cores ----------------------------------------------------------------------------------- */
+
+void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group)
+{
+    struct dp_machine machine;
+    struct dp_error err = {0};
+
+    if (dp_machine_read(&machine, &err) || machine.usable_pus < machine.pus)
+        return;
+    for (int p = 0; p < dp_mpi_size(mpi); ++p) {
+        const bool here = strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0;
+
+        group->sharing += here ? each : 0;
+        group->sharing_before += here && p < dp_mpi_rank(mpi) ? each : 0;
+    }
+}

@@ -1,0 +1,21 @@
+/* measure/share.h: what ranks of several processes tell each other, and which cores are whose. */
+#ifndef HARNESS_SHARE_H
+#define HARNESS_SHARE_H
+
+#include <stddef.h>
+
+struct dp_error;
+struct dp_group;
+struct dp_group_config;
+struct dp_mpi;
+
+/* So many bytes of each local rank, a multiple of 4, one behind the other, to all, in the order of
+ * the ranks of the world. A call of all processes. */
+int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
+                 struct dp_error *err);
+
+/* Processes to which the launcher has left all cores of their machine divide them: so many devices
+ * each. Fills in what a group has to know of that. */
+void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group);
+
+#endif
