@@ -49,6 +49,7 @@ static const struct command commands[] = {
     {"workload", workload_main, NULL},
     {"world", world_main, NULL},
     {"rank", rank_main, NULL},
+    {"trainee", trainee_main, NULL},
     {"place", place_main, NULL},
 };
 

@@ -25,6 +25,7 @@ int check_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int cell_main(int argc, char **argv);     /* the worker of sweep */
+int trainee_main(int argc, char **argv);  /* that of train --launcher */
 int place_main(int argc, char **argv);    /* that of devices --launcher */
 int workload_main(int argc, char **argv); /* for the comparison with PyTorch */
 

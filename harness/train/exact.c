@@ -276,7 +276,7 @@ static int open_side(struct exact *x, int k, size_t batch)
         return status;
     if (!side->ranks.ddp)
         return dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
-    return train_ranks_open(&x->ranks[k], side->group, side->inner, x->loss[k], x->err);
+    return train_ranks_open(&x->ranks[k], side->group, side->inner, x->loss[k], NULL, x->err);
 }
 
 static int open_exact(struct exact *x, size_t batch)

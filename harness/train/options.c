@@ -9,7 +9,15 @@
 #include "train/train.h"
 #include "workload_list.h"
 
-enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256, KEY_AGAINST_COMMUNICATOR };
+enum {
+    MAX_BATCH = 1 << 20,
+    MAX_EPOCHS = 1000000,
+    KEY_HEADER = 256,
+    KEY_AGAINST_COMMUNICATOR,
+    KEY_LAUNCHER,
+    KEY_PER_PROCESS,
+    KEY_TIMEOUT
+};
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
                          size_t bytes, const char *arg)
@@ -41,6 +49,16 @@ static error_t parse_real(const struct argp_state *state, const char *name, cons
     return command_bad_option(state, "--%s: %s", name, why.text);
 }
 
+static error_t parse_seed(const struct argp_state *state, const char *arg,
+                          struct train_options *options)
+{
+    size_t seed = 0;
+    const error_t bad = parse_size(state, "seed", arg, 0, SIZE_MAX - TRAIN_SEEDS, &seed);
+
+    options->seed = bad ? options->seed : seed;
+    return bad;
+}
+
 static error_t parse_mode(const struct argp_state *state, const char *arg,
                           struct train_options *options)
 {
@@ -48,8 +66,24 @@ static error_t parse_mode(const struct argp_state *state, const char *arg,
     size_t index = 0;
     const error_t status = command_choice(state, "mode", "mode", arg, names, 2, &index);
 
+    options->dp = status == 0 && index == 0;
     options->ddp = index == 1;
     return status;
+}
+
+/* Ranks in processes. */
+static error_t parse_processes(int key, const char *arg, const struct argp_state *state,
+                               struct train_options *options)
+{
+    if (key == KEY_PER_PROCESS)
+        return parse_size(state, "per-process", arg, 1, DP_MAX_SLOTS, &options->per_process);
+    if (key == KEY_TIMEOUT)
+        return parse_real(state, "timeout", arg, 1, 86400, &options->timeout);
+    if (arg[0] == '\0' || strlen(arg) >= sizeof options->launcher)
+        return command_bad_option(state, "--launcher: empty, or longer than %zu characters",
+                                  sizeof options->launcher - 1);
+    launcher_text(arg, options->launcher);
+    return 0;
 }
 
 static error_t parse_prefetch(const struct argp_state *state, const char *arg,
@@ -91,8 +125,6 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
 {
     struct train_options *o = state->input;
     const error_t status = arg ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
-    size_t seed = 0;
-    error_t bad;
 
     if (status != ARGP_ERR_UNKNOWN)
         return status;
@@ -115,9 +147,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'N':
         return parse_size(state, "seeds", arg, 1, TRAIN_SEEDS, &o->seeds);
     case 's':
-        bad = parse_size(state, "seed", arg, 0, SIZE_MAX - TRAIN_SEEDS, &seed);
-        o->seed = bad ? o->seed : seed;
-        return bad;
+        return parse_seed(state, arg, o);
     case 'l':
         return parse_real(state, "lr", arg, 1e-9, 1e3, &o->lr);
     case 'M':
@@ -128,6 +158,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_prefetch(state, arg, o);
     case 'w':
         return parse_mode(state, arg, o);
+    case KEY_LAUNCHER:
+    case KEY_PER_PROCESS:
+    case KEY_TIMEOUT:
+        return parse_processes(key, arg, state, o);
     case KEY_HEADER:
         o->header = true;
         return 0;
@@ -160,6 +194,19 @@ static const struct argp_option option_table[] = {
      .key = 'w',
      .arg = "MODE",
      .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
+    {.name = "launcher",
+     .key = KEY_LAUNCHER,
+     .arg = "COMMAND",
+     .doc = "--mode ddp with its ranks in several processes: mpirun, srun, or a command of words, "
+            "in which {n} is the number of processes"},
+    {.name = "per-process",
+     .key = KEY_PER_PROCESS,
+     .arg = "D",
+     .doc = "with --launcher: devices of each process (default 1); --devices are those of all"},
+    {.name = "timeout",
+     .key = KEY_TIMEOUT,
+     .arg = "S",
+     .doc = "with --launcher: seconds that a process waits for another one (default 60)"},
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     {.name = "epochs",
@@ -299,7 +346,9 @@ int train_parse(int argc, char **argv, struct train_options *options)
         snprintf(options->against_backend, sizeof options->against_backend, "%s",
                  command_default_backend(options->against));
 
-    const int status = check_options(argv[0], options);
+    int status = check_options(argv[0], options);
 
-    return status ? status : check_communicators(argv[0], options);
+    if (status == 0)
+        status = train_check_launched(argv[0], options);
+    return status || options->launcher[0] != '\0' ? status : check_communicators(argv[0], options);
 }

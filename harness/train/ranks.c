@@ -2,18 +2,26 @@
  * its loss on every rank. */
 #include "train/ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "dp_mpi.h"
 #include "measure/pair.h"
 
 int train_ranks_open(struct train_ranks *ranks, struct dp_group *group, struct dp_module *model,
-                     struct dp_module *loss, struct dp_error *err)
+                     struct dp_module *loss, struct dp_mpi *mpi, struct dp_error *err)
 {
     const struct dp_ddp_config config = {0};
     struct dp_slot *slots[DP_MAX_SLOTS];
     int status;
 
     ranks->n = dp_group_size(group);
+    ranks->first = dp_group_first(group);
+    ranks->world = dp_group_world(group);
+    ranks->mpi = mpi;
+    ranks->own = calloc((size_t)ranks->world + 1, sizeof *ranks->own);
+    if (!ranks->own)
+        return dp_fail(err, DP_ENOMEM, "no memory for the losses of %d ranks", ranks->world);
     for (int r = 0; r < ranks->n; ++r)
         slots[r] = dp_group_slot(group, r);
     if ((status = pair_open(group, model, loss, &ranks->pair, err)))
@@ -25,6 +33,7 @@ void train_ranks_close(struct train_ranks *ranks)
 {
     dp_ddp_close(ranks->ddp);
     dp_module_close(ranks->pair);
+    free(ranks->own);
     *ranks = (struct train_ranks){.n = 0};
 }
 
@@ -45,17 +54,19 @@ int train_ranks_spread(struct train_ranks *ranks, struct dp_error *err)
     return 0;
 }
 
-void train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t bytes, const void *from,
-                      void *to)
+size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t bytes,
+                        const void *from, void *to)
 {
-    const size_t n = (size_t)ranks->n;
+    const size_t first = (size_t)ranks->first, n = (size_t)ranks->n;
     char *next = to;
+    size_t dealt = 0;
 
-    for (size_t r = 0; r < n; ++r)
-        for (size_t i = r; i < rows; i += n) {
+    for (size_t r = first; r < first + n; ++r)
+        for (size_t i = r; i < rows; i += (size_t)ranks->world, ++dealt) {
             memcpy(next, (const char *)from + i * bytes, bytes);
             next += bytes;
         }
+    return dealt;
 }
 
 static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
@@ -74,12 +85,30 @@ static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
     return 0;
 }
 
+/* Added in the order of ranks, whichever process they are in. */
+static int mean_loss(struct train_ranks *ranks, const float here[], float *loss,
+                     struct dp_error *err)
+{
+    const size_t bytes = (size_t)ranks->n * sizeof *here;
+    double sum = 0;
+    int status = 0;
+
+    if (ranks->mpi)
+        status = dp_mpi_exchange(ranks->mpi, here, bytes, ranks->own, err);
+    else
+        memcpy(ranks->own, here, bytes);
+    for (int r = 0; status == 0 && r < ranks->world; ++r)
+        sum += (double)ranks->own[r];
+    *loss = (float)(sum / ranks->world);
+    return status;
+}
+
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
                      const struct dp_tensor *target, float *loss, struct dp_tensor output[],
                      struct dp_error *err)
 {
     struct dp_tensor in[2 * DP_MAX_SLOTS], out[DP_MAX_SLOTS * DP_MAX_IO];
-    double sum = 0;
+    float here[DP_MAX_SLOTS];
     int n = 0, status;
 
     dp_ddp_reset(ranks->ddp);
@@ -89,14 +118,10 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
         (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))
         return status;
     for (int r = 0; r < ranks->n; ++r) {
-        float own = 0;
-
-        if ((status = dp_tensor_read(&own, &out[r * DP_MAX_IO], err)))
+        if ((status = dp_tensor_read(&here[r], &out[r * DP_MAX_IO], err)))
             return status;
-        sum += (double)own;
         if (output)
             output[r] = out[r * DP_MAX_IO + 1];
     }
-    *loss = (float)(sum / ranks->n);
-    return 0;
+    return mean_loss(ranks, here, loss, err);
 }

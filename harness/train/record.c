@@ -63,9 +63,27 @@ static json_t *missing(const struct dataset *data)
     return list;
 }
 
-char *record_train_head(const struct train_options *options, const struct train_model *model,
-                        const struct dataset *data, struct dp_group *group)
+/* Ranks in processes. */
+static int put_world(json_t *o, const struct train_options *options,
+                     const struct train_world_about *about)
 {
+    int failed = json_object_set_new(o, "launcher", json_string(options->launcher));
+
+    failed |= json_object_set_new(o, "per_process", count(options->per_process));
+    failed |= json_object_set_new(o, "processes", json_integer(about->processes));
+    failed |= json_object_set_new(o, "hosts", json_integer(about->hosts));
+    failed |= json_object_set_new(o, "host_ranks", json_string(about->host_ranks));
+    failed |= json_object_set_new(o, "mpi_library", json_string(about->library));
+    return failed;
+}
+
+char *record_train_head(const struct train_options *options, const struct train_model *model,
+                        const struct dataset *data, struct dp_group *group,
+                        const struct train_world *world)
+{
+    const struct train_world_about *about = world ? train_world_about(world) : NULL;
+    const char *backend = about ? about->backend : dp_group_backend(group);
+    const char *communicator = about ? about->communicator : dp_group_communicator(group);
     struct dp_machine machine;
     struct dp_error err = {0};
     json_t *o = json_object();
@@ -85,12 +103,16 @@ char *record_train_head(const struct train_options *options, const struct train_
     failed |= json_object_set_new(o, "missing_classes", json_integer(data->gaps));
     failed |= json_object_set_new(o, "first_missing_classes", missing(data));
     failed |= json_object_set_new(o, "devices", json_string(options->devices));
-    failed |= json_object_set_new(o, "n_devices", json_integer(dp_group_size(group)));
+    failed |= json_object_set_new(
+        o, "n_devices", json_integer(world ? train_world_ranks(world) : dp_group_size(group)));
     failed |= json_object_set_new(o, "mode", json_string(options->ddp ? "ddp" : "dp"));
-    failed |= json_object_set_new(o, "backend", json_string(dp_group_backend(group)));
-    failed |= json_object_set_new(o, "communicator", json_string(dp_group_communicator(group)));
-    failed |=
-        json_object_set_new(o, "oversubscribed", json_boolean(dp_group_oversubscribed(group)));
+    failed |= json_object_set_new(o, "backend", json_string(backend));
+    failed |= json_object_set_new(o, "communicator", json_string(communicator));
+    failed |= json_object_set_new(
+        o, "oversubscribed",
+        json_boolean(about ? about->oversubscribed : dp_group_oversubscribed(group)));
+    if (about)
+        failed |= put_world(o, options, about);
     failed |= json_object_set_new(o, "against", json_string(options->against));
     failed |= json_object_set_new(o, "batch", count(options->batch));
     failed |= json_object_set_new(o, "epochs", count(options->epochs));

@@ -1,7 +1,7 @@
 /* train/run.c: a training: split, epochs, tests. */
-#include "train/train.h"
 
 #include "files/stop.h"
+#include "train/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,36 +22,43 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static int open_loaders(struct work *work)
+int train_loader_open(const struct train_options *options, const struct dataset *data,
+                      uint64_t seed, size_t ranks, bool test, struct loader **loader,
+                      struct dp_error *err)
 {
-    const struct train_run *run = work->run;
-    size_t *index = malloc((run->data->rows + 1) * sizeof *index);
+    size_t *index = malloc((data->rows + 1) * sizeof *index);
     size_t train = 0;
     int status;
 
     if (!index)
-        return dp_fail(work->err, DP_ENOMEM, "no memory for %zu rows", run->data->rows);
-    if ((status = dataset_split(run->data, run->seed, index, &train, work->err)) == 0) {
-        struct loader_config config = {.data = run->data,
-                                       .index = index,
-                                       .n = train,
-                                       .batch = run->options->batch,
-                                       .seed = run->seed,
-                                       .shuffle = true,
-                                       .prefetch = !run->options->no_prefetch,
-                                       .multiple = (size_t)run->side->ranks.n,
-                                       .scale = run->data->table > 0 ? 1 : 1 / run->data->unit};
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows", data->rows);
+    if ((status = dataset_split(data, seed, index, &train, err)) == 0) {
+        const struct loader_config config = {.data = data,
+                                             .index = test ? index + train : index,
+                                             .n = test ? data->rows - train : train,
+                                             .batch = options->batch,
+                                             .seed = seed,
+                                             .shuffle = !test,
+                                             .prefetch = !options->no_prefetch,
+                                             .multiple = test ? 1 : ranks,
+                                             .scale = data->table > 0 ? 1 : 1 / data->unit};
 
-        status = loader_open(&config, &work->train, work->err);
-        config.index = index + train;
-        config.n = run->data->rows - train;
-        config.shuffle = false;
-        config.multiple = 1;
-        if (status == 0)
-            status = loader_open(&config, &work->test, work->err);
+        status = loader_open(&config, loader, err);
     }
     free(index);
     return status;
+}
+
+static int open_loaders(struct work *work)
+{
+    const struct train_run *run = work->run;
+    const int ranks = run->world ? train_world_ranks(run->world) : run->side->ranks.n;
+    const int status = train_loader_open(run->options, run->data, run->seed, (size_t)ranks, false,
+                                         &work->train, work->err);
+
+    return status ? status
+                  : train_loader_open(run->options, run->data, run->seed, 1, true, &work->test,
+                                      work->err);
 }
 
 /* Where nothing was updated yet, the rate is not to blame. */
@@ -68,6 +75,20 @@ static int runs_away(const struct work *work, const char *what, size_t step, siz
                    advice);
 }
 
+static int make_step(struct work *work, const struct loader_batch *batch, float *loss)
+{
+    const struct train_run *run = work->run;
+
+    return run->world ? train_world_step(run->world, loss, work->err)
+                      : train_side_step(run->side, batch, loss, work->err);
+}
+
+/* What the steps have left is here. */
+static int get_parameters(struct work *work)
+{
+    return work->run->world ? train_world_read(work->run->world, work->run->side, work->err) : 0;
+}
+
 static int run_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
@@ -78,10 +99,13 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
     int status = 0;
 
     loader_start(work->train, epoch->epoch);
+    if (run->world && (status = train_world_epoch(run->world, epoch->epoch,
+                                                  loader_batches(work->train), work->err)))
+        return status;
     for (loader_next(work->train, &batch); batch.rows > 0; loader_next(work->train, &batch)) {
         float loss = 0;
 
-        if ((status = train_side_step(run->side, &batch, &loss, work->err)))
+        if ((status = make_step(work, &batch, &loss)))
             return status;
         sum += (double)loss * (double)batch.rows;
         rows += batch.rows;
@@ -97,9 +121,9 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
         began += now() - done;
         if (run->stepped)
             run->stepped(run->user, epoch, loader_batches(work->train), sum / (double)rows);
-        epoch->stopped = stop_requested();
+        epoch->stopped = stop_requested() && (!run->world || train_world_settled(run->world));
         if (epoch->stopped)
-            return 0;
+            return get_parameters(work);
     }
     epoch->train_loss = sum / (double)rows;
     return 0;
@@ -114,9 +138,10 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
     struct train_test test;
-    int status = train_side_test(run->side, work->test, &test, work->err);
+    int status = get_parameters(work);
 
-    if (status || (status = train_side_agree(run->side, work->err)))
+    if (status || (status = train_side_test(run->side, work->test, &test, work->err)) ||
+        (status = train_side_agree(run->side, work->err)))
         return status;
     if (!isfinite(test.loss))
         return runs_away(work, "test loss after", 0, epoch->epoch);
@@ -158,6 +183,8 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
         status = dp_module_init(run->side->top, run->seed, err);
     if (status == 0)
         status = train_side_spread(run->side, err);
+    if (status == 0 && run->world)
+        status = train_world_start(run->world, run->side, run->seed, err);
     if (status == 0 && run->against)
         status = train_against_start(run->against, run->side, run->seed, err);
     if (status == 0 && (status = open_loaders(&work)) == 0)

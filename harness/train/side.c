@@ -44,7 +44,7 @@ static int open_ranks(struct train_side *side, const struct train_side_config *c
     if (status || (status = dp_module_to(side->inner, side->slot, err)) ||
         (status = dp_parallel(side->inner, &all, &side->top, err)))
         return status;
-    return train_ranks_open(&side->ranks, side->group, side->inner, side->loss, err);
+    return train_ranks_open(&side->ranks, side->group, side->inner, side->loss, config->mpi, err);
 }
 
 static int open_modules(struct train_side *side, const struct train_side_config *config,
@@ -198,13 +198,12 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
 static int step_ranks(struct train_side *side, const struct loader_batch *batch, float *loss,
                       struct dp_error *err)
 {
-    struct loader_batch dealt = {
-        .rows = batch->rows, .feature = side->feature, .label = side->number};
+    struct loader_batch dealt = {.feature = side->feature, .label = side->number};
     struct dp_tensor in[2];
     int status;
 
-    train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature, batch->feature,
-                     side->feature);
+    dealt.rows = train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature,
+                                  batch->feature, side->feature);
     train_ranks_deal(&side->ranks, batch->rows, sizeof *side->number, batch->label, side->number);
     if ((status = put_batch(side, &dealt, in, err)) ||
         (status = train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err)))

@@ -9,6 +9,7 @@
 
 #include "command/backend.h"
 #include "command/command.h"
+#include "command/device_list.h"
 #include "descriptor.h"
 #include "files/stop.h"
 #include "files/text_out.h"
@@ -22,6 +23,7 @@ struct session {
     struct train_model model;
     struct dataset data;
     struct dp_group *group, *other_group;
+    struct train_world *world; /* --launcher: it makes the steps */
     struct train_side side, other;
     struct train_against against;
     bool compares, opened, writes; /* --against, --out: its file is open, and takes lines */
@@ -109,11 +111,17 @@ static int open_data(struct session *s)
     return EXIT_MISUSE;
 }
 
+static size_t count_ranks(const struct session *s)
+{
+    return s->options.launcher[0] != '\0' ? (size_t)device_list_count(s->options.devices)
+                                          : (size_t)dp_group_size(s->group);
+}
+
 /* As many rows for every rank, so that the mean over ranks is the mean over rows. */
 static int fit_batch(struct session *s)
 {
     struct train_options *o = &s->options;
-    const size_t ranks = (size_t)dp_group_size(s->group);
+    const size_t ranks = count_ranks(s);
 
     if (ranks == 0) {
         command_complain(s->command, "--mode ddp needs devices: a rank on each");
@@ -129,7 +137,7 @@ static int fit_batch(struct session *s)
 static void tell_batch(const struct session *s)
 {
     const struct train_options *o = &s->options;
-    const size_t ranks = (size_t)dp_group_size(s->group);
+    const size_t ranks = count_ranks(s);
 
     if (o->ddp && o->batch != s->asked)
         fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu is not a multiple)\n",
@@ -139,13 +147,15 @@ static void tell_batch(const struct session *s)
 static int open_devices(struct session *s)
 {
     const struct train_options *o = &s->options;
-    const struct dp_group_config one = {.devices = o->devices,
+    /* Of ranks in processes it has one with what they have in the end. */
+    const bool apart = o->launcher[0] != '\0';
+    const struct dp_group_config one = {.devices = apart ? "virt:1" : o->devices,
                                         .backend = o->backend,
                                         .communicator = command_given(o->communicator)};
     const struct dp_group_config two = {.devices = o->against,
                                         .backend = o->against_backend,
                                         .communicator = command_given(o->against_communicator)};
-    int status = command_open_group(s->command, &one, o->required, &s->group);
+    int status = command_open_group(s->command, &one, apart ? 0 : o->required, &s->group);
 
     s->compares = o->against[0] != '\0';
     if (status == 0 && o->ddp)
@@ -196,6 +206,16 @@ static int check_files(struct session *s)
     return status ? command_core_error(s->command, &err) : 0;
 }
 
+static int open_world(struct session *s)
+{
+    struct dp_error err = {0};
+
+    if (s->options.launcher[0] == '\0' ||
+        train_world_open(&s->options, &s->data, &s->world, &err) == 0)
+        return 0;
+    return command_core_error(s->command, &err);
+}
+
 static int open_record(struct session *s)
 {
     struct text_error why = {""};
@@ -210,7 +230,7 @@ static int open_record(struct session *s)
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&
         output_repair(&s->output, &why) == 0) {
         s->opened = s->writes = true;
-        append(s, record_train_head(&s->options, &s->model, &s->data, s->group), false);
+        append(s, record_train_head(&s->options, &s->model, &s->data, s->group, s->world), false);
         return s->lost;
     }
     command_complain(s->command, "%s", why.text);
@@ -221,8 +241,11 @@ static int open_record(struct session *s)
 static int open_sides(struct session *s, struct dp_error *err)
 {
     const struct train_options *o = &s->options;
-    struct train_side_config config = {
-        .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum, .ddp = o->ddp};
+    struct train_side_config config = {.model = &s->model,
+                                       .batch = o->batch,
+                                       .lr = o->lr,
+                                       .momentum = o->momentum,
+                                       .ddp = o->ddp && !s->world};
     int status = train_side_open(&s->side, s->group, &config, err);
 
     if (status || !s->compares)
@@ -251,6 +274,7 @@ static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last
                                   .data = &s->data,
                                   .side = &s->side,
                                   .against = s->compares ? &s->against : NULL,
+                                  .world = s->world,
                                   .stepped = stepped,
                                   .finished = finished,
                                   .user = s,
@@ -410,11 +434,12 @@ int train_main(int argc, char **argv)
     stop_watch_signals(); /* before there is a file that would be left */
     if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
         (status = open_devices(s)) == 0 && (status = check_files(s)) == 0 &&
-        (status = open_record(s)) == 0)
+        (status = open_world(s)) == 0 && (status = open_record(s)) == 0)
         status = run_all(s);
     if (s->opened)
         output_close(&s->output);
     dataset_free(&s->data);
+    train_world_close(s->world);
     dp_group_close(s->other_group);
     dp_group_close(s->group);
     free(s->epoch);

@@ -7,6 +7,7 @@
 #include "dataset.h"
 #include "dp.h"
 #include "loader.h"
+#include "record/launcher.h"
 #include "train/ranks.h"
 #include "workload.h"
 
@@ -19,16 +20,23 @@ struct train_options {
     char against[64], against_backend[16], against_communicator[32]; /* "": no comparison */
     char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
     size_t batch, epochs, seeds;
-    size_t required;     /* devices, at least */
-    uint64_t seed;       /* the first of seeds */
-    double lr, momentum; /* lr NAN: not given, the model's own */
-    double require;      /* percent that the median must reach; negative: none */
-    bool no_prefetch, ddp, header;
+    size_t required;                   /* devices, at least */
+    uint64_t seed;                     /* the first of seeds */
+    double lr, momentum;               /* lr NAN: not given, the model's own */
+    double require;                    /* percent that the median must reach; negative: none */
+    bool no_prefetch, dp, ddp, header; /* dp: --mode dp was said */
+    /* Ranks in processes: how they are started, "": in this one; devices of each; seconds that one
+     * waits for another. */
+    char launcher[LAUNCHER_BYTES];
+    size_t per_process;
+    double timeout;
     uint64_t seen; /* options that were given */
 };
 
 /* 0, or an exit status after one line on stderr. */
 int train_parse(int argc, char **argv, struct train_options *options);
+/* Those of --launcher, which it completes. The same. train/launched.c */
+int train_check_launched(const char *command, struct train_options *options);
 
 /* ---- models: train/model.c ---------------------------------------------------------------- */
 
@@ -71,6 +79,7 @@ struct train_side_config {
     size_t batch; /* the most rows of a step */
     double lr, momentum;
     bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
+    struct dp_mpi *mpi; /* of the group's world; NULL: it has none */
     /* For tests: puts something between the wrapper and the model. NULL: nothing. */
     int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
                   struct dp_error *err);
@@ -142,12 +151,14 @@ struct train_epoch {
 };
 
 struct train_against;
+struct train_world;
 
 struct train_run {
     const struct train_options *options;
     const struct dataset *data;
     struct train_side *side;
     struct train_against *against; /* NULL: no comparison */
+    struct train_world *world; /* makes the steps, side has what comes of them; NULL: side does */
     /* After each step, and after each epoch. NULL allowed. Not 0 ends the training with it.
      * Of steps in the epoch, epoch->steps are done. */
     void (*stepped)(void *user, const struct train_epoch *epoch, size_t steps, double loss);
@@ -156,6 +167,12 @@ struct train_run {
     uint64_t seed;
     bool keep; /* parameters are there already */
 };
+
+/* The rows that train, in an order of each epoch's own, or those that test. As many of a step for
+ * each rank. */
+int train_loader_open(const struct train_options *options, const struct dataset *data,
+                      uint64_t seed, size_t ranks, bool test, struct loader **loader,
+                      struct dp_error *err);
 
 /* Trains all epochs; *last is that of the last one (of none: a test of what is there).
  * A request to stop (files/stop.h) ends it after a step: last->stopped.
@@ -226,6 +243,49 @@ int train_reference(const struct workload *workload, const struct train_numbers 
                     double **result);
 bool train_against_holds(const struct train_against *against);
 
+/* ---- ranks in several processes: train/world.c, train/trainee.c ------------------------------ */
+
+/* A launcher starts them. Each (`lockstep trainee`) has the data, the model and an optimizer for
+ * its ranks, and makes the steps that it is asked for. After each request they compare what they
+ * know: losses after steps, parameters after an epoch. The one that asks has the test, the record,
+ * and the weights that came of it. */
+enum { TRAIN_WORLD_TEXT = 128 };
+
+/* Where they are. */
+struct train_world_about {
+    int processes, hosts;
+    char host_ranks[TRAIN_WORLD_TEXT], library[TRAIN_WORLD_TEXT]; /* "2,2": of each host; of MPI */
+    char backend[16], communicator[32];
+    bool oversubscribed; /* one of them, at least */
+};
+
+/* Starts them. Errors DP_EFAULT one does not begin, or they do not fit together; those of a
+ * process. */
+int train_world_open(const struct train_options *options, const struct dataset *data,
+                     struct train_world **world, struct dp_error *err);
+void train_world_close(struct train_world *world); /* NULL allowed */
+int train_world_ranks(const struct train_world *world);
+const struct train_world_about *train_world_about(const struct train_world *world);
+
+/* A training from side's parameters on. */
+int train_world_start(struct train_world *world, struct train_side *side, uint64_t seed,
+                      struct dp_error *err);
+/* An epoch of so many steps. */
+int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, struct dp_error *err);
+/* Its next step. They make some at once: those of a fraction of a second. */
+int train_world_step(struct train_world *world, float *loss, struct dp_error *err);
+/* They have made no step that was not asked for here. */
+bool train_world_settled(const struct train_world *world);
+/* The parameters that all ranks have, to side. */
+int train_world_read(struct train_world *world, struct train_side *side, struct dp_error *err);
+
+/* Parameters and buffers as text, bit by bit. train/values.c */
+/* Malloc'ed; NULL and *err. */
+char *train_values_text(const struct train_side *side, struct dp_error *err);
+int train_values_put(struct train_side *side, const char *text, struct dp_error *err);
+/* SHA-256 of what a data set has. 0, or -1. */
+int train_data_digest(const struct dataset *data, char *hex);
+
 /* ---- what a person sees, records, the figure ---------------------------------------------- */
 
 /* On stderr. train_show_clear: before other words, which would stand behind the bar. */
@@ -237,7 +297,8 @@ void train_show_against(FILE *stream, const struct train_against *against);
 
 /* Lines of JSON, malloc'ed; NULL: no memory. train/record.c */
 char *record_train_head(const struct train_options *options, const struct train_model *model,
-                        const struct dataset *data, struct dp_group *group);
+                        const struct dataset *data, struct dp_group *group,
+                        const struct train_world *world);
 char *record_train_epoch(const struct train_epoch *epoch);
 char *record_train_end(double median, int status, const struct train_against *against);
 

@@ -1,0 +1,273 @@
+/* train/trainee.c: `lockstep trainee`: one of several processes that hold the ranks of a training.
+ *
+ * Each answers for itself; the first one compares the answers. They must be the same: a step leaves
+ * all ranks the same losses and parameters. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/join.h"
+#include "check/worker.h"
+#include "command/command.h"
+#include "files/digest.h"
+#include "measure/share.h"
+#include "train/train.h"
+
+struct trainee {
+    struct worker worker;
+    struct train_options options;
+    struct train_model model;
+    struct dataset data;
+    struct dp_group *group;
+    struct train_side side;
+    struct loader *loader;
+};
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *request, const char *name)
+{
+    const char *text = json_string_value(json_object_get(request, name));
+
+    return text ? text : "";
+}
+
+static void read_options(struct trainee *t, const json_t *request)
+{
+    struct train_options *o = &t->options;
+
+    snprintf(o->model, sizeof o->model, "%s", text_of(request, "model"));
+    snprintf(o->data, sizeof o->data, "%s", text_of(request, "data"));
+    snprintf(o->devices, sizeof o->devices, "%s", text_of(request, "devices"));
+    snprintf(o->backend, sizeof o->backend, "%s", text_of(request, "backend"));
+    o->header = json_is_true(json_object_get(request, "header"));
+    o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
+    o->batch = (size_t)json_integer_value(json_object_get(request, "batch"));
+    o->per_process = (size_t)json_integer_value(json_object_get(request, "each"));
+    o->lr = json_real_value(json_object_get(request, "lr"));
+    o->momentum = json_real_value(json_object_get(request, "momentum"));
+    o->ddp = true;
+}
+
+static int open_data(struct trainee *t, const char *wanted, struct dp_error *err)
+{
+    const struct train_options *o = &t->options;
+    struct dataset_want want;
+    char digest[DIGEST_HEX], why[200];
+    int status;
+
+    if (train_model_want(o->model, &want, why, sizeof why))
+        return dp_fail(err, DP_EINVAL, "%s", why);
+    want.header = o->header;
+    if ((status = dataset_open(o->data, &want, &t->data, err)))
+        return status;
+    if (train_model_make(o->model, &t->data, &t->model, why, sizeof why))
+        return dp_fail(err, DP_EINVAL, "%s", why);
+    if (train_data_digest(&t->data, digest))
+        return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
+    return strcmp(digest, wanted) == 0
+               ? 0
+               : dp_fail(err, DP_EINVAL,
+                         "%s has other data here than where the training was asked for",
+                         t->data.path);
+}
+
+/* What only this process may have against it: so nobody waits for it in a call of all. */
+static int do_open(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    int status;
+
+    read_options(t, request);
+    if ((status = open_data(t, text_of(request, "digest"), err)))
+        return status;
+    *ok = json_object();
+    return 0;
+}
+
+static int do_group(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    struct dp_group_config config = {.devices = t->options.devices,
+                                     .backend = t->options.backend,
+                                     .world = dp_mpi_world(t->worker.mpi)};
+    int status;
+
+    (void)request;
+    share_cores(t->worker.mpi, (int)t->options.per_process, &config);
+    if ((status = dp_group_open(&config, &t->group, err)))
+        return status;
+    *ok = json_pack("{s:s, s:s, s:s, s:b}", "backend", dp_group_backend(t->group), "communicator",
+                    dp_group_communicator(t->group), "library", dp_mpi_library(t->worker.mpi),
+                    "oversubscribed", dp_group_oversubscribed(t->group));
+    return 0;
+}
+
+/* Everything anew: a seed has nothing from the one before it. */
+static int do_start(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    const struct train_options *o = &t->options;
+    const size_t world = (size_t)dp_group_world(t->group);
+    const struct train_side_config config = {.model = &t->model,
+                                             .batch = o->batch / world * o->per_process,
+                                             .lr = o->lr,
+                                             .momentum = o->momentum,
+                                             .ddp = true,
+                                             .mpi = t->worker.mpi};
+    const uint64_t seed = strtoull(text_of(request, "seed"), NULL, 10);
+    int status;
+
+    train_side_close(&t->side);
+    loader_close(t->loader);
+    t->loader = NULL;
+    if ((status = train_side_open(&t->side, t->group, &config, err)) ||
+        (status = train_values_put(&t->side, text_of(request, "values"), err)) ||
+        (status = train_side_spread(&t->side, err)) ||
+        (status = train_loader_open(o, &t->data, seed, world, false, &t->loader, err)))
+        return status;
+    *ok = json_object();
+    return 0;
+}
+
+static int do_epoch(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    (void)err;
+    loader_start(t->loader, (uint64_t)json_integer_value(json_object_get(request, "epoch")));
+    *ok = json_object();
+    return 0;
+}
+
+static int do_steps(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    const json_int_t n = json_integer_value(json_object_get(request, "n"));
+    json_t *losses = json_array();
+    struct loader_batch batch;
+    int status = 0;
+
+    for (json_int_t i = 0; i < n && status == 0; ++i) {
+        float loss = 0;
+        uint32_t bits;
+
+        loader_next(t->loader, &batch);
+        if (batch.rows == 0)
+            status = dp_fail(err, DP_EINVAL, "the epoch has no batch any more");
+        else
+            status = train_side_step(&t->side, &batch, &loss, err);
+        memcpy(&bits, &loss, sizeof bits);
+        if (status == 0 && json_array_append_new(losses, json_integer(bits)))
+            status = dp_fail(err, DP_ENOMEM, "no memory for losses");
+    }
+    if (status)
+        json_decref(losses);
+    else
+        *ok = json_pack("{s:o}", "losses", losses);
+    return status;
+}
+
+/* All have them; one says them. */
+static int do_values(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    const bool first = dp_mpi_rank(t->worker.mpi) == 0;
+    char digest[DIGEST_HEX], *values;
+    int status = train_side_agree(&t->side, err);
+
+    (void)request;
+    if (status)
+        return status;
+    if (!(values = train_values_text(&t->side, err)))
+        return err->status;
+    if (digest_sha256(values, strlen(values), digest) == 0)
+        *ok = json_pack("{s:s, s:s*}", "digest", digest, "values", first ? values : NULL);
+    free(values);
+    return 0;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static json_t *answer(void *self, json_t *request)
+{
+    static const struct {
+        const char *op;
+        int (*run)(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err);
+    } ops[] = {{"open", do_open},   {"group", do_group}, {"start", do_start},
+               {"epoch", do_epoch}, {"steps", do_steps}, {"values", do_values}};
+    struct trainee *t = self;
+    const struct dp_mpi *mpi = t->worker.mpi;
+    const int own = dp_mpi_rank(mpi);
+    struct dp_error err = {0};
+    json_t *ok = NULL;
+    char text[300];
+    int status = DP_EINVAL;
+
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i)
+        if (strcmp(text_of(request, "op"), ops[i].op) == 0)
+            status = ops[i].run(t, request, &ok, &err);
+    if (status == 0)
+        return ok ? json_pack("{s:o}", "ok", ok) : NULL;
+    snprintf(text, sizeof text, "process %d of %d (host %s, process %ld): %s", own,
+             dp_mpi_size(mpi), dp_mpi_host(mpi, own), dp_mpi_pid(mpi, own), err.text);
+    return json_pack("{s:{s:i, s:s}}", "error", "status", status, "text", text);
+}
+
+/* What all must have alike. */
+static const struct {
+    const char *name, *words;
+} alike[] = {{"backend", "another backend"},
+             {"library", "another MPI library"},
+             {"losses", "other losses"},
+             {"digest", "other parameters"}};
+
+static json_t *differs(const struct trainee *t, int process, const char *words)
+{
+    const struct dp_mpi *mpi = t->worker.mpi;
+    char text[300];
+
+    snprintf(text, sizeof text, "process %d of %d (host %s, process %ld) has %s than process 0",
+             process, dp_mpi_size(mpi), dp_mpi_host(mpi, process), dp_mpi_pid(mpi, process), words);
+    return json_pack("{s:{s:i, s:s}}", "error", "status", DP_EFAULT, "text", text);
+}
+
+/* One for all. NULL: no memory. */
+static json_t *join(void *self, json_t *const answers[], int n)
+{
+    json_t *first = json_object_get(answers[0], "ok");
+    const int failed = join_failed(answers, n);
+
+    if (failed >= 0)
+        return json_incref(answers[failed]);
+    for (int p = 1; p < n; ++p) {
+        json_t *ok = json_object_get(answers[p], "ok");
+
+        for (size_t i = 0; i < sizeof alike / sizeof alike[0]; ++i) {
+            json_t *a = json_object_get(first, alike[i].name);
+            json_t *b = json_object_get(ok, alike[i].name);
+
+            if (a != b && !json_equal(a, b))
+                return differs(self, p, alike[i].words);
+        }
+        if (json_is_true(json_object_get(ok, "oversubscribed")) &&
+            json_object_set_new(first, "oversubscribed", json_true()))
+            return NULL;
+    }
+    return json_incref(answers[0]);
+}
+
+int trainee_main(int argc, char **argv)
+{
+    struct trainee *t = calloc(1, sizeof *t);
+    const struct worker_part part = {answer, join, t};
+    int status;
+
+    if (!t)
+        return EXIT_FAILED;
+    if ((status = worker_open(&t->worker, argc, argv, "train",
+                              "Worker of train: some of the ranks of a model."))) {
+        free(t);
+        return status;
+    }
+    worker_serve(&t->worker, &part);
+    train_side_close(&t->side);
+    loader_close(t->loader);
+    dp_group_close(t->group);
+    dataset_free(&t->data);
+    worker_end(&t->worker);
+}

@@ -1,0 +1,95 @@
+/* train/values.c: the numbers of a model, between processes of one kind of machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/digest.h"
+#include "train/train.h"
+
+static const char digits[] = "0123456789abcdef";
+
+static size_t bytes_of(const struct train_side *side)
+{
+    size_t bytes = 0;
+
+    for (int p = 0; p < side->n_params; ++p)
+        bytes += dp_tensor_bytes(&side->param[p]->value);
+    return bytes;
+}
+
+static int no_memory(size_t bytes, struct dp_error *err)
+{
+    return dp_fail(err, DP_ENOMEM, "no memory for %zu bytes of parameters", bytes);
+}
+
+char *train_values_text(const struct train_side *side, struct dp_error *err)
+{
+    const size_t bytes = bytes_of(side);
+    unsigned char *value = malloc(bytes + 1), *to = value;
+    char *text = malloc(2 * bytes + 1);
+    int status = value && text ? 0 : no_memory(bytes, err);
+
+    for (int p = 0; p < side->n_params && status == 0; ++p) {
+        status = dp_tensor_read(to, &side->param[p]->value, err);
+        to += dp_tensor_bytes(&side->param[p]->value);
+    }
+    for (size_t i = 0; i < bytes && status == 0; ++i) {
+        text[2 * i] = digits[value[i] >> 4];
+        text[2 * i + 1] = digits[value[i] & 15];
+    }
+    free(value);
+    if (status) {
+        free(text);
+        return NULL;
+    }
+    text[2 * bytes] = '\0';
+    return text;
+}
+
+/* False: it is none. */
+static bool read_digits(const char *text, size_t bytes, unsigned char to[])
+{
+    for (size_t i = 0; i < bytes; ++i) {
+        const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
+
+        if (!high || !low)
+            return false;
+        to[i] = (unsigned char)((high - digits) << 4 | (low - digits));
+    }
+    return true;
+}
+
+int train_values_put(struct train_side *side, const char *text, struct dp_error *err)
+{
+    const size_t bytes = bytes_of(side);
+    unsigned char *value, *from;
+    int status = 0;
+
+    if (strlen(text) != 2 * bytes)
+        return dp_fail(err, DP_ESHAPE, "%zu digits are not those of %zu bytes of parameters",
+                       strlen(text), bytes);
+    value = from = malloc(bytes + 1);
+    if (!value)
+        return no_memory(bytes, err);
+    if (!read_digits(text, bytes, value))
+        status = dp_fail(err, DP_EFAULT, "parameters came as something that is no number");
+    for (int p = 0; p < side->n_params && status == 0; ++p) {
+        status = dp_tensor_write(&side->param[p]->value, from, err);
+        from += dp_tensor_bytes(&side->param[p]->value);
+    }
+    free(value);
+    return status;
+}
+
+int train_data_digest(const struct dataset *data, char *hex)
+{
+    char part[2][DIGEST_HEX], all[2 * DIGEST_HEX + 80];
+
+    if (digest_sha256(data->feature, data->rows * data->features * sizeof *data->feature,
+                      part[0]) ||
+        digest_sha256(data->label, data->rows * sizeof *data->label, part[1]))
+        return -1;
+    snprintf(all, sizeof all, "%zu %zu %d %s %s", data->rows, data->features, data->classes,
+             part[0], part[1]);
+    return digest_sha256(all, strlen(all), hex);
+}

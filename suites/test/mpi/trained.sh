@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# trained.sh MPIRUN KIND LOCKSTEP CASE: trainings whose ranks are in several processes. They leave the
+# bits of one process; who is missing is named, nothing that was trained is lost, no process is left.
+# shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
+set -euo pipefail
+mpirun=$1 kind=$2 lockstep=$3 case=$4
+# shellcheck source=/dev/null
+. "$(dirname "$0")/started.sh"
+
+fail() { echo "FAIL $case: $*" && cat err && exit 1; }
+# train STATUS OPTION...
+train() {
+    local want=$1 status=0
+    shift
+    "$lockstep" train --mode ddp --batch 24 "$@" >out 2>err || status=$?
+    [ "$status" = "$want" ] || fail "exit status $status, not $want: $*"
+}
+says() { grep -Eq -- "$1" err || fail "no '$1'"; }
+left() {
+    sleep 0.5
+    [ -z "$(ours traine)" ] || fail "left behind: $(ours traine)"
+}
+# What a training comes to, without what differs from one to the next.
+numbers() { grep -o '"\(train_loss\|test_loss\|test_accuracy_percent\|steps\)":[^,}]*' "$1"; }
+# in_a_while COMMAND...: when a process of the training has run for a second.
+in_a_while() {
+    local p
+    for _ in $(seq 100); do
+        sleep 0.1
+        p=$(ours traine | tail -1)
+        [ -z "$p" ] || break
+    done
+    sleep 1 && "$@" "$p"
+}
+
+case $case in
+same)
+    # Rows of 4 ranks, in 1, 4 and 2 processes; then 3 ranks, an odd number of them in a process.
+    for list in 4:1 4:2 3:3; do
+        ranks=${list%:*}
+        train 0 --devices "virt:$ranks" --epochs 2 --seed 5 --save one.weights --out one.jsonl
+        train 0 --devices "virt:$ranks" --epochs 2 --seed 5 --save many.weights --out many.jsonl \
+            --launcher "good {n}" --per-process "${list#*:}"
+        cmp one.weights many.weights || fail "other weights of $list"
+        [ "$(grep -o '"train_loss":[^,]*' one.jsonl)" = "$(grep -o '"train_loss":[^,]*' many.jsonl)" ] ||
+            fail "other losses of $list: $(numbers one.jsonl) and $(numbers many.jsonl)"
+        [ "$(grep -c train_loss many.jsonl)" = 2 ] || fail "not 2 epochs"
+        grep -q "\"processes\":$((ranks / ${list#*:})),\"hosts\":1,\"host_ranks\":\"$ranks\"" many.jsonl ||
+            fail "no processes in the record"
+        rm one.* many.*
+    done
+    # Seeds follow each other, each with an optimizer of its own; weights that are loaded count.
+    train 0 --devices virt:2 --epochs 1 --model cnn --seed 6 --save one.weights
+    train 0 --devices virt:2 --epochs 1 --model cnn --seed 5 --seeds 2 --launcher "good {n}"
+    tail -2 out | head -1 >seeds
+    train 0 --devices virt:2 --epochs 1 --model cnn --seed 6 --save many.weights --launcher "good {n}"
+    cmp one.weights many.weights || fail "other weights of a cnn"
+    cmp out seeds || fail "the second of two seeds comes to something else"
+    train 0 --devices virt:2 --epochs 0 --model cnn --seed 6 --load one.weights --launcher "good {n}"
+    [ "$(sed 's/ after.*//' out)" = "$(sed 's/ after.*//' seeds)" ] || fail "other weights were loaded"
+    ;;
+killed | stopped)
+    signal=KILL && [ "$case" = killed ] || signal=STOP
+    in_a_while kill "-$signal" &
+    train 1 --devices virt:2 --epochs 100000 --launcher "good {n}" --timeout 2 --out a.jsonl
+    wait
+    if [ "$case" = killed ]; then
+        says 'process [01] of 2 \(host [^ ]+, process [0-9]+\)'
+    else
+        says 'rank [01] \(host [^ ]+, process [0-9]+\) did not join [a-z]+ [0-9]+ within 2.0 s'
+    fi
+    grep -q '"test_accuracy_percent":9[0-9]' a.jsonl || fail "epochs that were trained are lost"
+    ;;
+interrupted)
+    # A background job of a shell has SIGINT ignored.
+    "$lockstep" train --mode ddp --devices virt:2 --epochs 100000 --launcher "good {n}" --out a.jsonl --save a.weights >out 2>err &
+    pid=$! status=0
+    stop() { kill -TERM "$pid"; }
+    in_a_while stop
+    wait "$pid" || status=$?
+    [ $status = 130 ] || fail "exit status $status, not 130"
+    says 'interrupted after step [0-9]+ of epoch [0-9]+ of 100000, whose weights are in a.weights'
+    train 0 --devices virt:2 --epochs 0 --load a.weights --launcher "good {n}" --require 90
+    ;;
+data)
+    # One of them is in another folder.
+    start apart 'bash $LAUNCH $n moved "$@"'
+    start moved '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" = 0 ] || cd there; exec "$n" "$@"'
+    mkdir there
+    for row in 1,0 2,1 3,0 4,1 5,0 6,1 7,0 8,1 9,0 10,1; do echo $row; done >own.csv
+    train 2 --data own.csv --devices virt:2 --launcher "apart {n}" --epochs 0
+    says 'process 1 of 2 \(host [^ ]+, process [0-9]+\): data .own.csv. is neither'
+    sed 's/^9,0/9,1/' own.csv >there/own.csv
+    train 2 --data own.csv --devices virt:2 --launcher "apart {n}" --epochs 0
+    says 'process 1 of 2 .*own.csv has other data here than where the training was asked for'
+    cp own.csv there
+    train 0 --data own.csv --devices virt:2 --launcher "apart {n}" --epochs 1
+    ;;
+launchers)
+    start nothing 'exit 0'
+    train 1 --devices virt:2 --launcher "nothing {n}"
+    says 'process 0 of 2 has not begun, and 1 more'
+    start loud 'echo "a banner" && printf "lockstep-says-2 0 0 00000000 ended ok\nhalf"
+        bash $LAUNCH $n "$@" && printf "the end"'
+    train 0 --devices virt:2 --launcher "loud {n}" --epochs 1
+    start fewer 'exec bash $LAUNCH 1 "$@"'
+    train 1 --devices virt:2 --launcher "fewer {n}"
+    says 'process 0 of 1 .* was told of 2 processes, there are 1'
+    ;;
+options)
+    bad() {
+        local text=$1 status=0
+        shift
+        "$lockstep" train --out a.jsonl "$@" >out 2>err || status=$?
+        [ "$status" = 2 ] || fail "exit status $status, not 2: $*"
+        grep -q -- "$text" err || fail "no '$text': $*"
+        [ ! -e a.jsonl ] || fail "a file was made: $*"
+    }
+    bad "'mpiexec' has no {n}" --launcher mpiexec
+    bad "there is no program 'no-such'" --launcher 'no-such {n}'
+    bad "does not go with --mode dp" --launcher 'good {n}' --mode dp
+    bad "exclude each other" --launcher 'good {n}' --against virt:1
+    bad "does not go with --communicator" --launcher 'good {n}' --communicator staged
+    bad "the devices are virtual ones" --launcher 'good {n}' --devices host
+    bad "do not fail on purpose" --launcher 'good {n}' --devices virt:2+fault:sync@7
+    bad "4 devices are no multiple of it" --launcher 'good {n}' --devices virt:4 --per-process 3
+    bad "need --launcher" --per-process 2
+    bad "need --launcher" --timeout 2
+    bad "outside 1 to" --launcher 'good {n}' --timeout 0.5
+    ;;
+*) echo "unknown case '$case'" && exit 2 ;;
+esac
+left
