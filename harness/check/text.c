@@ -4,6 +4,7 @@
 
 #include "check/runner.h"
 #include "command/command.h"
+#include "files/memory_file.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, INDENT = 8 };
@@ -36,26 +37,25 @@ static void block(FILE *stream, const struct runner_run *run, const struct runne
 static void skipped(FILE *stream, const struct runner_run *run, size_t first)
 {
     const char *reason = run->result[first].reason;
-    char head[RUNNER_TEXT + 64], *ids = NULL;
-    size_t n = 0, bytes = 0;
-    FILE *list;
+    char head[RUNNER_TEXT + 64];
+    struct memory_file ids;
+    size_t n = 0;
 
     for (size_t i = 0; i < first; ++i)
         if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
             return;
-    list = open_memstream(&ids, &bytes);
-    if (!list)
-        return;
+    const int opened = memory_file_open(&ids);
+
     for (size_t i = first; i < run->n; ++i)
         if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
-            fprintf(list, "%s%s", n++ > 0 ? " " : "", run->result[i].test->id);
-    fclose(list);
+            if (n++, opened == 0)
+                fprintf(ids.to, "%s%s", n > 1 ? " " : "", run->result[i].test->id);
     snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
     fprintf(stream, "%-7s ", "SKIP");
     command_wrap(stream, head, INDENT, INDENT, COLUMNS);
-    wrap(stream, ids);
+    wrap(stream, memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
     fputc('\n', stream);
-    free(ids);
+    free(ids.text);
 }
 
 static void row(FILE *stream, const struct runner_area_sums *sums)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/memory_file.h"
 #include "record/plan.h"
 #include "text/text.h"
 
@@ -266,9 +267,9 @@ int trace_steps(struct session *session, const struct cell_config *config,
                 const struct session_verified verified[WORKLOAD_SETS], FILE *out,
                 struct dp_error *err)
 {
-    char *text = NULL;
-    size_t length = 0;
-    struct picture p = {.out = open_memstream(&text, &length),
+    struct memory_file text;
+    const int opened = memory_file_open(&text);
+    struct picture p = {.out = opened == 0 ? text.to : NULL,
                         .session = session,
                         .config = config,
                         .timeline = calloc(1, sizeof *p.timeline)};
@@ -279,11 +280,11 @@ int trace_steps(struct session *session, const struct cell_config *config,
     else
         status = print_cell(&p, verified, err);
     session->trace.timeline = NULL;
-    if (p.out && fclose(p.out) != 0 && status == 0)
+    if (memory_file_close(&text) != 0 && status == 0)
         status = dp_fail(err, DP_ENOMEM, "no memory for a trace");
     if (status == 0)
-        fprintf(out, "%s\n", text);
-    free(text);
+        fprintf(out, "%s\n", text.text);
+    free(text.text);
     free(p.timeline);
     return status;
 }

@@ -1,5 +1,6 @@
 /* record/machine.c: reads what makes one machine differ from another, and hashes it. */
 #include "record/machine.h"
+#include "files/memory_file.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -87,14 +88,13 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
 {
     const uint64_t gib = (uint64_t)1 << 30;
     const char *core = strrchr(machine->blas, '('); /* "OpenBLAS 0.3.21 ... (Haswell)" */
-    char *text = NULL;
-    size_t bytes = 0;
+    struct memory_file file;
     int status = 0;
-    FILE *to = open_memstream(&text, &bytes);
 
     hex[0] = '\0';
-    if (!to)
+    if (memory_file_open(&file))
         return -1;
+    FILE *const to = file.to;
     const bool known = put_processor(root, to, &status);
 
     put_gpus(root, to, &status);
@@ -103,11 +103,10 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     fprintf(to, "packages %d cores %d pus %d\n", machine->packages, machine->cores, machine->pus);
     fprintf(to, "blas %s\n", core == NULL ? machine->blas : core);
     fprintf(to, "memory %" PRIu64 "\n", (machine->memory_bytes + gib / 2) / gib);
-    if (ferror(to))
+    if (memory_file_close(&file) != 0 ||
+        (status == 0 && known && digest_sha256(file.text, file.bytes, hex) != 0))
         status = -1;
-    if (fclose(to) != 0 || (status == 0 && known && digest_sha256(text, bytes, hex) != 0))
-        status = -1;
-    free(text);
+    free(file.text);
     return status;
 }
 
@@ -176,23 +175,22 @@ static int compare_texts(const void *a, const void *b)
 
 static int join(char *const chosen[], size_t n, char *text, size_t bytes)
 {
-    char *all = NULL, hex[DIGEST_HEX];
-    size_t length = 0;
-    FILE *to = open_memstream(&all, &length);
-    int status = !to ? -1 : 0;
+    struct memory_file all;
+    char hex[DIGEST_HEX];
+    int status;
 
     text[0] = '\0';
-    for (size_t i = 0; to && i < n; ++i)
-        fprintf(to, "%s%s", i > 0 ? " " : "", chosen[i]);
-    if (to && ferror(to))
-        status = -1;
-    if (to && fclose(to) != 0)
-        status = -1;
-    if (status == 0 && length < bytes)
-        memcpy(text, all, length + 1);
-    else if (status == 0 && (status = digest_sha256(all, length, hex)) == 0)
-        snprintf(text, bytes, "%.*s... %s", (int)(bytes - DIGEST_HEX - 4), all, hex);
-    free(all);
+    if (memory_file_open(&all))
+        return -1;
+    for (size_t i = 0; i < n; ++i)
+        fprintf(all.to, "%s%s", i > 0 ? " " : "", chosen[i]);
+    if ((status = memory_file_close(&all)))
+        return status;
+    if (all.bytes < bytes)
+        memcpy(text, all.text, all.bytes + 1);
+    else if ((status = digest_sha256(all.text, all.bytes, hex)) == 0)
+        snprintf(text, bytes, "%.*s... %s", (int)(bytes - DIGEST_HEX - 4), all.text, hex);
+    free(all.text);
     return status;
 }
 

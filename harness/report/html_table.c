@@ -7,20 +7,19 @@
 /* A spreadsheet takes what begins like a formula for one. */
 static void csv_text(struct html_table *table, const char *text, const char *before)
 {
-    if (!table->csv)
+    if (!table->csv.to)
         return;
-    fprintf(table->csv, "%s\"%s", before, text[0] != '\0' && strchr("=+-@", text[0]) ? "'" : "");
+    fprintf(table->csv.to, "%s\"%s", before, text[0] != '\0' && strchr("=+-@", text[0]) ? "'" : "");
     for (; *text != '\0'; ++text)
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, table->csv);
-    fputc('"', table->csv);
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, table->csv.to);
+    fputc('"', table->csv.to);
 }
 
 void html_table_begin(struct html_table *table, struct text_out *out, enum html_fold fold,
                       const char *id, const char *title, const char *contents)
 {
     *table = (struct html_table){.out = out, .id = id, .folded = fold != HTML_PLAIN};
-    table->csv = open_memstream(&table->text, &table->bytes);
-    table->failed = !table->csv;
+    (void)memory_file_open(&table->csv); /* html_table_end says it */
     text_print(out, "<section class=\"tables\" id=\"%s\">\n", id);
     if (table->folded) {
         fputs(fold == HTML_OPEN ? "<details open=\"open\">\n" : "<details>\n", out->file);
@@ -101,8 +100,8 @@ static void write_link(struct html_table *table)
     text_print(table->out,
                "<p class=\"csv\"><a download=\"%s.csv\" href=\"data:text/csv;charset=utf-8,",
                table->id);
-    for (size_t i = 0; i < table->bytes; ++i) {
-        const unsigned char byte = (unsigned char)table->text[i];
+    for (size_t i = 0; i < table->csv.bytes; ++i) {
+        const unsigned char byte = (unsigned char)table->csv.text[i];
         const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
                            (byte >= 'a' && byte <= 'z');
 
@@ -118,13 +117,14 @@ int html_table_end(struct html_table *table, const char *note)
     fputs("</tbody>\n</table>\n</div>\n", table->out->file);
     if (note[0] != '\0')
         text_print(table->out, "<p class=\"remark\">%s</p>\n", note);
-    if (table->csv)
-        fputs("\r\n", table->csv);
-    if (table->csv && fclose(table->csv) != 0)
-        table->failed = true;
-    if (!table->failed)
+    if (table->csv.to)
+        fputs("\r\n", table->csv.to);
+
+    const int status = memory_file_close(&table->csv);
+
+    if (status == 0)
         write_link(table);
-    free(table->text);
+    free(table->csv.text);
     fputs(table->folded ? "</details>\n</section>\n" : "</section>\n", table->out->file);
-    return table->failed ? -1 : 0;
+    return status;
 }

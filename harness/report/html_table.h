@@ -5,6 +5,7 @@
 #ifndef HARNESS_REPORT_HTML_TABLE_H
 #define HARNESS_REPORT_HTML_TABLE_H
 
+#include "files/memory_file.h"
 #include "files/text_out.h"
 
 #include <stdbool.h>
@@ -15,15 +16,13 @@ enum { HTML_TABLE_NAMES = 16 };
 struct html_table {
     struct text_out *out;
     const char *id;
-    FILE *csv; /* the same words; NULL: no memory */
-    char *text;
-    size_t bytes;
-    char group[640]; /* what the rows of this group have in common */
+    struct memory_file csv; /* the same words; closed: no memory */
+    char group[640];        /* what the rows of this group have in common */
     /* Without a fold: names of the columns, which cells repeat, for pages without room for heads.
      */
     const char *name[HTML_TABLE_NAMES];
     int columns, column;
-    bool begun, folded, failed;
+    bool begun, folded;
 };
 
 /* How it begins: folded up, open to be folded up, or without a fold. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
+#include "files/memory_file.h"
 #include "soak/selftest.h"
 
 /* ---- what tells runs apart ------------------------------------------------------------------- */
@@ -72,23 +73,16 @@ static const char *const verdict_words[VERDICTS] = {"right", "undetected", "fals
 static char *detail_of(const struct run_key *run)
 {
     const struct selftest_seen *seen = &run->item->seen;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *lines = open_memstream(&text, &bytes);
+    struct memory_file lines;
 
-    if (!lines)
+    if (memory_file_open(&lines))
         return NULL;
-    fprintf(lines, "run %zu: exit status %d\n", run->number, seen->status);
+    fprintf(lines.to, "run %zu: exit status %d\n", run->number, seen->status);
     for (int d = 0; d < SELFTEST_DETECTORS; ++d)
         if (seen->at[d] > 0)
-            fprintf(lines, "%s: iteration %" PRIu64 "\n", selftest_detector_words[d], seen->at[d]);
-
-    const bool whole = ferror(lines) == 0;
-
-    if (fclose(lines) == 0 && whole)
-        return text;
-    free(text);
-    return NULL;
+            fprintf(lines.to, "%s: iteration %" PRIu64 "\n", selftest_detector_words[d],
+                    seen->at[d]);
+    return memory_file_close(&lines) == 0 ? lines.text : NULL;
 }
 
 static int add(struct export_set *set, const struct run_key *run)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
+#include "files/memory_file.h"
 #include "validate/validate.h"
 
 /* ---- what tells limits apart ----------------------------------------------------------------- */
@@ -77,21 +78,13 @@ static enum export_state state_of(const struct validate_judged *judged)
 static char *detail_of(const struct validate_judged *judged)
 {
     const struct profile_limit *limit = judged->limit;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *lines = open_memstream(&text, &bytes);
+    struct memory_file lines;
 
-    if (!lines)
+    if (memory_file_open(&lines))
         return NULL;
-    fprintf(lines, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
+    fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
             validate_action_words(judged), limit->source, limit->date, limit->evidence);
-
-    const bool whole = ferror(lines) == 0;
-
-    if (fclose(lines) == 0 && whole)
-        return text;
-    free(text);
-    return NULL;
+    return memory_file_close(&lines) == 0 ? lines.text : NULL;
 }
 
 static int add(struct export_set *set, const struct validate_judged *judged)

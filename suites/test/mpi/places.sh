@@ -28,14 +28,15 @@ for p in 0 1 2; do has out "^  $p  +$(hostname | cut -c 1-24) +[0-9]+ +[0-9]"; d
 if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
 
 # One process has other kernels of the BLAS: so it says, and what it comes from.
-start odd "case $rank in 1) export OPENBLAS_CORETYPE=Nehalem ;; esac"'
+other=Nehalem && [ "${OPENBLAS_CORETYPE-}" != Nehalem ] || other=Prescott
+start odd "case $rank in 1) export OPENBLAS_CORETYPE=$other ;; esac"'
     exec "$n" "$@"'
 devices 0 'good {n} odd'
 has out '^  environment$'
-has out '^    1: .*OPENBLAS_CORETYPE=Nehalem'
+has out "^    1: .*OPENBLAS_CORETYPE=$other"
 if "$lockstep" devices | grep -q 'BLAS .*OpenBLAS'; then
     has out '^  BLAS$'
-    has out '^    1: OpenBLAS .* Nehalem'
+    has out "^    1: OpenBLAS .* $other"
 fi
 devices 0 'good {n} odd' --format json
 has out '"schema": "lockstep/places/1.0"'
