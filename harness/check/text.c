@@ -47,9 +47,11 @@ static void skipped(FILE *stream, const struct runner_run *run, size_t first)
     const int opened = memory_file_open(&ids);
 
     for (size_t i = first; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
-            if (n++, opened == 0)
-                fprintf(ids.to, "%s%s", n > 1 ? " " : "", run->result[i].test->id);
+        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0) {
+            if (opened == 0)
+                fprintf(ids.to, "%s%s", n > 0 ? " " : "", run->result[i].test->id);
+            ++n;
+        }
     snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
     fprintf(stream, "%-7s ", "SKIP");
     command_wrap(stream, head, INDENT, INDENT, COLUMNS);

@@ -51,7 +51,7 @@ static int check_devices(const char *command, const struct train_options *o)
     }
     if ((size_t)devices >= o->required)
         return 0;
-    command_complain(command, "--require %zu: '%s' has %d devices", o->required, o->devices,
+    command_complain(command, "--require-devices %zu: '%s' has %d", o->required, o->devices,
                      devices);
     return EXIT_FAILED;
 }

@@ -77,15 +77,14 @@ static json_t *ask(struct train_world *world, const char *op, json_t *request, s
 
 static json_t *open_request(const struct train_options *o, const char *digest)
 {
-    char backend[sizeof o->backend], devices[sizeof o->devices];
+    char devices[sizeof o->devices];
 
     if (device_list_first(o->devices, o->per_process, devices, sizeof devices))
         return NULL;
-    snprintf(backend, sizeof backend, "%s", o->backend);
     return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:f, s:f, s:b, s:s}", "model", o->model,
-                     "data", o->data, "header", o->header, "devices", devices, "backend", backend,
-                     "each", (int)o->per_process, "batch", (json_int_t)o->batch, "lr", o->lr,
-                     "momentum", o->momentum, "prefetch", !o->no_prefetch, "digest", digest);
+                     "data", o->data, "header", o->header, "devices", devices, "backend",
+                     o->backend, "each", (int)o->per_process, "batch", (json_int_t)o->batch, "lr",
+                     o->lr, "momentum", o->momentum, "prefetch", !o->no_prefetch, "digest", digest);
 }
 
 /* Ranks of each host, in the order of the first process of each. */
