@@ -86,7 +86,7 @@ static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 
 /* What a rank says of an iteration. */
 struct said_of_iteration {
-    uint64_t start_ns, ns, clock_ns, kernels;
+    uint64_t start_ns, ns, kernels;
 };
 
 static bool is_shared(const struct iterations *it)
@@ -102,12 +102,13 @@ static int align(struct iterations *it, struct dp_error *err)
     return is_shared(it) ? share_gather(it->group, mine, sizeof mine[0], all, err) : 0;
 }
 
-/* The first process's clock is all of theirs: so they stop at the same iteration. */
+/* The first process's clock, after all have said their times, is all of theirs: so they stop at the
+ * same iteration. */
 static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 {
-    const struct said_of_iteration own = {ns[0], ns[1] - ns[0], session_clock_ns(), it->kernels};
+    const struct said_of_iteration own = {ns[0], ns[1] - ns[0], it->kernels};
     struct said_of_iteration mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
-    uint64_t most = 0;
+    uint64_t most = 0, clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
     if (!is_shared(it))
@@ -118,14 +119,18 @@ static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *e
     }
     if ((status = share_gather(it->group, mine, sizeof mine[0], all, err)))
         return status;
+    for (int r = 0; r < it->n; ++r)
+        clock[r] = session_clock_ns();
+    if ((status = share_gather(it->group, clock, sizeof clock[0], clocks, err)))
+        return status;
     it->kernels = 0;
     for (int r = 0; r < it->data.ranks; ++r) {
         most = all[r].ns > most ? all[r].ns : most;
         it->kernels += all[r].kernels;
     }
-    ns[0] = all[0].start_ns > it->end_ns ? all[0].start_ns : it->end_ns;
+    ns[0] = share_start(all[0].start_ns, most, it->end_ns, clocks[0]);
     ns[1] = it->end_ns = ns[0] + most;
-    it->now_ns = all[0].clock_ns > it->end_ns ? all[0].clock_ns : it->end_ns;
+    it->now_ns = clocks[0] > it->end_ns ? clocks[0] : it->end_ns;
     return 0;
 }
 

@@ -28,7 +28,7 @@ int session_gather(struct session *session, const void *mine, size_t bytes, void
 
 /* What a rank says of its part of a step. */
 struct said_of_step {
-    uint64_t start_ns, step_ns, clock_ns, kernels, matmul_ns;
+    uint64_t start_ns, step_ns, kernels, matmul_ns;
     uint64_t ns[DP_PHASES], bytes[DP_PHASES];
 };
 
@@ -37,22 +37,18 @@ static void say(const struct session *s, const struct session_times *times, int 
 {
     *said = (struct said_of_step){.start_ns = times->start_ns,
                                   .step_ns = times->step_ns,
-                                  .clock_ns = session_clock_ns(),
                                   .kernels = r == 0 ? s->kernels : 0,
                                   .matmul_ns = s->trace.matmul_ns[r]};
     memcpy(said->ns, s->trace.replica[r].ns, sizeof said->ns);
     memcpy(said->bytes, s->trace.replica[r].bytes, sizeof said->bytes);
 }
 
-/* The first process's clock is all of theirs: so they stop at the same step. A step takes as long
- * as it took the slowest. */
-static void hear(struct session *s, struct session_times *times, const struct said_of_step said[])
+/* The first process's clock, after all have said their times, is all of theirs: so they stop at the
+ * same step. A step takes as long as it took the slowest. */
+static void hear(struct session *s, struct session_times *times, const struct said_of_step said[],
+                 uint64_t clock_ns)
 {
     *times = (struct session_times){said[0].start_ns, 0};
-    /* Who began earlier than the first may have taken longer. */
-    if (times->start_ns < s->end_ns)
-        times->start_ns = s->end_ns;
-    s->now_ns = said[0].clock_ns;
     s->kernels = 0;
     for (int r = 0; r < dp_group_world(s->group); ++r) {
         times->step_ns = said[r].step_ns > times->step_ns ? said[r].step_ns : times->step_ns;
@@ -61,13 +57,15 @@ static void hear(struct session *s, struct session_times *times, const struct sa
         memcpy(s->trace.replica[r].ns, said[r].ns, sizeof said[r].ns);
         memcpy(s->trace.replica[r].bytes, said[r].bytes, sizeof said[r].bytes);
     }
+    times->start_ns = share_start(times->start_ns, times->step_ns, s->end_ns, clock_ns);
     s->end_ns = times->start_ns + times->step_ns;
-    s->now_ns = s->now_ns > s->end_ns ? s->now_ns : s->end_ns;
+    s->now_ns = clock_ns > s->end_ns ? clock_ns : s->end_ns;
 }
 
 int session_share(struct session *session, struct session_times *times, struct dp_error *err)
 {
     struct said_of_step mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
+    uint64_t clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
     if (!session_is_shared(session))
@@ -75,8 +73,12 @@ int session_share(struct session *session, struct session_times *times, struct d
     for (int r = 0; r < dp_group_size(session->group); ++r)
         say(session, times, r, &mine[r]);
     status = session_gather(session, mine, sizeof mine[0], all, err);
+    for (int r = 0; r < dp_group_size(session->group); ++r)
+        clock[r] = session_clock_ns();
     if (status == 0)
-        hear(session, times, all);
+        status = session_gather(session, clock, sizeof clock[0], clocks, err);
+    if (status == 0)
+        hear(session, times, all, clocks[0]);
     return status;
 }
 

@@ -59,6 +59,14 @@ int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *a
     return status;
 }
 
+uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint64_t now_ns)
+{
+    const uint64_t latest = now_ns > took_ns ? now_ns - took_ns : 0;
+    const uint64_t start = start_ns < latest ? start_ns : latest;
+
+    return start > end_ns ? start : end_ns;
+}
+
 /* ---- cores ----------------------------------------------------------------------------------- */
 
 void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group)

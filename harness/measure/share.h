@@ -3,6 +3,7 @@
 #define HARNESS_SHARE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct dp_error;
 struct dp_group;
@@ -13,6 +14,11 @@ struct dp_mpi;
  * the ranks of the world. A call of all processes. */
 int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
                  struct dp_error *err);
+
+/* When something began that took so long in the slowest process, by the clock of the first one.
+ * There it began at start_ns; what was before ended at end_ns, and now all have done it. Who began
+ * earlier than the first one took longer: so it may have begun earlier, too. */
+uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint64_t now_ns);
 
 /* Processes to which the launcher has left all cores of their machine divide them: so many devices
  * each. Fills in what a group has to know of that. */

@@ -1,6 +1,7 @@
 /* session.c: what a step left behind is refused or changes the digest when a replica did something
  * else, or when a result has another size. */
 #include "measure/session.h"
+#include "measure/share.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -308,4 +309,15 @@ Test(session, devices_can_work_alone)
         }
         close_step(&f);
     }
+}
+
+/* Of processes. A step of the slowest, which may have begun before the first one's, is behind the
+ * step before, and over when all have done it. */
+Test(session, a_step_of_processes_has_a_place)
+{
+    cr_assert(share_start(100, 50, 90, 200) == 100, "it is over at 150");
+    cr_assert(share_start(100, 50, 90, 150) == 100, "just so");
+    cr_assert(share_start(100, 50, 90, 145) == 95, "it began earlier where it took longer");
+    cr_assert(share_start(100, 50, 98, 145) == 98, "not within the step before");
+    cr_assert(share_start(100, 300, 0, 200) == 0, "clocks that part");
 }
