@@ -10,7 +10,8 @@ do for [s = 1:n] {
     end_y[s] = last_y
     place[s] = (log(last_y) - log(ylo)) / (log(yhi) - log(ylo)) * panel_height
 }
-# Pairs that are too near are pushed apart, again and again.
+# Pairs that are too near are pushed apart, again and again. Places are no integers: gnuplot divides
+# those by leaving the rest out.
 do for [round = 1:40] {
     do for [i = 1:n] { do for [j = i + 1:n] {
         lack = 17 - abs(place[i] - place[j])
@@ -21,7 +22,7 @@ do for [round = 1:40] {
         }
     } }
     do for [i = 1:n] {
-        place[i] = place[i] < 6 ? 6 : place[i] > panel_height - 6 ? panel_height - 6 : place[i]
+        place[i] = place[i] < 6 ? 6.0 : place[i] > panel_height - 6 ? panel_height - 6.0 : place[i]
     }
 }
 across = 0

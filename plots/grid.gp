@@ -8,8 +8,8 @@
 narrow = width < 500
 if (narrow) { panel_room = 8 }
 panel_edge = narrow ? 66 : 70
-panel_head = narrow ? 88 : 68
-panel_foot = 62
+panel_head = narrow ? 88 : 64
+panel_foot = 58
 fitting = int(floor(1.0 * (width - panel_edge) / panel_least))
 fitting = fitting < 1 ? 1 : fitting
 panel_columns = panel_columns > 0 && panel_columns <= fitting ? panel_columns : \

@@ -15,7 +15,8 @@ xhi = xhi > 150 ? 150 : 1.05 * xhi
 within(v) = 100 * v < 0 ? 0 : 100 * v > xhi ? xhi : 100 * v
 do for [p = 1:panels] {
     load 'panel.gp'
-    set xrange [0:xhi]
+    # What is hidden is said at the end of the bar.
+    set xrange [0:xhi * panel_width / (panel_width - 80)]
     set yrange [rows + 0.6:0.1]
     set border 1
     set xtics autofreq

@@ -74,6 +74,9 @@ do for [p = 1:panels] {
     if (is("kind") == 2) {
         names = narrow ? 130 : 330
         set lmargin at screen (left + names) / width
+        pixels = panel_width - panel_room - names
+        # Half of the last tick's name is to the right of it.
+        hi = hi * (hi / lo) ** (16.0 / pixels)
         set logscale x
         set xrange [lo:hi]
         set yrange [n + 0.6:0.4]
@@ -81,7 +84,6 @@ do for [p = 1:panels] {
         unset ytics
         set xtics ()
         set xtics add ("0" 1)
-        pixels = panel_width - panel_room - names
         do for [side = 1:2] {
             last = 1.0
             do for [t in ticks[side]] { if (fits(t + 0, last, pixels, lo, hi, 48)) {

@@ -146,7 +146,8 @@ static void scaling(struct text_out *out, const struct report *report)
         "ratio from one launch has no bar.");
     if (report->peer)
         text_print(out, " PyTorch: its plain program and its parallel one against lockstep's plain "
-                        "program, round by round of the comparison, where it has the same batch.");
+                        "program, round by round of the comparison, where it has one of these "
+                        "batches, which is then the one that is shown.");
     bars(out, report, true);
 }
 

@@ -41,6 +41,7 @@ static void count_points(const struct report *report, bool has_bases, struct cou
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
+        const bool based = point->base && point->base != point;
 
         if (point->verified == 0)
             continue;
@@ -52,8 +53,8 @@ static void count_points(const struct report *report, bool has_bases, struct cou
         counts.shared += shares_gpu(point);
         counts.slowed += device_list_slowed(point->row->kind);
         counts.simulated += report_simulated(point->row);
-        counts.on_single += point->base && point->base == point->single;
-        counts.on_rank += point->base && point->base == point->rank;
+        counts.on_single += based && point->base == point->single;
+        counts.on_rank += based && point->base == point->rank;
         counts.without_base += has_bases && point->base == NULL;
         counts.unpaired += point->base && point->value[REPORT_SPEEDUP].n == 0;
         counts.stalled += stall_of(point) >= STALLED;

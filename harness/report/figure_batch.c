@@ -128,7 +128,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 
 int figure_by_batch(struct plot *plot)
 {
-    static const struct plot_grid grid = {.least = 330, .height = 240, .room = 136};
+    static const struct plot_grid grid = {.least = 330, .height = 206, .room = 136};
     const struct report *report = figure_report(plot);
     struct plot_table table;
 

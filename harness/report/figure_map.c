@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 1160, MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 36 };
+enum { WIDTH = 1160, MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
 
 /* A cell tells something of how fast if its interval is narrower than this part of the bound. */
 static const double RESOLVED = 0.2;

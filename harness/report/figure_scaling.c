@@ -17,6 +17,7 @@ static const double SHOWN = 0.98;
 
 struct panel {
     const struct report_group *group;
+    const struct peer_cell *peer; /* the same work in the comparison with PyTorch; NULL: none */
     size_t batch;
     size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices, all series together */
     bool hollow, bounded;
@@ -49,7 +50,24 @@ static void panel_at(const struct plot *plot, const struct report_group *group, 
     }
 }
 
-/* At the largest batch of those on the most numbers of devices. False: there are not two. */
+/* The same work in the comparison, on the same machine; NULL: none. */
+static const struct peer_cell *find_peer(const struct plot *plot, const struct panel *panel)
+{
+    const struct peer_record *record = figure_report(plot)->peer;
+    const struct report_row *row = figure_report(plot)->point[panel->group->first].row;
+
+    if (!record || figure_is_weak(panel->group) || strcmp(row->cell->key.dtype, "f32") != 0 ||
+        !peer_same_machine(record, row->run))
+        return NULL;
+    for (size_t c = 0; c < record->n_cells; ++c)
+        if (strcmp(record->cell[c].workload, row->cell->key.workload) == 0 &&
+            record->cell[c].batch == panel->batch)
+            return &record->cell[c];
+    return NULL;
+}
+
+/* At the largest batch of those on the most numbers of devices: of these one that PyTorch has, if
+ * there is one. False: there are not two numbers. */
 static bool panel_make(const struct plot *plot, const struct report_group *group,
                        struct panel *panel)
 {
@@ -60,7 +78,8 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
     *panel = (struct panel){.group = group};
     for (size_t b = 0; b < n; ++b) {
         panel_at(plot, group, batches[b], &at);
-        if (at.n >= panel->n)
+        at.peer = find_peer(plot, &at);
+        if (at.n > panel->n || (at.n == panel->n && (at.peer || !panel->peer)))
             *panel = at;
     }
     return panel->n > 1;
@@ -109,27 +128,11 @@ static void write_series(struct plot_table *table, const struct panel *panel, si
     }
 }
 
-/* The same work in the comparison, on the same machine; NULL: none. */
-static const struct peer_cell *find_peer(const struct plot *plot, const struct panel *panel)
-{
-    const struct peer_record *record = figure_report(plot)->peer;
-    const struct report_row *row = figure_report(plot)->point[panel->group->first].row;
-
-    if (!record || figure_is_weak(panel->group) || strcmp(row->cell->key.dtype, "f32") != 0 ||
-        !peer_same_machine(record, row->run))
-        return NULL;
-    for (size_t c = 0; c < record->n_cells; ++c)
-        if (strcmp(record->cell[c].workload, row->cell->key.workload) == 0 &&
-            record->cell[c].batch == panel->batch)
-            return &record->cell[c];
-    return NULL;
-}
-
 /* PyTorch's programs against lockstep's plain program of the same comparison, round by round. */
 static void write_peer(struct plot_table *table, const struct panel *panel)
 {
     const struct plot *plot = table->plot;
-    const struct peer_cell *cell = find_peer(plot, panel);
+    const struct peer_cell *cell = panel->peer;
     const int devices = cell ? figure_report(plot)->peer->devices : 0;
     const struct peer_arm *base = cell ? peer_find(cell, PEER_LOCKSTEP_PLAIN, 1) : NULL;
     const struct peer_arm *arm[2] = {cell ? peer_find(cell, PEER_PYTORCH_PLAIN, 1) : NULL,
@@ -171,7 +174,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 
 int figure_scaling(struct plot *plot)
 {
-    static const struct plot_grid grid = {.least = 330, .height = 260, .room = 118};
+    static const struct plot_grid grid = {.least = 330, .height = 216, .room = 118};
     const struct report *report = figure_report(plot);
     struct plot_table table;
 

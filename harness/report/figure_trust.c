@@ -246,7 +246,7 @@ static void write_first(struct plot_table *table, const struct launches *all)
 
 int figure_trust(struct plot *plot)
 {
-    static const struct plot_grid grid = {.least = 1000, .height = 200, .room = 14, .columns = 1};
+    static const struct plot_grid grid = {.least = 1000, .height = 170, .room = 14, .columns = 1};
     const struct report *report = figure_report(plot);
     struct launches all = {.list = calloc(report->n_rows + 1, sizeof all.list[0]),
                            .scratch = calloc(report->n_rows + 1, sizeof *all.scratch)};

@@ -327,14 +327,14 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
     char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     double at = 0;
 
-    report_add(title, "%s, %s %zu", row->cell->key.workload,
-               figure_is_weak(group) ? "batch per device" : "batch", batch);
+    report_add(title, "%s", row->cell->key.workload);
+    report_add(note, "%s %zu", figure_is_weak(group) ? "batch per device" : "batch", batch);
     if (report_simulated(row))
-        report_add(note, "SIMULATED, not measured");
+        report_add(note, "; SIMULATED, not measured");
     if (report_oversubscribed(points[0]))
-        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", report_crowding(row));
+        report_add(note, "; %s", report_crowding(row));
     if (lacks[0] != '\0')
-        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", lacks);
+        report_add(note, "; %s", lacks);
     if (!figure_panel_titled(table, group, title, note))
         return;
     for (size_t i = 0; i < n; ++i)
@@ -343,7 +343,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 
 int figure_waterfall(struct plot *plot)
 {
-    static const struct plot_grid grid = {.least = 350, .height = 236, .room = 14, .columns = 3};
+    static const struct plot_grid grid = {.least = 350, .height = 196, .room = 14, .columns = 3};
     const struct report *report = figure_report(plot);
     double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
     struct plot_table table;

@@ -49,7 +49,8 @@ static void summary(struct text_out *out, const struct report *report)
     report_lead(out, report);
     fputs("</p>\n", out->file);
     if (report->peer) {
-        fputs("<p class=\"lead\"><a href=\"#peer\">Beside PyTorch</a>: ", out->file);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside PyTorch %s</a>, ",
+                   report->peer->torch);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }

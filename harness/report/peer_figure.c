@@ -114,7 +114,7 @@ static void write_panel(struct plot_table *table, const struct peer_record *reco
 
 int figure_peer(struct plot *plot)
 {
-    static const struct plot_grid grid = {.least = 350, .height = 204, .room = 14, .columns = 3};
+    static const struct plot_grid grid = {.least = 350, .height = 180, .room = 14, .columns = 3};
     const struct peer_record *record = figure_report(plot)->peer;
     struct plot_table table;
 

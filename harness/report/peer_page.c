@@ -20,6 +20,8 @@ static int write_page(const char *directory, const struct report *report,
         text_print(&out, "Launches that FAILED: %zu.", peer_failed(report->peer));
     else
         text_print(&out, "The comparison was not finished.");
+    text_print(&out, "</p>\n<p class=\"lead\">Beside PyTorch %s, ", report->peer->torch);
+    report_peer_verdict(&out, report->peer);
     fputs("</p>\n", out.file);
     if (report->conformance)
         fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out.file);

@@ -20,7 +20,7 @@ void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, i
                      char text[REPORT_CELL_TEXT]);
 void peer_ratio_words(const struct peer_comparison *one, int column, char text[REPORT_CELL_TEXT]);
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT]);
-/* One sentence; and what stands under the figure. */
+/* One sentence, after "Beside PyTorch 2.15, "; and what stands under the figure. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);
 void report_peer_caption(struct text_out *out, const struct peer_record *record);
 

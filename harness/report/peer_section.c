@@ -76,10 +76,9 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
     char text[REPORT_CELL_TEXT];
 
     peer_title_words(record, text);
-    text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n<p>", text);
-    report_peer_verdict(out, record);
+    text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n", text);
     peer_checked_words(text);
-    text_print(out, "</p>\n<p>%s</p>\n", text);
+    text_print(out, "<p class=\"lead\">%s</p>\n", text);
 }
 
 int report_peer_tables(struct text_out *out, const struct peer_record *record)
@@ -150,7 +149,7 @@ void report_peer_markdown(struct text_out *out, const struct peer_record *record
     char text[REPORT_CELL_TEXT];
 
     peer_title_words(record, text);
-    text_print(out, "\n## %s\n\n", text);
+    text_print(out, "\n## %s\n\nBeside PyTorch %s, ", text, record->torch);
     report_peer_verdict(out, record);
     peer_checked_words(text);
     text_print(out, " %s\n", text);

@@ -102,9 +102,8 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
     const size_t failed = peer_failed(record);
     struct peer_comparison list[PEER_COMPARISONS];
 
-    text_print(out,
-               "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
-               record->torch, record->devices, record->devices == 1 ? "" : "s");
+    text_print(out, "on %d device%s of the same machine, a step of lockstep takes ",
+               record->devices, record->devices == 1 ? "" : "s");
     for (size_t c = 0; c < record->n_cells; ++c) {
         char text[REPORT_CELL_TEXT] = "";
 

@@ -164,7 +164,7 @@ test_modes() {
     grep -qF '>products alone' out/roofline.svg || fail "no ceiling"
     # A shard of 8 rows is measured alone at batch 8: of batch 16 there are all terms, of both modes.
     is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 1
-    grep -qF '>mlp:4,6,3, batch 16<' out/waterfall.svg || fail "not the batch whose shard was measured"
+    grep -qF '>batch 16<' out/waterfall.svg || fail "not the batch whose shard was measured"
     for words in 'DataParallel, 2 devices' 'DDP, 2 devices'; do
         is "waterfalls of $words" "$(grep -cF ">$words: " out/waterfall.svg)" 1
     done
@@ -242,7 +242,7 @@ test_made() {
     is "hollow ones" "$(marks out/scaling.svg hollow)" 2
     # 3 devices are the most with cores of their own; of 30 rows their shard of 10 was measured alone.
     is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 2
-    is "batches of the waterfall" "$(grep -oE ', batch [0-9]+<' out/waterfall.svg | tr -d ',<' | xargs)" \
+    is "batches of the waterfall" "$(grep -oE '>batch [0-9]+' out/waterfall.svg | tr -d '>' | xargs)" \
         'batch 30 batch 30'
     adds_up out/waterfall.tsv
     # What came of a split is in the table of cells.

@@ -9,5 +9,5 @@ rm -rf "$work"
 mkdir -p "$work"
 "$lockstep" report "$results/records.jsonl" --peer "$results/peer.json" --out "$work/report"
 cmp "$work/report/summary.md" "$results/summary.md"
-# PyTorch stands beside lockstep where it did the same work: cnn and lstm, on 1 and 2 devices.
-[ "$(grep -cF '>PyTorch<' "$work/report/scaling.svg")" -eq 2 ] || { echo "FAILED: no PyTorch" >&2; exit 1; }
+# PyTorch stands beside lockstep where it did the same work: the three models, on 1 and 2 devices.
+[ "$(grep -cF '>PyTorch<' "$work/report/scaling.svg")" -eq 3 ] || { echo "FAILED: no PyTorch" >&2; exit 1; }

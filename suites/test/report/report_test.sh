@@ -110,7 +110,7 @@ test_figure() {
     has index.html 'One launch of each cell: no number here has an interval.'
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'incomplete'
-    has index.html '80 of 80 cells are compared with DataParallel on one device'
+    has index.html '60 of 80 cells are compared with DataParallel on one device'
     has index.html '<summary><h3>Cells</h3> <span class="count">80 cells</span></summary>'
     has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
     has index.html 'Run feedface00000001'
