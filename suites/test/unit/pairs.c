@@ -60,6 +60,33 @@ Test(pairs, a_speedup_is_found)
     cr_expect_eq(found.global_faster, SEEDS, "%zu comparisons", found.global_faster);
 }
 
+/* The table "How many pairs" of docs/compare.md: with so many each cell is found though a pair of
+ * it is spoilt, the wrong way and by more than all others; with one fewer none is. */
+Test(pairs, bears_a_spoilt_pair)
+{
+    static const size_t table[][2] = {{1, 11}, {4, 14}, {12, 16}, {42, 19}, {105, 20}};
+    enum { MOST_CELLS = 105, MOST_PAIRS = 20 };
+    static double d[MOST_CELLS * MOST_PAIRS];
+    static struct pairs_judged cell[MOST_CELLS];
+    struct pairs_judged all;
+
+    for (size_t row = 0; row < sizeof table / sizeof table[0]; ++row)
+        for (size_t fewer = 0; fewer < 2; ++fewer) {
+            const size_t cells = table[row][0], pairs = table[row][1] - fewer;
+            const struct pairs_data data = {d, cells, pairs, NULL, 1};
+            size_t found = 0;
+
+            for (size_t i = 0; i < cells * pairs; ++i)
+                d[i] = i % pairs == i / pairs % pairs ? -0.2 : 0.05 + 1e-5 * (double)(i % pairs);
+            memset(cell, 0, sizeof cell);
+            cr_assert_eq(pairs_judge(&data, cell, &all), 0);
+            for (size_t c = 0; c < cells; ++c)
+                found += cell[c].verdict == PAIRS_REGRESSED;
+            cr_expect_eq(found, fewer ? 0 : cells, "%zu of %zu cells, %zu pairs", found, cells,
+                         pairs);
+        }
+}
+
 /* No more alarms than the level lets through, however loud the noise is. */
 Test(pairs, equal_programs_alarm_nobody)
 {
