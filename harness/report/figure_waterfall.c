@@ -327,14 +327,15 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
     char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     double at = 0;
 
-    report_add(title, "%s", row->cell->key.workload);
-    report_add(note, "%s %zu", figure_is_weak(group) ? "batch per device" : "batch", batch);
+    /* A panel may cut the end of a long name. */
+    report_add(title, "%s %zu, %s", figure_is_weak(group) ? "batch per device" : "batch", batch,
+               row->cell->key.workload);
     if (report_simulated(row))
-        report_add(note, "; SIMULATED, not measured");
+        report_add(note, "SIMULATED, not measured");
     if (report_oversubscribed(points[0]))
-        report_add(note, "; %s", report_crowding(row));
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", report_crowding(row));
     if (lacks[0] != '\0')
-        report_add(note, "; %s", lacks);
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", lacks);
     if (!figure_panel_titled(table, group, title, note))
         return;
     for (size_t i = 0; i < n; ++i)

@@ -164,7 +164,7 @@ test_modes() {
     grep -qF '>products alone' out/roofline.svg || fail "no ceiling"
     # A shard of 8 rows is measured alone at batch 8: of batch 16 there are all terms, of both modes.
     is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 1
-    grep -qF '>batch 16<' out/waterfall.svg || fail "not the batch whose shard was measured"
+    grep -qF '>batch 16, mlp:4,6,3<' out/waterfall.svg || fail "not the batch whose shard was measured"
     for words in 'DataParallel, 2 devices' 'DDP, 2 devices'; do
         is "waterfalls of $words" "$(grep -cF ">$words: " out/waterfall.svg)" 1
     done
