@@ -12,6 +12,7 @@ rows = 3
 stats table using (v = 100 * $2 + 0, xhi = v > xhi ? v : xhi, rows = $1 > rows ? $1 : rows, 0) nooutput
 stats table using (v = 100 * $5 + 0, xhi = v > xhi ? v : xhi, 0) nooutput
 xhi = xhi > 150 ? 150 : 1.05 * xhi
+hidden(percent) = sprintf("%s%.0f %% hidden", percent < -0.5 ? "−" : "", abs(percent))
 within(v) = 100 * v < 0 ? 0 : 100 * v > xhi ? xhi : 100 * v
 do for [p = 1:panels] {
     load 'panel.gp'
@@ -41,6 +42,6 @@ do for [p = 1:panels] {
              fillstyle solid 1 noborder lc rgb 0x7a2f5e title "exposed", \
          for [s = 1:n] table index first + s - 1 using (within($4)):($1 + 0.3):(within($5) - within($4)):(0) with vectors heads \
              size graph 0.008,90 lc rgb "black" dt solid lw 0.8 title "bar", \
-         for [s = 1:n] table index first + s - 1 using (within($2)):($1 + 0.08):(sprintf("%.0f %% hidden", 100 * $6)) \
+         for [s = 1:n] table index first + s - 1 using (within($2 > $3 ? $2 : $3)):($1 + 0.08):(hidden(100 * $6)) \
              with labels left offset 0.7,0 noenhanced font ",10.5" tc rgb "#444444" title "hidden"
 }
