@@ -111,6 +111,7 @@ enum dp_harm {
     DP_HARM_DOUBLE, /* is there twice */
     DP_HARM_STALE,  /* is that of the step before */
     DP_HARM_SLOW,   /* from then on its launches take longer */
+    DP_HARM_LINK,   /* from then on copies between it and the next device do, both ways */
     DP_HARM_DEAD,   /* from then on they fail */
     DP_HARM_HANG,   /* the next one never ends */
     DP_HARMS
@@ -119,7 +120,7 @@ struct dp_harm_spec {
     enum dp_harm harm;
     uint64_t step;    /* of ranks or of a DataParallel, from 1 on; 0: none */
     int device;       /* its place in the list */
-    unsigned percent; /* of DP_HARM_SLOW; 0: the default */
+    unsigned percent; /* of DP_HARM_SLOW and DP_HARM_LINK; 0: the default */
 };
 
 /* What a device list says: slot i is device[i] of that kind. host: n is 0. */

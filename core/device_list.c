@@ -64,22 +64,25 @@ static bool next_number(const char **at, char before, long least, long most, uin
     return true;
 }
 
-/* Behind the name: "@37/1", of slow also "@37/1/5". */
+/* Behind the name: "@37/1", of what becomes slower also "@37/1/5". */
 static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
                       struct dp_harm_spec *spec, struct dp_error *err)
 {
     const char *at = text, *name = dp_harm_name(harm);
+    const bool slows = harm == DP_HARM_SLOW || harm == DP_HARM_LINK;
+    char by[48] = "";
     uint64_t step, device = 0, percent = 0;
     bool right = next_number(&at, '@', 1, MOST_CALLS, &step) &&
                  next_number(&at, '/', 0, DP_MAX_SLOTS - 1, &device);
-    if (right && harm == DP_HARM_SLOW && *at != '\0')
+    if (right && slows && *at != '\0')
         right = next_number(&at, '/', 1, MOST_PERCENT, &percent);
+    if (slows)
+        snprintf(by, sizeof by, ", or +fault:%s@3/1/5 by 5 %%", name);
     if (!right || *at != '\0')
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': in which step, 1 to %d, on which device, 0 to %d, like "
                        "+fault:%s@3/1%s",
-                       whole, MOST_CALLS, DP_MAX_SLOTS - 1, name,
-                       harm == DP_HARM_SLOW ? ", or +fault:slow@3/1/5 by 5 %" : "");
+                       whole, MOST_CALLS, DP_MAX_SLOTS - 1, name, by);
     *spec = (struct dp_harm_spec){harm, step, (int)device, (unsigned)percent};
     return 0;
 }

@@ -31,8 +31,8 @@ struct dp_harmed {
 static const char *const names[DP_HARMS] = {
     [DP_HARM_FLIP] = "flip",   [DP_HARM_FLIPS] = "flips", [DP_HARM_ROW] = "row",
     [DP_HARM_NAN] = "nan",     [DP_HARM_DROP] = "drop",   [DP_HARM_DOUBLE] = "double",
-    [DP_HARM_STALE] = "stale", [DP_HARM_SLOW] = "slow",   [DP_HARM_DEAD] = "dead",
-    [DP_HARM_HANG] = "hang",
+    [DP_HARM_STALE] = "stale", [DP_HARM_SLOW] = "slow",   [DP_HARM_LINK] = "link",
+    [DP_HARM_DEAD] = "dead",   [DP_HARM_HANG] = "hang",
 };
 
 const char *dp_harm_name(enum dp_harm harm)
@@ -150,21 +150,27 @@ static void take_result(struct dp_harmed *h, const struct result *result)
 
 /* ---- what a device does ------------------------------------------------------------------ */
 
-static uint64_t thread_ns(void)
+static uint64_t ns_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What began then, by that clock, takes longer. */
+static void stretch(const struct dp_harmed *h, clockid_t clock, uint64_t begin)
+{
+    const uint64_t took = ns_of(clock) - begin;
+    while (ns_of(clock) - begin < took + took * h->spec.percent / 100)
+        ;
 }
 
 static int slow_launch(const struct dp_harmed *h, struct dp_queue *queue, enum dp_kernel kernel,
                        const void *args, size_t bytes, struct dp_error *err)
 {
-    const uint64_t begin = thread_ns();
+    const uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
     const int status = h->device->launch(queue, kernel, args, bytes, err);
-    const uint64_t took = thread_ns() - begin;
-    while (thread_ns() - begin < took + took * h->spec.percent / 100)
-        ;
+    stretch(h, CLOCK_THREAD_CPUTIME_ID, begin);
     return status;
 }
 
@@ -308,6 +314,41 @@ static int harmed_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return h->inner->reduce(team, dst_slot, sums, n, phase, err);
 }
 
+/* ---- what goes from one to another ------------------------------------------------------- */
+
+/* Between the device and the next one, either way. */
+static bool takes_link(const struct dp_harmed *h, const struct dp_team *team,
+                       const struct dp_moves moves[])
+{
+    const struct dp_group *group = team->group;
+    const struct dp_slot *one = group->slot[h->spec.device];
+    const struct dp_slot *other = group->slot[(h->spec.device + 1) % group->size];
+    for (int i = 0; i < team->n; ++i) {
+        for (int k = 0; k < moves[i].n; ++k) {
+            const struct dp_move *move = &moves[i].move[k];
+            if ((move->src_slot == one && move->dst_slot == other) ||
+                (move->src_slot == other && move->dst_slot == one))
+                return true;
+        }
+    }
+    return false;
+}
+
+static int harmed_move(const struct dp_team *team, const struct dp_moves moves[],
+                       enum dp_phase phase, struct dp_error *err)
+{
+    struct dp_harmed *h = team->group->harmed;
+    const bool slow =
+        h->spec.harm == DP_HARM_LINK && step_now(h) >= h->spec.step && takes_link(h, team, moves);
+    const uint64_t begin = ns_of(CLOCK_MONOTONIC);
+    const int status = h->inner->move(team, moves, phase, err);
+    if (slow) {
+        atomic_store(&h->made, true);
+        stretch(h, CLOCK_MONOTONIC, begin);
+    }
+    return status;
+}
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err)
@@ -324,6 +365,7 @@ int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct
     h->inner = group->comm;
     h->comm_ops = *h->inner;
     h->comm_ops.reduce = harmed_reduce;
+    h->comm_ops.move = harmed_move;
     if (h->inner->allreduce)
         h->comm_ops.allreduce = harmed_allreduce;
     for (int i = 0; i < group->size; ++i)

@@ -182,6 +182,8 @@ static int check_harm(const char *text, const struct dp_device_list *list, struc
     if (list->harm.device >= list->n)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': a fault of device %d, there are 0 to %d",
                        text, list->harm.device, list->n - 1);
+    if (list->harm.harm == DP_HARM_LINK && list->n < 2)
+        return dp_fail(err, DP_EINVAL, "devices '%.64s': a link takes two devices", text);
     return 0;
 }
 

@@ -14,7 +14,7 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static size_t most_samples(const struct report_point *point)
+size_t validate_most_samples(const struct report_point *point)
 {
     size_t most = RECORD_MOST_PARTS;
 
@@ -55,7 +55,7 @@ int validate_devices(const struct validate_judged *judged,
     if (!judged->limit->row->by_device || judged->device < 0 || judged->launches == 0)
         return 0;
     value = calloc(point->n, sizeof *value);
-    steps = calloc(most_samples(point), sizeof *steps);
+    steps = calloc(validate_most_samples(point), sizeof *steps);
     if (!value || !steps)
         n = -1;
     for (int d = 0; n >= 0 && d < point->row->cell->key.n_devices && d < RECORD_MAX_SLOTS; ++d)

@@ -106,6 +106,26 @@ static int add_devices(json_t *o, const struct validate_judged *judged)
     return n < 0 ? -1 : 0;
 }
 
+/* Of copies: from each device to each other one. */
+static int add_pairs(json_t *o, const struct validate_judged *judged)
+{
+    const bool has = judged->limit->row->of_pair && judged->launches > 0;
+    const int devices = has ? judged->point->row->cell->key.n_devices : 0;
+    double *rate = has ? validate_pairs(judged) : NULL;
+    json_t *by_pair = rate ? json_array() : json_null();
+
+    for (int from = 0; rate && from < devices; ++from) {
+        json_t *line = json_array();
+
+        for (int to = 0; to < devices; ++to)
+            json_array_append_new(line, real(rate[from * devices + to]));
+        json_array_append_new(by_pair, line);
+    }
+    set(o, "by_pair", by_pair);
+    free(rate);
+    return has && !rate ? -1 : 0;
+}
+
 /* As the machine shows it. */
 static void add_shown(json_t *o, const struct validate_judged *judged)
 {
@@ -209,6 +229,7 @@ int validate_json(FILE *stream, const struct validate *validate)
         add_limit(o, validate->judged[i].limit);
         add_shown(o, &validate->judged[i]);
         status |= add_devices(o, &validate->judged[i]);
+        status |= add_pairs(o, &validate->judged[i]);
         json_array_append_new(limits, o);
     }
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)

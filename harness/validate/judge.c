@@ -61,8 +61,9 @@ static bool is_slowed(const struct report_point *point)
     for (size_t i = 0; i < point->n; ++i) {
         const struct record_cell *cell = point->row[i].cell;
 
-        if (!strstr(cell->key.devices, "+fault:slow@") || cell->status != RECORD_FAILED ||
-            cell->first_bad_step >= 0 || cell->steps_checked == 0)
+        if ((!strstr(cell->key.devices, "+fault:slow@") &&
+             !strstr(cell->key.devices, "+fault:link@")) ||
+            cell->status != RECORD_FAILED || cell->first_bad_step >= 0 || cell->steps_checked == 0)
             return false;
     }
     return true;
@@ -332,6 +333,9 @@ int validate_judge(struct validate *validate)
         if (validate_judge_limit(validate, &validate->profile->limit[i], 1.0, judged) != 0)
             return -1;
         doubt_limit(judged);
+        if (judged->verdict == VALIDATE_FAIL && judged->limit->row->of_pair &&
+            validate_find_link(judged) != 0)
+            return -1;
         if (judged->limit->binding) {
             ++validate->count[judged->verdict];
             ++binding;

@@ -244,6 +244,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .in_parts = true,
      .part = RECORD_COPY,
      .of = validate_copy,
+     .of_pair = validate_pair,
      .bytes = validate_copy_bytes},
     {.name = "memory_bandwidth",
      .means = "a copy within a device's own memory: bytes read and bytes written",

@@ -26,6 +26,9 @@ struct validate_metric {
      * room for the samples of row, and RECORD_MOST_PARTS. */
     double (*of)(const struct report_point *point, const struct report_row *row, int device,
                  enum validate_statistic by, double steps[]);
+    /* The same of copies from a device to another one, of which `of` is the slowest; or NULL. */
+    double (*of_pair)(const struct report_row *row, int from, int to, enum validate_statistic by,
+                      double steps[]);
     /* Of a bandwidth: what was carried. Another size is another number. NULL: no size. */
     double (*bytes)(const struct report_row *row);
 };

@@ -84,23 +84,27 @@ double validate_copy_bytes(const struct report_row *row)
     return (double)row->cell->part[RECORD_COPY].work;
 }
 
+double validate_pair(const struct report_row *row, int from, int to, enum validate_statistic by,
+                     double steps[])
+{
+    const size_t line = (size_t)from * (size_t)row->cell->key.n_devices + (size_t)to;
+
+    return 1e9 * validate_copy_bytes(row) / time_of(row, RECORD_COPY, line, 0, by, steps);
+}
+
 double validate_copy(const struct report_point *point, const struct report_row *row, int device,
                      enum validate_statistic by, double steps[])
 {
-    const int devices = row->cell->key.n_devices;
-    double slowest = 0.0;
+    double slowest = INFINITY;
 
     (void)point;
-    for (int to = 0; to < devices; ++to) {
-        const double ns =
-            to == device ? 0.0
-                         : time_of(row, RECORD_COPY, (size_t)device * (size_t)devices + (size_t)to,
-                                   0, by, steps);
+    for (int to = 0; to < row->cell->key.n_devices; ++to) {
+        const double rate = to == device ? INFINITY : validate_pair(row, device, to, by, steps);
 
-        if (!(ns <= slowest))
-            slowest = ns;
+        if (!(rate >= slowest))
+            slowest = rate;
     }
-    return slowest > 0.0 ? 1e9 * validate_copy_bytes(row) / slowest : (double)NAN;
+    return isfinite(slowest) ? slowest : (double)NAN;
 }
 
 /* NaN: the two ways have different sizes, which nothing that measures them writes. */

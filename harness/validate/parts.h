@@ -16,6 +16,9 @@ double validate_sustained(const struct report_point *point, const struct report_
                           int device, enum validate_statistic by, double steps[]);
 double validate_sustained_spread(const struct report_point *point, const struct report_row *row,
                                  int device, enum validate_statistic by, double steps[]);
+/* From a device to another one. */
+double validate_pair(const struct report_row *row, int from, int to, enum validate_statistic by,
+                     double steps[]);
 /* From device to the one that gets it slowest. */
 double validate_copy(const struct report_point *point, const struct report_row *row, int device,
                      enum validate_statistic by, double steps[]);

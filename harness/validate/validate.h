@@ -3,9 +3,9 @@
  *
  * The main program needs validate_main and profile_main only; the rest is shared by the files of
  * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
- * holds one against the other, need.c and measure.c
- * measure what a profile is about, mutate.c shows that each limit can fail, and text.c, json.c,
- * markdown.c and export.c write what came of it.
+ * holds one against the other, links.c says which copies between devices are slow, need.c and
+ * measure.c measure what a profile is about, mutate.c shows that each limit can fail, and text.c,
+ * json.c, markdown.c and export.c write what came of it.
  *
  * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for
  * all cells and devices of the limit together, is on its good side; what nobody measured, or
@@ -49,7 +49,7 @@ struct validate_judged {
     int device;                       /* -1: not of one device */
     size_t launches, units;           /* of the cell; cells and devices that share the error */
     double middle, lo, hi;            /* median over launches and its bounds; NaN: unknown */
-    char why[VALIDATE_TEXT];          /* OPEN, UNMEASURED, INVALID */
+    char why[VALIDATE_TEXT];          /* OPEN, UNMEASURED, INVALID; of copies also FAIL */
 };
 
 struct validate_need; /* measure.h */
@@ -89,6 +89,14 @@ struct validate_device {
  * short. */
 int validate_devices(const struct validate_judged *judged,
                      struct validate_device shown[RECORD_MAX_SLOTS]);
+
+/* Of any launch of that cell, or of any of its parts: room for what metrics call steps. */
+size_t validate_most_samples(const struct report_point *point);
+/* Of a limit about copies: the median of those from each device to each other one, a row for each
+ * that sends; NaN: to itself. NULL: memory is short. The caller frees it. */
+double *validate_pairs(const struct validate_judged *judged);
+/* Of such a limit that is FAIL: says in `why` which copies are slow, and so what is. 0, or -1. */
+int validate_find_link(struct validate_judged *judged);
 
 /* Each limit of a profile, shown to fail: a machine that gets slower, step by step, as the records
  * would be of it. Without records the machine is the limit's expected number. */

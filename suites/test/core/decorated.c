@@ -71,6 +71,7 @@ static void harmed(struct context *c)
         {"virt:64+fault:flips@1000000000/63", {DP_HARM_FLIPS, 1000000000, 63, 0}},
         {"virt:2+500us+fault:slow@1/0/5", {DP_HARM_SLOW, 1, 0, 5}},
         {"virt:2+fault:slow@3/1", {DP_HARM_SLOW, 3, 1, 0}},
+        {"virt:3+fault:link@1/2/50", {DP_HARM_LINK, 1, 2, 50}},
         {"virt:1+fault:hang@1/0+1us", {DP_HARM_HANG, 1, 0, 0}},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
@@ -109,6 +110,8 @@ static void refused(struct context *c)
         {"virt:2+fault:flip@3/2", "a fault of device 2, there are 0 to 1"},
         {"virt:2+fault:flip@3/01x", "on which device"},
         {"virt:2+fault:flip@3/1/5", "on which device"},
+        {"virt:1+fault:link@1/0", "a link takes two devices"},
+        {"virt:2+fault:link@1/0/0", "+fault:link@3/1/5 by 5 %"},
         {"virt:2+fault:slow@3/1/0", "+fault:slow@3/1/5 by 5 %"},
         {"virt:2+fault:slow@3/1/10001", "+fault:slow@3/1/5 by 5 %"},
         {"virt:2+lag+fault:nan@3/1", "+fault:nan@STEP/DEVICE is for virtual devices without +lag"},

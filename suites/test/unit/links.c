@@ -1,0 +1,120 @@
+/* links.c: which copies between devices are slow, and what is said of it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "validate/metrics.h"
+#include "validate/validate.h"
+
+enum { DEVICES = 4, SLOW_NS = 4000, FAST_NS = 1000, BYTES = 1000 };
+
+/* What a row of the table says of copies from one device to another. */
+struct is_slow {
+    int devices;
+    char slow[DEVICES][DEVICES + 1]; /* 'x': is slow */
+    const char *words;
+};
+
+static void judge(const struct is_slow *row, struct validate_judged *judged)
+{
+    static struct record_run run;
+    static struct record_cell cell;
+    static struct report_row rows[2];
+    static struct report_point point;
+    static struct profile_limit limit;
+    static uint64_t ns[DEVICES * DEVICES];
+    const int devices = row->devices;
+
+    run.n_slots = devices;
+    for (int d = 0; d < devices; ++d)
+        snprintf(run.slot[d].name, sizeof run.slot[d].name, "virt:%d", d);
+    for (int pair = 0; pair < devices * devices; ++pair)
+        ns[pair] = row->slow[pair / devices][pair % devices] == 'x' ? SLOW_NS : FAST_NS;
+    cell.key.n_devices = devices;
+    cell.part[RECORD_COPY] = (struct record_part_times){BYTES, (size_t)(devices * devices), 1, ns};
+    for (int i = 0; i < 2; ++i)
+        rows[i] = (struct report_row){.run = &run, .cell = &cell};
+    point = (struct report_point){.n = 2, .row = rows};
+    limit = (struct profile_limit){.metric = "peer_copy",
+                                   .row = validate_metric_find("peer_copy"),
+                                   .by = VALIDATE_TYPICAL,
+                                   .least = 5e8,
+                                   .most = INFINITY};
+    *judged = (struct validate_judged){
+        .limit = &limit, .verdict = VALIDATE_FAIL, .point = &point, .launches = 2};
+}
+
+Test(links, what_is_slow)
+{
+    static const struct is_slow rows[] = {
+        {4,
+         {"....", "..x.", ".x..", "...."},
+         "only copies between virt:1 and virt:2, both ways: their link (at most 250 MB/s; others "
+         "at least 1 GB/s)"},
+        {4,
+         {"....", "....", "....", ".x.."},
+         "only copies from virt:3 to virt:1: that way of their link (at most"},
+        {4,
+         {"....", "x.xx", "....", "...."},
+         "all that virt:1 sends, and nothing else: that device (at most"},
+        {4,
+         {"..x.", "..x.", "....", "..x."},
+         "all that virt:2 receives, and nothing else: that device (at most"},
+        {4,
+         {"x..x", "...x", "...x", "xxx."},
+         "all that virt:3 sends and receives, and nothing else: that device (at most"},
+        {4, {".xxx", "x.xx", "xx.x", "xxx."}, "all copies between devices (at most 250 MB/s)"},
+        {4,
+         {"....", "..x.", "....", "x..."},
+         "2 of 12 kinds of copies, the slowest from virt:1 to virt:2 (at most"},
+        {4,
+         {".x..", "x...", "...x", "...."},
+         "3 of 12 kinds of copies, the slowest from virt:0 to virt:1 (at most"},
+        {4, {"..xx", "....", "....", "...."}, "2 of 12 kinds of copies"},
+        {3, {".xx", "...", "..."}, "all that virt:0 sends, and nothing else: that device (at most"},
+        {3,
+         {"...", "..x", ".x."},
+         "only copies between virt:1 and virt:2, both ways: their link (at most"},
+        {2,
+         {".x", "x."},
+         "only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most "
+         "250 MB/s)"},
+        {2, {"..", "x."}, "only copies from virt:1 to virt:0: that way of their link (at most"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct validate_judged judged;
+
+        judge(&rows[i], &judged);
+        cr_assert(validate_find_link(&judged) == 0);
+        cr_assert(strncmp(judged.why, "slow: ", 6) == 0 &&
+                      strncmp(judged.why + 6, rows[i].words, strlen(rows[i].words)) == 0,
+                  "row %zu: %s", i, judged.why);
+    }
+}
+
+/* The metric is the slowest that a device sends; nobody copies to himself. */
+Test(links, of_each_device)
+{
+    static const struct is_slow row = {3, {"..x", "...", "x.."}, ""};
+    struct validate_judged judged;
+    const struct validate_metric *metric = validate_metric_find("peer_copy");
+    double *rate, steps[RECORD_MOST_PARTS];
+
+    judge(&row, &judged);
+    rate = validate_pairs(&judged);
+    cr_assert(rate != NULL);
+    for (int from = 0; from < 3; ++from) {
+        double least = INFINITY;
+
+        cr_assert(isnan(rate[from * 3 + from]));
+        for (int to = 0; to < 3; ++to)
+            least = to == from ? least : fmin(least, rate[from * 3 + to]);
+        cr_assert(fabs(least - (from == 1 ? 1e9 : 2.5e8)) < 1);
+        cr_assert(fabs(least - metric->of(judged.point, judged.point->row, from, VALIDATE_TYPICAL,
+                                          steps)) < 1e-3);
+    }
+    free(rate);
+}
