@@ -129,6 +129,18 @@ static int run_cases(const char *command, struct runner_run *run)
     return status;
 }
 
+/* err has the words for want of memory. */
+static int write_json(FILE *stream, const struct runner_run *run, struct text_error *err)
+{
+    const int status = runner_json(stream, run);
+
+    if (record_memory_failed())
+        return -1;
+    if (status != 0)
+        snprintf(err->text, sizeof err->text, "which machine this is could not be read");
+    return status;
+}
+
 /* 0, or -1 and why. */
 static int write_as(FILE *stream, const struct runner_run *run, struct text_error *err)
 {
@@ -136,7 +148,6 @@ static int write_as(FILE *stream, const struct runner_run *run, struct text_erro
         void (*own)(FILE *, const struct runner_run *); /* NULL: one that others have, too */
         enum export_format shared;
     } formats[RUNNER_FORMATS] = {[RUNNER_FORMAT_TEXT] = {.own = runner_text},
-                                 [RUNNER_FORMAT_JSON] = {.own = runner_json},
                                  [RUNNER_FORMAT_JUNIT] = {.shared = EXPORT_JUNIT},
                                  [RUNNER_FORMAT_MD] = {.own = runner_markdown},
                                  [RUNNER_FORMAT_CSV] = {.shared = EXPORT_CSV},
@@ -144,6 +155,8 @@ static int write_as(FILE *stream, const struct runner_run *run, struct text_erro
                                  [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
     const enum runner_format format = run->options->format;
 
+    if (format == RUNNER_FORMAT_JSON)
+        return write_json(stream, run, err);
     if (!formats[format].own)
         return runner_export(stream, run, formats[format].shared, err);
     formats[format].own(stream, run);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "check/runner.h"
+#include "dp.h"
+#include "record/machine.h"
 #include "record/memory.h"
 #include "words.h"
 
@@ -131,14 +133,33 @@ static json_t *rules(const struct runner_run *run)
     return object;
 }
 
-void runner_json(FILE *stream, const struct runner_run *run)
+/* What records say of the machine, so that both can be held against each other; NULL: it could not
+ * be read. */
+static json_t *machine(void)
 {
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
-                             implementation(run), "cases", cases(run), "counts", counts(run),
-                             "rules", rules(run));
-    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "";
+    struct dp_machine here;
+    struct dp_error err = {0};
 
+    if (dp_machine_read(&here, &err) != 0 || machine_class("", &here, class) != 0 ||
+        machine_instance("", instance) != 0)
+        return NULL;
+    return json_pack("{s:s, s:s}", "class", class, "instance", instance);
+}
+
+int runner_json(FILE *stream, const struct runner_run *run)
+{
+    json_t *here = machine(), *root;
+    char *document;
+
+    if (!here)
+        return -1;
+    root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
+                     implementation(run), "machine", here, "cases", cases(run), "counts",
+                     counts(run), "rules", rules(run));
+    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (document)
         fprintf(stream, "%s\n", document);
     free(document);
+    return 0;
 }

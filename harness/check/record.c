@@ -289,6 +289,15 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
 }
 
+/* Old files have none, and where it could not be read it is null. */
+static void read_machine(const json_t *machine, struct check_record *record, struct text_error *err)
+{
+    if (!machine || json_is_null(machine))
+        return;
+    read_text(machine, "class", record->machine_class, sizeof record->machine_class, err);
+    read_text(machine, "instance", record->machine_instance, sizeof record->machine_instance, err);
+}
+
 int check_record_read(const char *path, struct check_record *record, struct text_error *err)
 {
     struct text_error why = {""};
@@ -303,6 +312,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
     }
     if (why.text[0] == '\0') {
         read_implementation(json_object_get(root, "impl"), record, &why);
+        read_machine(json_object_get(root, "machine"), record, &why);
         read_lists(root, record, &why);
         check_ids(record, &why);
         count_cases(record);

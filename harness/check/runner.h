@@ -168,8 +168,9 @@ void runner_clean(char *text, size_t bytes);
 /* ---- output -------------------------------------------------------------------------------- */
 
 void runner_text(FILE *stream, const struct runner_run *run);
-/* Nothing when memory is short: record_memory_failed says so. */
-void runner_json(FILE *stream, const struct runner_run *run);
+/* Nothing when memory is short: record_memory_failed says so. 0, or -1: which machine this is could
+ * not be read. */
+int runner_json(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);
 /* By the writers that sweep and compare have, too. 0, or -1 and why. */
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,

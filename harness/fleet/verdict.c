@@ -51,7 +51,7 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
 static const char *const no_facts[] = {
     "verdict",      "binding", "node",   "node_hash", "machine_instance", "run_id",
     "run_ids",      "limits",  "reason", "action",    "created",          "created_utc",
-    "measured_utc", "date",    "file",   "files",     "hostname"};
+    "measured_utc", "date",    "file",   "files",     "hostname",         "conformance"};
 
 static bool is_fact(const char *what)
 {
@@ -199,11 +199,33 @@ static int read_run(const json_t *root, struct fleet_node *node, struct text_err
     return 0;
 }
 
+/* The cases that the profile requires: a status that they speak against is no status. */
+static int read_conformance(const json_t *root, struct fleet_node *node, struct text_error *why)
+{
+    const json_t *cases = json_object_get(root, "conformance");
+    const char *verdict = json_string_value(json_object_get(cases, "verdict"));
+    const char *reason = json_string_value(json_object_get(cases, "reason"));
+
+    if (!cases || json_is_null(cases) || (verdict && strcmp(verdict, "PASS") == 0))
+        return 0;
+    if (!verdict || node->status == FLEET_ACCEPTED ||
+        (node->status == FLEET_NOT_SHOWN && strcmp(verdict, "FAIL") == 0)) {
+        snprintf(why->text, sizeof why->text, "it is %s, but its conformance is %.20s",
+                 fleet_status_words[node->status], verdict ? verdict : "unknown");
+        return -1;
+    }
+    if (node->status == FLEET_NOT_SHOWN || strcmp(verdict, "FAIL") == 0)
+        snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", verdict,
+                 reason ? reason : "no reason");
+    text_clean(node->why, '?');
+    return 0;
+}
+
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
     if (check_schema(root, why) != 0 || read_name(root, node, why) != 0 ||
         read_run(root, node, why) != 0 || read_status(root, node, why) != 0 ||
-        add_facts(root, "", 0, node, why) != 0)
+        read_conformance(root, node, why) != 0 || add_facts(root, "", 0, node, why) != 0)
         return -1;
     return fleet_limits(json_object_get(root, "limits"), node, why);
 }

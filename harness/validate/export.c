@@ -112,6 +112,31 @@ static int add(struct export_set *set, const struct validate_judged *judged)
     return cell->detail ? 0 : -1;
 }
 
+static enum export_state state_of_cases(enum validate_verdict verdict)
+{
+    return verdict == VALIDATE_PASS   ? EXPORT_PASSED
+           : verdict == VALIDATE_FAIL ? EXPORT_FAILED
+                                      : EXPORT_BROKEN;
+}
+
+static void add_conformance(struct export_set *set, const struct validate *validate)
+{
+    const struct validate_conformance *cases = validate->conformance;
+    struct export_cell *cell;
+    char words[VALIDATE_TEXT];
+
+    if (!cases)
+        return;
+    cell = export_add(set, "the cases that the profile requires pass");
+    cell->group = "validate";
+    cell->state = state_of_cases(cases->verdict);
+    cell->type = validate_verdict_words[cases->verdict];
+    validate_conformance_words(validate, words);
+    snprintf(cell->why, sizeof cell->why, "%s%s%s", words, cases->why[0] != '\0' ? ": " : "",
+             cases->why);
+    text_clean(cell->why, ' ');
+}
+
 /* Without a binding limit no other case would be red. */
 static void add_machine(struct export_set *set, const struct validate *validate)
 {
@@ -128,7 +153,6 @@ static void add_machine(struct export_set *set, const struct validate *validate)
 
 int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
 {
-    const size_t *count = validate->count;
     struct export_set set = {
         .title = "lockstep validate",
         .suite = validate->profile->name,
@@ -143,19 +167,17 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         .counted = "accepted",
         .count = validate->machine == VALIDATE_ACCEPTED,
     };
+    char summary[VALIDATE_TEXT];
     struct text_error err;
-    int status = export_open(&set, validate->profile->n_limits + 1);
+    int status = export_open(&set, validate->profile->n_limits + 2);
 
     for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i)
         status = add(&set, &validate->judged[i]);
-    snprintf(set.summary, sizeof set.summary,
-             "%s by profile %.200s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
-             "UNMEASURED, %zu INVALID",
-             validate_machine_words[validate->machine], validate->profile->name,
-             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
-             count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
+    validate_summary_words(validate, summary);
+    snprintf(set.summary, sizeof set.summary, "%s", summary);
     text_clean(set.summary, ' ');
     if (status == 0) {
+        add_conformance(&set, validate);
         add_machine(&set, validate);
         status = export_write(stream, format, &set, &err);
     }

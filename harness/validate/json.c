@@ -217,6 +217,23 @@ static json_t *counts_json(const struct validate *validate)
     return o;
 }
 
+static json_t *conformance_json(const struct validate *validate)
+{
+    const struct validate_conformance *cases = validate->conformance;
+    json_t *o = cases ? json_object() : json_null();
+
+    if (!cases)
+        return o;
+    set(o, "required", text(validate->profile->requires.conformance));
+    set(o, "verdict", text(validate_verdict_words[cases->verdict]));
+    set(o, "reason", known(cases->why));
+    set(o, "cases", json_integer((json_int_t)cases->cases));
+    set(o, "passed", json_integer((json_int_t)cases->passed));
+    set(o, "failed", json_integer((json_int_t)cases->failed));
+    set(o, "skipped", json_integer((json_int_t)cases->skipped));
+    return o;
+}
+
 int validate_json(FILE *stream, const struct validate *validate)
 {
     json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
@@ -241,6 +258,7 @@ int validate_json(FILE *stream, const struct validate *validate)
     set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     add_machine(root, &validate->report->file[0].run);
     set(root, "binding", counts_json(validate));
+    set(root, "conformance", conformance_json(validate));
     set(root, "limits", limits);
     set(root, "unknown", unknown);
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));

@@ -341,10 +341,13 @@ int validate_judge(struct validate *validate)
             ++binding;
         }
     }
+    const enum validate_verdict cases =
+        validate->conformance ? validate->conformance->verdict : VALIDATE_PASS;
     /* A profile that binds nobody accepts nobody. */
-    validate->machine = validate->count[VALIDATE_FAIL] > 0 ? VALIDATE_REJECTED
-                        : binding > 0 && validate->count[VALIDATE_PASS] == binding
-                            ? VALIDATE_ACCEPTED
-                            : VALIDATE_NOT_SHOWN;
+    validate->machine =
+        validate->count[VALIDATE_FAIL] > 0 || cases == VALIDATE_FAIL ? VALIDATE_REJECTED
+        : binding > 0 && validate->count[VALIDATE_PASS] == binding && cases == VALIDATE_PASS
+            ? VALIDATE_ACCEPTED
+            : VALIDATE_NOT_SHOWN;
     return 0;
 }

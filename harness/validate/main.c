@@ -14,7 +14,7 @@
 static const char NAME[] = "lockstep validate";
 
 struct arguments {
-    const char *profile, *node;
+    const char *profile, *node, *conformance;
     char **files;
     size_t n_files, format;
     bool run;
@@ -22,7 +22,7 @@ struct arguments {
     uint64_t seen;
 };
 
-enum { KEY_DEVICES = 256 };
+enum { KEY_DEVICES = 256, KEY_CONFORMANCE };
 static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
@@ -46,6 +46,8 @@ static const struct argp_option option_table[] = {
      "What to print (default text): md for a job's summary, annotations for GitHub Actions", 0},
     {"node", 'N', "NAME", 0,
      "What the verdict calls the machine (default: nothing; no host name is read)", 0},
+    {"conformance", KEY_CONFORMANCE, "FILE", 0,
+     "What `lockstep check --format json` said of these devices, if the profile requires it", 0},
     {"run", 'r', NULL, 0, "Measure what the profile needs, instead of reading records", 0},
     {"minutes", 'm', "M", 0,
      "Measure, and end after M minutes: what was not measured by then is no PASS", 0},
@@ -74,7 +76,8 @@ static const char documentation[] =
     "sweep does: as many launches as the profile requires or its limits take. --minutes M, which "
     "means --run, takes more launches, or shorter ones, so that they fit; a launch that is under "
     "way "
-    "when the time is over is dropped.\n\n"
+    "when the time is over is dropped. If the profile requires conformance, the cases are run "
+    "before that.\n\n"
     "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
     "3 NOT SHOWN; 130 interrupted.";
 
@@ -123,6 +126,9 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
         return command_bad_option(state,
                                   "'%.60s': --run and --minutes measure, and take no records",
                                   arguments->files[0]);
+    if (arguments->run && arguments->conformance)
+        return command_bad_option(state, "--conformance is of records: --run and --minutes run the "
+                                         "cases themselves");
     if (!arguments->run && (request->devices || request->out || request->bind || request->wait))
         return command_bad_option(state, "--devices, --bind, --wait and --out are of --run");
     if (!arguments->run && arguments->n_files == 0)
@@ -163,6 +169,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'o':
         arguments->request.out = value;
         return 0;
+    case KEY_CONFORMANCE:
+        arguments->conformance = value;
+        return 0;
     case KEY_DEVICES:
         arguments->request.devices = value;
         return 0;
@@ -197,10 +206,13 @@ static int judge(const struct arguments *arguments, struct validate *validate)
     return EXIT_MISUSE;
 }
 
-/* The records of n files, held against the profile; the exit status. */
+/* The records of n files, and what is known of the cases, held against the profile; the exit
+ * status. */
 static int judge_files(const struct arguments *arguments, const struct profile *profile,
-                       const struct validate_need *need, char *const files[], size_t n)
+                       const struct validate_need *need, char *const files[], size_t n,
+                       const char *cases)
 {
+    struct validate_conformance conformance;
     struct text_error why = {{0}};
     struct report report;
     int status = validate_open(NAME, files, n, &report);
@@ -209,9 +221,15 @@ static int judge_files(const struct arguments *arguments, const struct profile *
         command_complain(NAME, "%s", why.text);
         status = EXIT_MISUSE;
     }
+    if (status == 0 && profile->requires.conformance)
+        status = validate_conformance(NAME, cases, profile, &report.file[0].run, &conformance);
     if (status == 0) {
-        struct validate validate = {
-            .profile = profile, .report = &report, .need = need, .node = arguments->node};
+        struct validate validate = {.profile = profile,
+                                    .report = &report,
+                                    .conformance =
+                                        profile->requires.conformance ? &conformance : NULL,
+                                    .need = need,
+                                    .node = arguments->node};
 
         status = judge(arguments, &validate);
         free(validate.judged);
@@ -258,33 +276,40 @@ static int choose_file(const struct arguments *arguments, char folder[PATH_BYTES
 
 /* What nobody named is kept only if somebody will want to look at it. */
 static void keep_file(const struct arguments *arguments, const char *folder, const char *file,
-                      int status)
+                      const char *cases, int status)
 {
     const bool temporary = !arguments->request.out;
 
-    if (temporary && status == EXIT_PASSED)
+    if (temporary && status == EXIT_PASSED) {
         unlink(file);
+        unlink(cases);
+    }
     if (temporary && rmdir(folder) == 0)
         return;
     if (access(file, R_OK) == 0)
         command_complain(NAME, "the records are in %s", file);
+    if (access(cases, R_OK) == 0)
+        command_complain(NAME, "what became of the cases is in %s", cases);
 }
 
 static int measure(const struct arguments *arguments, const struct profile *profile,
                    const struct validate_need *need)
 {
     struct validate_request request = arguments->request;
-    char folder[PATH_BYTES] = "", file[PATH_BYTES] = "";
+    char folder[PATH_BYTES] = "", file[PATH_BYTES] = "", cases[PATH_BYTES + 8];
     char *files[] = {file};
     int status = choose_file(arguments, folder, file);
 
     if (status != 0)
         return status;
+    snprintf(cases, sizeof cases, "%s.check", file);
     request.out = file;
+    request.cases = cases;
     status = validate_measure(NAME, &request, profile, need);
     if (status == 0)
-        status = judge_files(arguments, profile, need, files, 1);
-    keep_file(arguments, folder, file, status);
+        status = judge_files(arguments, profile, need, files, 1,
+                             access(cases, R_OK) == 0 ? cases : NULL);
+    keep_file(arguments, folder, file, cases, status);
     return status;
 }
 
@@ -323,9 +348,9 @@ int validate_main(int argc, char **argv)
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;
     }
-    status = arguments.run
-                 ? run(&arguments, profile)
-                 : judge_files(&arguments, profile, NULL, arguments.files, arguments.n_files);
+    status = arguments.run ? run(&arguments, profile)
+                           : judge_files(&arguments, profile, NULL, arguments.files,
+                                         arguments.n_files, arguments.conformance);
     profile_free(profile);
     return status;
 }

@@ -42,6 +42,8 @@ int validate_markdown(FILE *stream, const struct validate *validate)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     const size_t *count = validate->count;
+    const struct validate_conformance *cases = validate->conformance;
+    char words[VALIDATE_TEXT];
 
     text_print(&out, "### Machine%s%s: %s\n\n", validate->node ? " " : "",
                validate->node ? validate->node : "", validate_machine_words[validate->machine]);
@@ -50,6 +52,11 @@ int validate_markdown(FILE *stream, const struct validate *validate)
                "UNMEASURED, %zu INVALID.\n",
                validate->profile->name, count[VALIDATE_PASS], count[VALIDATE_FAIL],
                count[VALIDATE_OPEN], count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
+    if (cases) {
+        validate_conformance_words(validate, words);
+        text_print(&out, "\n%s: %s%s%s.\n", validate_verdict_words[cases->verdict], words,
+                   cases->why[0] != '\0' ? ": " : "", cases->why);
+    }
     rows(&out, validate);
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
         text_print(&out, "%s* UNKNOWN: %s\n", i == 0 ? "\n" : "", validate->profile->unknown[i]);

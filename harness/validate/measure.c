@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEVICES_BYTES = 1024 };
+
 struct measuring {
     const char *command;
     const struct validate_need *need;
@@ -27,6 +29,7 @@ struct measuring {
     size_t n, done, ok;
     struct watch watch;
     double seconds; /* all of it; 0: as long as it takes */
+    char devices[DEVICES_BYTES];
 };
 
 static int complain(const struct measuring *measuring, const char *text)
@@ -160,35 +163,32 @@ static void add_cells(struct line *line, const struct validate_need *need)
             add_word(line, "--workload=%s", need->cell[i].workload);
 }
 
-/* What the profile is for, else what a sweep would take: more only if a cell has more. */
-static void add_devices(struct line *line, const struct profile *profile,
-                        const struct validate_need *need, const char *asked)
+/* What was asked for; else what the profile is for; else what a sweep would take, and more only if
+ * a cell has more. */
+static void choose_devices(const struct profile *profile, const struct validate_need *need,
+                           const char *asked, char list[DEVICES_BYTES])
 {
-    char all[64];
-
-    command_default_devices(all, sizeof all);
+    command_default_devices(list, DEVICES_BYTES);
     if (asked)
-        add_word(line, "--devices=%s", asked);
+        snprintf(list, DEVICES_BYTES, "%s", asked);
     else if (profile->match.gpu_model || profile->match.gpus > 0)
-        add_word(line, "--devices=cuda:all");
-    else if (need->devices > strtoull(all + strcspn(all, ":") + 1, NULL, 10))
-        add_word(line, "--devices=virt:%llu", (unsigned long long)need->devices);
-    else
-        add_word(line, "--devices=%s", all);
+        snprintf(list, DEVICES_BYTES, "cuda:all");
+    else if (need->devices > strtoull(list + strcspn(list, ":") + 1, NULL, 10))
+        snprintf(list, DEVICES_BYTES, "virt:%llu", (unsigned long long)need->devices);
 }
 
 static int read_options(struct measuring *measuring, const struct validate_request *request,
-                        const struct profile *profile)
+                        double minutes)
 {
     const struct validate_need *need = measuring->need;
-    const struct level *level = choose_level(need, request->minutes);
+    const struct level *level = choose_level(need, minutes);
     struct line *line = calloc(1, sizeof *line);
     int status;
 
     if (!line)
         return complain(measuring, "no memory for the options");
     add_word(line, "%s", measuring->command);
-    add_devices(line, profile, need, request->devices);
+    add_word(line, "--devices=%s", measuring->devices);
     if (need->backend)
         add_word(line, "--backend=%s", need->backend);
     if (need->communicator)
@@ -337,6 +337,9 @@ static int run_launches(struct measuring *measuring)
     return status;
 }
 
+/* Of the cases, without --minutes; and of the launches, where the cases took all of them. */
+static const double MOST_SECONDS = 604800, LEAST_SECONDS = 0.001;
+
 /* A machine without these devices is another one: that is no verdict, and nothing to skip. */
 static int find_devices(struct measuring *measuring)
 {
@@ -345,17 +348,36 @@ static int find_devices(struct measuring *measuring)
     return status == 0 || status == EXIT_INTERRUPTED ? status : EXIT_MISUSE;
 }
 
+/* The cases that the profile requires. The rest of the time is for the launches: their level is
+ * chosen again. */
+static int run_cases(struct measuring *measuring, const struct validate_request *request,
+                     const char *cases)
+{
+    const double most = measuring->seconds > 0 ? measuring->seconds : MOST_SECONDS;
+    const int status =
+        validate_check(measuring->command, cases, measuring->devices, most, request->cases);
+    const double left = measuring->seconds - watch_seconds(&measuring->watch);
+
+    if (status != 0 || measuring->seconds <= 0)
+        return status;
+    measuring->seconds = left > LEAST_SECONDS ? left : LEAST_SECONDS;
+    return read_options(measuring, request, measuring->seconds / 60.0);
+}
+
 static int run(struct measuring *measuring, const struct validate_request *request,
                const struct profile *profile)
 {
     struct text_error why = {""};
     int status, ended;
 
-    status = read_options(measuring, request, profile);
+    choose_devices(profile, measuring->need, request->devices, measuring->devices);
+    status = read_options(measuring, request, request->minutes);
     if (status == 0)
         status = find_devices(measuring);
     if (status == 0 && validate_match_run(profile, &measuring->run, "this machine has", &why) != 0)
         status = complain(measuring, why.text);
+    if (status == 0 && profile->requires.conformance)
+        status = run_cases(measuring, request, profile->requires.conformance);
     if (status == 0)
         status = describe(measuring);
     if (status == 0)

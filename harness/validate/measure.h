@@ -37,9 +37,16 @@ struct validate_request {
     const char *devices; /* NULL: what the profile is for, else one virtual device per core */
     const char *bind;    /* as of a sweep; NULL: its default */
     const char *out;     /* the file; it is made */
+    const char *cases;   /* the file of `lockstep check`, if the profile requires it */
     double minutes;      /* 0: as long as it takes */
     bool wait;           /* for cores that a sweep has */
 };
+
+/* conformance.c: runs the cases on those devices, for at most so long, and path is their result in
+ * JSON, if they came to an end. 0, or an exit status after the complaint; EXIT_INTERRUPTED after a
+ * signal. */
+int validate_check(const char *command, const char *cases, const char *devices, double seconds,
+                   const char *path);
 
 /* Measures it, launch after launch of each cell, until all is done or the time is over; then no
  * launch is kept that was under way. Refuses a machine that the profile is not for before it

@@ -26,6 +26,7 @@ struct profile_match {
 /* What a file of records has to have. */
 struct profile_requires {
     uint64_t launches; /* of each cell; 0: as many as a limit takes */
+    char *conformance; /* cases that have to pass, as of `lockstep check --profile`; NULL: none */
 };
 
 /* Where a metric is taken: all cells with these. NULL, 0: any. */

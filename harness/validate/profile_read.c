@@ -1,6 +1,8 @@
 /* validate/profile_read.c: a profile from its file: YAML by schema, then what its texts mean. */
 #include "validate/profile.h"
 
+#include "check/runner.h"
+
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <math.h>
@@ -25,8 +27,8 @@ static const cyaml_schema_field_t match_fields[] = {
     MAYBE(gpu_model, profile_match),     COUNT(gpus, profile_match),
     COUNT(cores, profile_match),         CYAML_FIELD_END};
 
-static const cyaml_schema_field_t requires_fields[] = {COUNT(launches, profile_requires),
-                                                       CYAML_FIELD_END};
+static const cyaml_schema_field_t requires_fields[] = {
+    COUNT(launches, profile_requires), MAYBE(conformance, profile_requires), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t place_fields[] = {
     MAYBE(workload, profile_place), MAYBE(mode, profile_place),
@@ -317,6 +319,27 @@ static int check_once(const char *path, const struct profile *profile, unsigned 
     return 0;
 }
 
+/* The words that `lockstep check --profile` takes. */
+static int check_conformance(const char *path, const char *cases, struct text_error *why)
+{
+    for (const char *at = cases; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const size_t bytes = strcspn(at, ",");
+        bool known = bytes == 3 && strncmp(at, "all", 3) == 0;
+
+        for (int i = 0; i < RUNNER_PROFILES; ++i)
+            known = known || (strlen(runner_profiles[i].name) == bytes &&
+                              strncmp(at, runner_profiles[i].name, bytes) == 0);
+        if (known)
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "%.100s: requires: conformance: '%.*s' is not one of primitives, dataparallel, "
+                 "ddp or all",
+                 path, (int)(bytes < 40 ? bytes : 40), at);
+        return -1;
+    }
+    return 0;
+}
+
 static int read_meaning(const char *path, struct profile *profile, struct text_error *why)
 {
     if (strcmp(profile->schema, PROFILE_SCHEMA) != 0) {
@@ -324,7 +347,8 @@ static int read_meaning(const char *path, struct profile *profile, struct text_e
                  path, profile->schema, PROFILE_SCHEMA);
         return -1;
     }
-    if (find_places(path, profile, why) != 0)
+    if (find_places(path, profile, why) != 0 ||
+        check_conformance(path, profile->requires.conformance, why) != 0)
         return -1;
     for (unsigned i = 0; i < profile->n_limits; ++i)
         if (read_words(path, &profile->limit[i], why) != 0 ||
@@ -346,6 +370,7 @@ static void clean_texts(struct profile *profile)
 {
     clean(profile->schema);
     clean(profile->name);
+    clean(profile->requires.conformance);
     for (unsigned i = 0; i < profile->n_unknown; ++i)
         clean(profile->unknown[i]);
     for (unsigned i = 0; i < profile->n_limits; ++i) {

@@ -30,11 +30,27 @@ static void say_judged(FILE *stream, const struct validate_judged *judged)
     }
 }
 
+static void say_conformance(FILE *stream, const struct validate *validate)
+{
+    char text[VALIDATE_TEXT + 16], words[VALIDATE_TEXT];
+
+    if (!validate->conformance)
+        return;
+    validate_conformance_words(validate, words);
+    snprintf(text, sizeof text, "%-10s %s", validate_verdict_words[validate->conformance->verdict],
+             words);
+    command_wrap(stream, text, 0, 11, COLUMNS);
+    if (validate->conformance->why[0] == '\0')
+        return;
+    snprintf(text, sizeof text, "           %s", validate->conformance->why);
+    command_wrap(stream, text, 0, 11, COLUMNS);
+}
+
 int validate_text(FILE *stream, const struct validate *validate)
 {
-    const size_t *count = validate->count;
-    char text[512];
+    char text[VALIDATE_TEXT];
 
+    say_conformance(stream, validate);
     for (int binding = 1; binding >= 0; --binding)
         for (unsigned i = 0; i < validate->profile->n_limits; ++i)
             if (validate->judged[i].limit->binding == (binding == 1))
@@ -45,12 +61,7 @@ int validate_text(FILE *stream, const struct validate *validate)
         snprintf(unknown, sizeof unknown, "%-10s %s", "UNKNOWN", validate->profile->unknown[i]);
         command_wrap(stream, unknown, 0, 11, COLUMNS);
     }
-    snprintf(text, sizeof text,
-             "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
-             "UNMEASURED, %zu INVALID",
-             validate_machine_words[validate->machine], validate->profile->name,
-             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
-             count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
+    validate_summary_words(validate, text);
     command_wrap(stream, text, 0, 0, COLUMNS);
     return 0;
 }

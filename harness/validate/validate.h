@@ -3,7 +3,8 @@
  *
  * The main program needs validate_main and profile_main only; the rest is shared by the files of
  * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
- * holds one against the other, links.c says which copies between devices are slow, need.c and
+ * holds one against the other, conformance.c the cases that have to pass,
+ * links.c says which copies between devices are slow, need.c and
  * measure.c measure what a profile is about, mutate.c shows that each limit can fail, and text.c,
  * json.c, markdown.c and export.c write what came of it.
  *
@@ -52,11 +53,19 @@ struct validate_judged {
     char why[VALIDATE_TEXT];          /* OPEN, UNMEASURED, INVALID; of copies also FAIL */
 };
 
+/* The cases that a profile requires, on the machine's devices. */
+struct validate_conformance {
+    enum validate_verdict verdict;
+    size_t cases, passed, failed, skipped; /* 0 cases: nobody knows */
+    char why[VALIDATE_TEXT];               /* of all but PASS */
+};
+
 struct validate_need; /* measure.h */
 
 struct validate {
     const struct profile *profile;
     const struct report *report;
+    const struct validate_conformance *conformance; /* NULL: the profile requires none */
     const struct validate_need *need; /* what had to be measured; NULL: somebody else did */
     const char *node;                 /* what whoever asks calls the machine; NULL: nothing */
     struct validate_judged *judged;   /* of each limit */
@@ -75,6 +84,11 @@ int validate_match(const struct profile *profile, const struct report *report,
 /* The same of one header; subject: "the records are of". */
 int validate_match_run(const struct profile *profile, const struct record_run *run,
                        const char *subject, struct text_error *why);
+/* What a file of `lockstep check --format json` says of the cases that the profile requires, on the
+ * devices of run. path NULL: nobody ran them. 0, or an exit status after the complaint. */
+int validate_conformance(const char *command, const char *path, const struct profile *profile,
+                         const struct record_run *run, struct validate_conformance *conformance);
+
 /* Fills judged, count and machine. 0, or -1: memory is short. The caller frees judged. */
 int validate_judge(struct validate *validate);
 /* One limit, with each number of a launch multiplied by factor, which makes a machine slower. */
@@ -127,6 +141,10 @@ void validate_message_words(const struct validate_judged *judged, char text[VALI
 const char *validate_reason_words(const struct validate_judged *judged);
 /* What to do first about a limit that is no PASS; of a PASS "". */
 const char *validate_action_words(const struct validate_judged *judged);
+/* "conformance of ddp: 66 of 76 cases passed, 0 failed, 10 were skipped" */
+void validate_conformance_words(const struct validate *validate, char text[VALIDATE_TEXT]);
+/* "ACCEPTED by profile my-box: of its binding limits 3 PASS, 0 FAIL, ..; conformance PASS" */
+void validate_summary_words(const struct validate *validate, char text[VALIDATE_TEXT]);
 /* The device that is named; NULL: none is. */
 const struct record_slot *validate_slot(const struct validate_judged *judged);
 

@@ -44,6 +44,20 @@ void validate_number_words(const struct validate_judged *judged, char text[128])
              quantity_words(judged->hi, kind, hi));
 }
 
+void validate_summary_words(const struct validate *validate, char text[VALIDATE_TEXT])
+{
+    const size_t *count = validate->count;
+    const struct validate_conformance *cases = validate->conformance;
+
+    snprintf(text, VALIDATE_TEXT,
+             "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
+             "UNMEASURED, %zu INVALID%s%s",
+             validate_machine_words[validate->machine], validate->profile->name,
+             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
+             count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID], cases ? "; conformance " : "",
+             cases ? validate_verdict_words[cases->verdict] : "");
+}
+
 const struct record_slot *validate_slot(const struct validate_judged *judged)
 {
     const struct record_run *run = judged->point ? judged->point->row->run : NULL;

@@ -64,7 +64,7 @@ compare* | validate | profile | fleet)
 schema: lockstep/profile/1.0
 name: any
 match: {}
-requires: {launches: 5}
+requires: {launches: 5, conformance: primitives}
 limits:
   - metric: step_time
     statistic: floor
@@ -76,9 +76,10 @@ limits:
     date: 2026-11-23
     evidence: measured
 PROFILE
+    "$lockstep" check --devices virt:2 --profile primitives --format json --out c.json >log
     mkdir nodes
     for node in a b c; do
-        "$lockstep" validate --profile p.yaml --format json --node "$node" s.jsonl |
+        "$lockstep" validate --profile p.yaml --conformance c.json --format json --node "$node" s.jsonl |
             sed "s/\(\"run_id\": \"\)./\1$node/" >nodes/$node.json
     done
     ;;
