@@ -118,7 +118,7 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
 
         profile_shipped_words(shipped, sizeof shipped);
         return command_bad_option(state,
-                                  "name a profile: --profile FILE; of those for GPUs by "
+                                  "name a profile: --profile FILE; of those that are shipped by "
                                   "name: %s",
                                   shipped);
     }

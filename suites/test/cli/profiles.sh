@@ -11,10 +11,11 @@ installed=$PWD/at/bin/lockstep
 names='a100-sxm-x8 b200-x8 h100-nvl-x2 h100-sxm-x8 h200-x8 l4 l40s mi300x-x8 t4'
 
 # Without a profile, one line names them.
+learned=ci-zen5-x2
 found=$(cd at/share/lockstep/profiles && echo *)
-[ "$found" = "$(for name in $names; do printf ' %s.yaml' "$name"; done | cut -c2-)" ] || fail "profiles: $found"
-list=$(echo "$names" | sed 's/ /, /g')
-refuse "name a profile: --profile FILE; of those for GPUs by name: $list$" "$installed" validate --run
+[ "$found" = "$(for name in a100-sxm-x8 b200-x8 "$learned" ${names#*b200-x8}; do printf ' %s.yaml' "$name"; done | cut -c2-)" ] || fail "profiles: $found"
+list=$(echo "$names" | sed "s/b200-x8/b200-x8 $learned/; s/ /, /g")
+refuse "name a profile: --profile FILE; of those that are shipped by name: $list$" "$installed" validate --run
 rm -r at/share/lockstep/profiles/[b-z]*
 refuse 'by name: a100-sxm-x8$' "$installed" validate --run
 rm -r at/share
@@ -54,4 +55,16 @@ for name in $names; do
     expect_count "$limits" '^UNMEASURED ' out
     expect_count "$(count_lines '^  - "' "$file")" '^UNKNOWN ' out
 done
+
+# What was learned binds, and can fail; it is for its class of machine alone.
+expect_status 0 "$installed" profile check $learned
+[ "$(wc -l <out)" -eq 2 ] || fail "$learned: $(cat out)"
+expect_count 2 '^    kind: binding$' "$source/profiles/$learned.yaml"
+expect_count 2 '^    evidence: learned$' "$source/profiles/$learned.yaml"
+refuse "the profile is for the class of machine '" "$installed" validate --profile $learned old.jsonl
+class=$(sed -n 's/^  machine_class: //p' "$source/profiles/$learned.yaml")
+sed "s/\"machine_class\":\"[^\"]*\"/\"machine_class\":\"$class\"/" old.jsonl >class.jsonl
+expect_status 3 "$installed" validate --profile $learned class.jsonl
+has 'UNMEASURED product_spread'
+has 'UNMEASURED conformance of all'
 expect_status 2 "$installed" validate --profile h100 old.jsonl
