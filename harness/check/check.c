@@ -137,7 +137,8 @@ static int write_json(FILE *stream, const struct runner_run *run, struct text_er
     if (record_memory_failed())
         return -1;
     if (status != 0)
-        snprintf(err->text, sizeof err->text, "which machine this is could not be read");
+        snprintf(err->text, sizeof err->text,
+                 "which machine this is could not be read, for want of memory or of files");
     return status;
 }
 
