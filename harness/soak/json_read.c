@@ -52,6 +52,8 @@ static void read_speed(const json_t *row, int index, int device, struct selftest
         note(seen, SELFTEST_SPEED, 1, index == device);
     else if (strcmp(speed, soak_speed_words[SOAK_DROPPED_CLOCK]) == 0)
         note(seen, SELFTEST_DROP, (uint64_t)since, index == device);
+    else if (strcmp(speed, soak_speed_words[SOAK_UNJUDGED]) == 0)
+        seen->unjudged = true;
 }
 
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen)

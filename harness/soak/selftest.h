@@ -36,6 +36,7 @@ struct selftest_seen {
     size_t elsewhere;                /* those that name another device, or none */
     uint64_t wrong_bits;             /* bits that differ in the first number that is wrong */
     uint64_t beside;                 /* buckets that were launched while backward went on */
+    bool unjudged;                   /* the speed of a device was not judged */
 };
 
 /* A run of soak with a fault, or without, and what came of it. */

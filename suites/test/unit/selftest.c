@@ -111,3 +111,31 @@ Test(selftest, json)
 
     written(selftest_json, true, wanted);
 }
+
+/* That a speed was not judged is no finding, and no silence either. */
+Test(selftest, a_speed_that_is_not_judged)
+{
+    static const struct {
+        const char *speeds[2];
+        size_t findings;
+        bool unjudged;
+    } rows[] = {{{"as the others", "as the others"}, 0, false},
+                {{"not judged", "as the others"}, 0, true},
+                {{"as the others", "not judged"}, 0, true},
+                {{"as the others", "not shown"}, 0, false},
+                {{"not judged", "SLOW"}, 1, true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct selftest_seen seen = {.status = 0};
+        char text[256];
+        const int bytes =
+            snprintf(text, sizeof text,
+                     "{\"findings\":[],\"devices\":[{\"speed\":\"%s\"},{\"speed\":\"%s\"}]}",
+                     rows[i].speeds[0], rows[i].speeds[1]);
+
+        selftest_read(text, (size_t)bytes, 1, &seen);
+        cr_assert(seen.understood && seen.findings == rows[i].findings, "row %zu", i);
+        cr_assert(seen.unjudged == rows[i].unjudged, "row %zu", i);
+        cr_assert(seen.elsewhere == 0);
+    }
+}
