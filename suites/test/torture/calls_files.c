@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Of a difference: so many bytes before it, and in all. */
+enum { BEFORE = 30, SHOWN = 50 };
+
 enum whole { WHOLE_BYTES, WHOLE_JSON, WHOLE_LINES, WHOLE_PAGE };
 
 /* end: what a page ends with. */
@@ -81,24 +84,37 @@ static size_t fold(char *text, size_t bytes)
     return n;
 }
 
-static bool same(const char *path, char *a, size_t n_a, char *b, size_t n_b)
+/* Where they differ, in words; "": nowhere. */
+static void compare(const char *path, char *a, size_t n_a, char *b, size_t n_b, char where[DIFFERS])
 {
+    size_t at = 0, from;
+
     if (ending_of(path)->clock) {
         n_a = fold(a, n_a);
         n_b = fold(b, n_b);
     }
-    return n_a == n_b && memcmp(a, b, n_a) == 0;
+    while (at < n_a && at < n_b && a[at] == b[at])
+        ++at;
+    if (at == n_a && at == n_b)
+        return;
+    from = at > BEFORE ? at - BEFORE : 0;
+    snprintf(where, DIFFERS, "'%.*s', not '%.*s'", (int)(n_a - from < SHOWN ? n_a - from : SHOWN),
+             a + from, (int)(n_b - from < SHOWN ? n_b - from : SHOWN), b + from);
 }
 
-bool fault_same_files(const char *path, const char *other)
+bool fault_same_files(const char *path, const char *other, char where[DIFFERS])
 {
     size_t n_a = 0, n_b = 0;
     char *a = fault_read(path, &n_a), *b = fault_read(other, &n_b);
-    const bool equal = a && b && same(path, a, n_a, b, n_b);
 
+    where[0] = '\0';
+    if (a && b)
+        compare(path, a, n_a, b, n_b, where);
+    else
+        snprintf(where, DIFFERS, "%s", "one of them is missing");
     free(a);
     free(b);
-    return equal;
+    return where[0] == '\0';
 }
 
 static bool is_json(const char *text, size_t bytes)
@@ -181,13 +197,14 @@ static bool keeps_old(const struct fault_command *command, const char *path, boo
 static bool judge_file(const struct fault_command *command, const char *path, const char *model,
                        char why[256])
 {
+    char where[DIFFERS];
     bool old;
 
     if (!keeps_old(command, path, &old)) {
         snprintf(why, 256, "%.200s lost what it held", path);
         return false;
     }
-    if (old || fault_same_files(path, model) || is_whole(path))
+    if (old || fault_same_files(path, model, where) || is_whole(path))
         return true;
     snprintf(why, 256, "%.200s is not whole", path);
     return false;
@@ -238,7 +255,7 @@ bool fault_old_there(const struct fault_command *command, char why[256])
 /* Every file below ../true/path is in the current folder, the same. */
 bool fault_all_there(const char *path, char why[256])
 {
-    char below[1024], model[1100];
+    char below[1024], model[1100], where[DIFFERS];
     DIR *folder;
     const struct dirent *entry;
     struct stat info;
@@ -255,8 +272,8 @@ bool fault_all_there(const char *path, char why[256])
         snprintf(model, sizeof model, "../true/%s", below);
         if (stat(model, &info) == 0 && S_ISDIR(info.st_mode)) {
             good = fault_all_there(below, why);
-        } else if (!fault_same_files(below, model)) {
-            snprintf(why, 256, "status 0, but %.200s is missing or another", below);
+        } else if (!fault_same_files(below, model, where)) {
+            snprintf(why, 256, "status 0, but %.90s is another: %.130s", below, where);
             good = false;
         }
     }

@@ -80,10 +80,12 @@ static bool judge_failure(const struct fault_command *command, const struct faul
     return why[0] == '\0';
 }
 
-static bool judge_success(const struct fault_end *end, char why[256])
+static bool judge_success(char why[256])
 {
-    if (fault_all_there(".", why) && !fault_same_files("../out", "../true.out"))
-        snprintf(why, 256, "status 0, but standard output is another: %.100s", end->out);
+    char where[DIFFERS];
+
+    if (fault_all_there(".", why) && !fault_same_files("../out", "../true.out", where))
+        snprintf(why, 256, "status 0, but standard output is another: %.130s", where);
     return why[0] == '\0';
 }
 
@@ -114,7 +116,7 @@ enum fault_verdict fault_judge(const struct fault_place *place, const struct fau
     else if (!known)
         snprintf(why, 256, "status %d", WEXITSTATUS(end->status));
     else if (fault_judge_folder(command, ".", why) && fault_old_there(command, why))
-        (void)(WEXITSTATUS(end->status) == 0 ? judge_success(end, why)
+        (void)(WEXITSTATUS(end->status) == 0 ? judge_success(why)
                                              : judge_failure(command, point, end, why));
     if (why[0] != '\0')
         return FAULT_BAD;

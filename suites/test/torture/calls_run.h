@@ -57,7 +57,9 @@ char *fault_read(const char *path, size_t *bytes);
 bool fault_judge_folder(const struct fault_command *command, const char *path, char why[256]);
 bool fault_old_there(const struct fault_command *command, char why[256]);
 bool fault_all_there(const char *path, char why[256]);
-bool fault_same_files(const char *path, const char *other);
+/* where: what differs, with what is before it. */
+enum { DIFFERS = 160 };
+bool fault_same_files(const char *path, const char *other, char where[DIFFERS]);
 
 enum fault_verdict {
     FAULT_SAID,     /* one line, a documented status, nothing lost */
