@@ -4,18 +4,15 @@
 # end within the deadline and a second, with the line that names it and the call, all the same one;
 # and that no process is left. Once more without telling mpirun that others go on: it ends all.
 # DETAILS=1: shows all lines.
+# shellcheck disable=SC2034,SC2154 # mpirun.sh reads and writes them
 set -euo pipefail
 mpirun=$1 mpi=$2 program=$3 module=$4 first=$5 count=$6
 deadline=1000 # ms
-command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
+kind=$mpi # from there on it is that of a call
+# shellcheck source=/dev/null
+. "$(dirname "$0")/mpirun.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export OMPI_MCA_mpi_yield_when_idle=1
-case $mpi in # with go_on processes go on when one of them dies
-openmpi) start=("$mpirun" --allow-run-as-root --oversubscribe --bind-to none) go_on=(--enable-recovery) ;;
-mpich) start=("$mpirun") go_on=(-disable-auto-cleanup) ;;
-*) echo "unknown kind of MPI '$mpi'" >&2 && exit 2 ;;
-esac
 kinds=(allreduce broadcast allgather reducescatter alltoall sum send exchange barrier agree)
 hows=(kill stop late other abort during larger killed)
 sizes=(1 100 961 200000)
@@ -125,7 +122,7 @@ run() {
     wait_until all_ended || true
     # A stopped one never ends: mpirun, which lets all go on, would wait for it.
     pid=$(pid_of "$victim")
-    case $how-$# in stop-1 | during-1) [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true ;; esac
+    case $how-$# in stop-[1-9] | during-[1-9]) [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true ;; esac
     if ! wait_until launcher_ended; then
         stuck=$((stuck + 1))
         kill -KILL "$launcher"
