@@ -3,6 +3,7 @@
 #define HARNESS_CHECK_CROWD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "text/text.h"
 
@@ -22,8 +23,8 @@ int crowd_start(const char *launcher, const char *command, int processes, double
  * anything. *answer is one line, good until the next call; of a lost crowd it is the reason. After
  * the others than CROWD_ANSWERED no process is left, and nothing more can be asked. */
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer);
-/* What a process said when it had begun: "HOST PID LIBRARY"; "": nothing yet. */
-const char *crowd_begun(const struct crowd *crowd, int process);
+/* said_hosts of its processes. */
+int crowd_hosts(const struct crowd *crowd, int each, char ranks[], size_t bytes);
 /* Lets it end, or sees to it. NULL allowed. */
 void crowd_close(struct crowd *crowd);
 

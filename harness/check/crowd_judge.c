@@ -80,9 +80,9 @@ static void add_words(const struct crowd *crowd, char *text, size_t bytes)
                  first);
 }
 
-const char *crowd_begun(const struct crowd *crowd, int process)
+int crowd_hosts(const struct crowd *crowd, int each, char ranks[], size_t bytes)
 {
-    return crowd->said.process[process].begun;
+    return said_hosts(&crowd->said, each, ranks, bytes);
 }
 
 /* An answer counts only if every process has had one, or was kept from it by one that had. */

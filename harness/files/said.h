@@ -71,4 +71,10 @@ void said_who(const struct said *said, int process, char text[SAID_WHO]);
  * ended. */
 int said_silent(const struct said *said, char *text, size_t bytes);
 
+/* ---- hosts.c: where they are ----------------------------------------------------------------- */
+
+/* How many hosts processes with so many ranks each are on, and the ranks of each, "2,2", in the
+ * order of the first process of each; 0: one has not begun, and the text is as it was. */
+int said_hosts(const struct said *said, int each, char ranks[], size_t bytes);
+
 #endif

@@ -127,27 +127,10 @@ static int judge(const struct launch_output *output, const struct said *said,
 static void note_hosts(const struct said *said, const struct cell_config *config,
                        struct record_cell *cell)
 {
-    const char *host[SAID_PROCESSES];
-    int ranks[SAID_PROCESSES] = {0}, hosts = 0;
-    size_t used = 0;
-
-    for (int p = 0; p < said->n; ++p) {
-        const char *begun = said->process[p].begun;
-        const size_t length = strcspn(begun, " ") + 1;
-        int h = 0;
-
-        if (!said->process[p].has[SAID_BEGUN])
-            return;
-        while (h < hosts && strncmp(host[h], begun, length) != 0)
-            ++h;
-        hosts += h == hosts;
-        host[h] = begun;
-        ranks[h] += (int)config->per_process;
-    }
-    cell->hosts = hosts;
-    for (int h = 0; h < hosts && used < sizeof cell->host_ranks; ++h)
-        used += (size_t)snprintf(cell->host_ranks + used, sizeof cell->host_ranks - used, "%s%d",
-                                 h > 0 ? "," : "", ranks[h]);
+    cell->hosts =
+        said_hosts(said, (int)config->per_process, cell->host_ranks, sizeof cell->host_ranks);
+    if (cell->hosts == 0)
+        return;
     const char *pid = strchr(said->process[0].begun, ' ');
     const char *library = pid ? strchr(pid + 1, ' ') : NULL;
 

@@ -9,15 +9,7 @@
 #include "train/train.h"
 #include "workload_list.h"
 
-enum {
-    MAX_BATCH = 1 << 20,
-    MAX_EPOCHS = 1000000,
-    KEY_HEADER = 256,
-    KEY_AGAINST_COMMUNICATOR,
-    KEY_LAUNCHER,
-    KEY_PER_PROCESS,
-    KEY_TIMEOUT
-};
+enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256, KEY_AGAINST_COMMUNICATOR };
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
                          size_t bytes, const char *arg)
@@ -69,21 +61,6 @@ static error_t parse_mode(const struct argp_state *state, const char *arg,
     options->dp = status == 0 && index == 0;
     options->ddp = index == 1;
     return status;
-}
-
-/* Ranks in processes. */
-static error_t parse_processes(int key, const char *arg, const struct argp_state *state,
-                               struct train_options *options)
-{
-    if (key == KEY_PER_PROCESS)
-        return parse_size(state, "per-process", arg, 1, DP_MAX_SLOTS, &options->per_process);
-    if (key == KEY_TIMEOUT)
-        return parse_real(state, "timeout", arg, 1, 86400, &options->timeout);
-    if (arg[0] == '\0' || strlen(arg) >= sizeof options->launcher)
-        return command_bad_option(state, "--launcher: empty, or longer than %zu characters",
-                                  sizeof options->launcher - 1);
-    launcher_text(arg, options->launcher);
-    return 0;
 }
 
 static error_t parse_prefetch(const struct argp_state *state, const char *arg,
@@ -158,10 +135,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_prefetch(state, arg, o);
     case 'w':
         return parse_mode(state, arg, o);
-    case KEY_LAUNCHER:
-    case KEY_PER_PROCESS:
-    case KEY_TIMEOUT:
-        return parse_processes(key, arg, state, o);
+    case LAUNCHER_KEY:
+    case LAUNCHER_KEY_EACH:
+    case LAUNCHER_KEY_TIMEOUT:
+        return launcher_option(key, arg, state, &o->processes);
     case KEY_HEADER:
         o->header = true;
         return 0;
@@ -194,19 +171,7 @@ static const struct argp_option option_table[] = {
      .key = 'w',
      .arg = "MODE",
      .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
-    {.name = "launcher",
-     .key = KEY_LAUNCHER,
-     .arg = "COMMAND",
-     .doc = "--mode ddp with its ranks in several processes: mpirun, srun, or a command of words, "
-            "in which {n} is the number of processes"},
-    {.name = "per-process",
-     .key = KEY_PER_PROCESS,
-     .arg = "D",
-     .doc = "with --launcher: devices of each process (default 1); --devices are those of all"},
-    {.name = "timeout",
-     .key = KEY_TIMEOUT,
-     .arg = "S",
-     .doc = "with --launcher: seconds that a process waits for another one (default 60)"},
+    LAUNCHER_OPTIONS("--mode ddp"),
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     {.name = "epochs",
@@ -350,5 +315,6 @@ int train_parse(int argc, char **argv, struct train_options *options)
 
     if (status == 0)
         status = train_check_launched(argv[0], options);
-    return status || options->launcher[0] != '\0' ? status : check_communicators(argv[0], options);
+    return status || options->processes.launcher[0] != '\0' ? status
+                                                            : check_communicators(argv[0], options);
 }

@@ -67,9 +67,9 @@ static json_t *missing(const struct dataset *data)
 static int put_world(json_t *o, const struct train_options *options,
                      const struct train_world_about *about)
 {
-    int failed = json_object_set_new(o, "launcher", json_string(options->launcher));
+    int failed = json_object_set_new(o, "launcher", json_string(options->processes.launcher));
 
-    failed |= json_object_set_new(o, "per_process", count(options->per_process));
+    failed |= json_object_set_new(o, "per_process", count(options->processes.per_process));
     failed |= json_object_set_new(o, "processes", json_integer(about->processes));
     failed |= json_object_set_new(o, "hosts", json_integer(about->hosts));
     failed |= json_object_set_new(o, "host_ranks", json_string(about->host_ranks));

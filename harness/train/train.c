@@ -113,8 +113,8 @@ static int open_data(struct session *s)
 
 static size_t count_ranks(const struct session *s)
 {
-    return s->options.launcher[0] != '\0' ? (size_t)device_list_count(s->options.devices)
-                                          : (size_t)dp_group_size(s->group);
+    return s->options.processes.launcher[0] != '\0' ? (size_t)device_list_count(s->options.devices)
+                                                    : (size_t)dp_group_size(s->group);
 }
 
 /* As many rows for every rank, so that the mean over ranks is the mean over rows. */
@@ -148,7 +148,7 @@ static int open_devices(struct session *s)
 {
     const struct train_options *o = &s->options;
     /* Of ranks in processes it has one with what they have in the end. */
-    const bool apart = o->launcher[0] != '\0';
+    const bool apart = o->processes.launcher[0] != '\0';
     const struct dp_group_config one = {.devices = apart ? "virt:1" : o->devices,
                                         .backend = o->backend,
                                         .communicator = command_given(o->communicator)};
@@ -210,7 +210,7 @@ static int open_world(struct session *s)
 {
     struct dp_error err = {0};
 
-    if (s->options.launcher[0] == '\0' ||
+    if (s->options.processes.launcher[0] == '\0' ||
         train_world_open(&s->options, &s->data, &s->world, &err) == 0)
         return 0;
     return command_core_error(s->command, &err);

@@ -7,7 +7,7 @@
 #include "dataset.h"
 #include "dp.h"
 #include "loader.h"
-#include "record/launcher.h"
+#include "record/launcher_options.h"
 #include "train/ranks.h"
 #include "workload.h"
 
@@ -25,12 +25,8 @@ struct train_options {
     double lr, momentum;               /* lr NAN: not given, the model's own */
     double require;                    /* percent that the median must reach; negative: none */
     bool no_prefetch, dp, ddp, header; /* dp: --mode dp was said */
-    /* Ranks in processes: how they are started, "": in this one; devices of each; seconds that one
-     * waits for another. */
-    char launcher[LAUNCHER_BYTES];
-    size_t per_process;
-    double timeout;
-    uint64_t seen; /* options that were given */
+    struct launcher_options processes; /* that have the ranks */
+    uint64_t seen;                     /* options that were given */
 };
 
 /* 0, or an exit status after one line on stderr. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/join.h"
+#include "check/operations.h"
 #include "check/worker.h"
 #include "command/command.h"
 #include "files/digest.h"
@@ -26,25 +26,18 @@ struct trainee {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static const char *text_of(const json_t *request, const char *name)
-{
-    const char *text = json_string_value(json_object_get(request, name));
-
-    return text ? text : "";
-}
-
 static void read_options(struct trainee *t, const json_t *request)
 {
     struct train_options *o = &t->options;
 
-    snprintf(o->model, sizeof o->model, "%s", text_of(request, "model"));
-    snprintf(o->data, sizeof o->data, "%s", text_of(request, "data"));
-    snprintf(o->devices, sizeof o->devices, "%s", text_of(request, "devices"));
-    snprintf(o->backend, sizeof o->backend, "%s", text_of(request, "backend"));
+    snprintf(o->model, sizeof o->model, "%s", operations_text(request, "model"));
+    snprintf(o->data, sizeof o->data, "%s", operations_text(request, "data"));
+    snprintf(o->devices, sizeof o->devices, "%s", operations_text(request, "devices"));
+    snprintf(o->backend, sizeof o->backend, "%s", operations_text(request, "backend"));
     o->header = json_is_true(json_object_get(request, "header"));
     o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
     o->batch = (size_t)json_integer_value(json_object_get(request, "batch"));
-    o->per_process = (size_t)json_integer_value(json_object_get(request, "each"));
+    o->processes.per_process = (size_t)json_integer_value(json_object_get(request, "each"));
     o->lr = json_real_value(json_object_get(request, "lr"));
     o->momentum = json_real_value(json_object_get(request, "momentum"));
     o->ddp = true;
@@ -74,26 +67,28 @@ static int open_data(struct trainee *t, const char *wanted, struct dp_error *err
 }
 
 /* What only this process may have against it: so nobody waits for it in a call of all. */
-static int do_open(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     int status;
 
     read_options(t, request);
-    if ((status = open_data(t, text_of(request, "digest"), err)))
+    if ((status = open_data(t, operations_text(request, "digest"), err)))
         return status;
     *ok = json_object();
     return 0;
 }
 
-static int do_group(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_group(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     struct dp_group_config config = {.devices = t->options.devices,
                                      .backend = t->options.backend,
                                      .world = dp_mpi_world(t->worker.mpi)};
     int status;
 
     (void)request;
-    share_cores(t->worker.mpi, (int)t->options.per_process, &config);
+    share_cores(t->worker.mpi, (int)t->options.processes.per_process, &config);
     if ((status = dp_group_open(&config, &t->group, err)))
         return status;
     *ok = json_pack("{s:s, s:s, s:s, s:b}", "backend", dp_group_backend(t->group), "communicator",
@@ -103,24 +98,25 @@ static int do_group(struct trainee *t, const json_t *request, json_t **ok, struc
 }
 
 /* Everything anew: a seed has nothing from the one before it. */
-static int do_start(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_start(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     const struct train_options *o = &t->options;
     const size_t world = (size_t)dp_group_world(t->group);
     const struct train_side_config config = {.model = &t->model,
-                                             .batch = o->batch / world * o->per_process,
+                                             .batch = o->batch / world * o->processes.per_process,
                                              .lr = o->lr,
                                              .momentum = o->momentum,
                                              .ddp = true,
                                              .mpi = t->worker.mpi};
-    const uint64_t seed = strtoull(text_of(request, "seed"), NULL, 10);
+    const uint64_t seed = strtoull(operations_text(request, "seed"), NULL, 10);
     int status;
 
     train_side_close(&t->side);
     loader_close(t->loader);
     t->loader = NULL;
     if ((status = train_side_open(&t->side, t->group, &config, err)) ||
-        (status = train_values_put(&t->side, text_of(request, "values"), err)) ||
+        (status = train_values_put(&t->side, operations_text(request, "values"), err)) ||
         (status = train_side_spread(&t->side, err)) ||
         (status = train_loader_open(o, &t->data, seed, world, false, &t->loader, err)))
         return status;
@@ -128,16 +124,19 @@ static int do_start(struct trainee *t, const json_t *request, json_t **ok, struc
     return 0;
 }
 
-static int do_epoch(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_epoch(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
+
     (void)err;
     loader_start(t->loader, (uint64_t)json_integer_value(json_object_get(request, "epoch")));
     *ok = json_object();
     return 0;
 }
 
-static int do_steps(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     const json_int_t n = json_integer_value(json_object_get(request, "n"));
     json_t *losses = json_array();
     struct loader_batch batch;
@@ -164,8 +163,9 @@ static int do_steps(struct trainee *t, const json_t *request, json_t **ok, struc
 }
 
 /* All have them; one says them. */
-static int do_values(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err)
+static int do_values(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     const bool first = dp_mpi_rank(t->worker.mpi) == 0;
     char digest[DIGEST_HEX], *values;
     int status = train_side_agree(&t->side, err);
@@ -185,70 +185,23 @@ static int do_values(struct trainee *t, const json_t *request, json_t **ok, stru
 
 static json_t *answer(void *self, json_t *request)
 {
-    static const struct {
-        const char *op;
-        int (*run)(struct trainee *t, const json_t *request, json_t **ok, struct dp_error *err);
-    } ops[] = {{"open", do_open},   {"group", do_group}, {"start", do_start},
-               {"epoch", do_epoch}, {"steps", do_steps}, {"values", do_values}};
-    struct trainee *t = self;
-    const struct dp_mpi *mpi = t->worker.mpi;
-    const int own = dp_mpi_rank(mpi);
-    struct dp_error err = {0};
-    json_t *ok = NULL;
-    char text[300];
-    int status = DP_EINVAL;
+    static const struct operation ops[] = {{"open", do_open},   {"group", do_group},
+                                           {"start", do_start}, {"epoch", do_epoch},
+                                           {"steps", do_steps}, {"values", do_values}};
+    const struct trainee *t = self;
 
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i)
-        if (strcmp(text_of(request, "op"), ops[i].op) == 0)
-            status = ops[i].run(t, request, &ok, &err);
-    if (status == 0)
-        return ok ? json_pack("{s:o}", "ok", ok) : NULL;
-    snprintf(text, sizeof text, "process %d of %d (host %s, process %ld): %s", own,
-             dp_mpi_size(mpi), dp_mpi_host(mpi, own), dp_mpi_pid(mpi, own), err.text);
-    return json_pack("{s:{s:i, s:s}}", "error", "status", status, "text", text);
+    return operations_answer(t->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
 }
 
-/* What all must have alike. */
-static const struct {
-    const char *name, *words;
-} alike[] = {{"backend", "another backend"},
-             {"library", "another MPI library"},
-             {"losses", "other losses"},
-             {"digest", "other parameters"}};
-
-static json_t *differs(const struct trainee *t, int process, const char *words)
-{
-    const struct dp_mpi *mpi = t->worker.mpi;
-    char text[300];
-
-    snprintf(text, sizeof text, "process %d of %d (host %s, process %ld) has %s than process 0",
-             process, dp_mpi_size(mpi), dp_mpi_host(mpi, process), dp_mpi_pid(mpi, process), words);
-    return json_pack("{s:{s:i, s:s}}", "error", "status", DP_EFAULT, "text", text);
-}
-
-/* One for all. NULL: no memory. */
 static json_t *join(void *self, json_t *const answers[], int n)
 {
-    json_t *first = json_object_get(answers[0], "ok");
-    const int failed = join_failed(answers, n);
+    static const struct alike alike[] = {{"backend", "another backend"},
+                                         {"library", "another MPI library"},
+                                         {"losses", "other losses"},
+                                         {"digest", "other parameters"}};
+    const struct trainee *t = self;
 
-    if (failed >= 0)
-        return json_incref(answers[failed]);
-    for (int p = 1; p < n; ++p) {
-        json_t *ok = json_object_get(answers[p], "ok");
-
-        for (size_t i = 0; i < sizeof alike / sizeof alike[0]; ++i) {
-            json_t *a = json_object_get(first, alike[i].name);
-            json_t *b = json_object_get(ok, alike[i].name);
-
-            if (a != b && !json_equal(a, b))
-                return differs(self, p, alike[i].words);
-        }
-        if (json_is_true(json_object_get(ok, "oversubscribed")) &&
-            json_object_set_new(first, "oversubscribed", json_true()))
-            return NULL;
-    }
-    return json_incref(answers[0]);
+    return operations_join(t->worker.mpi, alike, sizeof alike / sizeof alike[0], answers, n);
 }
 
 int trainee_main(int argc, char **argv)

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/crowd.h"
+#include "check/ask.h"
 #include "command/device_list.h"
 #include "files/digest.h"
-#include "files/said.h"
 #include "measure/watch.h"
 
 /* As long may a request for steps take: someone looks, and may want to stop. */
@@ -17,61 +16,13 @@ static const double soon = 0.25;
 
 struct train_world {
     const struct train_options *options;
-    struct crowd *crowd;
+    struct ask ask;
     struct train_world_about about;
     int ranks;
-    long long id; /* of the last request */
-    float *loss;  /* of steps that were made: [taken, made) are not used yet */
+    float *loss; /* of steps that were made: [taken, made) are not used yet */
     size_t made, taken, room;
     size_t at_once, left; /* steps of a request; that the epoch still has */
 };
-
-/* ---- requests -------------------------------------------------------------------------------- */
-
-static int lost(const char *why, struct dp_error *err)
-{
-    return dp_fail(err, DP_EFAULT, "%.230s", why);
-}
-
-/* The content of an answer; NULL and *err. */
-static json_t *read_answer(const char *text, struct dp_error *err)
-{
-    json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
-    const json_t *error = json_object_get(answer, "error");
-    const char *why = json_string_value(json_object_get(error, "text"));
-    const int status = (int)json_integer_value(json_object_get(error, "status"));
-
-    if (why)
-        dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
-    else if (!ok)
-        lost("what the processes answered cannot be read", err);
-    else
-        json_incref(ok);
-    json_decref(answer);
-    return why ? NULL : ok;
-}
-
-/* Takes the request. */
-static json_t *ask(struct train_world *world, const char *op, json_t *request, struct dp_error *err)
-{
-    const char *answer = NULL;
-    json_t *ok = NULL;
-    char *line = NULL;
-
-    ++world->id;
-    if (json_object_set_new(request, "id", json_integer(world->id)) == 0 &&
-        json_object_set_new(request, "op", json_string(op)) == 0)
-        line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
-    json_decref(request);
-    if (!line)
-        dp_fail(err, DP_ENOMEM, "no memory for a request");
-    else if (crowd_ask(world->crowd, world->id, line, &answer) == CROWD_LOST)
-        lost(answer, err);
-    else
-        ok = read_answer(answer, err);
-    free(line);
-    return ok;
-}
 
 /* ---- the begin ------------------------------------------------------------------------------- */
 
@@ -79,36 +30,13 @@ static json_t *open_request(const struct train_options *o, const char *digest)
 {
     char devices[sizeof o->devices];
 
-    if (device_list_first(o->devices, o->per_process, devices, sizeof devices))
+    if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices))
         return NULL;
     return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:f, s:f, s:b, s:s}", "model", o->model,
                      "data", o->data, "header", o->header, "devices", devices, "backend",
-                     o->backend, "each", (int)o->per_process, "batch", (json_int_t)o->batch, "lr",
-                     o->lr, "momentum", o->momentum, "prefetch", !o->no_prefetch, "digest", digest);
-}
-
-/* Ranks of each host, in the order of the first process of each. */
-static void note_hosts(struct train_world *world)
-{
-    struct train_world_about *about = &world->about;
-    const char *host[SAID_PROCESSES];
-    int ranks[SAID_PROCESSES] = {0};
-    size_t used = 0;
-
-    for (int p = 0; p < about->processes; ++p) {
-        const char *begun = crowd_begun(world->crowd, p);
-        const size_t length = strcspn(begun, " ") + 1;
-        int h = 0;
-
-        while (h < about->hosts && strncmp(host[h], begun, length) != 0)
-            ++h;
-        about->hosts += h == about->hosts;
-        host[h] = begun;
-        ranks[h] += (int)world->options->per_process;
-    }
-    for (int h = 0; h < about->hosts && used < sizeof about->host_ranks; ++h)
-        used += (size_t)snprintf(about->host_ranks + used, sizeof about->host_ranks - used, "%s%d",
-                                 h > 0 ? "," : "", ranks[h]);
+                     o->backend, "each", (int)o->processes.per_process, "batch",
+                     (json_int_t)o->batch, "lr", o->lr, "momentum", o->momentum, "prefetch",
+                     !o->no_prefetch, "digest", digest);
 }
 
 static void note_about(struct train_world *world, const json_t *ok)
@@ -129,7 +57,8 @@ static void note_about(struct train_world *world, const json_t *ok)
         text_clean(texts[i].to, ' ');
     }
     about->oversubscribed = json_is_true(json_object_get(ok, "oversubscribed"));
-    note_hosts(world);
+    about->hosts = crowd_hosts(world->ask.crowd, (int)world->options->processes.per_process,
+                               about->host_ranks, sizeof about->host_ranks);
 }
 
 static int begin(struct train_world *world, const struct dataset *data, struct dp_error *err)
@@ -141,13 +70,13 @@ static int begin(struct train_world *world, const struct dataset *data, struct d
 
     if (train_data_digest(data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
-    if (crowd_start(o->launcher, "trainee", world->about.processes, o->timeout, &world->crowd,
-                    &why))
-        return lost(why.text, err);
-    if (!(ok = ask(world, "open", open_request(o, digest), err)))
+    if (crowd_start(o->processes.launcher, "trainee", world->about.processes, o->processes.timeout,
+                    &world->ask.crowd, &why))
+        return ask_lost(why.text, err);
+    if (!(ok = ask_crowd(&world->ask, "open", open_request(o, digest), err)))
         return err->status;
     json_decref(ok);
-    if (!(ok = ask(world, "group", json_object(), err)))
+    if (!(ok = ask_crowd(&world->ask, "group", json_object(), err)))
         return err->status;
     note_about(world, ok);
     json_decref(ok);
@@ -165,7 +94,7 @@ int train_world_open(const struct train_options *options, const struct dataset *
         return dp_fail(err, DP_ENOMEM, "out of memory");
     w->options = options;
     w->ranks = device_list_count(options->devices);
-    w->about.processes = w->ranks / (int)options->per_process;
+    w->about.processes = w->ranks / (int)options->processes.per_process;
     if ((status = begin(w, data, err))) {
         train_world_close(w);
         return status;
@@ -178,7 +107,7 @@ void train_world_close(struct train_world *world)
 {
     if (!world)
         return;
-    crowd_close(world->crowd);
+    crowd_close(world->ask.crowd);
     free(world->loss);
     free(world);
 }
@@ -195,15 +124,6 @@ const struct train_world_about *train_world_about(const struct train_world *worl
 
 /* ---- a training ------------------------------------------------------------------------------ */
 
-/* An answer that says no more than that all went well. */
-static int ask_for(struct train_world *world, const char *op, json_t *request, struct dp_error *err)
-{
-    json_t *ok = ask(world, op, request, err);
-
-    json_decref(ok);
-    return ok ? 0 : err->status;
-}
-
 int train_world_start(struct train_world *world, struct train_side *side, uint64_t seed,
                       struct dp_error *err)
 {
@@ -214,8 +134,8 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
         return err->status;
     snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
     world->at_once = 1;
-    status =
-        ask_for(world, "start", json_pack("{s:s, s:s}", "seed", number, "values", values), err);
+    status = ask_crowd_for(&world->ask, "start",
+                           json_pack("{s:s, s:s}", "seed", number, "values", values), err);
     free(values);
     return status;
 }
@@ -232,7 +152,7 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
         world->loss = loss;
         world->room = steps;
     }
-    return ask_for(world, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
+    return ask_crowd_for(&world->ask, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
 }
 
 /* Losses as the bits of their numbers, which may be none that JSON has. */
@@ -241,7 +161,7 @@ static int take_losses(struct train_world *world, const json_t *ok, size_t n, st
     const json_t *losses = json_object_get(ok, "losses");
 
     if (json_array_size(losses) != n)
-        return lost("the processes did not make the steps that were asked for", err);
+        return ask_lost("the processes did not make the steps that were asked for", err);
     world->made = n;
     world->taken = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -261,9 +181,9 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     int status;
 
     if (n == 0)
-        return lost("the epoch has no step any more", err);
+        return ask_lost("the epoch has no step any more", err);
     watch_start(&watch);
-    ok = ask(world, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
+    ok = ask_crowd(&world->ask, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
     seconds = watch_seconds(&watch);
     watch_close(&watch);
     if (!ok)
@@ -295,13 +215,13 @@ bool train_world_settled(const struct train_world *world)
 
 int train_world_read(struct train_world *world, struct train_side *side, struct dp_error *err)
 {
-    json_t *ok = ask(world, "values", json_object(), err);
+    json_t *ok = ask_crowd(&world->ask, "values", json_object(), err);
     const char *values = json_string_value(json_object_get(ok, "values"));
     int status = ok ? 0 : err->status;
 
     if (status == 0)
         status = values ? train_values_put(side, values, err)
-                        : lost("the processes gave no parameters", err);
+                        : ask_lost("the processes gave no parameters", err);
     json_decref(ok);
     return status;
 }

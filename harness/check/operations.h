@@ -1,0 +1,32 @@
+/* check/operations.h: what a worker (check/worker.h) does, by name, and one answer for those of all
+ * processes, each of which answers for itself. */
+#ifndef HARNESS_CHECK_OPERATIONS_H
+#define HARNESS_CHECK_OPERATIONS_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "dp_mpi.h"
+
+struct operation {
+    const char *name;
+    /* 0 and what it answers, NULL: no memory; or the status of err. */
+    int (*run)(void *self, const json_t *request, json_t **ok, struct dp_error *err);
+};
+/* The answer of this process; its error says which process it is. NULL: no memory, or no such
+ * operation. */
+json_t *operations_answer(const struct dp_mpi *mpi, const struct operation operation[], size_t n,
+                          void *self, const json_t *request);
+/* A text of a request; "": it has none of that name. */
+const char *operations_text(const json_t *request, const char *name);
+
+/* What all must have alike, and what one has that has another one: "other losses". */
+struct alike {
+    const char *name, *words;
+};
+/* The first error, or which process differs from the first one, or the first one's answer; it says
+ * "oversubscribed" if one of them does. NULL: no memory. */
+json_t *operations_join(const struct dp_mpi *mpi, const struct alike alike[], size_t n_alike,
+                        json_t *const answers[], int n);
+
+#endif
