@@ -18,7 +18,9 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = COMMAND_DEVICES_DOC
      ", at least two; cuda:0,0 are two slots on one GPU (default: one virtual device per core; of "
-     "overlap virt:2+500us, whose transfers take half a millisecond longer)"},
+     "overlap virt:2+500us, whose transfers take half a millisecond longer, or with --launcher "
+     "virt:2)"},
+    LAUNCHER_OPTIONS("overlap"),
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     COMMAND_REQUIRE_OPTION,
@@ -108,6 +110,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                                     sizeof o->communicator);
     case COMMAND_REQUIRE:
         return command_require(state, arg, &a->required);
+    case LAUNCHER_KEY:
+    case LAUNCHER_KEY_EACH:
+    case LAUNCHER_KEY_TIMEOUT:
+        return launcher_option(key, arg, state, &o->processes);
     case 's':
         return parse_bytes(o, arg, state);
     case 'r':
@@ -164,12 +170,13 @@ static int measure(const char *command, struct dp_group *group, const struct ben
 }
 
 /* Memory of late devices is not in order for the bench's own code, and their times mean nothing. */
-static int check_devices(const char *command, struct dp_group *group, struct bench_options *options)
+int bench_check_devices(const char *command, struct dp_group *group, struct bench_options *options,
+                        int n)
 {
     const char *devices = options->devices;
     struct dp_slot_info info;
 
-    if (dp_group_size(group) < 2) {
+    if (n < 2) {
         command_complain(command, "--devices: '%s' has fewer than 2 devices to copy between",
                          devices);
         return EXIT_MISUSE;
@@ -198,7 +205,8 @@ static void complete(struct bench_options *options)
     if (options->rounds == 0)
         options->rounds = options->overlap ? 20 : 40;
     if (options->devices[0] == '\0' && options->overlap)
-        snprintf(options->devices, sizeof options->devices, "virt:2+500us");
+        snprintf(options->devices, sizeof options->devices,
+                 options->processes.launcher[0] == '\0' ? "virt:2+500us" : "virt:2");
     else if (options->devices[0] == '\0')
         command_default_devices(options->devices, sizeof options->devices);
 }
@@ -215,8 +223,9 @@ int bench_main(int argc, char **argv)
             "GPUs against copies from device to device between the same slots.\n"
             "overlap: a step of DistributedDataParallel without its reduction, the reduction "
             "alone, and the whole step: how much communication backward hides.\n\n"
-            "Exit status: 0 all results right, 1 one was wrong or a device is missing, 2 misuse, "
-            "77 skipped: cuda:all where there are no GPUs. Speed never changes it."};
+            "Exit status: 0 all results right, 1 one was wrong, or a device or a process is "
+            "missing, 2 misuse, 77 skipped: cuda:all where there are no GPUs, 130 --launcher was "
+            "interrupted. Speed never changes it."};
     struct arguments arguments = {0};
     struct bench_options *options = &arguments.options;
     struct dp_group *group = NULL;
@@ -225,6 +234,10 @@ int bench_main(int argc, char **argv)
     if ((status = command_parse(&argp, argc, argv, &arguments)))
         return status;
     complete(options);
+    if ((status = bench_check_launched(argv[0], options, arguments.required)))
+        return status;
+    if (options->processes.launcher[0] != '\0')
+        return bench_launched(argv[0], options);
     const struct dp_group_config config = {.devices = options->devices,
                                            .backend = command_given(options->backend),
                                            .communicator = command_given(options->communicator),
@@ -236,7 +249,7 @@ int bench_main(int argc, char **argv)
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
-    if ((status = check_devices(argv[0], group, options)) == 0)
+    if ((status = bench_check_devices(argv[0], group, options, dp_group_size(group))) == 0)
         status = options->overlap ? bench_overlap(argv[0], group, options)
                                   : measure(argv[0], group, options);
     status = command_ended(argv[0], group, status);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dp.h"
+#include "record/launcher_options.h"
 
 enum bench_format { BENCH_TEXT, BENCH_TSV };
 
@@ -16,8 +17,9 @@ struct bench_options {
     size_t bytes, rounds; /* 0: what the benchmark takes by itself */
     bool gpus, simulated; /* of the devices */
     enum bench_format format;
-    bool overlap;  /* that benchmark, not copies */
-    uint64_t seen; /* options that were given */
+    bool overlap;                      /* that benchmark, not copies */
+    struct launcher_options processes; /* that have the ranks */
+    uint64_t seen;                     /* options that were given */
 };
 
 /* One thing that was timed: as many samples of it as of the peer, sample r of both from round r. */
@@ -40,6 +42,13 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
 
 /* overlap: how much of the ranks' reduction overlaps backward, printed. An exit status. */
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
+/* The same with the ranks in processes. bench/launched.c */
+int bench_launched(const char *command, struct bench_options *options);
+/* Whether that is possible, if it was asked for. 0, or an exit status after a line. */
+int bench_check_launched(const char *command, struct bench_options *options, size_t required);
+/* Whether the devices, of which there are n, can be measured; notes what they are. The same. */
+int bench_check_devices(const char *command, struct dp_group *group, struct bench_options *options,
+                        int n);
 
 /* The lines on standard output; scratch has room for twice the rounds. */
 void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,

@@ -50,6 +50,7 @@ static const struct command commands[] = {
     {"world", world_main, NULL},
     {"rank", rank_main, NULL},
     {"trainee", trainee_main, NULL},
+    {"bencher", bencher_main, NULL},
     {"place", place_main, NULL},
 };
 

@@ -26,6 +26,7 @@ int bench_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int cell_main(int argc, char **argv);     /* the worker of sweep */
 int trainee_main(int argc, char **argv);  /* that of train --launcher */
+int bencher_main(int argc, char **argv);  /* that of bench --launcher */
 int place_main(int argc, char **argv);    /* that of devices --launcher */
 int workload_main(int argc, char **argv); /* for the comparison with PyTorch */
 

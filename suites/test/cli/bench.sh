@@ -61,17 +61,22 @@ expect_count 1 'Exit status' out
 expect_status 0 "$lockstep" bench overlap --devices virt:2+50us --bytes 64Ki --rounds 6 \
     --format tsv
 awk -F '\t' '
+    function bad(what) { print what ": " $0; wrong = 1 }
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
-    NF != fields || $at["name"] != "overlap" || $at["devices"] != "virt:2+50us" { exit 1 }
+    NF != fields || $at["name"] != "overlap" || $at["devices"] != "virt:2+50us" { bad("fields") }
     # 15 layers of 32 x 32 and a bias each, on two ranks, both ways, with four rounds of warm-up.
-    !($at["rows"] >= 256 && $at["rows"] <= 16384) { exit 1 }
-    $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { exit 1 }
-    $at["compared"] != 2 * 2 * 15 * 32 * 33 * 10 { exit 1 }
-    !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 50000 && $at["whole_ns"] > 0) { exit 1 }
-    $at["ratio"] !~ /^-?[0-9.]+(e[-+][0-9]+)?$/ { exit 1 }
-    !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) { exit 1 }
-    $at["bounds"] != "interval" { exit 1 }
-    END { exit NR != 2 }' out || fail "overlap: $(cat out)"
+    !($at["rows"] >= 256 && $at["rows"] <= 16384) { bad("rows") }
+    $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { bad("bytes") }
+    # Before them the step of each of two sets against the reference.
+    $at["compared"] != 15 * 32 * 33 * (2 * 2 * 10 + 2) { bad("compared") }
+    $at["processes"] != 1 || $at["hosts"] != 1 { bad("processes") }
+    !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 50000 && $at["whole_ns"] > 0) { bad("times") }
+    $at["ratio"] !~ /^-?[0-9.]+(e[-+][0-9]+)?$/ { bad("ratio") }
+    !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) {
+        bad("bounds")
+    }
+    $at["bounds"] != "interval" { bad("name of the bounds") }
+    END { if (NR != 2) bad("not one line"); exit wrong }' out >problems || fail "overlap: $(cat problems)"
 expect_status 0 "$lockstep" bench overlap --devices virt:2+20us --bytes 16Ki --rounds 5
 expect_count 0 '.\{81\}' out
 expect_count 1 '^hidden .* %  [-0-9.]* .. [-0-9.]*$' out

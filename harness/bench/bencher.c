@@ -1,0 +1,132 @@
+/* bench/bencher.c: `lockstep bencher`: one of several processes that hold the ranks of overlap.
+ *
+ * Each compares what its ranks leave. The times of a round are those of the slowest, and the same
+ * in all of them; what they have compared is added up. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/overlap.h"
+#include "check/operations.h"
+#include "check/worker.h"
+#include "command/command.h"
+#include "measure/share.h"
+
+struct bencher {
+    struct worker worker;
+    struct dp_group *group;
+    size_t bytes;
+    struct overlap_ranks ranks;
+};
+
+/* ---- what is asked ----------------------------------------------------------------------------
+ */
+
+static size_t size_of(const json_t *request, const char *name)
+{
+    return (size_t)json_integer_value(json_object_get(request, name));
+}
+
+static int do_group(void *self, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    struct bencher *b = self;
+    struct dp_group_config config = {.devices = operations_text(request, "devices"),
+                                     .backend = operations_text(request, "backend"),
+                                     .world = dp_mpi_world(b->worker.mpi),
+                                     .bind = true};
+    int status;
+
+    b->bytes = size_of(request, "bytes");
+    share_cores(b->worker.mpi, (int)size_of(request, "each"), &config);
+    if ((status = dp_group_open(&config, &b->group, err)))
+        return status;
+    *ok = json_pack("{s:s, s:s, s:b}", "backend", dp_group_backend(b->group), "library",
+                    dp_mpi_library(b->worker.mpi), "oversubscribed",
+                    dp_group_oversubscribed(b->group));
+    return 0;
+}
+
+static int do_rows(void *self, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    struct bencher *b = self;
+    struct overlap_first first;
+    const int status =
+        overlap_ranks_open(&b->ranks, b->group, b->bytes, size_of(request, "rows"), &first, err);
+
+    if (status)
+        return status;
+    *ok = json_pack("{s:I, s:s}", "compared", (json_int_t)first.compared, "unverified",
+                    first.unverified.text);
+    return 0;
+}
+
+static int do_round(void *self, const json_t *request, json_t **ok, struct dp_error *err)
+{
+    struct bencher *b = self;
+    struct overlap_round round;
+    const int status = overlap_ranks_round(&b->ranks, size_of(request, "round"), &round, err);
+
+    if (status)
+        return status;
+    *ok = json_pack("{s:f, s:f, s:f, s:I}", "compute", round.times.compute_ns, "comm",
+                    round.times.comm_ns, "whole", round.times.whole_ns, "compared",
+                    (json_int_t)round.compared);
+    return 0;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static json_t *answer(void *self, json_t *request)
+{
+    static const struct operation ops[] = {
+        {"group", do_group}, {"rows", do_rows}, {"round", do_round}};
+    const struct bencher *b = self;
+
+    return operations_answer(b->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
+}
+
+/* One for all, with what all have compared. */
+static json_t *join(void *self, json_t *const answers[], int n)
+{
+    static const struct alike alike[] = {{"backend", "another backend"},
+                                         {"library", "another MPI library"},
+                                         {"unverified", "another reference"},
+                                         {"compute", "other times"},
+                                         {"comm", "other times"},
+                                         {"whole", "other times"}};
+    const struct bencher *b = self;
+    json_t *joined =
+        operations_join(b->worker.mpi, alike, sizeof alike / sizeof alike[0], answers, n);
+    json_t *ok = json_object_get(joined, "ok");
+    json_int_t compared = 0;
+
+    if (!json_object_get(ok, "compared"))
+        return joined;
+    for (int p = 0; p < n; ++p)
+        compared +=
+            json_integer_value(json_object_get(json_object_get(answers[p], "ok"), "compared"));
+    if (json_object_set_new(ok, "compared", json_integer(compared)) == 0)
+        return joined;
+    json_decref(joined);
+    return NULL;
+}
+
+int bencher_main(int argc, char **argv)
+{
+    struct bencher *b = calloc(1, sizeof *b);
+    const struct worker_part part = {answer, join, b};
+    int status;
+
+    if (!b)
+        return EXIT_FAILED;
+    if ((status = worker_open(&b->worker, argc, argv, "bench overlap",
+                              "Worker of bench: some of the ranks of a model."))) {
+        free(b);
+        return status;
+    }
+    worker_serve(&b->worker, &part);
+    overlap_ranks_close(&b->ranks);
+    dp_group_close(b->group);
+    worker_end(&b->worker);
+}
