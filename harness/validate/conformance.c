@@ -25,11 +25,13 @@ static bool has_word(const char *list, const char *word, size_t length)
     return false;
 }
 
-/* The first profile of cases that was not asked for; 0: all were. */
+/* The first profile of cases that was not asked for; 0: all were. In a list all stands for each of
+ * them, as in `lockstep check --profile`. */
 static size_t find_missing(const char *required, const char *was, const char **missing)
 {
-    for (const char *at = strcmp(required, "all") == 0 ? "primitives,dataparallel,ddp" : required;
-         *at != '\0';) {
+    const bool all = has_word(required, "all", strlen("all"));
+
+    for (const char *at = all ? "primitives,dataparallel,ddp" : required; *at != '\0';) {
         const size_t bytes = strcspn(at, ",");
 
         if (!has_word(was, at, bytes)) {

@@ -53,6 +53,13 @@ profile good.yaml '' 'launches: 5, conformance: "primitives,ddp"' <limits
 judged 3 good.jsonl.check 'UNMEASURED conformance of primitives,ddp: .* the cases of ddp were not run'
 profile good.yaml '' 'launches: 5, conformance: all' <limits
 judged 3 good.jsonl.check 'UNMEASURED .* the cases of dataparallel were not run'
+# Beside others it stands for all of them, too, as in `lockstep check --profile`.
+changed 's/^\( *\)"primitives"$/\1"primitives", "dataparallel", "ddp"/'
+for list in all ddp,all all,ddp,ddp; do
+    profile good.yaml '' "launches: 5, conformance: \"$list\"" <limits
+    judged 3 good.jsonl.check 'UNMEASURED .* the cases of dataparallel were not run'
+    judged 0 other "PASS conformance of $list"
+done
 profile good.yaml '' 'launches: 5, conformance: primitives' <limits
 
 # A case that failed rejects the machine, in every form; one without a verdict does not accept it.
