@@ -19,8 +19,7 @@ struct bencher {
     struct overlap_ranks ranks;
 };
 
-/* ---- what is asked ----------------------------------------------------------------------------
- */
+/* ---- what is asked -------------------------------------------------------------------------- */
 
 static size_t size_of(const json_t *request, const char *name)
 {
@@ -74,8 +73,7 @@ static int do_round(void *self, const json_t *request, json_t **ok, struct dp_er
     return 0;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers -------------------------------------------------------------------------------- */
 
 static json_t *answer(void *self, json_t *request)
 {

@@ -23,7 +23,8 @@ int bench_check_launched(const char *command, struct bench_options *o, size_t re
                  : launcher_options_check(command, &o->processes, o->devices, required);
 }
 
-/* Sizes and devices that are wrong are found here, before there are processes, each of which would say so. */
+/* Sizes and devices that are wrong are found here, before there are processes, each of which would
+ * say so. */
 int bench_launched(const char *command, struct bench_options *options)
 {
     char own[sizeof options->devices];

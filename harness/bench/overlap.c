@@ -13,8 +13,7 @@
 
 enum { WARMUP = 4, ROWS_MIN = 256, ROWS_MAX = 16384, ENOUGH = 4 };
 
-/* ---- rounds -----------------------------------------------------------------------------------
- */
+/* ---- rounds --------------------------------------------------------------------------------- */
 
 static int one_round(struct overlap *o, size_t number, struct session_apart *times,
                      struct dp_error *err)
@@ -121,8 +120,7 @@ int overlap_run(const char *command, const struct bench_options *options,
     return status;
 }
 
-/* ---- in this process --------------------------------------------------------------------------
- */
+/* ---- in this process ------------------------------------------------------------------------ */
 
 struct here {
     struct overlap_ranks ranks;

@@ -16,8 +16,7 @@ enum { OVERLAP_COMPUTE, OVERLAP_COMM, OVERLAP_WHOLE, OVERLAP_HIDDEN, OVERLAP_KIN
 int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
                   struct dp_error *err);
 
-/* ---- a round ----------------------------------------------------------------------------------
- */
+/* ---- a round -------------------------------------------------------------------------------- */
 
 /* A step without its reduction, the reduction alone, and the whole step; numbers of gradients that
  * were compared. */
@@ -47,8 +46,7 @@ int overlap_ranks_round(struct overlap_ranks *ranks, size_t number, struct overl
                         struct dp_error *err);
 void overlap_ranks_close(struct overlap_ranks *ranks);
 
-/* ---- who makes the rounds ---------------------------------------------------------------------
- */
+/* ---- who makes the rounds ------------------------------------------------------------------- */
 
 struct overlap_maker {
     void *self;
@@ -76,8 +74,7 @@ int overlap_run(const char *command, const struct bench_options *options,
 /* One report on standard output, of its summaries. bench/overlap_print.c */
 void overlap_print(const struct overlap *overlap);
 
-/* ---- in processes: bench/world.c, bench/bencher.c ---------------------------------------------
- */
+/* ---- in processes: bench/world.c, bench/bencher.c ------------------------------------------- */
 
 /* A launcher starts them. Each (`lockstep bencher`) has some of the ranks, and makes the rounds
  * that it is asked for. own: the list of the devices of each. An exit status. */

@@ -33,8 +33,7 @@ int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
     return dp_fail(err, DP_EFAULT, "%s", why);
 }
 
-/* ---- the first steps --------------------------------------------------------------------------
- */
+/* ---- the first steps ------------------------------------------------------------------------ */
 
 static int compare_step(struct overlap_ranks *ranks, const struct verify *verify,
                         struct overlap_first *first, struct dp_error *err)
@@ -117,8 +116,7 @@ void overlap_ranks_close(struct overlap_ranks *ranks)
     session_close(&ranks->session);
 }
 
-/* ---- a round ----------------------------------------------------------------------------------
- */
+/* ---- a round -------------------------------------------------------------------------------- */
 
 int overlap_ranks_round(struct overlap_ranks *ranks, size_t number, struct overlap_round *round,
                         struct dp_error *err)

@@ -25,8 +25,7 @@ static json_t *ask(struct world *world, const char *op, json_t *request, struct 
     return NULL;
 }
 
-/* ---- the begin --------------------------------------------------------------------------------
- */
+/* ---- the begin ------------------------------------------------------------------------------ */
 
 static int start(struct world *world, const char *own, struct overlap_maker *maker,
                  struct dp_error *err)
@@ -51,8 +50,7 @@ static int start(struct world *world, const char *own, struct overlap_maker *mak
     return 0;
 }
 
-/* ---- rounds -----------------------------------------------------------------------------------
- */
+/* ---- rounds --------------------------------------------------------------------------------- */
 
 static int open_rows(void *self, size_t rows, struct overlap_first *first, struct dp_error *err)
 {
