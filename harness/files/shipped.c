@@ -1,0 +1,65 @@
+/* files/shipped.c: finds the folder of files beside the one of this program. */
+#include "files/shipped.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 480 };
+
+/* 0, or -1: the program has no path. */
+static int find_folder(const struct shipped *kind, char folder[PATH_BYTES + 64])
+{
+    char program[PATH_BYTES];
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    if (n <= 0 || n == (ssize_t)sizeof program - 1)
+        return -1;
+    program[n] = '\0';
+    slash = strrchr(program, '/');
+    if (!slash)
+        return -1;
+    *slash = '\0';
+    snprintf(folder, PATH_BYTES + 64, "%s/../share/lockstep/%.24s", program, kind->folder);
+    return 0;
+}
+
+static int is_of_kind(const struct shipped *kind, const char *name)
+{
+    const size_t length = strlen(name), ending = strlen(kind->ending);
+
+    return length > ending && strcmp(name + length - ending, kind->ending) == 0;
+}
+
+void shipped_words(const struct shipped *kind, char text[], size_t bytes)
+{
+    char folder[PATH_BYTES + 64];
+    struct dirent **entry = NULL;
+    const int n = find_folder(kind, folder) == 0 ? scandir(folder, &entry, NULL, alphasort) : -1;
+    size_t used = 0;
+
+    snprintf(text, bytes, "none is installed beside this program");
+    for (int i = 0; i < n; ++i) {
+        const int length = (int)strlen(entry[i]->d_name) - (int)strlen(kind->ending);
+
+        if (is_of_kind(kind, entry[i]->d_name) && used < bytes)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%.*s", used == 0 ? "" : ", ",
+                                     length, entry[i]->d_name);
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+void shipped_find(const struct shipped *kind, const char *name, char path[], size_t bytes)
+{
+    char folder[PATH_BYTES + 64];
+
+    if (strchr(name, '/') == NULL && access(name, F_OK) != 0 && find_folder(kind, folder) == 0 &&
+        snprintf(path, bytes, "%s/%s%s", folder, name, kind->ending) < (int)bytes &&
+        access(path, F_OK) == 0)
+        return;
+    snprintf(path, bytes, "%s", name);
+}

@@ -1,0 +1,17 @@
+/* files/shipped.h: files that are installed with this program, by their names. */
+#ifndef HARNESS_SHIPPED_H
+#define HARNESS_SHIPPED_H
+
+#include <stddef.h>
+
+/* A kind of them: share/lockstep/FOLDER beside the folder that the program is in. */
+struct shipped {
+    const char *folder, *ending; /* "profiles", ".yaml" */
+};
+
+/* "a100-sxm-x8, b200-x8", or that there are none. */
+void shipped_words(const struct shipped *kind, char text[], size_t bytes);
+/* Where the one of this name is; of any other name, and of a file that is here, the name itself. */
+void shipped_find(const struct shipped *kind, const char *name, char path[], size_t bytes);
+
+#endif
