@@ -12,6 +12,9 @@ install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(DP_HAVE_MPI)
     install(TARGETS lockstep-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
 endif()
+if(DP_HAVE_SMPI)
+    install(PROGRAMS ${DP_SMPI_PROGRAM} DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+endif()
 install(TARGETS dp_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS dp_shared EXPORT LockstepTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -77,6 +80,8 @@ foreach(page
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/profiles/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/platforms/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/platforms FILES_MATCHING PATTERN "*.xml")
 # Copied from and run: the scripts stay executable.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/accept ${PROJECT_SOURCE_DIR}/docs/clusters DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs USE_SOURCE_PERMISSIONS)
 # The digits are in the program; this is for those who want to see them, and for their licence.

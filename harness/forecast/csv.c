@@ -20,8 +20,22 @@ static void value(FILE *stream, const struct forecast_line *line, const struct r
         number(stream, holds ? parts[i] : (double)NAN, scale);
 }
 
-static void write_line(FILE *stream, const struct forecast_series *series,
-                       const struct forecast_line *line)
+static void write_simulated(FILE *stream, const struct forecast_simulation *simulation,
+                            const struct forecast_line *line)
+{
+    number(stream, line->simulated, 1e-9);
+    number(stream, line->simulated_error, 1);
+    fputc(',', stream);
+    if (isfinite(line->simulated)) {
+        text_write_field(stream, simulation->platform);
+        fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
+    } else {
+        fputs(",,,\r\n", stream);
+    }
+}
+
+static void write_line(FILE *stream, const struct forecast *forecast,
+                       const struct forecast_series *series, const struct forecast_line *line)
 {
     const struct record_key *key = &series->point->row->cell->key;
     const char *const texts[] = {key->workload,
@@ -43,8 +57,8 @@ static void write_line(FILE *stream, const struct forecast_series *series,
     number(stream, line->without, 1e-9);
     number(stream, line->error, 1);
     number(stream, line->residual, 1);
-    fprintf(stream, ",\"%s\",%s\r\n", forecast_states[line->state],
-            line->extrapolated ? "yes" : "no");
+    fprintf(stream, ",\"%s\",%s", forecast_states[line->state], line->extrapolated ? "yes" : "no");
+    write_simulated(stream, &forecast->simulation, line);
 }
 
 int forecast_csv(FILE *stream, const struct forecast *forecast)
@@ -52,10 +66,11 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
     fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,ranks,batch,"
           "shard,measured_seconds,forecast_seconds,forecast_lower,forecast_upper,efficiency,"
           "efficiency_lower,efficiency_upper,left_out_seconds,left_out_error,residual,state,"
-          "extrapolated\r\n",
+          "extrapolated,simulated_seconds,simulated_error,platform,reduction,rounds_simulated,"
+          "rounds\r\n",
           stream);
     for (size_t i = 0; i < forecast->n_series; ++i)
         for (size_t k = 0; k < forecast->series[i].n; ++k)
-            write_line(stream, &forecast->series[i], &forecast->series[i].line[k]);
+            write_line(stream, forecast, &forecast->series[i], &forecast->series[i].line[k]);
     return 0;
 }

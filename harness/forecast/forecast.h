@@ -45,6 +45,11 @@ struct forecast_line {
     /* Of a point that was measured: the forecast of a fit without it, as a part of what was
      * measured less 1; and that of the fit with it. NaN: it takes the point. */
     double without, error, residual;
+    double compute; /* ns, of the fit; the median over the launches */
+    /* By SMPI, ns; and how far it is from what was measured. NaN: it has no number, and why. */
+    double simulated, simulated_error;
+    int rounds, of; /* of an exchange: those that were simulated, and how many it has */
+    char why[80];
 };
 
 /* A model on more and more ranks, with one batch, or as many rows on each. */
@@ -62,8 +67,17 @@ struct forecast_series {
     struct forecast_line *line; /* [FORECAST_LINES], by ranks */
 };
 
+/* What --simulate asked for. forecast/simulate.c */
+struct forecast_simulation {
+    const char *platform; /* as it was named; NULL: nothing is simulated */
+    double timeout;       /* seconds, of a line */
+    bool fitted;          /* the platform is what was fitted */
+    char version[64];     /* of the simulator */
+};
+
 struct forecast {
     const struct report *report;
+    struct forecast_simulation simulation;
     int to;
     struct forecast_setting *setting;
     struct forecast_series *series;
@@ -84,9 +98,14 @@ void forecast_free(struct forecast *forecast);
 int forecast_traffic(const struct record_key *key, size_t params, int ranks,
                      struct fit_traffic *traffic);
 
-/* Of all series; without: a number. */
+/* Whether its ranks are processes. */
+bool forecast_of_processes(const struct record_key *key);
+/* Simulates the lines of all series whose ranks are processes. 0, or -1 and why. */
+int forecast_simulate(struct forecast *forecast, struct text_error *why);
+
+/* Of all series; without: a number; those that were to be simulated, and have none of that. */
 struct forecast_counts {
-    size_t lines, without;
+    size_t lines, without, not_simulated;
 };
 struct forecast_counts forecast_count(const struct forecast *forecast);
 
@@ -102,16 +121,24 @@ enum forecast_column {
     FORECAST_WITHOUT,
     FORECAST_ERROR,
     FORECAST_RESIDUAL,
+    FORECAST_SIMULATED,
+    FORECAST_SIMULATED_ERROR,
     FORECAST_NOTE,
     FORECAST_COLUMNS
 };
 extern const char *const forecast_column_names[FORECAST_COLUMNS];
-void forecast_line_words(const struct forecast_line *line, int column, char text[FORECAST_TEXT]);
+/* Whether there is anything to say in it. */
+bool forecast_shows(const struct forecast *forecast, int column);
+void forecast_line_words(const struct forecast *forecast, const struct forecast_line *line,
+                         int column, char text[FORECAST_TEXT]);
 /* "mlp:8,4, ddp, strong scaling of 64 rows, cpu/threads on virt". */
 void forecast_series_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
 /* What was fitted, in a sentence; what the interval is, in another. */
 void forecast_fit_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
 void forecast_interval_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
+/* How it was simulated, or why not; nothing where nobody asked. */
+void forecast_simulated_words(const struct forecast *forecast, const struct forecast_series *series,
+                              char text[FORECAST_TEXT]);
 extern const char *const forecast_states[]; /* "wide", in programs */
 
 /* Each prints all: 0, or -1: memory is short. */

@@ -26,6 +26,16 @@ static json_t *value(const struct report_value *value, bool holds)
                  : json_null();
 }
 
+/* null: it was not simulated. */
+static json_t *simulated(const struct forecast_line *line)
+{
+    if (!isfinite(line->simulated))
+        return json_null();
+    return json_pack("{s:o, s:o, s:i, s:i}", "step_ns", real(line->simulated), "error",
+                     real(line->simulated_error), "rounds_simulated", line->rounds, "rounds",
+                     line->of);
+}
+
 static json_t *lines(const struct forecast_series *series)
 {
     json_t *array = json_array();
@@ -37,14 +47,15 @@ static json_t *lines(const struct forecast_series *series)
 
         json_array_append_new(
             array,
-            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b}", "ranks",
-                      line->ranks, "batch", count(line->batch), "shard", count(line->shard),
-                      "measured_ns", real(measured), "forecast_ns", value(&line->step, holds),
-                      "efficiency", value(&line->efficiency, holds), "left_out_ns",
-                      real(line->without), "left_out_error", real(line->error), "residual",
-                      real(line->residual), "state", forecast_states[line->state], "extrapolated",
-                      line->extrapolated, "oversubscribed",
-                      line->point && report_oversubscribed(line->point)));
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
+                      "ranks", line->ranks, "batch", count(line->batch), "shard",
+                      count(line->shard), "measured_ns", real(measured), "forecast_ns",
+                      value(&line->step, holds), "efficiency", value(&line->efficiency, holds),
+                      "left_out_ns", real(line->without), "left_out_error", real(line->error),
+                      "residual", real(line->residual), "state", forecast_states[line->state],
+                      "extrapolated", line->extrapolated, "oversubscribed",
+                      line->point && report_oversubscribed(line->point), "simulated",
+                      simulated(line), "not_simulated", line->why[0] != '\0' ? line->why : NULL));
     }
     return array;
 }
@@ -67,15 +78,27 @@ static json_t *one_series(const struct forecast_series *series)
         "largest_error", real(series->off), "lines", lines(series));
 }
 
+/* null: nobody asked for it. */
+static json_t *simulation_of(const struct forecast *forecast)
+{
+    const struct forecast_simulation *simulation = &forecast->simulation;
+
+    if (!simulation->platform)
+        return json_null();
+    return json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
+                     simulation->version, "reduction", "direct", "network_measured",
+                     simulation->fitted);
+}
+
 int forecast_json(FILE *stream, const struct forecast *forecast)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < forecast->n_series; ++i)
         json_array_append_new(all, one_series(&forecast->series[i]));
-    json_t *root =
-        json_pack("{s:s, s:i, s:b, s:o}", "schema", "lockstep/forecast/1.0", "to", forecast->to,
-                  "whole", forecast_count(forecast).without == 0, "series", all);
+    json_t *root = json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema", "lockstep/forecast/1.0", "to",
+                             forecast->to, "whole", forecast_count(forecast).without == 0,
+                             "simulation", simulation_of(forecast), "series", all);
     char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
     if (!document)

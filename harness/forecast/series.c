@@ -125,7 +125,10 @@ static void add_line(struct forecast_series *series, int ranks, const struct rep
                                .extrapolated = ranks > 2 * series->setting->most,
                                .without = NAN,
                                .error = NAN,
-                               .residual = NAN};
+                               .residual = NAN,
+                               .compute = NAN,
+                               .simulated = NAN,
+                               .simulated_error = NAN};
 }
 
 /* Those that are measured, the powers of two, and the last. */
@@ -158,12 +161,27 @@ static void fill_base(struct bench *bench)
             first->point ? first->point->row[l].cell->median_ns : time_of(bench, l, first).step;
 }
 
+static double compute_of(const struct bench *bench, const struct forecast_line *line)
+{
+    const size_t launches = bench->series->setting->launches;
+    size_t n = 0;
+
+    for (size_t l = 0; l < launches; ++l) {
+        const double compute = time_of(bench, l, line).compute;
+
+        if (isfinite(compute))
+            bench->step[n++] = compute;
+    }
+    return report_value_of(bench->step, n).middle;
+}
+
 static void fill_line(const struct bench *bench, struct forecast_line *line)
 {
     const size_t launches = bench->series->setting->launches;
     const double times = bench->series->weak ? 1 : line->ranks;
     size_t n = 0;
 
+    line->compute = compute_of(bench, line);
     line->step = steps_of(bench, line);
     for (size_t l = 0; l < launches; ++l) {
         const double ratio = bench->base[l] / (times * time_of(bench, l, line).step);
@@ -320,12 +338,18 @@ int forecast_fill(struct forecast *forecast, struct text_error *why)
 
 struct forecast_counts forecast_count(const struct forecast *forecast)
 {
-    struct forecast_counts counts = {0, 0};
+    struct forecast_counts counts = {0, 0, 0};
 
-    for (size_t i = 0; i < forecast->n_series; ++i)
-        for (size_t k = 0; k < forecast->series[i].n; ++k) {
+    for (size_t i = 0; i < forecast->n_series; ++i) {
+        const struct forecast_series *series = &forecast->series[i];
+        const bool simulates =
+            forecast->simulation.platform && forecast_of_processes(&series->point->row->cell->key);
+
+        for (size_t k = 0; k < series->n; ++k) {
             ++counts.lines;
-            counts.without += forecast->series[i].line[k].state != FORECAST_HOLDS;
+            counts.without += series->line[k].state != FORECAST_HOLDS;
+            counts.not_simulated += simulates && !isfinite(series->line[k].simulated);
         }
+    }
     return counts;
 }

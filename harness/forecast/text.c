@@ -8,31 +8,26 @@
 enum { COLUMNS = 100 };
 
 /* Of columns but the last; numbers are to the right. */
-static const int widths[FORECAST_NOTE] = {5, 6, 8, 8, 20, 10, 8, 9, 8};
+static const int widths[FORECAST_NOTE] = {5, 6, 8, 8, 20, 10, 8, 9, 8, 9, 10};
 
-static void print_row(FILE *stream, const char *(*word)(const void *of, int column, char *text),
-                      const void *of)
+/* NULL: the names of the columns. */
+static void print_row(FILE *stream, const struct forecast *forecast,
+                      const struct forecast_line *line)
 {
-    char text[FORECAST_TEXT];
+    char text[FORECAST_TEXT] = "";
 
-    for (int c = 0; c < FORECAST_NOTE; ++c)
-        fprintf(stream, " %*s", widths[c], word(of, c, text));
-    const char *const note = word(of, FORECAST_NOTE, text);
-
-    fprintf(stream, "%s%s\n", note[0] != '\0' ? "  " : "", note);
-}
-
-static const char *name_of(const void *of, int column, char *text)
-{
-    (void)of;
-    (void)text;
-    return column == FORECAST_NOTE ? "" : forecast_column_names[column];
-}
-
-static const char *word_of(const void *of, int column, char *text)
-{
-    forecast_line_words(of, column, text);
-    return text;
+    for (int c = 0; c < FORECAST_NOTE; ++c) {
+        if (!forecast_shows(forecast, c))
+            continue;
+        if (line)
+            forecast_line_words(forecast, line, c, text);
+        fprintf(stream, " %*s", widths[c], line ? text : forecast_column_names[c]);
+    }
+    if (line)
+        forecast_line_words(forecast, line, FORECAST_NOTE, text);
+    fputs(text[0] != '\0' ? "  " : "", stream);
+    text_write(stream, TEXT_PLAIN, text, strlen(text));
+    fputc('\n', stream);
 }
 
 int forecast_text(FILE *stream, const struct forecast *forecast)
@@ -46,13 +41,16 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
         fprintf(stream, "%s", i > 0 ? "\n" : "");
         text_write(stream, TEXT_PLAIN, words, strlen(words));
         fputc('\n', stream);
-        print_row(stream, name_of, NULL);
+        print_row(stream, forecast, NULL);
         for (size_t k = 0; k < series->n; ++k)
-            print_row(stream, word_of, &series->line[k]);
+            print_row(stream, forecast, &series->line[k]);
         forecast_fit_words(series, words);
         command_wrap(stream, words, 0, 0, COLUMNS);
         forecast_interval_words(series, words);
         command_wrap(stream, words, 0, 0, COLUMNS);
+        forecast_simulated_words(forecast, series, words);
+        if (words[0] != '\0')
+            command_wrap(stream, words, 0, 0, COLUMNS);
     }
     return 0;
 }

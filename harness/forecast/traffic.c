@@ -46,6 +46,11 @@ static fit_traffic_fn *traffic_of(const char *communicator)
                : sliced;
 }
 
+bool forecast_of_processes(const struct record_key *key)
+{
+    return traffic_of(key->communicator) == exchanged;
+}
+
 /* As many as would be full; those of layers may be one more or fewer. PyTorch's are of 1 MiB, and
  * then of 25 MiB. */
 static double buckets_of(const struct record_key *key, double bytes)

@@ -17,8 +17,8 @@ static const char *const reasons[] = {
     [FORECAST_NO_ROWS] = "more ranks than rows"};
 
 const char *const forecast_column_names[FORECAST_COLUMNS] = {
-    "ranks",      "rows",     "measured", "forecast", "interval",
-    "efficiency", "left out", "error",    "residual", "note"};
+    "ranks",    "rows",  "measured", "forecast",  "interval",   "efficiency",
+    "left out", "error", "residual", "simulated", "sim. error", "note"};
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -54,11 +54,20 @@ static void add_range(char text[FORECAST_TEXT], const struct report_value *value
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
-static void add_note(char text[FORECAST_TEXT], const struct forecast_line *line)
+static void add_note(char text[FORECAST_TEXT], const struct forecast *forecast,
+                     const struct forecast_line *line)
 {
+    const struct forecast_simulation *simulation = &forecast->simulation;
+    const bool elsewhere = simulation->platform && !simulation->fitted && isfinite(line->simulated);
+    char failed[96] = "";
+
+    if (line->why[0] != '\0')
+        snprintf(failed, sizeof failed, "not simulated: %s", line->why);
+
     const char *const notes[] = {
         reasons[line->state], line->extrapolated ? "*extrapolated*" : "",
-        line->point && report_oversubscribed(line->point) ? "oversubscribed" : ""};
+        line->point && report_oversubscribed(line->point) ? "oversubscribed" : "", failed,
+        elsewhere ? "simulated: *extrapolated*" : ""};
 
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; ++i)
         if (notes[i][0] != '\0')
@@ -78,7 +87,14 @@ static void add_forecast(char text[FORECAST_TEXT], const struct forecast_line *l
         report_add_ratio(text, line->efficiency.middle);
 }
 
-void forecast_line_words(const struct forecast_line *line, int column, char text[FORECAST_TEXT])
+bool forecast_shows(const struct forecast *forecast, int column)
+{
+    return forecast->simulation.platform ||
+           (column != FORECAST_SIMULATED && column != FORECAST_SIMULATED_ERROR);
+}
+
+void forecast_line_words(const struct forecast *forecast, const struct forecast_line *line,
+                         int column, char text[FORECAST_TEXT])
 {
     text[0] = '\0';
     switch (column) {
@@ -100,8 +116,14 @@ void forecast_line_words(const struct forecast_line *line, int column, char text
     case FORECAST_RESIDUAL:
         add_percent(text, line->residual);
         break;
+    case FORECAST_SIMULATED:
+        add_time(text, line->simulated);
+        break;
+    case FORECAST_SIMULATED_ERROR:
+        add_percent(text, line->simulated_error);
+        break;
     case FORECAST_NOTE:
-        add_note(text, line);
+        add_note(text, forecast, line);
         break;
     default:
         add_forecast(text, line, column);
@@ -177,4 +199,41 @@ void forecast_interval_words(const struct forecast_series *series, char text[FOR
                          ? "error of a point of several ranks that was left out."
                          : "residual of several ranks. None of their points can be left out, so "
                            "this says little of the model.");
+}
+
+/* The line of most ranks that has a number: NULL: none has one. */
+static const struct forecast_line *last_simulated(const struct forecast_series *series)
+{
+    const struct forecast_line *last = NULL;
+
+    for (size_t i = 0; i < series->n; ++i)
+        if (isfinite(series->line[i].simulated))
+            last = &series->line[i];
+    return last;
+}
+
+void forecast_simulated_words(const struct forecast *forecast, const struct forecast_series *series,
+                              char text[FORECAST_TEXT])
+{
+    const struct forecast_simulation *simulation = &forecast->simulation;
+    const struct forecast_line *const last = last_simulated(series);
+
+    text[0] = '\0';
+    if (!simulation->platform)
+        return;
+    if (!forecast_of_processes(&series->point->row->cell->key)) {
+        report_add(text, "Not simulated: these ranks are no processes.");
+        return;
+    }
+    report_add(text, "Simulated by %s on the platform %.64s", simulation->version,
+               simulation->platform);
+    report_add(text,
+               simulation->fitted
+                   ? " (alpha and beta as above)"
+                   : ", whose network nobody measured; the computation is that of the records");
+    report_add(text, ". A reduction is direct: each process sends to each, one behind the other");
+    if (last && last->rounds < last->of)
+        report_add(text, "; above 64 ranks some rounds stand for all, %d for %d on %d ranks",
+                   last->rounds, last->of, last->ranks);
+    report_add(text, ".");
 }

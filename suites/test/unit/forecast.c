@@ -311,9 +311,9 @@ Test(forecast, what_cannot_be_resolved_has_no_number)
         const struct forecast_line *line = line_of(series, ranks);
         cr_assert(line->state == FORECAST_WIDE, "%d ranks: %g to %g", ranks, line->step.lo,
                   line->step.hi);
-        forecast_line_words(line, FORECAST_STEP, text);
+        forecast_line_words(&forecast, line, FORECAST_STEP, text);
         cr_assert_str_eq(text, "-");
-        forecast_line_words(line, FORECAST_NOTE, text);
+        forecast_line_words(&forecast, line, FORECAST_NOTE, text);
         cr_assert(strstr(text, "not resolved: the interval is wider than the number"), "%s", text);
     }
     cr_assert(line_of(series, 1)->state == FORECAST_HOLDS);

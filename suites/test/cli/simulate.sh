@@ -1,0 +1,189 @@
+# `lockstep forecast --simulate`: on what was fitted, SMPI gives the time of the formula; a slower network
+# takes longer, what is ready early is hidden; and what has not ended by its last line has no number.
+#   simulate.sh LOCKSTEP FOLDER PYTHON MPIRUN
+plant=$(cd "$(dirname "$0")" && pwd -P)/simulate_plant.py
+. "$(dirname "$0")/common.sh"
+python=$3
+mpirun=$4
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+
+skip()
+{
+    echo "skipped: $*"
+    exit 77
+}
+command -v smpirun >/dev/null || skip "no smpirun (SimGrid, libsimgrid-dev)"
+[ -e "$(dirname "$lockstep")/lockstep-smpi" ] || skip "this build has no lockstep-smpi (DP_SMPI)"
+[ -x "$mpirun" ] || skip "no mpirun: the records are of processes"
+
+# sweep OUT BUCKET: of processes, and then with steps that are planted.
+sweep()
+{
+    rm -f real.jsonl
+    expect_status 0 "$lockstep" sweep --launcher "$mpirun --oversubscribe --bind-to none -n {n}" --bind none \
+        --counts 1,2,4 --scaling weak --batch 4 --workload mlp:64,64 --workload mlp:256,256 --bucket "$2" \
+        --warmup 1:0 --seconds 0.001 --steps 2:3 --out real.jsonl
+    expect_status 0 "$python" "$plant" real.jsonl "$1"
+}
+
+# number_of COLUMN RANKS FILE: of the larger workload.
+number_of()
+{
+    awk -F, -v column="$1" -v ranks="$2" '
+        { gsub(/["\r]/, "") }
+        NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+        # The workload is two fields here.
+        $1 "," $2 == "mlp:256,256" && $(at["ranks"] + 1) == ranks { print $(at[column] + 1) }' "$3"
+}
+
+# within PART A B: both are numbers, and A is no further than that part of B from it.
+within()
+{
+    awk -v part="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(a != "" && b > 0 && a >= (1 - part) * b && a <= (1 + part) * b) }'
+}
+
+simulate()
+{
+    expect_status 0 "$lockstep" forecast planted.jsonl --to 64 --format csv --simulate "$@"
+    mv out "out.csv"
+}
+
+sweep planted.jsonl 1048576
+
+# What was fitted: 0.5 % off at most, rounding to whole bytes of a share and agreeing on a start.
+simulate fitted
+for ranks in 1 2 4 8 64; do
+    seen=$(number_of simulated_seconds $ranks out.csv)
+    wanted=$(number_of forecast_seconds $ranks out.csv)
+    within 0.005 "$seen" "$wanted" || fail "$ranks ranks: simulated ${seen:-nothing}, the formula says $wanted"
+done
+for ranks in 2 4; do
+    error=$(number_of simulated_error $ranks out.csv)
+    within 0.005 "$(awk -v e="$error" 'BEGIN { if (e != "") print 1 + e }')" 1 || fail "error beside $ranks ranks: $error"
+done
+[ -z "$(number_of simulated_error 8 out.csv)" ] || fail "an error of what nobody measured"
+
+# 1024 ranks, of which some rounds stand for all: each within a minute, and 2 % of the formula.
+began=$(date +%s)
+expect_status 0 "$lockstep" forecast planted.jsonl --to 1024 --format csv --simulate fitted --timeout 60
+took=$(($(date +%s) - began))
+within 0.02 "$(number_of simulated_seconds 1024 out)" "$(number_of forecast_seconds 1024 out)" ||
+    fail "1024 ranks: $(number_of simulated_seconds 1024 out), $(number_of forecast_seconds 1024 out)"
+[ "$(number_of rounds 1024 out)" = 1023 ] || fail "rounds: $(number_of rounds 1024 out)"
+echo "all lines up to 1024 ranks: $took s"
+
+# A platform of one's own: a reduction of ten times the time, where hardly anything else is. On it
+# nobody measured anything.
+write_platform()
+{
+    cat >"$1" <<XML
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<cluster id="own" prefix="host" suffix="" radical="0-63" speed="1Gf" bw="$2" lat="$3"/>
+</platform>
+XML
+}
+compute=$(number_of simulated_seconds 1 out.csv)
+write_platform fast.xml 10MBps 1ms
+write_platform slow.xml 1MBps 10ms
+for platform in fast slow; do
+    simulate $platform.xml
+    number_of simulated_seconds 64 out.csv >$platform
+    [ -z "$(number_of simulated_error 4 out.csv)" ] || fail "an error on a platform that nobody measured"
+done
+ratio=$(awk -v c="$compute" -v a="$(cat slow)" -v b="$(cat fast)" 'BEGIN { print (a - c) / (b - c) }')
+within 0.01 "$ratio" 10 || fail "ten times slower: $ratio"
+expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --simulate slow.xml
+expect_count 8 'simulated: [*]extrapolated[*]$' out
+for platform in h100-400g ethernet-10g; do
+    expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --simulate $platform
+    expect_count 2 "^Simulated by SimGrid .* on the platform $platform" out
+done
+
+# In five buckets on two ranks: the first is ready after 31 % of 3.4 ms and a quarter of 59 %. Four of
+# 64 KiB and one of 1 KiB follow each other from there, and then the update, 10 %: 6.525 ms.
+sweep buckets.jsonl 65536
+expect_status 0 "$lockstep" forecast buckets.jsonl --to 8 --format csv --simulate fitted
+within 0.005 "$(number_of simulated_seconds 2 out)" 0.006525 ||
+    fail "what is ready early is not hidden: $(number_of simulated_seconds 2 out)"
+[ "$(number_of forecast_seconds 2 out)" = 0.00803168 ] || fail "nothing was hidden where it was planted: $(cat out)"
+
+for format in text json csv md; do
+    expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --format $format --simulate fitted
+    [ -s out ] && [ ! -s err ] && grep -q simulated out || fail "$format: $(cat out err)"
+done
+
+# without_number REASON: each line of 8 has none, and the status says so.
+without_number()
+{
+    reason=$1
+    shift
+    expect_status 3 "$@"
+    expect_count 8 "not simulated: $reason" out
+    grep -q '8 of 8 lines were not simulated' err || fail "no complaint: $(cat err)"
+}
+
+# Fewer hosts than ranks: MPI_Abort, of which SMPI makes status 0.
+sed 's/0-63/0-2/' fast.xml >small.xml
+expect_status 3 "$lockstep" forecast planted.jsonl --to 8 --simulate small.xml
+expect_count 4 'not simulated: the platform has fewer hosts than ranks' out
+echo 'no platform' >broken.xml
+without_number 'it ended without its last line' "$lockstep" forecast planted.jsonl --to 8 --simulate broken.xml
+
+# One that only says that it is smpirun, with what else it does.
+make_fake()
+{
+    mkdir -p fake
+    printf '#!/bin/sh\n[ "$1" != -version ] || { echo SimGrid of nobody; exit 0; }\n%s\n' "$1" >fake/smpirun
+    chmod +x fake/smpirun
+}
+faked()
+{
+    with "PATH=$PWD/fake:$PATH" "$lockstep" forecast planted.jsonl --to 8 --simulate fitted "$@"
+}
+make_fake 'exit 0'
+without_number 'it ended without its last line' faked
+make_fake 'echo "lockstep-smpi: ranks=3 step_ns=5 rounds=2 of=2."'
+without_number 'it simulated 3 ranks' faked
+make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."; echo more'
+without_number 'it ended without its last line' faked
+make_fake 'printf "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2"'
+without_number 'it ended without its last line' faked
+make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=nan rounds=2 of=2."'
+without_number 'it ended without its last line' faked
+make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."'
+expect_status 0 faked # so these are told apart by what they print
+make_fake "echo \$\$ >>pids; sleep 987 & echo \$! >>pids; wait"
+without_number 'ended after 0.2 s (--timeout)' faked --timeout 0.2
+[ "$(wc -l <pids)" -eq 16 ] || fail "it was started $(wc -l <pids) times, twice each"
+while read -r pid; do
+    tries=0
+    while grep -qs '^State:[[:space:]]*[^Z[:space:]]' "/proc/$pid/status"; do # it was killed, and may take a moment
+        tries=$((tries + 1))
+        [ "$tries" -lt 40 ] || fail "process $pid is left"
+        sleep 0.05
+    done
+done <pids
+
+# Names are no commands and no options. SimGrid would load one of another ending as a program.
+cp fast.xml 'a b;touch owned;$(touch owned)`touch owned`.xml'
+cp fast.xml ./--help.xml
+cp fast.xml fast.so
+for name in 'a b;touch owned;$(touch owned)`touch owned`.xml' --help.xml; do
+    expect_status 0 "$lockstep" forecast planted.jsonl --to 4 --simulate="$name"
+done
+[ ! -e owned ] || fail "a file's name was a command"
+refuse "--simulate fast.so: no such platform: 'fitted', a FILE.xml, or one of: ethernet-10g, h100-400g" \
+    "$lockstep" forecast planted.jsonl --to 4 --simulate fast.so
+refuse '--simulate nowhere: no such platform' "$lockstep" forecast planted.jsonl --to 4 --simulate nowhere
+refuse '--simulate missing.xml: No such file' "$lockstep" forecast planted.jsonl --to 4 --simulate missing.xml
+refuse '--timeout: ' "$lockstep" forecast planted.jsonl --to 4 --simulate fitted --timeout 0
+refuse 'no smpirun that runs' env PATH=/nowhere "$lockstep" forecast planted.jsonl --to 4 --simulate fitted
+
+# Of threads nothing is simulated.
+expect_status 0 "$lockstep" sweep --bind none --mode ddp --devices virt:2 --counts 1,2 --scaling weak --batch 4 \
+    --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out threads.jsonl
+refuse "the ranks of these records are no processes (communicator 'threads')" \
+    "$lockstep" forecast threads.jsonl --to 2 --simulate fitted
