@@ -151,6 +151,8 @@ make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."; echo more'
 without_number 'it ended without its last line' faked
 make_fake 'printf "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2"'
 without_number 'it ended without its last line' faked
+make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2.5"'
+without_number 'it ended without its last line' faked
 make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=nan rounds=2 of=2."'
 without_number 'it ended without its last line' faked
 make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."'
@@ -169,9 +171,9 @@ done <pids
 
 # Names are no commands and no options. SimGrid would load one of another ending as a program.
 cp fast.xml 'a b;touch owned;$(touch owned)`touch owned`.xml'
-cp fast.xml ./--help.xml
+cp fast.xml ./--cfg=smpi.xml
 cp fast.xml fast.so
-for name in 'a b;touch owned;$(touch owned)`touch owned`.xml' --help.xml; do
+for name in 'a b;touch owned;$(touch owned)`touch owned`.xml' --cfg=smpi.xml; do
     expect_status 0 "$lockstep" forecast planted.jsonl --to 4 --simulate="$name"
 done
 [ ! -e owned ] || fail "a file's name was a command"
@@ -181,6 +183,12 @@ refuse '--simulate nowhere: no such platform' "$lockstep" forecast planted.jsonl
 refuse '--simulate missing.xml: No such file' "$lockstep" forecast planted.jsonl --to 4 --simulate missing.xml
 refuse '--timeout: ' "$lockstep" forecast planted.jsonl --to 4 --simulate fitted --timeout 0
 refuse 'no smpirun that runs' env PATH=/nowhere "$lockstep" forecast planted.jsonl --to 4 --simulate fitted
+mkdir alone
+cp "$lockstep" alone/lockstep
+refuse 'this build has no lockstep-smpi' alone/lockstep forecast planted.jsonl --to 4 --simulate fitted
+mkdir temporary
+expect_status 0 with "TMPDIR=$PWD/temporary" "$lockstep" forecast planted.jsonl --to 4 --simulate fitted
+[ -z "$(ls -A temporary)" ] || fail "files are left: $(ls -A temporary)"
 
 # Of threads nothing is simulated.
 expect_status 0 "$lockstep" sweep --bind none --mode ddp --devices virt:2 --counts 1,2 --scaling weak --batch 4 \
