@@ -155,7 +155,7 @@ make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2.5"'
 without_number 'it ended without its last line' faked
 make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=nan rounds=2 of=2."'
 without_number 'it ended without its last line' faked
-make_fake 'echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."'
+make_fake 'echo hello; echo "lockstep-smpi: ranks=$2 step_ns=5 rounds=2 of=2."'
 expect_status 0 faked # so these are told apart by what they print
 make_fake "echo \$\$ >>pids; sleep 987 & echo \$! >>pids; wait"
 without_number 'ended after 0.2 s (--timeout)' faked --timeout 0.2
