@@ -7,7 +7,7 @@
 #include "check/join.h"
 #include "dp.h"
 
-enum { TEXT = 300 };
+enum { WORDS = 300, TEXT = 2 * WORDS };
 
 const char *operations_text(const json_t *request, const char *name)
 {
@@ -32,7 +32,7 @@ json_t *operations_answer(const struct dp_mpi *mpi, const struct operation opera
     const char *name = operations_text(request, "op");
     struct dp_error err = {0};
     json_t *ok = NULL;
-    char words[TEXT];
+    char words[WORDS];
     int status = DP_EINVAL;
 
     for (size_t i = 0; i < n; ++i)
@@ -49,7 +49,7 @@ json_t *operations_join(const struct dp_mpi *mpi, const struct alike alike[], si
 {
     json_t *first = json_object_get(answers[0], "ok");
     const int failed = join_failed(answers, n);
-    char words[TEXT];
+    char words[WORDS];
 
     if (failed >= 0)
         return json_incref(answers[failed]);
