@@ -87,17 +87,18 @@ if [ "$(nproc)" -ge 2 ]; then
         profile fast.yaml '' ''
     expect_status 1 "$lockstep" validate --profile fast.yaml two.jsonl
 
-    # A device at a third of its speed is named, and no machine with it is accepted. Its copies are as slow.
+    # A device at an eleventh of its speed is named, and no machine with it is accepted. Its copies are
+    # as slow. So slow that other work beside the fast device, for a whole launch, does not hide it.
     {
         limit product_spread 'max: 1.5 x' "$two" binding 'statistic: floor'
         limit matrix_product 'min: 1 FLOP/s' "$two" binding 'statistic: floor'
         limit host_copy 'min: 1 B/s' "$two, bytes: 64 MiB" binding 'statistic: floor'
         limit memory_bandwidth 'min: 1 B/s' "$two, bytes: 128 MiB" binding 'statistic: floor'
     } | profile slow.yaml '' 'launches: 5'
-    sweep 1 slow.jsonl virt:2+fault:slow@1/1/200
+    sweep 1 slow.jsonl virt:2+fault:slow@1/1/1000
     expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl
-    # Three times; on a busy machine the slow device waits for a core, too.
-    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [2-9]'
+    # Eleven times; on a busy machine one of the two waits for a core, too.
+    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [1-9]'
     has 'INVALID matrix_product .* a device is slow on purpose'
     if command -v python3 >/dev/null; then
         expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl --format json
@@ -105,7 +106,7 @@ if [ "$(nproc)" -ge 2 ]; then
 import json
 for limit in json.load(open("out"))["limits"][2:]:
     fast, slow = (device["median"] for device in limit["by_device"])
-    assert fast > 1.5 * slow, limit
+    assert fast > 3 * slow, limit
 CHECK
     fi
 
