@@ -114,12 +114,15 @@ static void open_standard_files(void)
             _exit(EXIT_MISUSE);
 }
 
-/* hwloc loads its plugins whenever a topology is read. These find displays and OpenCL devices,
- * which nothing here asks for: they take longer than all the rest, and OpenCL wakes drivers of
- * GPUs. */
+/* hwloc loads its plugins whenever a topology is read. All but hwloc_pci.so find what nothing here
+ * asks hwloc for: they take longer than all the rest, wake drivers of GPUs, and the loader ends the
+ * whole program where it has no memory for one of them. */
 static void leave_out_plugins(void)
 {
-    setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", 0);
+    setenv("HWLOC_PLUGINS_BLACKLIST",
+           "hwloc_cuda.so,hwloc_gl.so,hwloc_levelzero.so,hwloc_nvml.so,hwloc_opencl.so,"
+           "hwloc_rsmi.so,hwloc_xml_libxml.so",
+           0);
 }
 
 /* What hwloc does not find, such as /sys in a container, it would say among the words of this
