@@ -110,14 +110,16 @@ for limit in json.load(open("out"))["limits"][2:]:
 CHECK
     fi
 
-    # A link at an eleventh of its speed: a quarter of what it is without that is not reached. It is
-    # reached without that on a machine with other work, too, where copies differ by a factor of 2.
+    # A link at an eleventh of its speed: a quarter of what it is without that is not reached. Without
+    # that it is reached, or OPEN where other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
     expect_status 1 "$lockstep" validate --profile all.yaml two.jsonl
     has 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
     quarter=$(sed -n 's,.*; is \([0-9.]* .B/s\).*,\1,p' flat | awk '{ print $1 / 4, $2 }')
     limit peer_copy "min: $quarter" "$two, bytes: 16 MiB" binding 'statistic: floor' | profile quarter.yaml '' ''
-    expect_status 0 "$lockstep" validate --profile quarter.yaml two.jsonl
+    status=0
+    "$lockstep" validate --profile quarter.yaml two.jsonl >out 2>err || status=$?
+    [ $status -eq 0 ] || has 'NOT SHOWN .* 0 FAIL, 1 OPEN'
     sweep 1 link.jsonl virt:2+fault:link@1/1/1000
     expect_status 1 "$lockstep" validate --profile quarter.yaml link.jsonl
     has 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
