@@ -27,6 +27,7 @@ enum {
 #define WIRE_HEAD_BYTES  64
 #define WIRE_SMALL_BYTES 3840
 #define WIRE_BLOCK_MOST  ((size_t)256 << 10) /* of a message */
+#define WIRE_BLOCK_FAR   ((size_t)60 << 10)  /* where there are several hosts */
 #define WIRE_BLOCK_LEAST ((size_t)32 << 10)
 #define WIRE_WINDOW      4 /* blocks of a flow that are on their way */
 #define WIRE_NAME_BYTES  64
@@ -146,7 +147,7 @@ struct mpi_active {
     int n_from;
     struct mpi_source source[DP_MAX_SLOTS];
     int n_sources;
-    size_t begin, bytes, block;
+    size_t begin, bytes, block, block_most;
     size_t shift; /* where the first strip of to begins */
     size_t added; /* blocks */
     uint64_t moved_ns;
@@ -190,6 +191,7 @@ struct dp_mpi {
     char library[DP_WIRE_TEXT], host[DP_WIRE_TEXT];
     int rank, size;
     struct mpi_who *who;
+    size_t block_most; /* of a message of this world */
     struct dp_world world;
     pthread_t carrier;
     _Atomic uint64_t beat; /* when the carrier last came by */

@@ -146,6 +146,7 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
     struct mpi_active *a = &mpi->active;
     int status = mpi_open_pieces(mpi, call, err);
     *a = (struct mpi_active){.call = call,
+                             .block_most = mpi->block_most,
                              .head = {.kind = (uint32_t)call->kind, .pieces = 1},
                              .link = a->link,
                              .piece = a->piece,

@@ -103,18 +103,18 @@ void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes
 }
 
 /* Blocks of a size that keeps a few on their way, alike in all processes. */
-static size_t block_for(size_t most)
+static size_t block_for(size_t bytes, size_t most)
 {
-    const size_t eighth = (most / 8 + 4096) / 4096 * 4096;
+    const size_t eighth = (bytes / 8 + 4096) / 4096 * 4096;
     if (eighth < WIRE_BLOCK_LEAST)
         return WIRE_BLOCK_LEAST;
-    return eighth < WIRE_BLOCK_MOST ? eighth : WIRE_BLOCK_MOST;
+    return eighth < most ? eighth : most;
 }
 
 void mpi_choose_size(struct mpi_active *a, size_t most, size_t message)
 {
     a->small = message <= WIRE_SMALL_BYTES;
-    a->block = a->small ? WIRE_SMALL_BYTES : block_for(most);
+    a->block = a->small ? WIRE_SMALL_BYTES : block_for(most, a->block_most);
     a->head.small = a->small;
 }
 
