@@ -1,6 +1,6 @@
 """start.py: runs a program of lockstep_peers. The only file that lies where Python looks for modules first.
 
-    start.py compare|gemm|ratios|worker ARGUMENT...
+    start.py compare|gemm|allreduce|ratios|worker ARGUMENT...
 """
 import importlib
 import sys
