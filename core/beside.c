@@ -1,0 +1,40 @@
+/* beside.c: finds and loads modules. */
+#include "beside.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void *dp_beside_open(const char *path, int flags, char *why, size_t bytes)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NODELETE | flags);
+    const char *text = handle ? "" : dlerror();
+    if (!handle)
+        snprintf(why, bytes, "%.150s", text ? text : path);
+    return handle;
+}
+
+void *dp_beside_load(const char *name, const char *folder, int flags, char *why, size_t bytes)
+{
+    char path[4096 + 256];
+    const ssize_t length = readlink("/proc/self/exe", path, 4096);
+    path[length > 0 ? length : 0] = '\0';
+    char *end = strrchr(path, '/');
+    if (!end) {
+        snprintf(why, bytes, "the program does not know where it is");
+        return NULL;
+    }
+    const size_t room = sizeof path - (size_t)(end - path);
+    for (int installed = 0; installed < 2; ++installed) {
+        if (installed)
+            snprintf(end, room, "/../%s/%s", folder, name);
+        else
+            snprintf(end, room, "/%s", name);
+        if (access(path, F_OK) == 0)
+            return dp_beside_open(path, flags, why, bytes);
+    }
+    *end = '\0';
+    snprintf(why, bytes, "no %s in %.60s or in ../%s from there", name, path, folder);
+    return NULL;
+}
