@@ -137,6 +137,7 @@ struct dp_device_list {
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
 extern dp_kernel_fn *const dp_kernels_blas[DP_KERNELS]; /* cpu/kernels_blas.c */
+extern const bool dp_onednn_is_built;                   /* cpu/onednn.c */
 void dp_blas_one_thread(void);                          /* cpu/blas_*.c */
 void dp_blas_describe(char *text, size_t bytes);
 /* DP_ENOTSUP unless the BLAS has threads of its own that can be counted and placed. */
@@ -308,6 +309,7 @@ struct dp_backend {
     const struct dp_kind *kind;     /* of device that it is for */
     dp_kernel_fn *const *kernels;   /* of devices whose kernels are C functions, and of the host */
     const struct dp_comm_ops *comm; /* unless another one is asked for */
+    bool onednn;                    /* large products are oneDNN's */
 };
 
 /* registry.c: the one list of kinds, backends and communicators. The line of an error lists those
@@ -373,6 +375,7 @@ struct dp_slot {
     struct dp_group *group;
     const struct dp_device_ops *ops;
     dp_kernel_fn *const *kernels; /* of a device whose kernels are C functions */
+    void *products;               /* state of group->products here */
     struct dp_queue compute, comm;
     struct dp_event ready, done; /* of the communication under way */
     struct dp_worker *worker;    /* NULL: the calling thread */
@@ -389,6 +392,7 @@ struct dp_group {
     const struct dp_kind *kind;
     const struct dp_backend *backend;
     const struct dp_comm_ops *comm;
+    const struct dp_products *products; /* cpu/products.h; NULL: those of the kernels */
     enum dp_math math;
     struct dp_slot host;
     struct dp_slot *slot[DP_MAX_SLOTS];

@@ -1,5 +1,7 @@
 /* group.c: the slots of one device list, opened and closed together. */
 #include "backend.h"
+#include "cpu/onednn.h"
+#include "cpu/products.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +214,8 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
+    if (status == 0 && group->backend->onednn)
+        status = dp_onednn_open(group, err);
     if (status == 0 && config->wide_blas)
         status = widen_blas(group, config, err);
     if (status == 0)
@@ -245,6 +249,7 @@ void dp_group_close(struct dp_group *group)
     if (group->comm && group->comm->close)
         group->comm->close(group);
     dp_workers_close(group);
+    dp_onednn_close(group);
     for (int i = 0; i < group->size; ++i)
         slot_close(group->slot[i]);
     if (group->bound_caller)
@@ -303,6 +308,11 @@ const char *dp_group_communicator(const struct dp_group *group)
 const char *dp_group_software(const struct dp_group *group)
 {
     return group->software;
+}
+
+const char *dp_group_products(const struct dp_group *group)
+{
+    return group->products ? group->products->name() : "";
 }
 
 bool dp_group_oversubscribed(const struct dp_group *group)

@@ -16,10 +16,11 @@ static const struct dp_kind kinds[KINDS] = {
 };
 
 static const struct dp_backend backends[] = {
-    {"cpu", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads},
-    {"cpu-ref", &kinds[VIRT], dp_kernels_ref, &dp_comm_staged},
-    {"cuda", &kinds[CUDA], dp_kernels_blas, &dp_comm_peer},
-    {"cuda-staged", &kinds[CUDA], dp_kernels_ref, &dp_comm_staged},
+    {"cpu", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, false},
+    {"cpu-ref", &kinds[VIRT], dp_kernels_ref, &dp_comm_staged, false},
+    {"cpu-onednn", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, true},
+    {"cuda", &kinds[CUDA], dp_kernels_blas, &dp_comm_peer, false},
+    {"cuda-staged", &kinds[CUDA], dp_kernels_ref, &dp_comm_staged, false},
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
@@ -31,6 +32,11 @@ enum { COMMUNICATORS = sizeof communicators / sizeof *communicators };
 static bool is_built(const struct dp_kind *kind)
 {
     return kind->ops->open != NULL;
+}
+
+static bool backend_is_built(const struct dp_backend *backend)
+{
+    return is_built(backend->kind) && (!backend->onednn || dp_onednn_is_built);
 }
 
 /* "cpu, cpu-ref" */
@@ -62,7 +68,7 @@ static struct names backend_names(const struct dp_kind *kind)
 {
     struct names names = {.used = 0};
     for (int i = 0; i < BACKENDS; ++i) {
-        if (is_built(backends[i].kind) && (!kind || backends[i].kind == kind))
+        if (backend_is_built(&backends[i]) && (!kind || backends[i].kind == kind))
             add_name(&names, backends[i].name);
     }
     return names;
@@ -248,7 +254,7 @@ bool dp_backends(int i, struct dp_backend_row *row)
     if (i < 0 || i >= BACKENDS)
         return false;
     const struct dp_backend *b = &backends[i];
-    *row = (struct dp_backend_row){b->name, b->kind->name, b->comm->name, is_built(b->kind)};
+    *row = (struct dp_backend_row){b->name, b->kind->name, b->comm->name, backend_is_built(b)};
     return true;
 }
 
@@ -295,8 +301,9 @@ int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error
     const struct dp_backend *own = dp_backend_find(backend, kind, err);
     if (!own)
         return DP_EINVAL;
-    if (own->kernels != dp_kernels_blas || (kind->flags & DP_KIND_CORES) == 0)
-        return dp_fail(err, DP_EINVAL, "backend %s has no BLAS on the host's cores", own->name);
+    if (own->kernels != dp_kernels_blas || own->onednn || (kind->flags & DP_KIND_CORES) == 0)
+        return dp_fail(err, DP_EINVAL,
+                       "backend %s has no BLAS of several threads on the host's cores", own->name);
     const int status = dp_blas_check_threads(err);
     if (status && err)
         err->status = DP_EINVAL;

@@ -4,6 +4,7 @@
  * between threads the hand-off of worker.c does. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "../backend.h"
+#include "products.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -48,7 +49,9 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
     (void)bytes, (void)err;
     const bool timed = kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16;
     const uint64_t begin = timed ? dp_trace_begin(queue->slot->group) : 0;
-    queue->slot->kernels[kernel](args);
+    if (kernel != DP_KERNEL_GEMM || !queue->slot->products ||
+        !queue->slot->group->products->multiply(queue->slot->products, args))
+        queue->slot->kernels[kernel](args);
     if (timed)
         dp_trace_matmul(queue->slot, begin);
     return 0;

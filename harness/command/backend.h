@@ -9,7 +9,8 @@
 /* What the help of all subcommands says of them. It names each kind of devices, each backend and
  * each communicator of core. */
 #define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
-#define COMMAND_BACKEND_DOC "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"
+#define COMMAND_BACKEND_DOC                                                                        \
+    "cpu (default), cpu-ref or cpu-onednn; on GPUs cuda (default) or cuda-staged"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
     "what carries data between devices: threads, staged, or on GPUs peer, nccl or staged "         \
     "(default: the backend's own)"

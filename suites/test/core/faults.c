@@ -179,6 +179,13 @@ static const struct kind ranks = {"ranks", open_ranks, step_ranks, read_ranks};
 
 /* ---- one failure after the other --------------------------------------------------------- */
 
+/* By default all goes through the host. */
+static bool is_staged(const struct context *c)
+{
+    return strcmp(c->settings.backend, "cpu-ref") == 0 ||
+           strcmp(c->settings.backend, "cuda-staged") == 0;
+}
+
 /* At least one call of these is in a step of that kind. */
 static bool must_hit(const struct context *c, const struct kind *kind, enum dp_fault fault)
 {
@@ -189,9 +196,9 @@ static bool must_hit(const struct context *c, const struct kind *kind, enum dp_f
     case DP_FAULT_MOVE: /* of ranks with collectives of their own nothing is moved */
         return kind != &ranks || !c->settings.communicator;
     case DP_FAULT_REDUCE:
-        return kind == &parallel || (kind == &ranks && strstr(c->settings.backend, "-"));
+        return kind == &parallel || (kind == &ranks && is_staged(c));
     case DP_FAULT_WAIT:
-        return strstr(c->settings.backend, "-") == NULL;
+        return !is_staged(c);
     case DP_FAULT_BROADCAST:
     case DP_FAULT_ALLREDUCE:
     case DP_FAULT_POLL:

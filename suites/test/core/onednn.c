@@ -1,0 +1,152 @@
+/* onednn.c: products by oneDNN have the bits of the reference on exact data, leave the thread's
+ * number of OpenMP threads alone, start none, and the second one of a shape allocates nothing.
+ *
+ *   lockstep-core-onednn OMP_LIBRARY
+ *
+ * 77: it has no kernels for this CPU. */
+#include "backend.h"
+#include "cpu/kernels_ref.h"
+#include "cpu/products.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSED = 0, FAILED = 1, SKIPPED = 77 };
+
+static const struct {
+    size_t m, n, k;
+} sizes[] = {{64, 64, 64},    {65, 129, 63},   {128, 512, 1024}, {4608, 32, 288}, {32, 288, 4608},
+             {1, 1024, 1024}, {1024, 1, 1024}, {1023, 10, 77},   {7, 4096, 11},   {513, 257, 129}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* Of one shape: what goes in, what the reference and oneDNN give. */
+struct data {
+    float *a, *b, *expected, *got;
+    size_t n;
+};
+
+/* a has numbers that 8 or 11 bits of a mantissa cannot hold; sums stay below 2^24. */
+static int data_open(struct data *data, const struct dp_gemm *g)
+{
+    *data = (struct data){.n = g->m * g->n};
+    data->a = malloc(g->m * g->k * sizeof(float));
+    data->b = malloc(g->k * g->n * sizeof(float));
+    data->expected = malloc(data->n * sizeof(float));
+    data->got = malloc(data->n * sizeof(float));
+    if (!data->a || !data->b || !data->expected || !data->got)
+        return 1;
+    for (size_t i = 0; i < g->m * g->k; ++i)
+        data->a[i] = (float)(i * 7 % 11) * 409 - 2049;
+    for (size_t i = 0; i < g->k * g->n; ++i)
+        data->b[i] = (float)(i * 5 % 3) - 1;
+    /* What is there counts only if it is added to. */
+    for (size_t i = 0; i < data->n; ++i)
+        data->expected[i] = data->got[i] = g->accumulate ? (float)(i % 13) : NAN;
+    return 0;
+}
+
+static void data_close(struct data *data)
+{
+    free(data->a);
+    free(data->b);
+    free(data->expected);
+    free(data->got);
+}
+
+static int threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int n = -2; /* . and .. */
+    while (tasks && readdir(tasks))
+        ++n;
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+/* The number of products that oneDNN made, or -1. */
+static int try_shape(struct dp_slot *slot, struct dp_gemm g)
+{
+    const struct dp_products *products = slot->group->products;
+    struct data data;
+    int made = -1;
+    if (data_open(&data, &g) == 0) {
+        g.a = data.a;
+        g.b = data.b;
+        g.c = data.expected;
+        dp_ref_gemm(&g);
+        g.c = data.got;
+        made = products->multiply(slot->products, &g);
+        if (made && memcmp(data.expected, data.got, data.n * sizeof(float)) != 0) {
+            printf("FAIL: %zu x %zu x %zu, transposed %d %d, accumulate %d: other numbers\n", g.m,
+                   g.n, g.k, g.transpose_a, g.transpose_b, g.accumulate);
+            made = -1;
+        }
+        const size_t before = mallinfo2().uordblks;
+        if (made == 1 &&
+            (!products->multiply(slot->products, &g) || mallinfo2().uordblks != before)) {
+            printf("FAIL: %zu x %zu x %zu again: %zu bytes allocated\n", g.m, g.n, g.k,
+                   mallinfo2().uordblks - before);
+            made = -1;
+        }
+    }
+    data_close(&data);
+    return made;
+}
+
+/* oneDNN makes a size in each of its 8 forms, or in none. */
+static int try_all(struct dp_slot *slot)
+{
+    int made = 0;
+    for (int i = 0; i < SIZES * 8; ++i) {
+        const struct dp_gemm g = {.m = sizes[i / 8].m,
+                                  .n = sizes[i / 8].n,
+                                  .k = sizes[i / 8].k,
+                                  .transpose_a = i & 1,
+                                  .transpose_b = i & 2,
+                                  .accumulate = i & 4};
+        const int one = try_shape(slot, g);
+        if (one < 0)
+            return -1;
+        made += one;
+        if (i % 8 == 7 && made % 8 != 0) {
+            printf("FAIL: %zu x %zu x %zu: by oneDNN in %d forms of 8\n", g.m, g.n, g.k, made % 8);
+            return -1;
+        }
+    }
+    return made;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-onednn"};
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    int (*most)(void) = NULL;
+    const int status = dp_group_open(&config, &group, &err);
+    if (status) {
+        printf("FAIL: %s\n", err.text);
+        return FAILED;
+    }
+    void *omp = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *const symbol = omp ? dlsym(omp, "omp_get_max_threads") : NULL;
+    memcpy(&most, &symbol, sizeof symbol);
+    const int threads_before = threads(), most_before = most ? most() : -1;
+    const int made = try_all(dp_group_slot(group, 0));
+    if (made >= 0)
+        printf("%d of %d products by %s\n", made, SIZES * 8, dp_group_products(group));
+    const bool same =
+        threads() == threads_before && most && most() == most_before && most_before > 1;
+    if (!same)
+        printf("FAIL: %d threads, before %d; OpenMP may have %d, before %d\n", threads(),
+               threads_before, most ? most() : -1, most_before);
+    dp_group_close(group);
+    if (made == 0)
+        puts("skipped: no kernels for this CPU");
+    return made < 0 || !same ? FAILED : made == 0 ? SKIPPED : PASSED;
+}
