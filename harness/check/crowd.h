@@ -9,6 +9,9 @@
 
 struct crowd;
 
+/* Bytes that are on their way to the first process, at most: what a pipe keeps. */
+enum { CROWD_INPUT = 32768 };
+
 enum crowd_end {
     CROWD_ANSWERED,
     CROWD_REFUSED, /* all have answered, and parted: the answer is an error */

@@ -12,6 +12,7 @@ struct crowd {
     pid_t pid; /* of the launcher; 0: it has ended */
     const char *command;
     int input, output, error;
+    unsigned long long sent; /* bytes */
     double limit;
     bool ended;      /* its output */
     double silent;   /* seconds that were too long; 0: not */

@@ -250,21 +250,6 @@ static enum crowd_end part(struct crowd *crowd, const char **answer)
     return how;
 }
 
-/* What a launcher that is gone does not read shows at its output. */
-static void write_line(struct crowd *crowd, const char *line)
-{
-    size_t left = strlen(line);
-
-    while (left > 0) {
-        const ssize_t n = write(crowd->input, line, left);
-
-        if (n < 0 && errno != EINTR)
-            return;
-        line += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-    }
-}
-
 static bool has_answered(const struct crowd *crowd, long long id)
 {
     const struct said_process *first = &crowd->said.process[0];
@@ -282,8 +267,15 @@ static unsigned long heard(const struct crowd *crowd)
     return n;
 }
 
-/* Until there is an answer, or can be none any more. */
-static void wait_for_answer(struct crowd *crowd, long long id)
+/* That many bytes more, and it need not keep more than it may. */
+static bool has_room(const struct crowd *crowd, long long bytes)
+{
+    return crowd->sent + (unsigned long long)bytes <= crowd->said.process[0].read + CROWD_INPUT;
+}
+
+/* Until it is so, or cannot be any more. */
+static void wait_until(struct crowd *crowd, bool (*is_so)(const struct crowd *, long long),
+                       long long number)
 {
     const double most = SILENT_LIMITS * crowd->limit + SILENT_SECONDS;
     unsigned long last = heard(crowd);
@@ -292,7 +284,7 @@ static void wait_for_answer(struct crowd *crowd, long long id)
 
     watch_start(&watch);
     since = watch_seconds(&watch);
-    while (!has_answered(crowd, id) && !crowd_is_over(crowd)) {
+    while (!is_so(crowd, number) && !crowd_is_over(crowd)) {
         listen_to(crowd);
         if (heard(crowd) != last)
             since = watch_seconds(&watch);
@@ -303,6 +295,27 @@ static void wait_for_answer(struct crowd *crowd, long long id)
     watch_close(&watch);
 }
 
+/* What a launcher that is gone does not read shows at its output. */
+static void write_line(struct crowd *crowd, const char *line)
+{
+    size_t left = strlen(line);
+
+    while (left > 0) {
+        const size_t piece = left < CROWD_INPUT / 2 ? left : CROWD_INPUT / 2;
+
+        wait_until(crowd, has_room, (long long)piece);
+        if (!has_room(crowd, (long long)piece))
+            return;
+        const ssize_t n = write(crowd->input, line, piece);
+
+        if (n < 0 && errno != EINTR)
+            return;
+        line += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+        crowd->sent += n > 0 ? (size_t)n : 0;
+    }
+}
+
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer)
 {
     struct said_process *first = &crowd->said.process[0];
@@ -311,7 +324,7 @@ enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, co
         return crowd_lose(crowd, "these processes have ended", answer);
     write_line(crowd, line);
     write_line(crowd, "\n");
-    wait_for_answer(crowd, id);
+    wait_until(crowd, has_answered, id);
     if (!has_answered(crowd, id))
         return part(crowd, answer);
     free(crowd->answer);

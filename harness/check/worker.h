@@ -23,6 +23,7 @@ struct worker {
     struct guard guard;
     char *text; /* what has come of a request */
     size_t length, room;
+    unsigned long long read, told_read; /* bytes of all requests; as it has said */
     struct texts request;
     struct watch watch; /* since the others were told something */
     double told;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char mark[] = "lockstep-says-1 ";
-static const char *const words[SAID_WORDS] = {"begun", "part", "answer", "ended", "told"};
+static const char *const words[SAID_WORDS] = {"begun", "part", "read", "answer", "ended", "told"};
 
 /* FNV-1a of all that a message is. */
 static uint32_t checksum(int process, unsigned number, const char *rest, size_t length)
@@ -101,6 +101,10 @@ static int keep(struct said_process *process, enum said_word word, const char *t
     process->has[word] = true;
     if (word == SAID_PART)
         return add_part(process, text, length);
+    if (word == SAID_READ) {
+        process->read = strtoull(text, NULL, 10);
+        return 0;
+    }
     snprintf(places[word], SAID_TEXT, "%.*s", (int)length, text);
     return 0;
 }

@@ -19,6 +19,7 @@
 enum said_word {
     SAID_BEGUN,  /* HOST PID LIBRARY */
     SAID_PART,   /* of a text that is longer than a line */
+    SAID_READ,   /* so many bytes of its input, from the first one on */
     SAID_ANSWER, /* the parts are whole, and the answer to a request of this number */
     SAID_ENDED,  /* status, and why it is not ok */
     SAID_TOLD,   /* to end, by a signal or because its time was over: why */
@@ -42,7 +43,8 @@ int said_write_parts(struct said_speaker *speaker, const char *text, size_t leng
 struct said_process {
     bool has[SAID_WORDS];
     char begun[SAID_TEXT], answer[SAID_TEXT], ended[SAID_TEXT], told[SAID_TEXT];
-    char *parts; /* all of them since the last answer was taken; the list frees it */
+    unsigned long long read; /* bytes, of SAID_READ */
+    char *parts;             /* all of them since the last answer was taken; the list frees it */
     size_t length;
     unsigned number; /* of its next message */
 };

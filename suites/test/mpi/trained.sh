@@ -55,6 +55,26 @@ same)
     train 0 --devices virt:2 --epochs 0 --model cnn --seed 6 --load one.weights --launcher "good {n}"
     [ "$(sed 's/ after.*//' out)" = "$(sed 's/ after.*//' seeds)" ] || fail "other weights were loaded"
     ;;
+narrow)
+    # A launcher ends all where more is on its way to a process than a pipe keeps.
+    command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
+    cat >few <<'PYTHON'
+import os, sys, time
+most = 0
+while data := os.read(0, 1 << 20):
+    most = max(most, len(data))
+    if most > 32768:
+        sys.exit(f"too slow: {most} bytes are on their way")
+    os.write(1, data)
+    time.sleep(0.002)
+open("most", "w").write(f"{most}\n")
+PYTHON
+    start narrow 'python3 few | bash $LAUNCH $n "$@"'
+    train 0 --devices virt:2 --epochs 1 --seed 5 --save one.weights
+    train 0 --devices virt:2 --epochs 1 --seed 5 --save many.weights --launcher "narrow {n}"
+    cmp one.weights many.weights || fail "other weights"
+    [ "$(cat most)" -ge 8192 ] || fail "nothing long went through it: $(cat most)"
+    ;;
 killed | stopped)
     signal=KILL && [ "$case" = killed ] || signal=STOP
     in_a_while kill "-$signal" &

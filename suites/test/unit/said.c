@@ -143,6 +143,8 @@ Test(said, answers_are_taken_one_by_one)
     cr_assert(pipe(ends) == 0);
     struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
     cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
+    cr_assert(said_write(&speaker[0], SAID_READ, "16384") == 0);
+    cr_assert(said_write(&speaker[0], SAID_READ, "40000") == 0);
     for (int i = 0; i < 2; ++i) {
         cr_assert(said_write_parts(&speaker[0], i == 0 ? "first" : "2nd", i == 0 ? 5 : 3) == 0);
         cr_assert(said_write(&speaker[0], SAID_ANSWER, i == 0 ? "7" : "8") == 0);
@@ -158,6 +160,7 @@ Test(said, answers_are_taken_one_by_one)
         cr_assert(said_line(&said, line, strlen(line), &why) == 0, "%s", why.text);
         if (!said.process[0].has[SAID_ANSWER])
             continue;
+        cr_assert_eq(said.process[0].read, 40000);
         cr_assert_str_eq(said.process[0].parts, answers == 0 ? "first" : "2nd");
         cr_assert_str_eq(said.process[0].answer, answers == 0 ? "7" : "8");
         said_answer_taken(&said.process[0]);
