@@ -304,12 +304,14 @@ struct dp_kind {
     void (*software)(char *text, size_t bytes); /* its versions. NULL: nothing to say */
 };
 
+enum dp_onednn { DP_ONEDNN_NO, DP_ONEDNN_WHERE_FASTER, DP_ONEDNN_ONLY };
+
 struct dp_backend {
     const char *name;
     const struct dp_kind *kind;     /* of device that it is for */
     dp_kernel_fn *const *kernels;   /* of devices whose kernels are C functions, and of the host */
     const struct dp_comm_ops *comm; /* unless another one is asked for */
-    bool onednn;                    /* large products are oneDNN's */
+    enum dp_onednn onednn;          /* whose large products are */
 };
 
 /* registry.c: the one list of kinds, backends and communicators. The line of an error lists those
@@ -393,6 +395,7 @@ struct dp_group {
     const struct dp_backend *backend;
     const struct dp_comm_ops *comm;
     const struct dp_products *products; /* cpu/products.h; NULL: those of the kernels */
+    char products_name[64];             /* "oneDNN 2.6.3 brg:avx512_core" */
     enum dp_math math;
     struct dp_slot host;
     struct dp_slot *slot[DP_MAX_SLOTS];

@@ -15,9 +15,19 @@ void *dp_beside_open(const char *path, int flags, char *why, size_t bytes)
     return handle;
 }
 
-void *dp_beside_load(const char *name, const char *folder, int flags, char *why, size_t bytes)
+/* The loader's own words: it has no status. */
+static bool is_missing(const char *why)
+{
+    return strstr(why, "No such file or directory") != NULL;
+}
+
+void *dp_beside_load(const char *name, const char *folder, int flags, bool *missing, char *why,
+                     size_t bytes)
 {
     char path[4096 + 256];
+    bool unused;
+    missing = missing ? missing : &unused;
+    *missing = false;
     const ssize_t length = readlink("/proc/self/exe", path, 4096);
     path[length > 0 ? length : 0] = '\0';
     char *end = strrchr(path, '/');
@@ -31,9 +41,13 @@ void *dp_beside_load(const char *name, const char *folder, int flags, char *why,
             snprintf(end, room, "/../%s/%s", folder, name);
         else
             snprintf(end, room, "/%s", name);
-        if (access(path, F_OK) == 0)
-            return dp_beside_open(path, flags, why, bytes);
+        if (access(path, F_OK) != 0)
+            continue;
+        void *handle = dp_beside_open(path, flags, why, bytes);
+        *missing = !handle && is_missing(why);
+        return handle;
     }
+    *missing = true;
     *end = '\0';
     snprintf(why, bytes, "no %s in %.60s or in ../%s from there", name, path, folder);
     return NULL;

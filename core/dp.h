@@ -110,11 +110,11 @@ struct dp_group_config {
      * Behind virtual devices also "+lag": every queued operation runs later; or, without that,
      * "+fault:flip@37/1": device 1 silently goes wrong in step 37. */
     const char *devices;
-    /* "cpu" (NULL): CBLAS kernels, communicator threads. "cpu-ref": portable kernels,
-     * communicator staged; the definition of every result. "cpu-onednn": as cpu, and matrix
-     * products of 2^18 multiplications and more by oneDNN, where it has kernels for this CPU that
-     * are faster; DP_EINVAL where there is none. On GPUs "cuda" (NULL), communicator
-     * peer, and "cuda-staged", everything through the host. */
+    /* "cpu" (NULL): CBLAS kernels, communicator threads; matrix products of 2^18 multiplications
+     * and more by oneDNN, where it is installed and has kernels for this CPU that are faster.
+     * "cpu-cblas": never by oneDNN. "cpu-onednn": DP_EINVAL where cpu has no oneDNN. "cpu-ref":
+     * portable kernels, communicator staged; the definition of every result. On GPUs "cuda"
+     * (NULL), communicator peer, and "cuda-staged", everything through the host. */
     const char *backend;
     /* What carries data between slots, instead of the backend's own (NULL): a name of
      * dp_communicators that serves these devices. The results are the same. */
@@ -171,7 +171,8 @@ const char *dp_group_communicator(const struct dp_group *group); /* "threads", "
 bool dp_group_oversubscribed(const struct dp_group *group);
 /* "driver 13.0, runtime 13.0, cuBLAS 13.0.2" of a group of GPUs; else "". */
 const char *dp_group_software(const struct dp_group *group);
-/* What makes large matrix products in place of the CBLAS: "oneDNN 2.6.3"; "" nothing. */
+/* What makes large matrix products in place of the CBLAS, and with which kernels: "oneDNN 2.6.3
+ * brg:avx512_core"; "" nothing. */
 const char *dp_group_products(const struct dp_group *group);
 int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every queue */
 

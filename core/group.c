@@ -214,7 +214,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
-    if (status == 0 && group->backend->onednn)
+    if (status == 0 && group->backend->onednn != DP_ONEDNN_NO && !config->wide_blas)
         status = dp_onednn_open(group, err);
     if (status == 0 && config->wide_blas)
         status = widen_blas(group, config, err);
@@ -312,7 +312,7 @@ const char *dp_group_software(const struct dp_group *group)
 
 const char *dp_group_products(const struct dp_group *group)
 {
-    return group->products ? group->products->name() : "";
+    return group->products_name;
 }
 
 bool dp_group_oversubscribed(const struct dp_group *group)

@@ -16,11 +16,12 @@ static const struct dp_kind kinds[KINDS] = {
 };
 
 static const struct dp_backend backends[] = {
-    {"cpu", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, false},
-    {"cpu-ref", &kinds[VIRT], dp_kernels_ref, &dp_comm_staged, false},
-    {"cpu-onednn", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, true},
-    {"cuda", &kinds[CUDA], dp_kernels_blas, &dp_comm_peer, false},
-    {"cuda-staged", &kinds[CUDA], dp_kernels_ref, &dp_comm_staged, false},
+    {"cpu", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, DP_ONEDNN_WHERE_FASTER},
+    {"cpu-ref", &kinds[VIRT], dp_kernels_ref, &dp_comm_staged, DP_ONEDNN_NO},
+    {"cpu-cblas", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, DP_ONEDNN_NO},
+    {"cpu-onednn", &kinds[VIRT], dp_kernels_blas, &dp_comm_threads, DP_ONEDNN_ONLY},
+    {"cuda", &kinds[CUDA], dp_kernels_blas, &dp_comm_peer, DP_ONEDNN_NO},
+    {"cuda-staged", &kinds[CUDA], dp_kernels_ref, &dp_comm_staged, DP_ONEDNN_NO},
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
@@ -36,7 +37,7 @@ static bool is_built(const struct dp_kind *kind)
 
 static bool backend_is_built(const struct dp_backend *backend)
 {
-    return is_built(backend->kind) && (!backend->onednn || dp_onednn_is_built);
+    return is_built(backend->kind) && (backend->onednn != DP_ONEDNN_ONLY || dp_onednn_is_built);
 }
 
 /* "cpu, cpu-ref" */
@@ -301,7 +302,8 @@ int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error
     const struct dp_backend *own = dp_backend_find(backend, kind, err);
     if (!own)
         return DP_EINVAL;
-    if (own->kernels != dp_kernels_blas || own->onednn || (kind->flags & DP_KIND_CORES) == 0)
+    if (own->kernels != dp_kernels_blas || own->onednn == DP_ONEDNN_ONLY ||
+        (kind->flags & DP_KIND_CORES) == 0)
         return dp_fail(err, DP_EINVAL,
                        "backend %s has no BLAS of several threads on the host's cores", own->name);
     const int status = dp_blas_check_threads(err);

@@ -43,18 +43,34 @@ static void cpu_release(struct dp_slot *slot, void *memory)
     free(memory);
 }
 
+/* A product that this writes is made; any other is left to the kernel. */
+static int make_product(const struct dp_slot *slot, const struct dp_gemm *g, bool *made,
+                        struct dp_error *err)
+{
+    const enum dp_product product = slot->group->products->multiply(slot->products, g);
+    *made = product == DP_PRODUCT_MADE;
+    return product != DP_PRODUCT_FAILED
+               ? 0
+               : dp_fail(err, DP_EFAULT, "%s: %s: a product of %zu x %zu x %zu failed",
+                         slot->info.name, slot->group->products_name, g->m, g->n, g->k);
+}
+
 static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                       struct dp_error *err)
 {
-    (void)bytes, (void)err;
+    (void)bytes;
+    const struct dp_slot *slot = queue->slot;
     const bool timed = kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16;
-    const uint64_t begin = timed ? dp_trace_begin(queue->slot->group) : 0;
-    if (kernel != DP_KERNEL_GEMM || !queue->slot->products ||
-        !queue->slot->group->products->multiply(queue->slot->products, args))
-        queue->slot->kernels[kernel](args);
+    const uint64_t begin = timed ? dp_trace_begin(slot->group) : 0;
+    bool made = false;
+    int status = 0;
+    if (kernel == DP_KERNEL_GEMM && slot->products)
+        status = make_product(slot, args, &made, err);
+    if (status == 0 && !made)
+        slot->kernels[kernel](args);
     if (timed)
         dp_trace_matmul(queue->slot, begin);
-    return 0;
+    return status;
 }
 
 static int cpu_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)

@@ -3,8 +3,6 @@
 #include "onednn.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "../beside.h"
 #include "products.h"
@@ -13,14 +11,16 @@
 
 const bool dp_onednn_is_built = true;
 
-/* Its symbols are nobody else's: a program may have another oneDNN. */
+/* DP_ENODEV: it, or the library, is not on this machine. Its symbols are nobody else's: a program
+ * may have another oneDNN. */
 static int load(const struct dp_products **products, struct dp_error *err)
 {
     char why[200] = "";
-    void *handle = dp_beside_load(MODULE, DP_ONEDNN_FOLDER, RTLD_LOCAL, why, sizeof why);
+    bool missing = false;
+    void *handle = dp_beside_load(MODULE, DP_ONEDNN_FOLDER, RTLD_LOCAL, &missing, why, sizeof why);
     void *const symbol = handle ? dlsym(handle, DP_PRODUCTS_SYMBOL) : NULL;
     if (!handle)
-        return dp_fail(err, DP_EINVAL, "oneDNN cannot be loaded: %s", why);
+        return dp_fail(err, missing ? DP_ENODEV : DP_EINVAL, "oneDNN cannot be loaded: %s", why);
     if (!symbol)
         return dp_fail(err, DP_EINVAL,
                        "oneDNN cannot be loaded: no " DP_PRODUCTS_SYMBOL " in " MODULE);
@@ -39,17 +39,6 @@ static int slot_open(struct dp_slot *slot, struct dp_error *err)
                           : dp_fail(err, DP_ENOMEM, "%s: oneDNN cannot be set up", slot->info.name);
 }
 
-int dp_onednn_open(struct dp_group *group, struct dp_error *err)
-{
-    int status = load(&group->products, err);
-    if (status)
-        return status;
-    status = slot_open(&group->host, err);
-    for (int i = 0; status == 0 && i < group->size; ++i)
-        status = slot_open(group->slot[i], err);
-    return status;
-}
-
 static void slot_close(struct dp_slot *slot)
 {
     if (slot->products)
@@ -62,4 +51,41 @@ void dp_onednn_close(struct dp_group *group)
     for (int i = 0; i < group->size; ++i)
         slot_close(group->slot[i]);
     slot_close(&group->host);
+}
+
+static int slots_open(struct dp_group *group, struct dp_error *err)
+{
+    int status = slot_open(&group->host, err);
+    for (int i = 0; status == 0 && i < group->size; ++i)
+        status = slot_open(group->slot[i], err);
+    if (status)
+        return status;
+    char *name = group->products_name;
+    switch (group->products->describe(group->host.products, name, sizeof group->products_name)) {
+    case DP_PRODUCT_MADE:
+        return 0;
+    case DP_PRODUCT_ELSEWHERE:
+        return dp_fail(err, DP_ENODEV,
+                       "%s has no kernels for this CPU that are faster than CBLAS's", name);
+    default:
+        return dp_fail(err, DP_EINVAL, "%s cannot be set up", name);
+    }
+}
+
+/* What is here and fails is an error: nobody gets other products because memory was short. */
+int dp_onednn_open(struct dp_group *group, struct dp_error *err)
+{
+    const bool only = group->backend->onednn == DP_ONEDNN_ONLY;
+    struct dp_error why = {0};
+    int status = load(&group->products, &why);
+    if (status == 0)
+        status = slots_open(group, &why);
+    if (status == 0)
+        return 0;
+    dp_onednn_close(group);
+    group->products = NULL;
+    group->products_name[0] = '\0';
+    return status == DP_ENODEV && !only ? 0
+                                        : dp_fail(err, status == DP_ENODEV ? DP_EINVAL : status,
+                                                  "backend %s: %s", group->backend->name, why.text);
 }

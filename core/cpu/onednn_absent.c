@@ -5,7 +5,10 @@ const bool dp_onednn_is_built = false;
 
 int dp_onednn_open(struct dp_group *group, struct dp_error *err)
 {
-    return dp_fail(err, DP_EINVAL, "backend %s: this build has no oneDNN", group->backend->name);
+    return group->backend->onednn != DP_ONEDNN_ONLY
+               ? 0
+               : dp_fail(err, DP_EINVAL, "backend %s: this build has no oneDNN",
+                         group->backend->name);
 }
 
 void dp_onednn_close(struct dp_group *group)

@@ -2,6 +2,7 @@
 #include "products.h"
 
 #include <dnnl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct products {
     dnnl_stream_t stream;
     void *scratch;
     size_t scratch_bytes;
+    char kernels[32]; /* of the last shape that was opened: "brg:avx512_core" */
     struct shape shape[SHAPES];
 };
 
@@ -43,69 +45,80 @@ static struct layout layout_of(size_t rows, size_t cols, bool transposed)
 }
 
 #if DNNL_VERSION_MAJOR < 3
-static bool fail_sum(dnnl_post_ops_t ops)
+static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 {
-    return dnnl_post_ops_append_sum(ops, 1.0f) != dnnl_success;
+    return dnnl_post_ops_append_sum(ops, 1.0f);
 }
 
-static bool fail_to_choose(dnnl_engine_t engine, const struct layout layout[3],
-                           dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
+static dnnl_status_t choose(dnnl_engine_t engine, const struct layout layout[3],
+                            dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t memory[3];
     dnnl_matmul_desc_t product;
-    bool failed = false;
-    for (int i = 0; i < 3 && !failed; ++i)
-        failed = dnnl_memory_desc_init_by_strides(&memory[i], 2, layout[i].dims, dnnl_f32,
-                                                  layout[i].strides) != dnnl_success;
-    return failed || dnnl_matmul_desc_init(&product, &memory[0], &memory[1], NULL, &memory[2]) ||
-           dnnl_primitive_desc_create(chosen, &product, attr, engine, NULL);
+    dnnl_status_t status = dnnl_success;
+    for (int i = 0; i < 3 && status == dnnl_success; ++i)
+        status = dnnl_memory_desc_init_by_strides(&memory[i], 2, layout[i].dims, dnnl_f32,
+                                                  layout[i].strides);
+    if (status == dnnl_success)
+        status = dnnl_matmul_desc_init(&product, &memory[0], &memory[1], NULL, &memory[2]);
+    return status ? status : dnnl_primitive_desc_create(chosen, &product, attr, engine, NULL);
 }
 #else
-static bool fail_sum(dnnl_post_ops_t ops)
+static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 {
-    return dnnl_post_ops_append_sum(ops, 1.0f, 0, dnnl_data_type_undef) != dnnl_success;
+    return dnnl_post_ops_append_sum(ops, 1.0f, 0, dnnl_data_type_undef);
 }
 
-static bool fail_to_choose(dnnl_engine_t engine, const struct layout layout[3],
-                           dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
+static dnnl_status_t choose(dnnl_engine_t engine, const struct layout layout[3],
+                            dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t memory[3] = {NULL};
-    bool failed = false;
-    for (int i = 0; i < 3 && !failed; ++i)
-        failed = dnnl_memory_desc_create_with_strides(&memory[i], 2, layout[i].dims, dnnl_f32,
-                                                      layout[i].strides) != dnnl_success;
-    failed = failed || dnnl_matmul_primitive_desc_create(chosen, engine, memory[0], memory[1], NULL,
-                                                         memory[2], attr);
+    dnnl_status_t status = dnnl_success;
+    for (int i = 0; i < 3 && status == dnnl_success; ++i)
+        status = dnnl_memory_desc_create_with_strides(&memory[i], 2, layout[i].dims, dnnl_f32,
+                                                      layout[i].strides);
+    if (status == dnnl_success)
+        status = dnnl_matmul_primitive_desc_create(chosen, engine, memory[0], memory[1], NULL,
+                                                   memory[2], attr);
     for (int i = 0; i < 3; ++i)
         dnnl_memory_desc_destroy(memory[i]);
-    return failed;
+    return status;
 }
 #endif
 
 /* ---- a shape ------------------------------------------------------------------------------- */
 
 /* float32 stays float32, also where the environment allows less; its memory is ours. */
-static bool fail_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
+static dnnl_status_t make_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
 {
     dnnl_post_ops_t ops = NULL;
-    bool failed = dnnl_primitive_attr_create(attr) != dnnl_success;
-    failed = failed || dnnl_primitive_attr_set_fpmath_mode(*attr, dnnl_fpmath_mode_strict) ||
-             dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
-    if (failed || !accumulate)
-        return failed;
-    failed =
-        dnnl_post_ops_create(&ops) || fail_sum(ops) || dnnl_primitive_attr_set_post_ops(*attr, ops);
+    dnnl_status_t status = dnnl_primitive_attr_create(attr);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_fpmath_mode(*attr, dnnl_fpmath_mode_strict);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
+    if (status || !accumulate)
+        return status;
+    status = dnnl_post_ops_create(&ops);
+    if (status == dnnl_success)
+        status = add_sum(ops);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_post_ops(*attr, ops);
     dnnl_post_ops_destroy(ops);
-    return failed;
+    return status;
 }
 
 /* Its kernels for small blocks are what is faster than CBLAS; else it calls a product of its own.
  */
-static bool is_good(dnnl_primitive_desc_t chosen)
+static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t chosen)
 {
     const char *name = NULL;
-    return !dnnl_primitive_desc_query(chosen, dnnl_query_impl_info_str, 0, &name) && name &&
-           strncmp(name, "brg", 3) == 0;
+    const dnnl_status_t status =
+        dnnl_primitive_desc_query(chosen, dnnl_query_impl_info_str, 0, &name);
+    if (status || !name || strncmp(name, "brg", 3) != 0)
+        return status ? status : dnnl_unimplemented;
+    snprintf(all->kernels, sizeof all->kernels, "%s", name);
+    return dnnl_success;
 }
 
 static bool make_room(struct products *all, size_t bytes)
@@ -121,7 +134,8 @@ static bool make_room(struct products *all, size_t bytes)
     return true;
 }
 
-static bool fail_memories(struct products *all, struct shape *shape, dnnl_primitive_desc_t chosen)
+static dnnl_status_t make_memories(struct products *all, struct shape *shape,
+                                   dnnl_primitive_desc_t chosen)
 {
     const struct {
         dnnl_query_t what;
@@ -130,14 +144,16 @@ static bool fail_memories(struct products *all, struct shape *shape, dnnl_primit
                   {dnnl_query_weights_md, &shape->b},
                   {dnnl_query_dst_md, &shape->c},
                   {dnnl_query_scratchpad_md, &shape->scratch}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
-        if (dnnl_memory_create(wanted[i].memory,
-                               dnnl_primitive_desc_query_md(chosen, wanted[i].what, 0), all->engine,
-                               DNNL_MEMORY_NONE))
-            return true;
-    }
-    return !make_room(all, dnnl_memory_desc_get_size(
-                               dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0)));
+    dnnl_status_t status = dnnl_success;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == dnnl_success; ++i)
+        status = dnnl_memory_create(wanted[i].memory,
+                                    dnnl_primitive_desc_query_md(chosen, wanted[i].what, 0),
+                                    all->engine, DNNL_MEMORY_NONE);
+    if (status)
+        return status;
+    const size_t bytes = dnnl_memory_desc_get_size(
+        dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0));
+    return make_room(all, bytes) ? dnnl_success : dnnl_out_of_memory;
 }
 
 static void close_shape(struct shape *shape)
@@ -151,7 +167,8 @@ static void close_shape(struct shape *shape)
     shape->a = shape->b = shape->c = shape->scratch = NULL;
 }
 
-static void open_shape(struct products *all, struct shape *shape)
+/* A shape for which it has nothing good is open, too, without a primitive. */
+static dnnl_status_t open_shape(struct products *all, struct shape *shape)
 {
     const struct dp_gemm *g = &shape->like;
     const struct layout layout[3] = {layout_of(g->m, g->k, g->transpose_a),
@@ -159,12 +176,20 @@ static void open_shape(struct products *all, struct shape *shape)
                                      layout_of(g->m, g->n, false)};
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t chosen = NULL;
-    if (fail_attributes(g->accumulate, &attr) ||
-        fail_to_choose(all->engine, layout, attr, &chosen) || !is_good(chosen) ||
-        fail_memories(all, shape, chosen) || dnnl_primitive_create(&shape->primitive, chosen))
+    dnnl_status_t status = make_attributes(g->accumulate, &attr);
+    if (status == dnnl_success)
+        status = choose(all->engine, layout, attr, &chosen);
+    if (status == dnnl_success)
+        status = check_kernels(all, chosen);
+    if (status == dnnl_success)
+        status = make_memories(all, shape, chosen);
+    if (status == dnnl_success)
+        status = dnnl_primitive_create(&shape->primitive, chosen);
+    if (status)
         close_shape(shape);
     dnnl_primitive_desc_destroy(chosen);
     dnnl_primitive_attr_destroy(attr);
+    return status == dnnl_unimplemented ? dnnl_success : status;
 }
 
 /* ---- the table ----------------------------------------------------------------------------- */
@@ -175,24 +200,26 @@ static bool is_like(const struct dp_gemm *a, const struct dp_gemm *b)
            a->transpose_b == b->transpose_b && a->accumulate == b->accumulate;
 }
 
-/* NULL: there are too many. */
-static struct shape *find(struct products *all, const struct dp_gemm *g)
+/* *found NULL: there are too many. */
+static dnnl_status_t find(struct products *all, const struct dp_gemm *g, const struct shape **found)
 {
     const size_t flags =
         (g->transpose_a ? 1u : 0) + (g->transpose_b ? 2u : 0) + (g->accumulate ? 4u : 0);
     const size_t hash = (((g->m * 31 + g->n) * 31 + g->k) * 8 + flags) * 0x9e3779b97f4a7c15u >> 32;
+    *found = NULL;
     for (size_t i = 0; i < SHAPES; ++i) {
         struct shape *shape = &all->shape[(hash + i) % SHAPES];
-        if (shape->used && is_like(&shape->like, g))
-            return shape;
-        if (shape->used)
+        if (shape->used && !is_like(&shape->like, g))
             continue;
-        shape->used = true;
+        *found = shape;
+        if (shape->used)
+            return dnnl_success;
         shape->like = *g;
-        open_shape(all, shape);
-        return shape;
+        const dnnl_status_t status = open_shape(all, shape);
+        shape->used = status == dnnl_success;
+        return status;
     }
-    return NULL;
+    return dnnl_success;
 }
 
 static bool execute(struct products *all, const struct shape *shape, const struct dp_gemm *g)
@@ -210,18 +237,38 @@ static bool execute(struct products *all, const struct shape *shape, const struc
            !dnnl_primitive_execute(shape->primitive, all->stream, 4, arg);
 }
 
-static bool multiply(void *self, const struct dp_gemm *g)
+static enum dp_product multiply(void *self, const struct dp_gemm *g)
 {
     struct products *all = self;
+    const struct shape *shape = NULL;
     if ((double)g->m * (double)g->n * (double)g->k < LEAST_MULTIPLIES)
-        return false;
+        return DP_PRODUCT_ELSEWHERE;
     /* The thread may be its user's, who has numbers of his own. */
     const int before = omp_get_max_threads();
     omp_set_num_threads(1);
-    const struct shape *shape = find(all, g);
-    const bool done = shape && shape->primitive && execute(all, shape, g);
+    enum dp_product product = DP_PRODUCT_FAILED;
+    if (find(all, g, &shape) == dnnl_success) {
+        if (!shape || !shape->primitive)
+            product = DP_PRODUCT_ELSEWHERE;
+        else if (execute(all, shape, g))
+            product = DP_PRODUCT_MADE;
+    }
     omp_set_num_threads(before);
-    return done;
+    return product;
+}
+
+/* All products are of the same kernels, those of the smallest too. */
+static enum dp_product describe(void *self, char *text, size_t bytes)
+{
+    struct products *all = self;
+    const struct dp_gemm small = {.m = 64, .n = 64, .k = 64};
+    const struct shape *shape = NULL;
+    const dnnl_version_t *version = dnnl_version();
+    const bool failed = find(all, &small, &shape) != dnnl_success;
+    const bool good = !failed && shape && shape->primitive;
+    snprintf(text, bytes, "oneDNN %d.%d.%d%s%s", version->major, version->minor, version->patch,
+             good ? " " : "", good ? all->kernels : "");
+    return failed ? DP_PRODUCT_FAILED : good ? DP_PRODUCT_MADE : DP_PRODUCT_ELSEWHERE;
 }
 
 static void products_close(void *self)
@@ -248,15 +295,5 @@ static void *products_open(void)
     return all;
 }
 
-/* What it is compiled with: a library of the same name with the file has the same functions. */
-#define TEXT(word)  #word
-#define VALUE(word) TEXT(word)
-
-static const char *name(void)
-{
-    return "oneDNN " VALUE(DNNL_VERSION_MAJOR) "." VALUE(DNNL_VERSION_MINOR) "." VALUE(
-        DNNL_VERSION_PATCH);
-}
-
 __attribute__((visibility("default"))) const struct dp_products dp_products = {
-    DP_PRODUCTS_VERSION, name, products_open, products_close, multiply};
+    DP_PRODUCTS_VERSION, products_open, products_close, describe, multiply};

@@ -6,17 +6,22 @@
 #include "../kernels.h"
 
 #define DP_PRODUCTS_SYMBOL  "dp_products"
-#define DP_PRODUCTS_VERSION 1u
+#define DP_PRODUCTS_VERSION 2u
+
+enum dp_product { DP_PRODUCT_MADE, DP_PRODUCT_ELSEWHERE, DP_PRODUCT_FAILED };
 
 struct dp_products {
     unsigned version;
-    const char *(*name)(void); /* "oneDNN 2.6.3" */
     /* For one slot, which makes one product at a time. NULL: it cannot be had. */
     void *(*open)(void);
     void (*close)(void *self);
-    /* The product, by the calling thread alone. The second one of a shape allocates nothing. False:
-     * nothing was written, and the library of all other products is not slower here. */
-    bool (*multiply)(void *self, const struct dp_gemm *gemm);
+    /* "oneDNN 2.6.3 brg:avx512_core": the library that was loaded, and its kernels of large
+     * products on this CPU. ELSEWHERE: it has none that are faster than CBLAS's, and text has the
+     * library alone. */
+    enum dp_product (*describe)(void *self, char *text, size_t bytes);
+    /* The product, by the calling thread alone. The second one of a shape allocates nothing.
+     * ELSEWHERE: nothing was written, and the library of all other products is not slower here. */
+    enum dp_product (*multiply)(void *self, const struct dp_gemm *gemm);
 };
 
 #endif

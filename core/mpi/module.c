@@ -27,8 +27,9 @@ int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error
     char why[200] = "";
     if (!load_library(why, sizeof why))
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
-    void *handle = module ? load(module, why, sizeof why)
-                          : dp_beside_load(MODULE, DP_MPI_FOLDER, RTLD_GLOBAL, why, sizeof why);
+    void *handle = module
+                       ? load(module, why, sizeof why)
+                       : dp_beside_load(MODULE, DP_MPI_FOLDER, RTLD_GLOBAL, NULL, why, sizeof why);
     if (!handle)
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *const symbol = dlsym(handle, DP_WIRE_SYMBOL);

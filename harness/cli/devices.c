@@ -13,6 +13,7 @@
 #include "node/tree.h"
 #include "record/devices.h"
 #include "record/launcher.h"
+#include "record/provenance.h"
 #include "text/options.h"
 #include "text/text.h"
 
@@ -263,7 +264,7 @@ static void print_nccl(void)
     print_long("NCCL", text);
 }
 
-static void print_versions(const struct dp_machine *m)
+static void print_versions(const struct dp_machine *m, const struct record_run *run)
 {
     char gpus[400], visible[96], build[200];
 
@@ -273,7 +274,7 @@ static void print_versions(const struct dp_machine *m)
              BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
     print_long("build", build);
     printf("  hwloc      %s\n", m->hwloc_version);
-    print_long("BLAS", m->blas);
+    print_long("BLAS", run->blas);
     dp_gpus(gpus, 300);
     command_visible(visible);
     strcat(gpus, visible);
@@ -316,7 +317,7 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
     print_devices(&devices);
     print_gpus(&devices);
     node_print(stdout, run);
-    print_versions(machine);
+    print_versions(machine, run);
     return EXIT_PASSED;
 }
 
@@ -393,8 +394,10 @@ int devices_main(int argc, char **argv)
         return EXIT_FAILED;
     }
     status = command_open_group(argv[0], &config, options.required, &group);
-    if (status == 0)
+    if (status == 0) {
+        provenance_blas(group, &machine, run);
         status = show(argv[0], group, &machine, run, &options);
+    }
     dp_group_close(group);
     free(run);
     return status;

@@ -10,7 +10,7 @@
  * each communicator of core. */
 #define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
 #define COMMAND_BACKEND_DOC                                                                        \
-    "cpu (default), cpu-ref or cpu-onednn; on GPUs cuda (default) or cuda-staged"
+    "cpu (default), cpu-ref, cpu-cblas or cpu-onednn; on GPUs cuda (default) or cuda-staged"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
     "what carries data between devices: threads, staged, or on GPUs peer, nccl or staged "         \
     "(default: the backend's own)"

@@ -47,13 +47,13 @@ char *record_devices_text(const struct record_devices *devices)
 
     for (int i = 0; i < devices->n_slots; ++i)
         json_array_append_new(slots, slot_object(&devices->slot[i]));
-    root = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
-                     "lockstep/devices/1.0", "devices", devices->devices, "backend",
-                     devices->backend, "communicator", devices->communicator, "oversubscribed",
-                     devices->oversubscribed ? 1 : 0, "slots", slots, "machine",
-                     machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
-                     BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas",
-                     devices->machine->blas);
+    root =
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
+                  "lockstep/devices/1.0", "devices", devices->devices, "backend", devices->backend,
+                  "communicator", devices->communicator, "oversubscribed",
+                  devices->oversubscribed ? 1 : 0, "slots", slots, "machine",
+                  machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
+                  BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas", devices->run->blas);
     if (node_members(root, devices->run) != 0) {
         json_decref(root);
         return NULL;

@@ -32,7 +32,7 @@ T(scaling, 8, LATER, IDENTITY, "", "scaling", "`strong`: the batches are global;
 I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
-T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition, `cpu-onednn` are `cpu` with large matrix products by oneDNN; `cuda-staged` is `cuda` with all transfers through the host") \
+T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, and oneDNN for large matrix products where that is faster, `cpu-cblas` CBLAS alone, `cpu-onednn` refused where oneDNN is not faster, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
 T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
 T(launcher, 256, LATER, SYSTEM, "", "launcher", "the command that started the processes of each cell with `per_process`, `{n}` is their number; empty without one, missing in old records") \
 T(gpu_facts, 160, LATER, CONDITION, "", "source of facts of GPUs", "`NVML 12.550.54, driver 550.54.15`, or why there is none; empty without GPUs among the devices, and in old records") \
@@ -52,7 +52,7 @@ T(sanitizers, 64, FIRST, BUILD, "", "sanitizers", "times of a build with any mea
 T(kernel, 128, FIRST, SYSTEM, "", "kernel", "of the operating system") \
 T(libc, 64, FIRST, SYSTEM, "", "C library", "name and version") \
 T(hwloc_version, 32, FIRST, BUILD, "", "version of hwloc", "of the library that reads the topology") \
-T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here; behind it the one of large products, where the backend has another") \
+T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here; behind it the one of large products, where the backend has another: `, oneDNN 2.6.3 brg:avx512_core`. Of mode `plain-mt` all products are of the first") \
 T(node_hash, 17, FIRST, HOST, "", "machine", "stands for the host name, which is not stored") \
 T(cpu_model, 128, FIRST, MACHINE, "", "processor", "as it calls itself") \
 T(governor, 32, FIRST, SYSTEM, "", "governor", "of the CPU's frequency, `unknown` where it cannot be read") \

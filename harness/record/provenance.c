@@ -178,10 +178,13 @@ static void name_run(struct record_run *run)
     snprintf(run->source, sizeof run->source, "measured");
 }
 
-/* Behind the CBLAS, what the backend has beside it. */
-static void read_products(const struct dp_group *group, struct record_run *run)
+void provenance_blas(const struct dp_group *group, const struct dp_machine *machine,
+                     struct record_run *run)
 {
     const char *products = dp_group_products(group);
+
+    memcpy(run->blas, machine->blas, sizeof run->blas);
+
     const size_t used = strlen(run->blas);
 
     if (products[0] != '\0')
@@ -194,8 +197,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     memset(run, 0, sizeof *run);
     memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
     memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
-    memcpy(run->blas, machine->blas, sizeof run->blas);
-    read_products(group, run);
+    provenance_blas(group, machine, run);
     run->packages = machine->packages;
     run->numa_nodes = machine->numa_nodes;
     run->cores = machine->cores;

@@ -1,37 +1,73 @@
-# Backend cpu-onednn: large products are oneDNN's, and every record says so.
+# Large products by oneDNN: backend cpu has them where they are faster, cpu-onednn or nothing, and
+# every record says whose they are.
 #   onednn.sh LOCKSTEP FOLDER HAS_IT
 . "$(dirname "$0")/common.sh"
 
+more=
 sweep()
 {
     backend=$1
     shift
     "$@" sweep --bind none --devices virt:2 --counts 2 --batch 256 --workload mlp:256,256,256 \
-        --mode plain,dp,ddp --seconds 0.01 --steps 2:2 --backend "$backend" --out "$backend.jsonl"
+        --mode plain,dp,ddp --seconds 0.01 --steps 2:2 --backend "$backend" --out "$backend.jsonl" $more
 }
 
-if [ "$3" = OFF ]; then
-    one_line 2 'backend cpu-onednn: this build has no oneDNN' sweep cpu-onednn "$lockstep"
-    [ ! -e cpu-onednn.jsonl ] || fail 'records of nothing'
-    exit 0
-fi
-for backend in cpu cpu-onednn; do
-    expect_status 0 sweep "$backend" "$lockstep"
+# by BACKEND NUMBER PROGRAM..: verified records, of which NUMBER first lines have oneDNN.
+by()
+{
+    backend=$1
+    number=$2
+    shift 2
+    rm -f "$backend.jsonl"
+    expect_status 0 sweep "$backend" "$@"
     expect_count 3 '"status":"ok"' "$backend.jsonl"
-done
-expect_count 1 '"blas":"[^"]*, oneDNN [0-9.]*"' cpu-onednn.jsonl
-expect_count 0 'oneDNN' cpu.jsonl
-# Never one for the other.
-one_line 2 'nothing to compare: 3 cells are only in cpu.jsonl, 3 only in cpu-onednn.jsonl' \
-    "$lockstep" compare cpu.jsonl cpu-onednn.jsonl
+    expect_count "$number" '"blas":"[^"]*, oneDNN [0-9.]* brg[a-z0-9_]*:[a-z0-9_]*"' "$backend.jsonl"
+    expect_count "$number" 'oneDNN' "$backend.jsonl"
+}
+
+# without TEXT PROGRAM..: there is none, and what needs it says why.
+without()
+{
+    text=$1
+    shift
+    by cpu 0 "$@"
+    rm -f cpu-onednn.jsonl
+    one_line 2 "backend cpu-onednn: $text" sweep cpu-onednn "$@"
+    [ ! -e cpu-onednn.jsonl ] || fail 'records of nothing'
+}
+
 refuse 'cpu-onednn has no BLAS of several threads' "$lockstep" sweep --devices virt:2 --mode plain-mt \
     --workload tutorial --backend cpu-onednn --out none.jsonl
-
-# A program without its module.
-rm cpu-onednn.jsonl
+by cpu-cblas 0 "$lockstep"
+if [ "$3" = OFF ]; then
+    without 'this build has no oneDNN' "$lockstep"
+    exit 0
+fi
+slow='oneDNN [0-9.]* has no kernels for this CPU that are faster'
+without "$slow" env DNNL_MAX_CPU_ISA=SSE41 ONEDNN_MAX_CPU_ISA=SSE41 "$lockstep"
+# A program without its module, and with one that is none.
 cp "$lockstep" alone
-one_line 2 'oneDNN cannot be loaded: no lockstep-onednn.so in ' sweep cpu-onednn ./alone
-[ ! -e cpu-onednn.jsonl ] || fail 'records of nothing'
-# One of another version.
+without 'oneDNN cannot be loaded: no lockstep-onednn.so in ' ./alone
+cp cpu.jsonl other.jsonl
+# What is there and broken is never passed over in silence; a way without it stays.
 echo 'not a library' >lockstep-onednn.so
-one_line 2 'oneDNN cannot be loaded: ' sweep cpu-onednn ./alone
+rm -f cpu.jsonl
+one_line 2 'backend cpu: oneDNN cannot be loaded: .*lockstep-onednn.so' sweep cpu ./alone
+[ ! -e cpu.jsonl ] || fail 'records of nothing'
+by cpu-cblas 0 ./alone
+
+"$lockstep" devices --backend cpu-onednn >devices 2>&1 && here=0 || here=$?
+if [ "$here" = 2 ]; then
+    without "$slow" "$lockstep"
+    exit 0
+fi
+[ "$here" = 0 ] || fail "devices: status $here"
+expect_count 1 'oneDNN [0-9.]* brg' devices
+by cpu 1 "$lockstep"
+by cpu-onednn 1 "$lockstep"
+# Never one for the other.
+one_line 2 'nothing to compare: 3 cells are only in cpu-cblas.jsonl, 3 only in cpu-onednn.jsonl' \
+    "$lockstep" compare cpu-cblas.jsonl cpu-onednn.jsonl
+mv other.jsonl cpu.jsonl
+more=--resume
+one_line 2 'the BLAS here is ' sweep cpu "$lockstep"

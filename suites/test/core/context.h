@@ -15,7 +15,7 @@
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_SKIP };
 
 struct case_settings {
-    const char *backend; /* "cpu", "cpu-ref", "cuda", "cuda-staged" */
+    const char *backend; /* "cpu", "cpu-ref", "cpu-cblas", "cpu-onednn", "cuda", "cuda-staged" */
     bool lag;            /* devices are virt:K+lag */
     uint64_t lag_seed;
     int gpus;                 /* not 0: slots are on that many GPUs, in turn */

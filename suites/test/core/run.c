@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
     {"devices", 'd', "KIND", 0,
      "virt (default), virt+lag, or cuda:N for slots on N GPUs in turn, N one of 1 2 4 8", 0},
     {"backend", 'b', "NAME", 0,
-     "cpu (default), cpu-ref or cpu-onednn; on GPUs cuda (default) or cuda-staged", 0},
+     "cpu (default), cpu-ref, cpu-cblas or cpu-onednn; on GPUs cuda (default) or cuda-staged", 0},
     {"communicator", 'c', "NAME", 0, "Instead of the backend's own", 0},
     {"only", 'o', "GLOB", 0, "Run the cases whose name matches, such as 'gradient/*'", 0},
     {"seed", 's', "LIST", 0, "Lag seeds, all cases once with each; 0 is purely lazy", 0},

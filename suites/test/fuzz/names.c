@@ -8,7 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const char *const names[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
+    static const char *const names[] = {"cpu",        "cpu-ref", "cpu-cblas",
+                                        "cpu-onednn", "cuda",    "cuda-staged"};
     struct text_error why = {""};
     size_t index = 4;
     char *text = fuzz_text(data, bytes);
