@@ -132,6 +132,7 @@ test_misuse() {
     refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet" --only cnn,rnn
     refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm, resnet are" --workload rnn
     refused 'python must be the first' --python python3
+    refused 'latest must be the first' --quick --latest
     refused 'not both' --only cnn --workload lstm
     refused 'cnn and lstm: compared on --device cpu only' --only cnn,lstm --device cuda
     refused '2 to 16 sizes' --workload mlp:8
@@ -146,6 +147,46 @@ test_misuse() {
     has err "no program './nothing'"
     expect 2 "$compare" --quick --lockstep /bin/false --out never.json
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that fails"
+}
+
+# The newest PyTorch: made anew, kept without a network, and refused in one line where neither works.
+# Programs of this folder stand for python3 and pip.
+test_latest() {
+    local python
+    python=$(PATH=/usr/bin type -P python3 || true)
+    [ -n "$python" ] && "$python" -c 'import torch, numpy' 2>/dev/null || exit 77
+    export XDG_CACHE_HOME=$folder/cache
+    local made=$XDG_CACHE_HOME/lockstep-pytorch
+    mkdir -p programs
+    program() { # FILE LINE
+        mkdir -p "$(dirname "$1")"
+        printf '#!/bin/sh\n%s\n' "$2" >"$1"
+        chmod +x "$1"
+    }
+    local run=(env PATH="$folder/programs:$PATH" "$compare" --latest --can-run --lockstep "$lockstep")
+
+    program programs/python3 'echo "no module ensurepip" >&2; exit 1'
+    expect 2 "${run[@]}"
+    has err "cannot make an environment in $made .*: no module ensurepip$"
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
+
+    program programs/python3 "mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '$made/bin'"
+    program pip 'echo "$*" >>asked'
+    program python "exec '$python' \"\$@\""
+    expect 0 "${run[@]}"
+    has asked "^-m venv --clear $made$"
+    has asked '^install --quiet --upgrade torch numpy$'
+    has err "^compare-pytorch: the newest PyTorch, some gigabytes the first time, in $made$"
+
+    program "$made/bin/pip" 'echo "no network" >&2; exit 1'
+    rm asked
+    expect 0 "${run[@]}"
+    has err 'the one that is there is taken$'
+    [ ! -e asked ] || fail "the environment was made again"
+
+    program "$made/bin/python" 'exit 1'
+    expect 2 "${run[@]}"
+    has err '^compare-pytorch: --latest: pip: no network$'
 }
 
 # Without GPUs, or with a PyTorch that cannot use them: 77, and why in one line.

@@ -112,6 +112,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
     add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the\n"
                                     "first python3 that has one)")
+    add("--latest", action="store_true", help="the newest release of PyTorch, in an environment of its own that\npip makes and keeps below ~/.cache; comes first")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
         help="lines for each limit of the speed promised: met, OPEN or MISSED, by its\ninterval, which takes 6 rounds")
@@ -119,8 +120,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--quick", action="store_true",
         help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
     options = parser.parse_args(arguments)
-    if options.python:
-        raise Misuse("--python must be the first option")
+    if options.python or options.latest:
+        raise Misuse(f"{'--python' if options.python else '--latest'} must be the first option")
     quick = options.quick
     if options.only and options.workload:
         raise Misuse("--only chooses among the usual workloads, --workload names others: not both")
