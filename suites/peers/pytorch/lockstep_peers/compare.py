@@ -357,11 +357,18 @@ def print_all(run: Run, with_limits: bool) -> int:
     return status_of(good, word)
 
 
-def main(arguments: list[str]) -> int:
-    def stop(number: int, frame: Any) -> NoReturn:
-        raise KeyboardInterrupt
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+
+def stop(number: int, frame: Any) -> NoReturn:
+    """Once: another one would cut off the record of what was measured."""
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def main(arguments: list[str]) -> int:
+    for number in SIGNALS:
         signal.signal(number, stop)
     try:
         options = parse(arguments)

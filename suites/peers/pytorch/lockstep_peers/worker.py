@@ -56,13 +56,14 @@ def measure(program, pace, meeting, drain) -> tuple[list[int], list[int]]:
 
 
 def libraries() -> dict[str, str]:
-    """What is loaded into this process, after it has multiplied something."""
+    """What is loaded into this process, after it has multiplied something; not numpy's own library of
+    products, which its releases bring beside it."""
     found: dict[str, str] = {}
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
             name = line.split()[-1]
             for kind in ("openblas", "mkl", "blis", "atlas", "armpl", "libblas", "gloo", "gomp", "iomp"):
-                if kind in os.path.basename(name):
+                if kind in os.path.basename(name) and "/numpy.libs/" not in name:
                     found[kind] = name
     return found
 
