@@ -62,7 +62,8 @@ if [ "$here" = 2 ]; then
     exit 0
 fi
 [ "$here" = 0 ] || fail "devices: status $here"
-expect_count 1 'oneDNN [0-9.]* brg' devices
+tr -s '\n ' ' ' <devices >joined
+expect_count 1 'BLAS [^,]*, oneDNN [0-9.]* brg' joined
 by cpu 1 "$lockstep"
 by cpu-onednn 1 "$lockstep"
 # Never one for the other.
