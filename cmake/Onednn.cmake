@@ -1,4 +1,4 @@
-# oneDNN, for backend cpu-onednn: looked for and stated in DP_ONEDNN_NOTE. Where it is found
+# oneDNN, for large products of backend cpu: looked for and stated in DP_ONEDNN_NOTE. Where it is found
 # DP_HAVE_ONEDNN is ON, and the module lockstep-onednn.so is built: the only thing that is compiled and
 # linked with it. It is loaded when it is needed. Its threads must be those of OpenMP, or none.
 # AUTO leaves it out of a build with sanitizers: they do not see into it, and the one of leaks now and

@@ -257,7 +257,7 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
     return product;
 }
 
-/* All products are of the same kernels, those of the smallest too. */
+/* The smallest of the large products stands for all of them. */
 static enum dp_product describe(void *self, char *text, size_t bytes)
 {
     struct products *all = self;

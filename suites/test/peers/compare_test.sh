@@ -170,6 +170,9 @@ test_latest() {
     }
     local run=(env PATH="$folder/programs:$PATH" "$compare" --latest --can-run --lockstep "$lockstep")
 
+    expect 0 "$compare" --latest --help
+    [ ! -e "$made" ] || fail "an environment was made for words"
+
     program programs/python3 'echo "no module ensurepip" >&2; exit 1'
     expect 2 "${run[@]}"
     has err "cannot make an environment in $made .*: no module ensurepip$"

@@ -112,7 +112,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
     add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the\n"
                                     "first python3 that has one)")
-    add("--latest", action="store_true", help="the newest release of PyTorch, in an environment of its own that\npip makes and keeps below ~/.cache; comes first")
+    add("--latest", action="store_true", help="the newest release of PyTorch, in an environment that\n"
+                                                   "pip makes and keeps below ~/.cache; comes first")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
         help="lines for each limit of the speed promised: met, OPEN or MISSED, by its\ninterval, which takes 6 rounds")
