@@ -3,6 +3,7 @@
 # missing. How good the numbers are is not asked here: other tests run beside it.
 set -euo pipefail
 source=$1 build=$2
+command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
