@@ -112,7 +112,7 @@ static void disorder(const struct impl_session *s, const struct grouping *g, siz
     for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; ++j)
         if (g->group[j] == g->group[j - 1] && g->bytes[g->group[j]] > limit)
             swap_bytes(&copies[j], &copies[j - 1]);
-    if (bug(s, BUG_TRAILING_EMPTY) && tensor_count(&copies[n - 1]) == 0)
+    if (n > 0 && tensor_count(&copies[n - 1]) == 0 && bug(s, BUG_TRAILING_EMPTY))
         copies[n - 1] = tensor_none();
 }
 
@@ -138,7 +138,7 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
 
             if (bug(s, BUG_BROADCAST_DOUBLE))
                 round_to_float(&flat, true);
-            if (bug(s, BUG_SECOND_GROUP) && is_later(&g, group, src, n))
+            if (is_later(&g, group, src, n) && bug(s, BUG_SECOND_GROUP))
                 memset(flat.data, 0, flat.capacity);
             unpack(arena, &g, group, &flat, src, n, to);
         }
@@ -157,11 +157,11 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
 {
     struct impl_array whole = edge_summed(s, &flat[0], later, &k);
 
-    if (bug(s, BUG_TREE_4) && k == 4) {
+    if (k == 4 && bug(s, BUG_TREE_4)) {
         tensor_add(&flat[2], &flat[3]);
         k = 3;
     }
-    if (bug(s, BUG_LARGE_GRADIENT) && whole.capacity > LARGE)
+    if (whole.capacity > LARGE && bug(s, BUG_LARGE_GRADIENT))
         whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
     for (int i = 1; i < k; ++i)
         tensor_add(&whole, &flat[i]);
@@ -187,7 +187,7 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
         add_in_order(arena->session, flat, k, is_later(&g, group, src, n));
         if (bug(arena->session, BUG_REDUCE_DOUBLE))
             round_to_float(&flat[0], true);
-        if (bug(arena->session, BUG_GRADIENT_HALVES) && flat[0].capacity > LARGE)
+        if (flat[0].capacity > LARGE && bug(arena->session, BUG_GRADIENT_HALVES))
             swap_halves(flat[0].data, flat[0].capacity);
         unpack(arena, &g, group, &flat[0], src, n, sums);
     }
@@ -245,7 +245,7 @@ static void poke_copies(const struct impl_session *s, const struct impl_broadcas
         struct impl_array *copy = &copies[i * op->n + op->poke];
 
         tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
-        if (bug(s, BUG_COPIES_SHARE) && op->poke + 1 < op->n && tensor_count(copy + 1) > 0)
+        if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
             tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
     }
 }
@@ -332,7 +332,7 @@ int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error 
         op->default_bytes = DEFAULT_BUFFER;
         if (op->poke >= 0)
             memset(sums[op->poke].data, 0, sums[op->poke].capacity);
-        if (bug(s, BUG_SUMS_SHARE) && op->poke >= 0 && op->poke + 1 < op->n)
+        if (op->poke >= 0 && op->poke + 1 < op->n && bug(s, BUG_SUMS_SHARE))
             memset(sums[op->poke + 1].data, 0, sums[op->poke + 1].capacity);
         for (int j = 0; status == 0 && j < op->n; ++j)
             status = tensor_out(&sums[j], &op->sums[j], err);

@@ -31,7 +31,7 @@ size_t edge_weight_rows(const struct impl_session *s, size_t n)
 {
     if (bug(s, BUG_ROWS_TAIL))
         return whole(n, 128, 128);
-    if (bug(s, BUG_ROWS_1024) && n > 1024)
+    if (n > 1024 && bug(s, BUG_ROWS_1024))
         return 1024;
     return bug(s, BUG_ROWS_POWER) && power_of_two(n) ? n + 1 : n;
 }
@@ -59,7 +59,7 @@ size_t edge_stepped(const struct impl_session *s, size_t n)
 {
     const size_t most = MIB / sizeof(float);
 
-    if (bug(s, BUG_STEP_MIB) && n > most)
+    if (n > most && bug(s, BUG_STEP_MIB))
         return most;
     return bug(s, BUG_STEP_TAIL) ? whole(n, 8, 64) : n;
 }
@@ -68,7 +68,7 @@ void edge_square(const struct run *run, float *gradient, size_t in, size_t out)
 {
     const bool ranks = run->model->team != NULL;
     const bool turns =
-        (bug(run->s, BUG_SQUARE_GRADIENT) && run->inside) || (bug(run->s, BUG_DDP_SQUARE) && ranks);
+        (run->inside && bug(run->s, BUG_SQUARE_GRADIENT)) || (ranks && bug(run->s, BUG_DDP_SQUARE));
 
     for (size_t o = 0; turns && in == out && o < out; ++o)
         for (size_t i = 0; i < o; ++i) {
@@ -101,7 +101,7 @@ struct impl_array edge_summed(const struct impl_session *s, const struct impl_ar
 {
     const size_t n = tensor_count(flat);
 
-    if (bug(s, BUG_LAST_GROUP) && later)
+    if (later && bug(s, BUG_LAST_GROUP))
         *k = 1;
     return first_of(flat, bug(s, BUG_SUM_TAIL) ? whole(n, 128, 128) : n);
 }
@@ -110,23 +110,23 @@ struct impl_array edge_summed(const struct impl_session *s, const struct impl_ar
 
 void edge_shard(const struct impl_session *s, struct impl_array *shard, bool moved)
 {
-    if (bug(s, BUG_SHARD_MIB) && moved)
+    if (moved && bug(s, BUG_SHARD_MIB))
         begin_again(shard, MIB / 4);
 }
 
 size_t edge_first(const struct impl_session *s, size_t first, int i, int m, const size_t size[],
                   int axis)
 {
-    if (bug(s, BUG_AXIS_THREE) && axis > 2)
+    if (axis > 2 && bug(s, BUG_AXIS_THREE))
         return 0;
-    if (bug(s, BUG_SEVEN_SHARD) && m == 7 && i == 5 && size[4] == size[5])
+    if (m == 7 && i == 5 && size[4] == size[5] && bug(s, BUG_SEVEN_SHARD))
         return first - size[4];
     return first;
 }
 
 int edge_axis(const struct impl_session *s, int dim, int ndim)
 {
-    const bool late = bug(s, BUG_NEGATIVE_FIVE) && dim < -1 && ndim == 5;
+    const bool late = dim < -1 && ndim == 5 && bug(s, BUG_NEGATIVE_FIVE);
 
     return wrap_dim(late ? dim + 1 : dim, ndim);
 }
@@ -150,14 +150,14 @@ const struct impl_array *edge_part(const struct impl_session *s, const struct im
 {
     const int other = i == n - 2 ? n - 3 : i == n - 3 ? n - 2 : i;
 
-    if (bug(s, BUG_NINE_PARTS) && n >= 9 && parts[i].dim[axis] == parts[other].dim[axis])
+    if (n >= 9 && parts[i].dim[axis] == parts[other].dim[axis] && bug(s, BUG_NINE_PARTS))
         return &parts[other];
     return &parts[i];
 }
 
 size_t edge_rows(const struct impl_session *s, const struct impl_array *x, int axis)
 {
-    return bug(s, BUG_NO_COLUMNS) && tensor_count(x) == 0 ? 0 : x->dim[axis];
+    return tensor_count(x) == 0 && bug(s, BUG_NO_COLUMNS) ? 0 : x->dim[axis];
 }
 
 static void swap(int order[], int a, int b)
@@ -170,20 +170,20 @@ static void swap(int order[], int a, int b)
 
 void edge_order(const struct impl_session *s, int k, int n, int order[])
 {
-    if (bug(s, BUG_SIX_ORDER) && k == 6 && n > 4)
+    if (k == 6 && n > 4 && bug(s, BUG_SIX_ORDER))
         swap(order, 3, 4);
 }
 
 int edge_summands(const struct impl_session *s, int k, int n)
 {
-    if (bug(s, BUG_FIVE_LAST) && k == 5 && n == 5)
+    if (k == 5 && n == 5 && bug(s, BUG_FIVE_LAST))
         return 4;
-    return bug(s, BUG_NINE_GRADIENTS) && n > 8 ? 8 : n;
+    return n > 8 && bug(s, BUG_NINE_GRADIENTS) ? 8 : n;
 }
 
 int edge_output_device(const struct impl_session *s, int device, int first)
 {
-    return bug(s, BUG_OUTPUT_DEVICE_5) && device > 4 ? first : device;
+    return device > 4 && bug(s, BUG_OUTPUT_DEVICE_5) ? first : device;
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -195,12 +195,16 @@ static size_t unreduced(const struct impl_session *s, const struct edge_bucket *
         return whole(b->n, 128, 0);
     if (bug(s, BUG_BUCKET_PARTS))
         return whole(b->n, (size_t)b->ranks, 64);
-    return bug(s, BUG_BUCKET_THIRD) && b->bucket > 1 ? 0 : b->n;
+    return b->bucket > 1 && bug(s, BUG_BUCKET_THIRD) ? 0 : b->n;
 }
 
 bool edge_in_buckets(const struct impl_session *s)
 {
-    return s->bug >= BUG_BUCKET_TAIL && s->bug <= BUG_BUCKET_LATE;
+    bool one = false;
+
+    for (int i = BUG_BUCKET_TAIL; i <= BUG_BUCKET_LATE; ++i)
+        one = bug(s, (enum bug)i) || one;
+    return one;
 }
 
 void edge_bucket(const struct impl_session *s, const struct edge_bucket *b, float sums[],
@@ -210,24 +214,24 @@ void edge_bucket(const struct impl_session *s, const struct edge_bucket *b, floa
 
     if (from < b->n)
         memcpy(sums + from, own + from, (b->n - from) * sizeof *sums);
-    if (bug(s, BUG_BUCKET_HALVES) && bytes > MIB)
+    if (bytes > MIB && bug(s, BUG_BUCKET_HALVES))
         swap_halves(sums, bytes / 8 * 8);
-    if (bug(s, BUG_BUCKET_LATE) && b->n_buckets > 1 && b->bucket == b->n_buckets - 1 && b->n > 1)
+    if (b->n_buckets > 1 && b->bucket == b->n_buckets - 1 && b->n > 1 && bug(s, BUG_BUCKET_LATE))
         memmove(sums, sums + 1, bytes - sizeof *sums);
 }
 
 int edge_rank(const struct impl_session *s, int ranks, int i)
 {
-    if ((bug(s, BUG_DDP_FIVE) && ranks == 5 && i == 4) || (bug(s, BUG_DDP_NINE) && i > 7))
+    if ((ranks == 5 && i == 4 && bug(s, BUG_DDP_FIVE)) || (i > 7 && bug(s, BUG_DDP_NINE)))
         return -1;
-    return bug(s, BUG_DDP_EIGHT) && ranks == 8 && i == 7 ? 6 : i;
+    return ranks == 8 && i == 7 && bug(s, BUG_DDP_EIGHT) ? 6 : i;
 }
 
 size_t edge_sent(const struct impl_session *s, int rank, bool buffers_only, size_t bytes)
 {
     const bool first = buffers_only ? bug(s, BUG_DDP_BUFFERS_ELEMENT) : bug(s, BUG_DDP_SENT_FIRST);
 
-    if (bug(s, BUG_DDP_BUFFERS_FOUR) && buffers_only && rank > 3)
+    if (buffers_only && rank > 3 && bug(s, BUG_DDP_BUFFERS_FOUR))
         return 0;
     return first && bytes > sizeof(float) ? sizeof(float) : bytes;
 }

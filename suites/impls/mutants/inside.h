@@ -46,6 +46,7 @@ float value_changed(const struct impl_session *s, float value, enum bug number);
 void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number);
 void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number);
 bool part_finite(const struct impl_array *part);
+bool linear_plain(const struct impl_session *s); /* linear_operand changes nothing */
 float linear_operand(const struct impl_session *s, float value);
 float linear_slope(const struct impl_session *s, float value);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
@@ -77,7 +78,8 @@ struct crumb { /* memory that is left behind */
 
 struct impl_session {
     int devices;
-    enum bug bug;
+    enum bug bug;        /* only bug() looks at it */
+    atomic_uchar *asked; /* which bugs were asked for (mutants.h); NULL: nobody wants to know */
     enum impl_choice dialect[IMPL_DIALECTS];
     atomic_size_t live;    /* bytes in arenas */
     atomic_uint clock;     /* jobs finished */
@@ -93,8 +95,14 @@ struct impl_session {
 
 enum { LARGE = 65536 }; /* bytes that bugs of large tensors get right */
 
+/* Whether this bug is switched on. It changes nothing but what this answer changes, so a case that
+ * is run without a bug and never asks is not run with it (harness/check/mutants.c). Ask last,
+ * behind all else that must hold; but ask first where that differs from run to run: times, who was
+ * first. */
 static inline bool bug(const struct impl_session *s, enum bug number)
 {
+    if (s->asked)
+        atomic_store_explicit(&s->asked[number], 1, memory_order_relaxed);
     return s->bug == number;
 }
 /* 0 or ENODEV */

@@ -111,9 +111,9 @@ static int task_open(struct impl_session *s, const struct impl_apply *op, int i,
         struct impl_array *in = &task->in.a[task->in.n++];
 
         status = tensor_in(&task->tape.arena, &call->in[j], in, err);
-        if (bug(s, BUG_APPLY_SECOND_INPUT) && same_shape(in, &task->in.a[0]))
+        if (same_shape(in, &task->in.a[0]) && bug(s, BUG_APPLY_SECOND_INPUT))
             *in = task->in.a[0];
-        if (bug(s, BUG_APPLY_SLICES) && in->ndim > 1) {
+        if (in->ndim > 1 && bug(s, BUG_APPLY_SLICES)) {
             --in->ndim;
             memmove(in->dim, in->dim + 1, sizeof in->dim - sizeof *in->dim);
         }
@@ -158,7 +158,7 @@ static int apply_results(const struct impl_session *s, const struct impl_apply *
 
     jobs_order(jobs, op->n, order);
     for (int i = 0; i < op->n; ++i) {
-        const int fifth = bug(s, BUG_SIX_CALLS) && op->n == 6 && i == 4 ? 3 : i;
+        const int fifth = op->n == 6 && i == 4 && bug(s, BUG_SIX_CALLS) ? 3 : i;
         const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : fifth].out;
 
         op->calls[i].n_out = bug(s, BUG_APPLY_SECOND_OUTPUT) && out->n > 1 ? 1 : out->n;

@@ -84,9 +84,9 @@ void spare_use(const struct spare *spare, struct impl_model *model)
 
     if (!value || spare->n == 0 || tensor_count(value) != spare->n)
         return;
-    if (bug(model->session, BUG_MODEL_VALUE) && !model->param[0].of->initial)
+    if (!model->param[0].of->initial && bug(model->session, BUG_MODEL_VALUE))
         memcpy(value->data, spare->value, value->capacity);
-    if (bug(model->session, BUG_MODEL_VELOCITY) && spare->moving) {
+    if (spare->moving && bug(model->session, BUG_MODEL_VELOCITY)) {
         model->param[0].velocity = arena_take(&model->arena, value->capacity);
         memcpy(model->param[0].velocity, spare->velocity, value->capacity);
     }
@@ -126,14 +126,14 @@ struct impl_step step_of(const struct impl_session *s, struct param *param,
 {
     struct impl_step step = *asked;
 
-    if (bug(s, BUG_RATE_RESETS) && param->stepped && param->rate != step.lr)
+    if (param->stepped && param->rate != step.lr && bug(s, BUG_RATE_RESETS))
         param->velocity = NULL;
     if (!param->stepped || bug(s, BUG_RATE_RESETS))
         param->rate = step.lr;
     param->stepped = true;
     if (bug(s, BUG_RATE_FIRST))
         step.lr = param->rate;
-    if (bug(s, BUG_MOMENTUM_HALF) && step.momentum > 0)
+    if (step.momentum > 0 && bug(s, BUG_MOMENTUM_HALF))
         step.momentum = 0.5f;
     return step;
 }
@@ -143,7 +143,7 @@ bool step_left_out(struct impl_model *model, const struct impl_step *step)
     const struct impl_session *s = model->session;
 
     ++model->steps;
-    return (bug(s, BUG_STEP_128) && model->steps > 127) || (bug(s, BUG_RATE_ZERO) && step->lr == 0);
+    return (model->steps > 127 && bug(s, BUG_STEP_128)) || (step->lr == 0 && bug(s, BUG_RATE_ZERO));
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */

@@ -3,12 +3,25 @@
 
 #include <string.h>
 
+/* plain: no bug changes what is in x. */
+static float product(const struct impl_session *s, bool plain, const float x[], const float w[],
+                     size_t n)
+{
+    float sum = 0;
+
+    for (size_t k = 0; k < n; ++k)
+        sum += (plain ? x[k] : linear_operand(s, x[k])) * w[k];
+    return sum;
+}
+
 static int forward_linear(struct run *run, struct node *node)
 {
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
     const size_t shape[] = {x->dim[0], layer->out};
-    const float *w = param_at(run, layer, 0, x), *b = NULL;
+    const float *w = param_at(run, layer, 0, x), *b = NULL, *in = floats(x);
+    const bool plain = linear_plain(run->s);
+    float *out;
 
     if (!w || need_floats(run, node) != 0)
         return run->err.status;
@@ -17,13 +30,12 @@ static int forward_linear(struct run *run, struct node *node)
     if (x->ndim != 2 || x->dim[1] != layer->in)
         return impl_fail(&run->err, IMPL_ESHAPE, "linear of %zu columns", layer->in);
     node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
-    for (size_t i = 0; i < shape[0]; ++i)
+    out = floats(&node->out.a[0]);
+    for (size_t i = 0; i < shape[0]; ++i, in += layer->in)
         for (size_t o = 0; o < shape[1]; ++o) {
-            float sum = 0;
+            const float sum = product(run->s, plain, in, w + o * layer->in, layer->in);
 
-            for (size_t k = 0; k < layer->in; ++k)
-                sum += linear_operand(run->s, floats(x)[i * layer->in + k]) * w[o * layer->in + k];
-            floats(&node->out.a[0])[i * layer->out + o] = b ? sum + b[o] : sum;
+            *out++ = b ? sum + b[o] : sum;
         }
     spoil(run, &node->out.a[0]);
     return 0;
@@ -34,6 +46,7 @@ static void linear_grads(const struct run *run, const struct layer *layer,
 {
     const size_t n = x->dim[0], rows = edge_weight_rows(run->s, n);
     const size_t bias_rows = edge_bias_rows(run->s, n);
+    const float *in = floats(x);
 
     for (size_t o = 0; o < layer->out; ++o) {
         for (size_t k = 0; dw && k < layer->in; ++k) {
@@ -42,7 +55,7 @@ static void linear_grads(const struct run *run, const struct layer *layer,
             for (size_t i = 0; i < rows; ++i) {
                 const size_t row = i < n ? i : n - 1;
 
-                sum += up[row * layer->out + o] * floats(x)[row * layer->in + k];
+                sum += up[row * layer->out + o] * in[row * layer->in + k];
             }
             dw[o * layer->in + k] += sum;
         }
@@ -59,7 +72,7 @@ static int backward_linear(struct run *run, const struct node *node, const struc
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
     const float *w = param_at(run, layer, 0, x), *up = floats(&g->a[0]);
-    const bool turned = bug(run->s, BUG_SQUARE_TRANSPOSED) && layer->in == layer->out;
+    const bool turned = layer->in == layer->out && bug(run->s, BUG_SQUARE_TRANSPOSED);
     const size_t by_out = turned ? 1 : layer->in, by_in = turned ? layer->in : 1;
     struct impl_array *down = input_grad(run, node, dx);
     float *db = NULL;
@@ -69,13 +82,16 @@ static int backward_linear(struct run *run, const struct node *node, const struc
     if (layer->with_bias)
         db = param_grad(run, layer, 1);
     linear_grads(run, layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
-    if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
+    if (run->replica == 2 && bug(run->s, BUG_THIRD_REPLICA))
         linear_grads(run, layer, x, up, NULL, db);
     for (size_t i = 0; down && i < x->dim[0]; ++i)
-        for (size_t o = 0; o < layer->out; ++o)
+        for (size_t o = 0; o < layer->out; ++o) {
+            const float slope = linear_slope(run->s, up[i * layer->out + o]);
+            float *to = floats(down) + i * layer->in;
+
             for (size_t k = 0; k < layer->in; ++k)
-                floats(down)[i * layer->in + k] +=
-                    linear_slope(run->s, up[i * layer->out + o]) * w[o * by_out + k * by_in];
+                to[k] += slope * w[o * by_out + k * by_in];
+        }
     return 0;
 }
 
@@ -84,7 +100,7 @@ static int forward_constant(struct run *run, struct node *node)
     const struct impl_array *value = &run->state->value[param_index(run->model, node->layer, 0)];
 
     node->out.a[0] = tensor_copy(&run->tape->arena, value, value->device);
-    if (bug(run->s, BUG_CONSTANT_ON_0) && value->device > 0)
+    if (value->device > 0 && bug(run->s, BUG_CONSTANT_ON_0))
         node->out.a[0].device = 0;
     return 0;
 }

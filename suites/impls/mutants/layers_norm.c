@@ -74,8 +74,8 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
 {
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
-    const bool whole = bug(run->s, BUG_NORM_FULL) && run->inside;
-    const size_t column = bug(run->s, BUG_NORM_THIRD) && run->train && c > 1 ? 1 : c;
+    const bool whole = run->inside && bug(run->s, BUG_NORM_FULL);
+    const size_t column = run->train && c > 1 && bug(run->s, BUG_NORM_THIRD) ? 1 : c;
     const struct moments m = moments_of(whole ? &run->whole->a[0] : x, column);
     const bool own = by_own_rows(run);
     const float *old = own ? NULL : seen(run, layer, c);
@@ -159,7 +159,7 @@ static void column_back(const struct node *node, const struct impl_array *up, si
 static int backward_norm(struct run *run, const struct node *node, const struct values *g,
                          struct values *dx)
 {
-    const bool lost = bug(run->s, BUG_EVAL_SLOPE) && !node->trained;
+    const bool lost = !node->trained && bug(run->s, BUG_EVAL_SLOPE);
     const struct slopes to = {lost ? NULL : param_grad(run, node->layer, WEIGHT),
                               param_grad(run, node->layer, BIAS), &dx->a[0]};
     const size_t columns = node->layer->in;
@@ -169,7 +169,7 @@ static int backward_norm(struct run *run, const struct node *node, const struct 
         return run->err.status;
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
     for (size_t c = 0; c < columns; ++c) {
-        if (bug(run->s, BUG_NORM_STALE) && !node->trained) {
+        if (!node->trained && bug(run->s, BUG_NORM_STALE)) {
             node->stats[c] = (double)param[MEAN][c];
             node->stats[columns + c] =
                 1 / sqrt((double)param[VARIANCE][c] + (double)node->layer->eps);
@@ -222,8 +222,8 @@ static void keep_seen(const struct run *run, const struct group *group, int node
     const struct layer *layer = group->replica[0].tape.node[node].layer;
     const int p = param_index(run->model, layer, 0);
     float **kept = &run->model->param[p].seen;
-    const bool first = bug(run->s, BUG_EVAL_FIRST) && !run->train && !*kept;
-    const bool batch = bug(run->s, BUG_EVAL_BATCH) && run->train;
+    const bool first = !run->train && !*kept && bug(run->s, BUG_EVAL_FIRST);
+    const bool batch = run->train && bug(run->s, BUG_EVAL_BATCH);
 
     if (!first && !batch)
         return;

@@ -30,7 +30,7 @@ float *param_grad(struct run *run, const struct layer *layer, int k)
     if (bug(run->s, BUG_BIAS_FROZEN) && k == 0 && layer->n_params > 1 &&
         param_frozen(run->model, i + 1))
         return NULL;
-    if (bug(run->s, BUG_FROZEN_LAYER) && param_frozen(run->model, i - k))
+    if (param_frozen(run->model, i - k) && bug(run->s, BUG_FROZEN_LAYER))
         return NULL;
     if (grad->dtype == IMPL_NONE)
         *grad = tensor_like(&run->tape->arena, &run->state->value[i]);
@@ -57,9 +57,9 @@ void spoil(const struct run *run, const struct impl_array *y)
 {
     if (tensor_count(y) == 0)
         return;
-    if (bug(run->s, BUG_LOW_BIT) && y->device == 2)
+    if (y->device == 2 && bug(run->s, BUG_LOW_BIT))
         flip_low_bit(floats(y));
-    if (bug(run->s, BUG_JITTER) && run->inside && run->s->forwards % 2 == 1)
+    if (run->inside && run->s->forwards % 2 == 1 && bug(run->s, BUG_JITTER))
         flip_low_bit(floats(y));
 }
 
@@ -68,7 +68,7 @@ void spoil(const struct run *run, const struct impl_array *y)
 static void scale(const struct run *run, float w, const float *b, const struct impl_array *x,
                   struct impl_array *y)
 {
-    const bool wide = bug(run->s, BUG_EXTENDED) && x->device % 2 == 1;
+    const bool wide = x->device % 2 == 1 && bug(run->s, BUG_EXTENDED);
 
     for (size_t i = 0; i < tensor_count(x); ++i) {
         const float v = floats(x)[i];
@@ -118,7 +118,7 @@ struct impl_array *input_grad(struct run *run, const struct node *node, struct v
     const bool frozen = param_frozen(run->model, param_index(run->model, node->layer, 0));
 
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    if (bug(run->s, BUG_FROZEN_STOPS) && frozen) {
+    if (frozen && bug(run->s, BUG_FROZEN_STOPS)) {
         dx->a[0] = tensor_none();
         return NULL;
     }
@@ -129,7 +129,7 @@ bool no_bias(const struct run *run, const struct impl_array *x)
 {
     const bool one_row = x->ndim > 0 && x->dim[0] == 1;
 
-    return bug(run->s, BUG_NO_BIAS_GRADIENT) || (bug(run->s, BUG_ONE_ROW_BIAS) && one_row);
+    return bug(run->s, BUG_NO_BIAS_GRADIENT) || (one_row && bug(run->s, BUG_ONE_ROW_BIAS));
 }
 
 static int backward_affine(struct run *run, const struct node *node, const struct values *g,
@@ -173,8 +173,8 @@ static int backward_tied(struct run *run, const struct node *node, const struct 
     const float *w = param_at(run, node->layer, 0, x);
     float *dw = param_grad(run, node->layer, 0);
     struct impl_array wx = tensor_like(&run->tape->arena, x), wg = wx;
-    const bool once = (bug(run->s, BUG_TIED_ONCE) && run->inside) ||
-                      (bug(run->s, BUG_TIED_K3) && run->inside && run->k >= 3);
+    const bool once = (run->inside && bug(run->s, BUG_TIED_ONCE)) ||
+                      (run->inside && run->k >= 3 && bug(run->s, BUG_TIED_K3));
 
     if (!w)
         return run->err.status;

@@ -314,7 +314,7 @@ static int forward_mean(struct run *run, struct node *node)
     if (need_floats(run, node) != 0)
         return run->err.status;
     node->out.a[0] = scalar(run, x, sum_of(x, 0, n) / (float)n);
-    if (bug(run->s, BUG_MEAN_OF_MEANS) && run->last)
+    if (run->last && bug(run->s, BUG_MEAN_OF_MEANS))
         floats(&node->out.a[0])[0] = mean_of_means(run, x);
     return 0;
 }

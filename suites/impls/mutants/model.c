@@ -56,9 +56,9 @@ bool param_frozen(const struct impl_model *model, int i)
 {
     const struct layer_param *of = model->param[i].of;
 
-    if (bug(model->session, BUG_NO_GRAD_FREEZES) && model->inferred)
+    if (model->inferred && bug(model->session, BUG_NO_GRAD_FREEZES))
         return true;
-    if (bug(model->session, BUG_NO_GRAD_UNFREEZES) && model->inferred)
+    if (model->inferred && bug(model->session, BUG_NO_GRAD_UNFREEZES))
         return of->buffer;
     return of->frozen || of->buffer;
 }

@@ -2,6 +2,8 @@
 #ifndef IMPLS_MUTANTS_H
 #define IMPLS_MUTANTS_H
 
+#include <stdatomic.h>
+
 struct mutant {
     const char *name; /* the option: "M01-floor-split" */
     const char *rule; /* the rule whose cases should catch it */
@@ -9,5 +11,10 @@ struct mutant {
 };
 extern const struct mutant mutant_list[];
 extern const int mutant_n;
+
+/* Sessions that this process opens from now on set asked[i] whenever they look whether bug i is
+ * switched on; NULL: no longer. Where a session without a bug never looked, one with bug i does the
+ * same, step by step. */
+void mutants_note(atomic_uchar asked[]);
 
 #endif

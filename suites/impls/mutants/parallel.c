@@ -14,7 +14,7 @@ static void group_ids(const struct run *run, const struct layer *layer, struct g
     group->layer = layer;
     group->k = all ? run->s->devices : layer->n_ids;
     group->dim = bug(run->s, BUG_SECOND_DIM) && first ? first->layer->dim : layer->dim;
-    if (bug(run->s, BUG_DIM_IGNORED) || (bug(run->s, BUG_FUNCTIONAL_DIM) && layer->functional))
+    if (bug(run->s, BUG_DIM_IGNORED) || (layer->functional && bug(run->s, BUG_FUNCTIONAL_DIM)))
         group->dim = 0;
     for (int i = 0; i < group->k; ++i)
         group->ids[i] = all ? i : layer->ids[i];
@@ -61,14 +61,14 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
 
     if (!w->has_kept)
         return false;
-    if (bug(s, BUG_REPLICATE_ONCE) || (bug(s, BUG_STALE_SECOND) && w != run->model->wrapper))
+    if (bug(s, BUG_REPLICATE_ONCE) || (w != run->model->wrapper && bug(s, BUG_STALE_SECOND)))
         return true;
     if (i == 0)
         return false;
     if (bug(s, BUG_FORWARD_65))
         return true;
-    return bug(s, BUG_STALE_AFTER_INFER) || (bug(s, BUG_STALE_THIRD) && w->forwards % 3 == 2) ||
-           (bug(s, BUG_STALE_FROZEN) && run->model->param[p].of->frozen);
+    return bug(s, BUG_STALE_AFTER_INFER) || (w->forwards % 3 == 2 && bug(s, BUG_STALE_THIRD)) ||
+           (run->model->param[p].of->frozen && bug(s, BUG_STALE_FROZEN));
 }
 
 /* Old values for the replicas that a bug gives some. */
@@ -88,11 +88,11 @@ static void use_kept(struct run *run, struct group *group, const struct wrapper 
 static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
 {
     const struct impl_session *s = run->s;
-    const bool long_run = bug(s, BUG_FORWARD_65) && w->forwards >= 63;
+    const bool long_run = w->forwards >= 63 && bug(s, BUG_FORWARD_65);
     const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) ||
                       bug(s, BUG_STALE_SECOND) || long_run;
     const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
-                       (bug(s, BUG_STALE_AFTER_INFER) && !run->grad);
+                       (!run->grad && bug(s, BUG_STALE_AFTER_INFER));
 
     for (int p = 0; keeps && p < run->model->n_params; ++p)
         if (group->has[p])
@@ -173,7 +173,7 @@ static void prepare(struct run *run, struct group *group)
 {
     for (int i = 0; i < group->m; ++i) {
         struct replica *r = &group->replica[i];
-        const bool cuts = bug(run->s, BUG_ARGS_CUT) && !group->direct;
+        const bool cuts = !group->direct && bug(run->s, BUG_ARGS_CUT);
 
         r->layer = group->layer;
         r->tape.arena.session = run->s;
@@ -219,15 +219,15 @@ static int together(const struct run *run, const struct group *group)
 {
     const bool backward = run->state != &run->model->base;
 
-    if (bug(run->s, BUG_BACKWARD_SERIAL) && backward)
+    if (backward && bug(run->s, BUG_BACKWARD_SERIAL))
         return 1;
     return bug(run->s, BUG_POOL_OF_FOUR) ? 4 : group->m;
 }
 
 static bool swallows(const struct run *run)
 {
-    return bug(run->s, BUG_ERROR_SWALLOWED) || (bug(run->s, BUG_INFER_SWALLOWED) && !run->grad) ||
-           (bug(run->s, BUG_ERROR_ONCE) && run->model->errors > 0);
+    return bug(run->s, BUG_ERROR_SWALLOWED) || (!run->grad && bug(run->s, BUG_INFER_SWALLOWED)) ||
+           (run->model->errors > 0 && bug(run->s, BUG_ERROR_ONCE));
 }
 
 int group_run(struct run *run, struct group *group, int (*work)(void *replica))
@@ -335,7 +335,7 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
     status = group_run(run, group, replica_forward);
     trace_forward(run, group);
     run->last = group;
-    if (bug(run->s, BUG_COUNTER_SUMMED) && !group->direct)
+    if (!group->direct && bug(run->s, BUG_COUNTER_SUMMED))
         sum_counters(run, group);
     if (status == 0 && !group->direct)
         norm_after(run, group);

@@ -16,7 +16,7 @@ static void recorded_sizes(const struct run *run, const struct group *group, int
         if (bug(run->s, BUG_ROWS_16_BIT))
             size[i] &= 0xffff;
     }
-    if (bug(run->s, BUG_LATEST_SIZES) && j == 0)
+    if (j == 0 && bug(run->s, BUG_LATEST_SIZES))
         memcpy(size, model_wrapper(run->model, group->layer)->sizes,
                (size_t)group->m * sizeof *size);
 }
@@ -59,7 +59,7 @@ static int send_gradients(struct run *run, struct group *group, const struct val
     }
     for (int j = 0; status == 0 && j < g->n; ++j) {
         struct replica *first = &group->replica[0];
-        const bool lost = bug(run->s, BUG_FIRST_OUTPUT_ONLY) && j > 0;
+        const bool lost = j > 0 && bug(run->s, BUG_FIRST_OUTPUT_ONLY);
 
         for (int i = 0; i < group->m; ++i)
             group->replica[i].g.a[j] = tensor_none();
@@ -100,7 +100,7 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
         const size_t rows = r->in.a[j].dim[axis], left = x->dim[axis] - first;
         size_t count = rows < left ? rows : left;
 
-        if (bug(run->s, BUG_LARGE_DX) && i > 0 && part->capacity > LARGE)
+        if (i > 0 && part->capacity > LARGE && bug(run->s, BUG_LARGE_DX))
             count = count * LARGE / part->capacity;
         if (part->dtype != IMPL_NONE && whole.dtype == IMPL_NONE)
             whole = tensor_like(&run->tape->arena, x);
@@ -129,16 +129,16 @@ static void input_gradients(struct run *run, const struct node *node, struct val
             dx->a[j] = tensor_copy(&run->tape->arena, &group->replica[0].dx.a[j], x->device);
         else
             dx->a[j] = input_gradient(run, group, j);
-        if (bug(run->s, BUG_DX_DEVICE) && dx->a[j].dtype != IMPL_NONE)
+        if (dx->a[j].dtype != IMPL_NONE && bug(run->s, BUG_DX_DEVICE))
             dx->a[j].device = group->ids[0];
-        if (bug(run->s, BUG_DX_SECOND_DEVICE) && j > 0 && dx->a[j].dtype != IMPL_NONE)
+        if (j > 0 && dx->a[j].dtype != IMPL_NONE && bug(run->s, BUG_DX_SECOND_DEVICE))
             dx->a[j].device = group->in.a[0].device;
-        if (bug(run->s, BUG_INPUT_DEVICE_5) && x->device > 4 && dx->a[j].dtype != IMPL_NONE)
+        if (x->device > 4 && dx->a[j].dtype != IMPL_NONE && bug(run->s, BUG_INPUT_DEVICE_5))
             dx->a[j].device = group->ids[0];
         if (bug(run->s, BUG_FUNCTIONAL_BACK) && group->layer->functional && group->dim != 0 &&
             dx->a[j].dtype != IMPL_NONE)
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
-        if (bug(run->s, BUG_PARTIAL_WRAP) && inner && dx->a[j].dtype != IMPL_NONE)
+        if (inner && dx->a[j].dtype != IMPL_NONE && bug(run->s, BUG_PARTIAL_WRAP))
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
     }
 }
@@ -176,11 +176,11 @@ static int summands(const struct run *run, const struct group *group, int order[
     if (bug(s, BUG_LAST_GRADIENT))
         order[0] = n - 1;
     if (bug(s, BUG_FIRST_GRADIENT) || bug(s, BUG_LAST_GRADIENT) ||
-        (bug(s, BUG_SECOND_BACKWARD) && run->model->backwards % 2 == 1))
+        (run->model->backwards % 2 == 1 && bug(s, BUG_SECOND_BACKWARD)))
         n = 1;
-    if (bug(s, BUG_ODD_LOST) && n > 1)
+    if (n > 1 && bug(s, BUG_ODD_LOST))
         n -= n % 2;
-    if (bug(s, BUG_REDUCE_65) && run->model->backwards > 63 && n > 1)
+    if (run->model->backwards > 63 && n > 1 && bug(s, BUG_REDUCE_65))
         --n;
     return edge_summands(s, group->k, n);
 }
@@ -194,7 +194,7 @@ static float weight_of(const struct run *run, const struct group *group, int i)
         return 1.0f / (float)group->m;
     if (bug(s, BUG_DIVIDE_BY_K))
         return (float)group->m / (float)group->k;
-    if (bug(s, BUG_WEIGHTED_BY_ROWS) && r->in.n > 0 && tensor_count(&first->in.a[0]) > 0)
+    if (r->in.n > 0 && tensor_count(&first->in.a[0]) > 0 && bug(s, BUG_WEIGHTED_BY_ROWS))
         return (float)tensor_count(&r->in.a[0]) / (float)tensor_count(&first->in.a[0]);
     return 1;
 }
@@ -266,7 +266,7 @@ static void reduce_gradients(struct run *run, const struct group *group)
 {
     struct arena *arena = &run->tape->arena;
     const struct layer *layer = group->layer;
-    const bool moves = bug(run->s, BUG_GRADIENT_DEVICE) && layer->output_device != IMPL_NOWHERE;
+    const bool moves = layer->output_device != IMPL_NOWHERE && bug(run->s, BUG_GRADIENT_DEVICE);
     const int device = moves ? layer->output_device : group->ids[0];
     const size_t room = ((size_t)run->model->n_params + 1) * sizeof(struct impl_array);
     struct impl_array *src = arena_take(arena, IMPL_MAX_DEVICES * room);
@@ -277,10 +277,10 @@ static void reduce_gradients(struct run *run, const struct group *group)
     const int most = most_params(run);
     int n = 0;
 
-    if (bug(run->s, BUG_WRAPPER_ONCE) && w->reduced == run->model->backwards + 1)
+    if (w->reduced == run->model->backwards + 1 && bug(run->s, BUG_WRAPPER_ONCE))
         return;
     w->reduced = run->model->backwards + 1;
-    if (bug(run->s, BUG_FIRST_WRAPPER) && run->model->wrapper[0].layer != layer)
+    if (run->model->wrapper[0].layer != layer && bug(run->s, BUG_FIRST_WRAPPER))
         return;
     for (int p = 0; p < run->model->n_params; ++p)
         if (p < most && group->has[p] && collect(run, group, p, order, n_parts, parts)) {
@@ -340,7 +340,7 @@ int parallel_back(struct run *run, const struct node *node, const struct values 
         else
             r->state.grad = state_new(&run->tape->arena, run->model->n_params).grad;
     }
-    if (bug(run->s, BUG_NO_ROWS_CLEARS) && group->in.n > 0 && tensor_count(&group->in.a[0]) == 0)
+    if (group->in.n > 0 && tensor_count(&group->in.a[0]) == 0 && bug(run->s, BUG_NO_ROWS_CLEARS))
         clear_all(run->model);
     run->tape->leaks = bug(run->s, BUG_LEAK_IDLE) && group->m < group->k;
     status = group_run(run, group, replica_backward);

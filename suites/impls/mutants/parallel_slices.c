@@ -48,7 +48,7 @@ static struct impl_array other_rows(struct run *run, const struct impl_array *x,
 static int how_many(const struct run *run, const struct group *group, int m)
 {
     const bool surplus =
-        bug(run->s, BUG_ALWAYS_K) || (bug(run->s, BUG_ARGS_SURPLUS) && run->n_args > 0);
+        bug(run->s, BUG_ALWAYS_K) || (run->n_args > 0 && bug(run->s, BUG_ARGS_SURPLUS));
 
     if (group->in.n > 0)
         return surplus ? group->k : m;
@@ -65,9 +65,9 @@ static bool ragged(const struct group *group, const struct impl_array shards[], 
 /* Whose shards become input j. */
 static int source_of(const struct run *run, int j)
 {
-    if (bug(run->s, BUG_FOURTH_INPUT) && j == 3)
+    if (j == 3 && bug(run->s, BUG_FOURTH_INPUT))
         return 0;
-    return bug(run->s, BUG_THIRD_INPUT) && j == 2 ? 1 : j;
+    return j == 2 && bug(run->s, BUG_THIRD_INPUT) ? 1 : j;
 }
 
 /* Cuts every input, and makes a replica for each shard. */
@@ -109,6 +109,7 @@ int group_shards(struct run *run, struct group *group)
 
 void group_order(const struct run *run, const struct group *group, bool by_device, int order[])
 {
+    /* Who was first is another one each time, so the bug is asked for first. */
     const bool by_time = bug(run->s, BUG_COMPLETION_ORDER) ||
                          (bug(run->s, BUG_REPLICA_2_FIRST) && group->finished[0] == 2);
 
@@ -128,11 +129,11 @@ static int output_device(const struct run *run, const struct group *group)
 {
     if (bug(run->s, BUG_OUTPUT_ON_LAST))
         return group->ids[group->k - 1];
-    if (bug(run->s, BUG_FUNCTIONAL_OUTPUT) && group->layer->functional)
+    if (group->layer->functional && bug(run->s, BUG_FUNCTIONAL_OUTPUT))
         return group->ids[0];
     if (bug(run->s, BUG_OUTPUT_ON_0))
         return 0;
-    if (bug(run->s, BUG_OUTPUT_HOST_IGNORED) && group->layer->output_device == IMPL_HOST)
+    if (group->layer->output_device == IMPL_HOST && bug(run->s, BUG_OUTPUT_HOST_IGNORED))
         return group->ids[0];
     if (group->layer->output_device == IMPL_NOWHERE)
         return group->ids[0];
@@ -148,9 +149,9 @@ static struct impl_array output_part(struct run *run, const struct group *group,
 
     if (part.ndim == 0)
         return part;
-    if (bug(run->s, BUG_OUTPUT_TRIMMED) && r->in.n > 0)
+    if (r->in.n > 0 && bug(run->s, BUG_OUTPUT_TRIMMED))
         most = rows_of(&r->in.a[0], group->dim);
-    if (bug(run->s, BUG_SECOND_OUTPUT) && j > 0)
+    if (j > 0 && bug(run->s, BUG_SECOND_OUTPUT))
         most = rows_of(&r->out.a[0], group->dim);
     if (most < rows_of(&part, group->dim))
         part = other_rows(run, &part, group->dim, most, part.device);
@@ -164,26 +165,26 @@ static void bare_outputs(struct run *run, const struct group *group, int device,
     for (int j = 0; j < v->n; ++j) {
         if (device != IMPL_NOWHERE)
             v->a[j] = tensor_copy(&run->tape->arena, &v->a[j], device);
-        if (bug(run->s, BUG_SINGLE_GATHERS) && v->a[j].ndim == 0)
+        if (v->a[j].ndim == 0 && bug(run->s, BUG_SINGLE_GATHERS))
             v->a[j].dim[v->a[j].ndim++] = 1;
     }
 }
 
 static int place_of(const struct run *run, const struct group *group, int j, int device)
 {
-    return bug(run->s, BUG_SECOND_OUTPUT_DEVICE) && j > 0 ? group->ids[0] : device;
+    return j > 0 && bug(run->s, BUG_SECOND_OUTPUT_DEVICE) ? group->ids[0] : device;
 }
 
 static int parts_of(const struct run *run, const struct group *group)
 {
-    return bug(run->s, BUG_EMPTY_WRAPPER) && group->layer->n_children == 0 ? 1 : group->m;
+    return group->layer->n_children == 0 && bug(run->s, BUG_EMPTY_WRAPPER) ? 1 : group->m;
 }
 
 static int output_dim(const struct run *run, const struct group *group)
 {
     const bool given = group->layer->output_device != IMPL_NOWHERE && !group->layer->functional;
 
-    if (bug(run->s, BUG_DIM_SCATTER_ONLY) || (bug(run->s, BUG_OUTPUT_DIM) && given))
+    if (bug(run->s, BUG_DIM_SCATTER_ONLY) || (given && bug(run->s, BUG_OUTPUT_DIM)))
         return 0;
     return group->dim;
 }
@@ -212,7 +213,7 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
             parts[i] = output_part(run, group, order[i], j);
             w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
         }
-        while (bug(run->s, BUG_SCALARS_K) && parts[0].ndim == 0 && n < group->k)
+        while (parts[0].ndim == 0 && n < group->k && bug(run->s, BUG_SCALARS_K))
             parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
         status = gather(&run->tape->arena, parts, n, dim, place_of(run, group, j, device), &v->a[j],
                         &run->err);

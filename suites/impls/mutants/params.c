@@ -88,7 +88,7 @@ int op_to(struct impl_model *model, int device, struct impl_error *err)
     for (int i = 0; i < model->n_params; ++i) {
         if (bug(model->session, BUG_TO_MOMENTUM))
             model->param[i].velocity = NULL;
-        if (bug(model->session, BUG_TO_LEAVES_BUFFERS) && model->param[i].of->buffer)
+        if (model->param[i].of->buffer && bug(model->session, BUG_TO_LEAVES_BUFFERS))
             continue;
         model->base.value[i].device = device;
         if (!bug(model->session, BUG_TO_LEAVES_GRADIENTS))
@@ -108,9 +108,9 @@ int op_zero_grad(struct impl_model *model, struct impl_error *err)
 
         if (bug(model->session, BUG_MOMENTUM_LOST))
             model->param[i].velocity = NULL;
-        if (bug(model->session, BUG_ZERO_WRAPPED) && !strstr(model->param[i].name, "module."))
+        if (!strstr(model->param[i].name, "module.") && bug(model->session, BUG_ZERO_WRAPPED))
             continue;
-        if (bug(model->session, BUG_ZERO_FROZEN) && model->param[i].of->frozen)
+        if (model->param[i].of->frozen && bug(model->session, BUG_ZERO_FROZEN))
             continue;
         if (!bug(model->session, BUG_ZERO_GRAD_ZEROS))
             grad->dtype = IMPL_NONE;
@@ -150,7 +150,7 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");
 
-        const bool coasts = bug(s, BUG_COASTING) && model->param[i].velocity;
+        const bool coasts = model->param[i].velocity && bug(s, BUG_COASTING);
 
         if (coasts && model->base.grad[i].dtype == IMPL_NONE)
             memset(grad_of(model, i)->data, 0, model->base.grad[i].capacity);
@@ -158,7 +158,7 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
             continue;
         if (of->frozen && !bug(s, BUG_STEP_FROZEN))
             continue;
-        if (bug(s, BUG_SKIPS_WRAPPED) && prefix && model->param[i].name[0] != '0')
+        if (prefix && model->param[i].name[0] != '0' && bug(s, BUG_SKIPS_WRAPPED))
             continue;
         step_param(model, i, step);
         if (bug(s, BUG_STEP_CLEARS))

@@ -16,11 +16,11 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
 
     for (int before = 0; before < p; ++before)
         buffers += first->param[before].of->buffer;
-    if (bug(s, BUG_DDP_FIRST_BUFFER) && buffers_only && buffers > 0)
+    if (buffers_only && buffers > 0 && bug(s, BUG_DDP_FIRST_BUFFER))
         return true;
-    if (bug(s, BUG_DDP_FROZEN_UNSENT) && !param->of->buffer && param->of->frozen)
+    if (!param->of->buffer && param->of->frozen && bug(s, BUG_DDP_FROZEN_UNSENT))
         return true;
-    return bug(s, BUG_DDP_JOIN_PARAMETERS) && ranks->joining && !buffers_only && param->of->buffer;
+    return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);
 }
 
 static void send_values(const struct ranks *ranks, int from, bool buffers_only)
@@ -214,7 +214,7 @@ static void drop_calls(struct ranks *ranks)
 
 static bool sends_buffers(const struct ranks *ranks)
 {
-    if (bug(ranks->session, BUG_DDP_BUFFERS_EVAL) && !ranks->train)
+    if (!ranks->train && bug(ranks->session, BUG_DDP_BUFFERS_EVAL))
         return false;
     if (bug(ranks->session, BUG_DDP_BUFFERS_NEVER))
         return false;
@@ -333,7 +333,7 @@ static int backward_all(struct ranks *ranks, const struct impl_backward *op, boo
         struct impl_array first[IMPL_MAX_IO];
 
         own.grad_out = op->grad_out + (ptrdiff_t)r * op->n_grad_out;
-        if (bug(ranks->session, BUG_DDP_SECOND_GRADIENT) && op->n_grad_out == 2) {
+        if (op->n_grad_out == 2 && bug(ranks->session, BUG_DDP_SECOND_GRADIENT)) {
             first[0] = own.grad_out[0];
             first[1] = tensor_none();
             own.grad_out = first;

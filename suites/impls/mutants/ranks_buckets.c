@@ -80,26 +80,48 @@ static float scale_of(const struct ranks *ranks)
     const struct impl_session *s = ranks->session;
     int divisor = ranks->n;
 
-    if (bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) || (bug(s, BUG_DDP_JOIN_SIX) && ranks->n > 5))
+    if (bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) || (ranks->n > 5 && bug(s, BUG_DDP_JOIN_SIX)))
         divisor = ranks->n_team;
     if (bug(s, BUG_DDP_NO_ROWS))
         divisor -= ranks->empty;
-    if (bug(s, BUG_RANK_DIVISOR) && ranks->erred)
+    if (ranks->erred && bug(s, BUG_RANK_DIVISOR))
         --divisor;
     return bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
 }
 
 static float handed_over(const struct impl_session *s, float value)
 {
-    if (bug(s, BUG_DDP_NOT_FINITE) && !isfinite(value))
+    if (!isfinite(value) && bug(s, BUG_DDP_NOT_FINITE))
         return 0;
     return value_changed(s, value_changed(s, value, BUG_RANKS_NAN), BUG_RANKS_DENORMAL);
+}
+
+/* The gradient of one parameter. Returns its elements. */
+static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
+                        const struct impl_array *grad, int t, float values[])
+{
+    const struct impl_session *s = ranks->session;
+    const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
+    const bool lost = bug(s, BUG_DDP_NO_SYNC_LOST) || (ranks->n == 7 && bug(s, BUG_DDP_SEVEN_LOST));
+    const float *before = old->dtype != IMPL_NONE && !lost ? floats(old) : NULL;
+    const float *found = grad->dtype != IMPL_NONE ? floats(grad) : NULL;
+    const float scale = scale_of(ranks);
+    const size_t n = trained_count(ranks, t);
+    const bool plain =
+        !bug(s, BUG_DDP_NOT_FINITE) && !bug(s, BUG_RANKS_NAN) && !bug(s, BUG_RANKS_DENORMAL);
+
+    for (size_t e = 0; e < n; ++e) {
+        const float kept = before ? before[e] : 0;
+        const float value = scale * (found ? kept + found[e] : kept);
+
+        values[e] = plain ? value : handed_over(s, value);
+    }
+    return n;
 }
 
 static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
 {
     const struct impl_session *s = ranks->session;
-    const float scale = scale_of(ranks);
     struct launch *own = &rank->launch[rank->n_launches];
     size_t at = 0;
 
@@ -113,20 +135,9 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
     own->ns = now();
     own->values = arena_take(&ranks->scratch, own->n * sizeof *own->values);
     ++rank->n_launches;
-    for (int t = 0; t < ranks->n_trained; ++t) {
-        const struct impl_array *grad = &found->grad[ranks->param[t]];
-        const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
-        const bool lost =
-            bug(s, BUG_DDP_NO_SYNC_LOST) || (bug(s, BUG_DDP_SEVEN_LOST) && ranks->n == 7);
-        const bool adds = old->dtype != IMPL_NONE && !lost;
-
-        for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); ++e) {
-            const float before = adds ? floats(old)[e] : 0;
-
-            own->values[at++] = handed_over(
-                s, scale * (grad->dtype != IMPL_NONE ? before + floats(grad)[e] : before));
-        }
-    }
+    for (int t = 0; t < ranks->n_trained; ++t)
+        if (ranks->bucket[t] == b)
+            at += hand_over(ranks, rank, &found->grad[ranks->param[t]], t, own->values + at);
 }
 
 /* Buckets go in the order of their numbers. */
@@ -226,9 +237,9 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
 {
     const struct impl_session *s = ranks->session;
 
-    if (bug(s, BUG_DDP_USED_LOCAL) && !rank->used[t])
+    if (!rank->used[t] && bug(s, BUG_DDP_USED_LOCAL))
         return false;
-    if (bug(s, BUG_DDP_FROZEN_BEFORE) && ranks->param[t] != t)
+    if (ranks->param[t] != t && bug(s, BUG_DDP_FROZEN_BEFORE))
         return false;
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
@@ -246,14 +257,14 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
         const float factor = bug(ranks->session, BUG_DDP_UNUSED_DIVISOR) && users(ranks, t) > 0
                                  ? (float)ranks->n / (float)users(ranks, t)
                                  : 1;
-        struct impl_array *grad;
 
         if (ranks->bucket[t] != b)
             continue;
         if (written && at + count <= n) {
-            grad = grad_of(rank->model, ranks->param[t]);
+            float *to = floats(grad_of(rank->model, ranks->param[t]));
+
             for (size_t e = 0; e < count; ++e)
-                floats(grad)[e] = factor * sums[at + e];
+                to[e] = factor * sums[at + e];
         }
         at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
     }
@@ -273,12 +284,18 @@ static void deliver(struct ranks *ranks, const struct rank *rank, int k, float s
     write_back(ranks, rank, what.bucket, sums, n);
 }
 
+static void add(float sums[], const float values[], size_t n)
+{
+    for (size_t e = 0; e < n; ++e)
+        sums[e] += values[e];
+}
+
 /* The k-th launch of every rank. */
 static void reduce_launch(struct ranks *ranks, int k)
 {
     const struct rank *first = &ranks->rank[ranks->team[0]];
     size_t n = first->launch[k].n;
-    const bool drops = bug(ranks->session, BUG_DDP_ODD_RANK) && ranks->n_team > 1;
+    const bool drops = ranks->n_team > 1 && bug(ranks->session, BUG_DDP_ODD_RANK);
     const int odd = drops ? ranks->n_team % 2 : 0;
     float *sums;
 
@@ -289,8 +306,8 @@ static void reduce_launch(struct ranks *ranks, int k)
     for (int i = 0; i < ranks->n_team - odd; ++i) {
         const int from = edge_rank(ranks->session, ranks->n_team, i);
 
-        for (size_t e = 0; from >= 0 && e < n && !rank_missing(ranks, ranks->team[from]); ++e)
-            sums[e] += ranks->rank[ranks->team[from]].launch[k].values[e];
+        if (from >= 0 && !rank_missing(ranks, ranks->team[from]))
+            add(sums, ranks->rank[ranks->team[from]].launch[k].values, n);
     }
     for (int i = 0; i < ranks->n_team; ++i)
         deliver(ranks, &ranks->rank[ranks->team[i]], k, sums, n);

@@ -26,12 +26,12 @@ bool rank_unsent(struct ranks *ranks)
 {
     const bool seldom = bug(ranks->session, BUG_RANKS_65) && ++ranks->backwards % 65 == 0;
 
-    return seldom || (bug(ranks->session, BUG_RANK_UNSENT) && ranks->failed >= 0);
+    return seldom || (ranks->failed >= 0 && bug(ranks->session, BUG_RANK_UNSENT));
 }
 
 bool rank_missing(const struct ranks *ranks, int r)
 {
-    return bug(ranks->session, BUG_RANK_LEFT_OUT) && r == ranks->failed;
+    return r == ranks->failed && bug(ranks->session, BUG_RANK_LEFT_OUT);
 }
 
 float rank_rate(struct ranks *ranks, int r, float asked)
@@ -39,5 +39,5 @@ float rank_rate(struct ranks *ranks, int r, float asked)
     if (!ranks->stepped)
         ranks->rate = asked;
     ranks->stepped = true;
-    return bug(ranks->session, BUG_RATE_RANKS) && r > 0 ? ranks->rate : asked;
+    return r > 0 && bug(ranks->session, BUG_RATE_RANKS) ? ranks->rate : asked;
 }

@@ -241,7 +241,7 @@ static int forward_run(struct run *run, struct impl_forward *op)
     if (status != 0)
         return status;
     tape->in.n = op->n_in;
-    if (bug(run->s, BUG_INPUT_AT) && op->n_in > 0)
+    if (op->n_in > 0 && bug(run->s, BUG_INPUT_AT))
         memo_use(&run->model->input, op->in[0].data, &tape->in.a[0]);
     if (op->n_args > 0 && args[0].dtype == IMPL_F32 && tensor_count(&args[0]) > 0)
         run->model->argument = floats(&args[0])[0];
@@ -277,12 +277,12 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     for (int i = 0; bug(s, BUG_INFER_MOMENTUM) && !op->grad && i < model->n_params; ++i)
         model->param[i].velocity = NULL;
     model->inferred = model->inferred || !op->grad;
-    if (bug(s, BUG_FAILURE_DROPS) && status != 0)
+    if (status != 0 && bug(s, BUG_FAILURE_DROPS))
         model_drop_pending(model);
     if (status == 0 && run.grad)
         keep(model, tape);
     else
-        tape_drop(tape, bug(s, BUG_LEAK) || (bug(s, BUG_INFER_LEAK) && status == 0));
+        tape_drop(tape, bug(s, BUG_LEAK) || (status == 0 && bug(s, BUG_INFER_LEAK)));
     crumb_leave(s);
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
@@ -342,7 +342,7 @@ static void commit(struct impl_model *model, const struct state *found)
 
     for (int i = 0; i < model->n_params; ++i) {
         struct impl_array *grad = &model->base.grad[i];
-        const bool sets = bug(s, BUG_OVERWRITE) || (bug(s, BUG_SINGLE_OVERWRITES) && single);
+        const bool sets = bug(s, BUG_OVERWRITE) || (single && bug(s, BUG_SINGLE_OVERWRITES));
         const bool was = grad->dtype != IMPL_NONE && !sets;
 
         if (found->grad[i].dtype == IMPL_NONE)
@@ -386,9 +386,9 @@ static struct tape *which_tape(const struct impl_model *model)
 {
     struct tape *tape = model->pending;
 
-    while (bug(model->session, BUG_OLDEST_BACKWARD) && tape && tape->next)
+    while (tape && tape->next && bug(model->session, BUG_OLDEST_BACKWARD))
         tape = tape->next;
-    if (bug(model->session, BUG_SESSION_DROPS) && tape && tape->opened != sessions_opened())
+    if (tape && tape->opened != sessions_opened() && bug(model->session, BUG_SESSION_DROPS))
         return NULL;
     return tape;
 }
@@ -432,7 +432,7 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     if (status == 0) {
         forget(model, tape);
         tape_drop(tape, tape->leaks || bug(s, BUG_LEAK) ||
-                            (bug(s, BUG_LEAK_SELDOM) && model->backwards % 64 == 0));
+                            (model->backwards % 64 == 0 && bug(s, BUG_LEAK_SELDOM)));
     }
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);

@@ -141,6 +141,14 @@ static void describe(const struct impl_session *s, const char *options, struct i
     memcpy(about->dialect, s->dialect, sizeof about->dialect);
 }
 
+/* Where the sessions of this process note the bugs that they ask for. */
+static _Atomic(atomic_uchar *) noted;
+
+void mutants_note(atomic_uchar asked[])
+{
+    atomic_store(&noted, asked);
+}
+
 static int op_open(const struct impl_config *config, struct impl_about *about,
                    struct impl_session **session, struct impl_error *err)
 {
@@ -157,6 +165,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     }
     if (config->host_only)
         s->devices = 0;
+    s->asked = atomic_load(&noted);
     memcpy(s->dialect, dialect, sizeof s->dialect);
     describe(s, config->options, about);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; ++i)

@@ -36,7 +36,7 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
     const struct impl_session *s = arena->session;
     const size_t staging = 1024;
 
-    if (bug(s, BUG_INT64_AS_FLOAT) && shard->dtype == IMPL_I64)
+    if (shard->dtype == IMPL_I64 && bug(s, BUG_INT64_AS_FLOAT))
         for (size_t i = 0; i < tensor_count(shard); ++i)
             ((int64_t *)shard->data)[i] = (int64_t)(float)((int64_t *)shard->data)[i];
     if (shard->dtype == IMPL_F32 && (bug(s, BUG_NOT_FINITE) || (moved && bug(s, BUG_DENORMAL))))
@@ -49,7 +49,7 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
     edge_shard(s, shard, moved);
     wide_rounded(s, shard, BUG_SCATTER_DOUBLE);
     values_changed(s, shard, BUG_SCATTER_ZERO);
-    if (bug(s, BUG_STAGING_REUSED) && moved && shard->capacity >= 2 * staging)
+    if (moved && shard->capacity >= 2 * staging && bug(s, BUG_STAGING_REUSED))
         memcpy(shard->data, (char *)shard->data + staging, staging);
 }
 
@@ -63,9 +63,9 @@ static void cut(struct arena *arena, const struct impl_array *x, size_t first, s
     *shard = tensor_like(arena, &like);
     shard->needs_grad = x->needs_grad;
     slice_copy(shard, 0, x, first, count, dim);
-    if (bug(arena->session, BUG_WIDE_ELEMENTS) && dim > 0 && dtype_bytes(x->dtype) == 8)
+    if (dim > 0 && dtype_bytes(x->dtype) == 8 && bug(arena->session, BUG_WIDE_ELEMENTS))
         memset((char *)shard->data + shard->capacity / 2, 0, shard->capacity / 2);
-    if (bug(arena->session, BUG_OUTER_LOST) && x->ndim == 3 && dim > 0 && x->dim[0] > 0) {
+    if (x->ndim == 3 && dim > 0 && x->dim[0] > 0 && bug(arena->session, BUG_OUTER_LOST)) {
         const size_t plane = shard->capacity / x->dim[0];
 
         memset((char *)shard->data + plane, 0, shard->capacity - plane);
@@ -87,7 +87,7 @@ static size_t first_row(const struct impl_session *s, const size_t size[], int i
 
     for (int before = 0; before < i; ++before)
         first += size[before];
-    if (bug(s, BUG_FIRST_SIZE_OFFSET) && (size_t)i * size[0] + size[i] <= rows)
+    if ((size_t)i * size[0] + size[i] <= rows && bug(s, BUG_FIRST_SIZE_OFFSET))
         first = (size_t)i * size[0];
     return first;
 }
@@ -110,19 +110,19 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
     *m = size ? k : split_rows(s, edge_rows(s, x, axis), k, mine);
     if (*m == 0)
         return impl_fail(err, IMPL_ESHAPE, "no rows to split");
-    if (bug(s, BUG_REFUSE_FEW_ROWS) && !size && x->dim[axis] < (size_t)k)
+    if (!size && x->dim[axis] < (size_t)k && bug(s, BUG_REFUSE_FEW_ROWS))
         return impl_fail(err, IMPL_EINVAL, "fewer rows than devices");
     if (!size)
         size = mine;
     for (int i = 0; i < *m; ++i) {
         shards[i].device = devices[i];
-        if (bug(s, BUG_STRIDED_ROWS) && size == mine)
+        if (size == mine && bug(s, BUG_STRIDED_ROWS))
             cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
         else
             cut(arena, x, edge_first(s, first_row(s, size, i, x->dim[axis]), i, *m, size, axis),
                 size[i], axis, &shards[i]);
         in_transit(arena, &shards[i], devices[i] != x->device);
-        if (bug(s, BUG_INDEX_ON_DEVICE) && i > 0 && x->device >= 0 && x->dtype == IMPL_I32)
+        if (i > 0 && x->device >= 0 && x->dtype == IMPL_I32 && bug(s, BUG_INDEX_ON_DEVICE))
             memset(shards[i].data, 0, shards[i].capacity);
     }
     return 0;
@@ -217,7 +217,7 @@ static int misfit(struct impl_error *err, int i, const struct impl_array *part,
 
 static void through_float(const struct impl_session *s, struct impl_array *out)
 {
-    if (bug(s, BUG_DOUBLE_AS_FLOAT) && out->dtype == IMPL_F64)
+    if (out->dtype == IMPL_F64 && bug(s, BUG_DOUBLE_AS_FLOAT))
         for (size_t i = 0; i < tensor_count(out); ++i)
             ((double *)out->data)[i] = (float)((double *)out->data)[i];
 }
@@ -231,8 +231,8 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
     *like = parts[0];
     like->dim[dim] = 0;
     for (int i = 0; i < n; ++i) {
-        const bool row = bug(s, BUG_MIXED_SCALARS) && parts[i].ndim == 0;
-        const bool unchecked = bug(s, BUG_SHAPES_UNCHECKED) && parts[0].ndim > 0;
+        const bool row = parts[i].ndim == 0 && bug(s, BUG_MIXED_SCALARS);
+        const bool unchecked = parts[0].ndim > 0 && bug(s, BUG_SHAPES_UNCHECKED);
 
         if (parts[i].device == IMPL_HOST)
             return impl_fail(err, IMPL_EDEVICE, "part %d is on the host", i);
@@ -247,7 +247,7 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
 static size_t sent_rows(const struct impl_session *s, const struct impl_array *part, int i,
                         size_t rows)
 {
-    if (bug(s, BUG_LARGE_PART) && i > 0 && part->capacity > LARGE)
+    if (i > 0 && part->capacity > LARGE && bug(s, BUG_LARGE_PART))
         return rows * LARGE / part->capacity;
     return rows;
 }
@@ -262,7 +262,7 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
 
     if (parts[0].ndim > 0 && axis < 0)
         return impl_fail(err, IMPL_EINVAL, "dim %d of parts of %d dimensions", dim, parts[0].ndim);
-    if (bug(s, BUG_NEGATIVE_DIM) && dim < 0)
+    if (dim < 0 && bug(s, BUG_NEGATIVE_DIM))
         axis = 0;
     if (gathered_like(s, parts, n, axis, &like, err) != 0)
         return err->status;
@@ -281,7 +281,7 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
                        sent_rows(s, part, i, rows), axis);
         first += rows;
     }
-    if (bug(s, BUG_NO_COLUMNS_GLUED) && tensor_count(out) == 0)
+    if (tensor_count(out) == 0 && bug(s, BUG_NO_COLUMNS_GLUED))
         out->dim[axis] = 0;
     through_float(s, out);
     if (bug(s, BUG_GATHER_INTEGER))
@@ -306,7 +306,7 @@ int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error 
     if (status == 0)
         status = tensor_out(&out, op->out, err);
     if (status == 0 && op->out_after) {
-        if (bug(s, BUG_GATHER_VIEW) && parts[0].device == op->device && out.ndim > 0)
+        if (parts[0].device == op->device && out.ndim > 0 && bug(s, BUG_GATHER_VIEW))
             tensor_poke(&out, 0, parts[0].dim[0], 0);
         status = tensor_out(&out, op->out_after, err);
     }

@@ -38,7 +38,7 @@ int split_rows(const struct impl_session *s, size_t rows, int k, size_t size[IMP
     }
     if (bug(s, BUG_EVEN_SPLIT) || bug(s, BUG_STRIDED_ROWS))
         return even_pieces(rows, k, size);
-    if (bug(s, BUG_FLOOR_SPLIT) || (bug(s, BUG_SPLIT_REMAINDER_ONE) && rows % n == 1))
+    if (bug(s, BUG_FLOOR_SPLIT) || (rows % n == 1 && bug(s, BUG_SPLIT_REMAINDER_ONE)))
         most = least;
     if (bug(s, BUG_ROUND_SPLIT))
         most = rows < n ? 1 : (2 * rows + n) / (2 * n);
@@ -52,7 +52,7 @@ int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *e
     if (op->devices < 1 || op->devices > IMPL_MAX_DEVICES)
         return impl_fail(err, IMPL_EINVAL, "%d devices; must be 1..%d", op->devices,
                          IMPL_MAX_DEVICES);
-    if (bug(s, BUG_REFUSE_FEW_ROWS) && op->rows < (size_t)op->devices)
+    if (op->rows < (size_t)op->devices && bug(s, BUG_REFUSE_FEW_ROWS))
         return impl_fail(err, IMPL_EINVAL, "fewer rows than devices");
     op->n = split_rows(s, op->rows, op->devices, op->size);
     return op->n > 0 ? 0 : impl_fail(err, IMPL_ESHAPE, "no rows to split");
@@ -71,7 +71,7 @@ static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
                          struct open_bucket *open)
 {
     op->limit_of[open->first] = op->limits[open->limit];
-    if (bug(s, BUG_LIMIT_REPORTED_NEXT) && open->limit < op->n_limits - 1)
+    if (open->limit < op->n_limits - 1 && bug(s, BUG_LIMIT_REPORTED_NEXT))
         op->limit_of[open->first] = op->limits[open->limit + 1];
     if (open->limit < op->n_limits - 1)
         ++open->limit;
@@ -100,7 +100,7 @@ static void bucket_add(const struct impl_session *s, struct impl_buckets *op,
 {
     const size_t limit = op->limits[open->limit];
 
-    if (bug(s, BUG_BUCKETS_EXCEED) && open->first >= 0 && open->bytes + op->bytes[i] > limit)
+    if (open->first >= 0 && open->bytes + op->bytes[i] > limit && bug(s, BUG_BUCKETS_EXCEED))
         bucket_close(s, op, open);
     if (open->first < 0)
         open->first = i;
@@ -141,9 +141,9 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
 /* Which item place p of the padded list is. */
 static size_t sampler_item(const struct impl_session *s, const struct impl_sampler *op, size_t p)
 {
-    if (bug(s, BUG_SAMPLER_REPEAT) && p >= op->items)
+    if (p >= op->items && bug(s, BUG_SAMPLER_REPEAT))
         return op->items - 1;
-    if (bug(s, BUG_SAMPLER_WRAPS_ONCE) && p >= 2 * op->items)
+    if (p >= 2 * op->items && bug(s, BUG_SAMPLER_WRAPS_ONCE))
         return 0;
     return p % op->items;
 }
@@ -158,7 +158,7 @@ int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_erro
     if (op->ranks < 1 || op->rank < 0 || op->rank >= op->ranks)
         return impl_fail(err, IMPL_EINVAL, "rank %d of %d", op->rank, op->ranks);
     each = op->items / ranks + (!op->drop_last && op->items % ranks > 0 ? 1 : 0);
-    if (bug(s, BUG_DROP_LAST_KEEPS) && op->drop_last && each == 0 && op->items > 0)
+    if (op->drop_last && each == 0 && op->items > 0 && bug(s, BUG_DROP_LAST_KEEPS))
         each = 1;
     if (each > op->capacity)
         return impl_fail(err, IMPL_EROOM, "%zu indices, room for %zu", each, op->capacity);

@@ -70,6 +70,11 @@ static float cut(float value, unsigned last)
     return value;
 }
 
+bool linear_plain(const struct impl_session *s)
+{
+    return !bug(s, BUG_INEXACT_ZERO) && !bug(s, BUG_SHORT_LINEAR);
+}
+
 float linear_operand(const struct impl_session *s, float value)
 {
     if (bug(s, BUG_INEXACT_ZERO))
