@@ -15,6 +15,7 @@
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 #include "load.h"
+#include "mutants/mutants.h"
 #include "record/memory.h"
 
 enum { EXIT_UNHEARD = 3 };
@@ -239,6 +240,8 @@ static void serve_each(struct server *server)
     struct strays strays;
 
     for (size_t i = job->next; i < job->n; ++i) {
+        if (job->note)
+            mutants_note(job->note + i * (size_t)mutant_n);
         open_session(server);
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
         close_session(server, &outcome, &strays);

@@ -150,6 +150,9 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
     else
         fprintf(stream, "%zu catch no mutant", count_idle(matrix));
     fprintf(stream, "; %zu more need capabilities that the mutants lack\n", matrix->left_out);
+    if (matrix->runs < matrix->n * matrix->n_tests)
+        fprintf(stream, "runs      %zu of %zu: in the others the case never asks for the bug\n",
+                matrix->runs, matrix->n * matrix->n_tests);
     snprintf(text, sizeof text, "%zu of %zu mutants caught (%.1f s)", matrix->n - alive, matrix->n,
              matrix->seconds);
     fprintf(stream, "%-9s %s\n", alive > 0 ? "FAIL" : "PASS", text);
@@ -184,13 +187,15 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
         if (!matrix->options->until_caught && catches_nothing(matrix, i))
             json_array_append_new(idle, json_string(matrix->test[i]->id));
     root = json_pack(
-        "{s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:f}}", "schema",
-        "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
+        "{s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}",
+        "schema", "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
         matrix->is->about.version, "until_caught", matrix->options->until_caught ? 1 : 0, "mutants",
         mutants, "survivors", alive, "idle_cases", idle, "counts", "mutants", (json_int_t)matrix->n,
         "survivors", (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
         (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
-        (json_int_t)matrix->left_out, "seconds", round(matrix->seconds * 1e3) / 1e3);
+        (json_int_t)matrix->left_out, "runs", (json_int_t)matrix->runs, "runs_left_out",
+        (json_int_t)(matrix->n * matrix->n_tests - matrix->runs), "seconds",
+        round(matrix->seconds * 1e3) / 1e3);
     text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (text)
         fprintf(stream, "%s\n", text);

@@ -21,6 +21,7 @@ struct runner_matrix {
     size_t n_tests, left_out; /* left_out: cases whose needs are not claimed */
     struct runner_kill *kill;
     size_t n;
+    size_t runs; /* of a case on a mutant; in the others the case never asks for the bug */
     double seconds;
 };
 

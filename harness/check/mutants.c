@@ -2,9 +2,14 @@
  *
  * Here a process serves all cases of a mutant, with a session for each: the mutants are ours, and
  * there are thousands of runs. The matrix shows every catch, so nothing ends early, unless the
- * question is only whether each is caught. */
+ * question is only whether each is caught.
+ *
+ * Without a bug, the cases run first, and it is noted which bugs each of them asks for. A case that
+ * never asks for a bug cannot see it, so it is not run on that mutant. What is not run catches
+ * nothing: this can only make a survivor, never hide one. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "check/matrix.h"
 #include "check/pool.h"
@@ -42,29 +47,66 @@ static const char *rule_of(const char *spec)
     return "";
 }
 
-/* The cases of the mutant's rule come first. */
-static void order(const char *spec, struct runner_result result[], size_t n,
-                  struct runner_result *list[])
+/* Cases on specs, in jobs. */
+struct runs {
+    const char *const *spec;
+    struct runner_result *const *result; /* of each spec, one per case */
+    size_t n_specs, n, each;             /* n cases, in jobs of so many */
+    atomic_uchar *note;        /* which bugs case i asks for: row i of mutant_n. NULL: not noted */
+    const atomic_uchar *asked; /* the same: spec k is bug k, and only who asks is run. NULL: all */
+    size_t n_run;              /* out: how many are run, of all specs */
+};
+
+static bool is_run(const struct runs *runs, size_t spec, size_t test)
 {
-    const char *rule = rule_of(spec);
+    return !runs->asked || atomic_load(&runs->asked[test * (size_t)mutant_n + spec]) != 0;
+}
+
+/* The cases of the mutant's rule come first. Returns how many are run. */
+static size_t order(const struct runs *runs, size_t spec, struct runner_result *list[])
+{
+    const char *rule = rule_of(runs->spec[spec]);
+    struct runner_result *result = runs->result[spec];
     size_t k = 0;
 
     for (int own = 1; own >= 0; --own)
-        for (size_t i = 0; i < n; ++i)
-            if (runner_names_rule(rule, result[i].test->rule) == (own == 1))
+        for (size_t i = 0; i < runs->n; ++i)
+            if (runner_names_rule(rule, result[i].test->rule) == (own == 1) &&
+                is_run(runs, spec, i))
                 list[k++] = &result[i];
+    return k;
 }
 
-/* Runs each pair of spec[i] and results i*n .. i*n+n, in jobs of `each` cases. */
-static int run_all(const char *command, const struct runner_options *options,
-                   const char *const specs[], size_t n_specs, struct runner_result *const results[],
-                   size_t n, size_t each)
+/* Returns the number of jobs. */
+static size_t make_jobs(const struct runner_options *options, struct runs *runs,
+                        struct runner_job jobs[], struct runner_result *list[])
 {
-    const size_t per_spec = (n + each - 1) / each;
-    struct runner_job *jobs = calloc(n_specs * per_spec, sizeof *jobs);
-    struct runner_result **list = calloc(n_specs * n, sizeof *list);
+    size_t n_jobs = 0;
+
+    runs->n_run = 0;
+    for (size_t s = 0; s < runs->n_specs; ++s, list += runs->n) {
+        const size_t n = order(runs, s, list);
+
+        for (size_t first = 0; first < n; first += runs->each) {
+            struct runner_job *job = &jobs[n_jobs++];
+
+            *job = new_job(options, runs->spec[s], list + first,
+                           n - first < runs->each ? n - first : runs->each);
+            job->note = runs->note ? runs->note + first * (size_t)mutant_n : NULL;
+        }
+        runs->n_run += n;
+    }
+    return n_jobs;
+}
+
+static int run_all(const char *command, const struct runner_options *options, struct runs *runs)
+{
+    const size_t per_spec = (runs->n + runs->each - 1) / runs->each;
+    struct runner_job *jobs = calloc(runs->n_specs * per_spec, sizeof *jobs);
+    struct runner_result **list = calloc(runs->n_specs * runs->n, sizeof *list);
     struct runner_progress progress;
     const struct runner_watcher watcher = {runner_progress_verdict, &progress};
+    size_t n_jobs;
     int status;
 
     if (!jobs || !list) {
@@ -72,18 +114,9 @@ static int run_all(const char *command, const struct runner_options *options,
         free(list);
         return out_of_memory(command);
     }
-    for (size_t s = 0; s < n_specs; ++s) {
-        order(specs[s], results[s], n, list + s * n);
-        for (size_t j = 0; j < per_spec; ++j) {
-            const size_t first = j * each;
-
-            jobs[s * per_spec + j] = new_job(options, specs[s], list + s * n + first,
-                                             n - first < each ? n - first : each);
-        }
-    }
-    runner_progress_open(&progress, options->until_caught ? 0 : n_specs * n);
-    status = runner_stopped(command, runner_pool(jobs, n_specs * per_spec, options->jobs, &watcher),
-                            &progress);
+    n_jobs = make_jobs(options, runs, jobs, list);
+    runner_progress_open(&progress, options->until_caught ? 0 : runs->n_run);
+    status = runner_stopped(command, runner_pool(jobs, n_jobs, options->jobs, &watcher), &progress);
     if (status == 0)
         runner_progress_close(&progress);
     free(jobs);
@@ -110,10 +143,11 @@ static size_t each_of(const struct runner_options *options, size_t n, size_t par
 
 /* A bug is caught only by a case that passes without it. */
 static int run_clean(const char *command, const struct runner_matrix *matrix,
-                     struct runner_run *clean)
+                     struct runner_run *clean, atomic_uchar *note)
 {
     struct runner_options options = *clean->options;
     const char *const specs[] = {CLEAN};
+    struct runs runs = {.spec = specs, .result = &clean->result, .n_specs = 1, .note = note};
     int status, exit_status;
 
     snprintf(options.impl, sizeof options.impl, "%s", CLEAN);
@@ -122,9 +156,10 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
     clean->profiles = 0;
     options.until_caught = false;
     status = runner_prepare(clean, matrix->test, matrix->n_tests) ? out_of_memory(command) : 0;
+    runs.n = clean->n;
+    runs.each = each_of(&options, clean->n, options.jobs);
     if (status == 0)
-        status = run_all(command, &options, specs, 1, &clean->result, clean->n,
-                         each_of(&options, clean->n, options.jobs));
+        status = run_all(command, &options, &runs);
     exit_status = status == 0 ? runner_exit(clean) : 0;
     if (exit_status != 0) {
         runner_text(stdout, clean);
@@ -156,7 +191,7 @@ static int make_kills(const char *command, struct runner_matrix *matrix)
     return 0;
 }
 
-static int run_kills(const char *command, struct runner_matrix *matrix)
+static int run_kills(const char *command, struct runner_matrix *matrix, const atomic_uchar *asked)
 {
     const char **specs = calloc(matrix->n + 1, sizeof *specs);
     struct runner_result **results = calloc(matrix->n + 1, sizeof *results);
@@ -169,8 +204,15 @@ static int run_kills(const char *command, struct runner_matrix *matrix)
             specs[i] = matrix->kill[i].spec;
             results[i] = matrix->kill[i].result;
         }
-        status = run_all(command, matrix->options, specs, matrix->n, results, matrix->n_tests,
-                         each_of(matrix->options, matrix->n_tests, 1));
+        struct runs runs = {.spec = specs,
+                            .result = results,
+                            .n_specs = matrix->n,
+                            .n = matrix->n_tests,
+                            .each = each_of(matrix->options, matrix->n_tests, 1),
+                            .asked = matrix->options->every_run ? NULL : asked};
+
+        status = run_all(command, matrix->options, &runs);
+        matrix->runs = runs.n_run;
     }
     free(specs);
     free(results);
@@ -197,11 +239,27 @@ static int write_matrix(const char *command, const struct runner_matrix *matrix,
     return runner_survivors(matrix) > 0 ? EXIT_FAILED : EXIT_PASSED;
 }
 
+/* The clean one in processes, which note what it asks for in memory that they share with us. */
+static int run_both(const char *command, struct runner_matrix *matrix, struct runner_run *clean)
+{
+    const size_t bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
+    atomic_uchar *asked = runner_shared_memory(bytes);
+    int status;
+
+    if (!asked)
+        return out_of_memory(command);
+    status = run_clean(command, matrix, clean, asked);
+    if (status == 0)
+        status = make_kills(command, matrix);
+    if (status == 0)
+        status = run_kills(command, matrix, asked);
+    munmap(asked, bytes);
+    return status;
+}
+
 static int run_matrix(const char *command, struct runner_matrix *matrix,
                       const struct check_case *const tests[], size_t n, struct runner_run *clean)
 {
-    int status;
-
     if (clean->cause[0] != '\0') {
         command_complain(command, "%s: %s", CLEAN, clean->cause);
         return EXIT_MISUSE;
@@ -218,10 +276,7 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
         command_complain(command, "no case is left that the mutants have the capabilities for");
         return EXIT_MISUSE;
     }
-    status = run_clean(command, matrix, clean);
-    if (status == 0)
-        status = make_kills(command, matrix);
-    return status == 0 ? run_kills(command, matrix) : status;
+    return run_both(command, matrix, clean);
 }
 
 int runner_mutants(const char *command, const struct runner_options *options,

@@ -22,6 +22,7 @@ enum {
     KEY_REQUIRE,
     KEY_MUTANTS,
     KEY_CAUGHT,
+    KEY_EVERY,
     KEY_ISOLATE,
     KEY_SAME,
     KEY_LAUNCHER,
@@ -116,6 +117,10 @@ static const struct argp_option option_table[] = {
     {.name = "until-caught",
      .key = KEY_CAUGHT,
      .doc = "with --mutants: stop each mutant at its first catch"},
+    {.name = "every-run",
+     .key = KEY_EVERY,
+     .doc = "with --mutants: run each case on each mutant, also where the case never asks for the "
+            "bug and so cannot see it"},
     {0}};
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
@@ -295,9 +300,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options->isolate = options->isolate || key == KEY_ISOLATE;
     options->mutants = options->mutants || key == KEY_MUTANTS;
     options->until_caught = options->until_caught || key == KEY_CAUGHT;
+    options->every_run = options->every_run || key == KEY_EVERY;
     options->same_process = options->same_process || key == KEY_SAME;
     if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS ||
-        key == KEY_CAUGHT || key == KEY_SAME)
+        key == KEY_CAUGHT || key == KEY_EVERY || key == KEY_SAME)
         return 0;
     return parse_value(key, arg, state);
 }
@@ -334,6 +340,8 @@ static int check_mutant_options(const char *command, const struct runner_options
         return refuse(command, "--mutants: the format is text or json");
     if (options->until_caught && !options->mutants)
         return refuse(command, "--until-caught goes with --mutants");
+    if (options->every_run && !options->mutants)
+        return refuse(command, "--every-run goes with --mutants");
     if (options->until_caught && options->isolate)
         return refuse(command, "--until-caught and --isolate: one at a time");
     return 0;
@@ -359,7 +367,9 @@ static int check_options(const char *command, const struct runner_options *optio
                                      "--impl");
     if (options->same_process && !impl_is_library(options->impl))
         return refuse(command, "--same-process is for a shared object: --impl ./it.so");
-    return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
+    return options->mutants || options->until_caught || options->every_run
+               ? check_mutant_options(command, options)
+               : 0;
 }
 
 /* argv[0] of the program, as it was called; main has replaced it here. */

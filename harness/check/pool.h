@@ -3,6 +3,7 @@
 #define HARNESS_CHECK_POOL_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "check/runner.h"
@@ -20,10 +21,11 @@ struct runner_job {
     const char *spec, *impl_options, *devices;
     uint64_t seed;
     enum runner_mode mode;
-    bool process;      /* out of process, where everything takes longer */
-    bool same_process; /* a shared object runs where its cases do: no wall */
-    double limit_s;    /* of each case, 0: its own */
-    bool until_caught; /* ends with the first case that fails or is broken */
+    bool process;       /* out of process, where everything takes longer */
+    bool same_process;  /* a shared object runs where its cases do: no wall */
+    double limit_s;     /* of each case, 0: its own */
+    bool until_caught;  /* ends with the first case that fails or is broken */
+    atomic_uchar *note; /* of a mutant: the bugs that case i asks for, row i of mutant_n; or NULL */
     /* What the probe said: a session that says otherwise is BROKEN. NULL: there was no probe. */
     const struct impl_about *expected;
     struct runner_result **result;
@@ -100,6 +102,8 @@ struct runner_process {
 };
 
 double runner_now(void);
+/* Anonymous, zeroed, and the same in a child. NULL: there is none, errno set. */
+void *runner_shared_memory(size_t bytes);
 int runner_process_start(struct runner_process *process, struct runner_job *job);
 void runner_process_stop(struct runner_process *process);
 /* Take what has come; false when that was nothing. */

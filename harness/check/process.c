@@ -170,8 +170,8 @@ static void free_process(struct runner_process *process)
     errno = saved;
 }
 
-/* Anonymous, and the same in a child: what mapping /dev/zero gives. */
-static void *shared_memory(size_t bytes)
+/* What mapping /dev/zero gives. */
+void *runner_shared_memory(size_t bytes)
 {
     const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
     void *memory = MAP_FAILED;
@@ -190,7 +190,7 @@ int runner_process_start(struct runner_process *process, struct runner_job *job)
 
     *process =
         (struct runner_process){.job = job, .results = -1, .noise = -1, .token = new_token()};
-    shared = shared_memory(sizeof *process->shared);
+    shared = runner_shared_memory(sizeof *process->shared);
     if (!shared) {
         process->job = NULL;
         return -1;

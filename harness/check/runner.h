@@ -50,7 +50,7 @@ struct runner_options {
     enum runner_format format;
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
-    bool list, rules, isolate, mutants, until_caught, same_process;
+    bool list, rules, isolate, mutants, until_caught, every_run, same_process;
     uint64_t seen; /* for command_once */
 };
 

@@ -184,6 +184,7 @@ misuse 'one at a time' --list --rules
 misuse 'mutants' --mutants --impl reference
 misuse 'mutants' --mutants --format junit
 misuse 'mutants' --until-caught
+misuse 'every-run' --every-run
 misuse 'isolate' --mutants --until-caught --isolate
 misuse 'twice' --jobs 1 --jobs 2
 misuse 'stray' stray
@@ -236,6 +237,18 @@ grep '^SURVIVED' out >all || fail "survivors are not named"
 # Up to the first catch: the same mutants survive, and nothing is caught twice.
 expect_status 1 "$lockstep" check --mutants --until-caught --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil
 grep '^SURVIVED' out | cmp - all || fail "--until-caught: others survive"
+
+# Runs in which a case never asks for the bug are left out, and that changes no catch.
+same()
+{
+    sed '/"seconds"/d; /"runs/d' "$1"
+}
+expect_status 1 "$lockstep" check --mutants --every-run --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil \
+    --format json --out every.json
+same m.json >some.txt
+same every.json | cmp - some.txt || fail "another matrix with --every-run"
+grep -q '"runs_left_out": [1-9]' m.json || fail "no run was left out"
+grep -q '"runs_left_out": 0,' every.json || fail "--every-run left some out"
 
 # The page: everything escaped, and no page from a file that does not add up.
 expect_status 1 "$lockstep" report --out page --check a.json
