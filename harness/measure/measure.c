@@ -39,6 +39,7 @@ struct measure {
     struct chain chain;        /* length 0: none */
     struct cell_limits limits; /* of samples */
     bool untraced;             /* samples have no phases */
+    uint64_t opened_ns;        /* when the devices were */
     struct workload_set set[WORKLOAD_SETS];
     struct verify *verify[WORKLOAD_SETS];
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
@@ -175,13 +176,16 @@ static int run_step(void *self, bool warmup)
     const int k = (int)(step % WORKLOAD_SETS);
     struct session_times times = {0};
     struct dp_error err = {0};
+    uint64_t begin_ns = 0;
     char reason[256];
+    int status;
 
     if (session_prepare(&m->session, k, &err) == 0 &&
         session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
         session_share(&m->session, &times, &err) == 0) {
         note_times(m, &times, 1, warmup);
         m->measured[k] += !warmup;
+        begin_ns = session_clock_ns();
         session_read(&m->session, &err);
     }
     if (err.status) {
@@ -189,7 +193,9 @@ static int run_step(void *self, bool warmup)
         m->cell->first_bad_step = (long)step;
         return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     }
-    return m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
+    status = m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
+    m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
+    return status;
 }
 
 static int run_chain(struct measure *m)
@@ -199,13 +205,16 @@ static int run_chain(struct measure *m)
     struct session_times times = {0};
     struct dp_error err = {0};
     char reason[sizeof m->cell->reason];
+    uint64_t begin_ns;
     int status;
 
     if (chain_run(&m->chain, k, &times, &err) == 0) {
         note_times(m, &times, m->chain.length, false);
+        begin_ns = session_clock_ns();
         ++m->measured[k];
         ++m->cell->steps_checked;
         chain_check(&m->chain, k, &err);
+        m->cell->verify_ns += session_clock_ns() - begin_ns;
     }
     if (err.status == 0)
         return 0;
@@ -433,6 +442,7 @@ static int open_all(struct measure *m, struct dp_group *group)
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
+    uint64_t reference_ns;
     int status = 0;
 
     if (session_open(&m->session, group, m->config, &err))
@@ -440,10 +450,12 @@ static int open_all(struct measure *m, struct dp_group *group)
     m->by_value = status == 0 && is_by_value(m, group);
     if (status == 0)
         status = measure_probe(m->config, &m->session, cell);
+    reference_ns = session_clock_ns();
     if (status == 0)
         status = open_references(m, cell_replicas(m->config));
     if (status == 0)
         status = open_sets(m);
+    cell->reference_ns = session_clock_ns() - reference_ns;
     if (status == 0 && open_chain(m, &err))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     return status;
@@ -539,6 +551,17 @@ static void measure_kind(struct measure *m, struct dp_group *group, uint64_t sta
         measure_collective(m->config, group, m->gpus, start_ns, m->cell);
     else
         measure_on(m, group, start_ns);
+    if (m->cell->setup_ns > 0) /* it is a part of that */
+        m->cell->devices_ns = m->opened_ns - start_ns;
+}
+
+static int open_group(struct measure *m, const struct dp_group_config *config,
+                      struct dp_group **group, struct dp_error *err)
+{
+    const int status = dp_group_open(config, group, err);
+
+    m->opened_ns = session_clock_ns();
+    return status;
 }
 
 /* What the whole list, or the part of it that is this process's, must have become. */
@@ -577,7 +600,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     m.gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
-    if (dp_group_open(&group_config, &group, &err))
+    if (open_group(&m, &group_config, &group, &err))
         cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     else if (!is_as_planned(group, config))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");

@@ -183,7 +183,11 @@ T(host_ranks, 192, LATER, SYSTEM, "ranks", "ranks of each host", "`2,2`: in the 
 T(mpi_library, 96, LATER, SYSTEM, "", "MPI library", "name and version, as it says of itself; empty likewise") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
+F(U64, devices_ns, LATER, RESULT, "ns", "time of opening devices", "until they were open; a part of `setup_ns`. 0 in old records") \
+F(U64, reference_ns, LATER, RESULT, "ns", "time of the reference", "making the numbers of the steps, and what must come out of them; a part of `setup_ns`. 0 of mode `collective`, and in old records") \
+F(U64, verify_ns, LATER, RESULT, "ns", "time of verifying", "between the steps: reading what each left, and comparing it. 0 of mode `collective`, and in old records") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \
+F(U64, launch_ns, LATER, RESULT, "ns", "time of the launch", "`wall_ns`, and what its process took to begin and to end, as the sweep saw it; 0: not known, in old records") \
 N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown") \
 N(gpus, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
 N(raw, "object", RESULT, "", "the samples, see below") \
@@ -198,6 +202,7 @@ F(COUNT, not_ok, FIRST, RESULT, "cells", "number of other cells", "with another 
 F(BOOL, interrupted, FIRST, CONDITION, "", "interruption", "ended by a signal: `--resume` does the rest") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "which one ended, numbered as in the cells. Another one than that of the cells before it: theirs was killed before it could end, and nothing was left to measure. 0 in old records") \
 F(REAL, seconds, LATER, RESULT, "s", "time of the sitting", "from its first launch to the end of its last, starts of processes and writing of records included: the whole of which the steps are a share; missing in old records") \
+F(REAL, writing, LATER, RESULT, "s", "time of writing", "of that, what records took to be on the disk; missing in old records") \
 N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before") \
 N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this line up to `seal`")
 

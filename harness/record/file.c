@@ -157,7 +157,7 @@ static int take_cell(struct reader *reader, struct record_cell *cell, struct rec
         return -1;
     }
     file->ended = false;
-    file->seconds = (double)NAN;
+    file->seconds = file->writing = (double)NAN;
     return 0;
 }
 
@@ -172,6 +172,7 @@ static int take_end(struct reader *reader, const json_t *root, struct record_fil
     }
     file->ended = true;
     file->seconds = reader->sittings.seconds;
+    file->writing = reader->sittings.writing;
     file->interrupted = end.interrupted;
     return 0;
 }

@@ -166,6 +166,36 @@ struct record_timed {
 };
 struct record_timed record_timed(const struct record_cell *cell);
 
+/* The rest of a launch, by what it was for. What is left over is the last one: setting back the
+ * parameters between steps, what is read of the machine, closing. */
+enum record_cost {
+    RECORD_COST_PROCESS, /* until it began, and from its record to its end */
+    RECORD_COST_DEVICES,
+    RECORD_COST_MODEL,
+    RECORD_COST_REFERENCE, /* and the probe */
+    RECORD_COST_WARMUP,    /* its verification included */
+    RECORD_COST_VERIFY,
+    RECORD_COST_REST,
+    RECORD_COSTS
+};
+extern const char *const record_cost_names[RECORD_COSTS];
+
+/* Sums of launches whose time is known; all of them, or not. */
+struct record_costs {
+    size_t launches, unknown;
+    double seconds[RECORD_COSTS];
+};
+/* Adds a launch that is verified; nothing of others. */
+void record_costs_add(struct record_costs *costs, const struct record_cell *cell);
+/* Milliseconds of a launch on the average, and of writing its record (seconds of all of them; NaN:
+ * not known). NaN: not known of all launches. */
+double record_cost_ms(const struct record_costs *costs, enum record_cost cost);
+double record_costs_ms(const struct record_costs *costs, double writing);
+/* "183 ms of a launch: process 90, .., writing 3". False: not known of all launches. */
+enum { RECORD_COSTS_TEXT = 320 };
+bool record_costs_words(const struct record_costs *costs, double writing,
+                        char text[RECORD_COSTS_TEXT]);
+
 /* One line of JSON without the newline; NULL when memory is short or a count is above 2^53.
  * Bytes that are not UTF-8 become "?"; NaN and infinity become null. Caller frees. */
 char *record_run_text(const struct record_run *run);
@@ -202,6 +232,7 @@ struct record_file {
     bool ended;            /* the last sitting wrote its end line */
     bool interrupted;      /* and says that it was interrupted */
     double seconds;        /* of all sittings; NaN: of one it is not known */
+    double writing;        /* the part of them that records took to be on the disk; NaN likewise */
     bool torn;
     long torn_offset; /* the file should be truncated here */
 };

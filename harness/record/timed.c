@@ -2,6 +2,7 @@
 #include "record/timed.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "record/json.h"
 
@@ -23,7 +24,7 @@ struct record_timed record_timed(const struct record_cell *cell)
         return timed;
     for (size_t i = 0; i < cell->n_samples; ++i) {
         const bool counts = (cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0;
-        timed.steps += counts ? (double)cell->t_step_ns[i] / 1e9 : 0;
+        timed.steps += counts ? (double)record_sample_ns(cell, i) / 1e9 : 0;
     }
     for (int turn = 0; turn < RECORD_TURNS; ++turn)
         timed.beside += sum_of(cell->round_ns[turn], (size_t)cell->n_rounds);
@@ -31,10 +32,89 @@ struct record_timed record_timed(const struct record_cell *cell)
     return timed;
 }
 
+const char *const record_cost_names[RECORD_COSTS] = {
+    [RECORD_COST_PROCESS] = "process", [RECORD_COST_DEVICES] = "devices",
+    [RECORD_COST_MODEL] = "model",     [RECORD_COST_REFERENCE] = "reference",
+    [RECORD_COST_WARMUP] = "warm-up",  [RECORD_COST_VERIFY] = "verifying",
+    [RECORD_COST_REST] = "rest"};
+
+/* All of them; the samples from the warm-up on are the others. */
+static double warmup_ns(const struct record_cell *cell)
+{
+    const size_t n = cell->n_samples;
+
+    if (cell->warmup_steps < n)
+        return (double)cell->t_start_ns[cell->warmup_steps];
+    return n == 0 ? 0 : (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
+}
+
+void record_costs_add(struct record_costs *costs, const struct record_cell *cell)
+{
+    const struct record_timed timed = record_timed(cell);
+    const uint64_t reference = cell->reference_ns + cell->probe_ns;
+    double ns[RECORD_COSTS], rest;
+
+    if (cell->status != RECORD_OK)
+        return;
+    /* Of a cell that only the steps were kept of, it is not known when they began. */
+    if (cell->launch_ns == 0 || !cell->t_start_ns) {
+        ++costs->unknown;
+        return;
+    }
+    ns[RECORD_COST_PROCESS] = (double)cell->launch_ns - (double)cell->wall_ns;
+    ns[RECORD_COST_DEVICES] = (double)cell->devices_ns;
+    ns[RECORD_COST_MODEL] = (double)cell->setup_ns - (double)cell->devices_ns - (double)reference;
+    ns[RECORD_COST_REFERENCE] = (double)reference;
+    ns[RECORD_COST_WARMUP] = warmup_ns(cell);
+    ns[RECORD_COST_VERIFY] = (double)cell->verify_ns;
+    rest = (double)cell->launch_ns - 1e9 * (timed.steps + timed.beside);
+    for (int c = 0; c < RECORD_COST_REST; ++c)
+        rest -= ns[c];
+    ns[RECORD_COST_REST] = rest;
+    for (int c = 0; c < RECORD_COSTS; ++c)
+        costs->seconds[c] += ns[c] / 1e9;
+    ++costs->launches;
+}
+
+double record_cost_ms(const struct record_costs *costs, enum record_cost cost)
+{
+    if (costs->launches == 0 || costs->unknown > 0)
+        return (double)NAN;
+    return 1e3 * costs->seconds[cost] / (double)costs->launches;
+}
+
+double record_costs_ms(const struct record_costs *costs, double writing)
+{
+    double ms = isfinite(writing) ? 1e3 * writing / (double)costs->launches : 0;
+
+    for (int c = 0; c < RECORD_COSTS; ++c)
+        ms += record_cost_ms(costs, (enum record_cost)c);
+    return ms;
+}
+
+bool record_costs_words(const struct record_costs *costs, double writing,
+                        char text[RECORD_COSTS_TEXT])
+{
+    const double all = record_costs_ms(costs, writing);
+    size_t used;
+
+    if (!isfinite(all))
+        return false;
+    used = (size_t)snprintf(text, RECORD_COSTS_TEXT, "%.3g ms of a launch:", all);
+    for (int c = 0; c < RECORD_COSTS; ++c)
+        used +=
+            (size_t)snprintf(text + used, RECORD_COSTS_TEXT - used, "%s %s %.3g", c > 0 ? "," : "",
+                             record_cost_names[c], record_cost_ms(costs, (enum record_cost)c));
+    if (isfinite(writing))
+        snprintf(text + used, RECORD_COSTS_TEXT - used, ", writing %.3g",
+                 1e3 * writing / (double)costs->launches);
+    return true;
+}
+
 static void begin_another(struct record_sittings *sittings, int sitting)
 {
     if (sittings->open && sitting != sittings->at) {
-        sittings->seconds = (double)NAN;
+        sittings->seconds = sittings->writing = (double)NAN;
         sittings->launches = 0;
     }
     sittings->at = sitting;
@@ -54,7 +134,10 @@ int record_sittings_end(struct record_sittings *sittings, const struct record_en
     if (end->seconds < 0 || end->seconds < CLOCKS * sittings->launches)
         return record_fail(err, "\"seconds\" is %g, but \"wall_ns\" of its launches are %g s",
                            end->seconds, sittings->launches);
+    if (end->writing < 0 || end->writing > end->seconds)
+        return record_fail(err, "\"writing\" is %g of \"seconds\" %g", end->writing, end->seconds);
     sittings->seconds += end->seconds;
+    sittings->writing += end->writing;
     sittings->launches = 0;
     sittings->open = false;
     return 0;

@@ -7,6 +7,7 @@
 /* Zeroed before the first line. */
 struct record_sittings {
     double seconds;  /* of all that ended; NaN: of one it is not known */
+    double writing;  /* the part of them in which records were written; NaN likewise */
     double launches; /* of the one under way: within its launches */
     int at;          /* its number */
     bool open;       /* it has launches, and no end yet */

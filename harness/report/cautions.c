@@ -221,8 +221,15 @@ void report_shares(struct text_out *out, const struct report *report, const char
         const struct report_run *run = &report->run[r];
         const double steps = 100 * run->timed.steps / run->seconds;
         const double beside = 100 * run->timed.beside / run->seconds;
+        char costs[RECORD_COSTS_TEXT] = "";
+        const bool known = record_costs_words(&run->costs, run->writing, costs);
 
-        if (isfinite(steps + beside))
+        if (isfinite(steps + beside) && known)
+            caution(out, before, after,
+                    "Of the %.1f s of run %.8s, %.0f %% were timed: %.0f %% in measured steps, "
+                    "%.0f %% in steps and reductions beside them. The rest is %s.",
+                    run->seconds, run->run->run_id, steps + beside, steps, beside, costs);
+        else if (isfinite(steps + beside))
             caution(out, before, after,
                     "Of the %.1f s of run %.8s, %.0f %% were timed: %.0f %% in measured steps, "
                     "%.0f %% in steps and reductions beside them. The rest is the start of "

@@ -59,6 +59,12 @@ static void count_row(struct html_table *table, const char *name,
     html_table_row_end(table);
 }
 
+static void run_name(const struct report_run *run, char name[64])
+{
+    snprintf(name, 64, "%.8s, %.20s", run->run->run_id, run->run->created_utc);
+    text_clean(name, ' ');
+}
+
 static int counts_table(struct text_out *out, const struct report *report)
 {
     static const char *const columns[] = {"planned", "measured", "verified", "failed",
@@ -73,15 +79,55 @@ static int counts_table(struct text_out *out, const struct report *report)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         html_table_heading(&table, "number", columns[i]);
     for (size_t r = 0; r < report->n_runs; ++r) {
-        snprintf(name, sizeof name, "%.8s, %.20s", report->run[r].run->run_id,
-                 report->run[r].run->created_utc);
-        text_clean(name, ' ');
+        run_name(&report->run[r], name);
         count_row(&table, name, &report->run[r].counts, &report->run[r]);
     }
     if (report->n_runs > 1) {
         html_table_line(&table);
         count_row(&table, "all", &report->counts, NULL);
     }
+    return html_table_end(&table, "");
+}
+
+static void cost_row(struct html_table *table, const struct report_run *run)
+{
+    const double n = (double)run->costs.launches;
+    char text[64];
+
+    html_table_row(table, "");
+    run_name(run, text);
+    html_table_cell(table, "text", text);
+    for (int c = 0; c <= RECORD_COSTS + 1; ++c) {
+        const double ms = c < RECORD_COSTS    ? record_cost_ms(&run->costs, (enum record_cost)c)
+                          : c == RECORD_COSTS ? 1e3 * run->writing / n
+                                              : record_costs_ms(&run->costs, run->writing);
+
+        snprintf(text, sizeof text, isfinite(ms) ? "%.3g ms" : "-", ms);
+        html_table_cell(table, "number", text);
+    }
+    html_table_row_end(table);
+}
+
+/* What a launch takes that is no measured step. */
+static int costs_table(struct text_out *out, const struct report *report)
+{
+    struct html_table table;
+    size_t n = 0;
+
+    for (size_t r = 0; r < report->n_runs; ++r)
+        n += isfinite(record_costs_ms(&report->run[r].costs, 0)) ? 1 : 0;
+    if (n == 0)
+        return 0;
+    begin(&table, out, "costs", "Outside the measured steps, a launch on the average", n,
+          n == 1 ? "run" : "runs");
+    html_table_heading(&table, "text", "Run");
+    for (int c = 0; c < RECORD_COSTS; ++c)
+        html_table_heading(&table, "number", record_cost_names[c]);
+    html_table_heading(&table, "number", "writing");
+    html_table_heading(&table, "number", "all");
+    for (size_t r = 0; r < report->n_runs; ++r)
+        if (isfinite(record_costs_ms(&report->run[r].costs, 0)))
+            cost_row(&table, &report->run[r]);
     return html_table_end(&table, "");
 }
 
@@ -329,6 +375,7 @@ int report_tables(struct text_out *out, const struct report *report)
 {
     int status = counts_table(out, report);
 
+    status |= costs_table(out, report);
     status |= collectives_table(out, report);
     status |= fits_table(out, report);
     if (report->n_points == 0 && report->collectives->n_points > 0)

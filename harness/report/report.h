@@ -155,6 +155,8 @@ struct report_run {
     struct report_drift drift;
     double seconds; /* of its sittings; NaN: not known, or the run is in several files */
     struct record_timed timed;
+    struct record_costs costs;
+    double writing; /* seconds, as above */
 };
 
 /* How far launches lie from the median of their cell, all cells together, as the logarithm of a

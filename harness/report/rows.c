@@ -314,6 +314,7 @@ static void count_row(struct report_run *run, const struct report_row *row)
     counts->failed += !row->verified && !skipped;
     run->timed.steps += timed.steps;
     run->timed.beside += timed.beside;
+    record_costs_add(&run->costs, row->cell);
 }
 
 static void count(struct report *report)
@@ -323,10 +324,13 @@ static void count(struct report *report)
         const size_t r = run_of(report, f);
 
         if (r == report->n_runs)
-            report->run[report->n_runs++] = (struct report_run){
-                .run = run, .sealed = true, .planned = true, .seconds = report->file[f].seconds};
+            report->run[report->n_runs++] = (struct report_run){.run = run,
+                                                                .sealed = true,
+                                                                .planned = true,
+                                                                .seconds = report->file[f].seconds,
+                                                                .writing = report->file[f].writing};
         else
-            report->run[r].seconds = (double)NAN;
+            report->run[r].seconds = report->run[r].writing = (double)NAN;
         report->run[r].sealed = report->run[r].sealed && report->file[f].sealed;
         report->run[r].planned = report->run[r].planned && report->file[f].planned;
         report->run[r].ended =

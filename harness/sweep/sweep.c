@@ -39,7 +39,9 @@ struct sweep {
     size_t n;
     int sitting;               /* of this process: the earlier ones measured something, too */
     struct record_timed timed; /* of this sitting */
-    double seconds;            /* in all */
+    struct record_costs costs;
+    double writing; /* seconds */
+    double seconds; /* in all */
 };
 
 static int complain(const struct sweep *sweep, const char *text)
@@ -269,6 +271,37 @@ static int open_plan(struct sweep *sweep)
     return 0;
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* 1: interrupted. Its clock, and that of the launch, need not agree. */
+static int launch(const struct sweep *sweep, const struct cell_config *config,
+                  struct record_cell *cell, char **trace)
+{
+    const double begin = seconds_now(), timeout = sweep->options.timeout;
+    const int status = config->per_process > 0
+                           ? launched_cell(sweep->options.launcher, config, timeout, cell)
+                           : launch_cell(NULL, config, timeout, cell, config->trace ? trace : NULL);
+    const double ns = (seconds_now() - begin) * 1e9;
+
+    cell->launch_ns = ns > (double)cell->wall_ns ? (uint64_t)ns : cell->wall_ns;
+    return status;
+}
+
+static int save(struct sweep *sweep, const struct record_cell *cell, struct text_error *err)
+{
+    const double begin = seconds_now();
+    const int status = output_append(&sweep->output, record_cell_text(cell), err);
+
+    sweep->writing += seconds_now() - begin;
+    return status;
+}
+
 /* 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
@@ -278,13 +311,10 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     int saved;
 
     progress_begin(progress, &sweep->cell[i]);
-    if (sweep->cell[i].per_process > 0
-            ? launched_cell(sweep->options.launcher, &sweep->cell[i], sweep->options.timeout, &cell)
-            : launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell,
-                          sweep->cell[i].trace ? &trace : NULL))
+    if (launch(sweep, &sweep->cell[i], &cell, &trace))
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
-    saved = output_append(&sweep->output, record_cell_text(&cell), &err);
+    saved = save(sweep, &cell, &err);
     if (trace && cell.status == RECORD_OK)
         trace_file_add(&sweep->trace, trace);
     free(trace);
@@ -294,6 +324,7 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
         sweep->measured[i] = cell.n_samples > 0;
         sweep->timed.steps += record_timed(&cell).steps;
         sweep->timed.beside += record_timed(&cell).beside;
+        record_costs_add(&sweep->costs, &cell);
         if (cell.status == RECORD_OK)
             sweep->collective[i].median_ns = cell.median_ns;
         progress_cell(progress, &cell);
@@ -303,14 +334,6 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
         return 0;
     progress_close(progress);
     return complain(sweep, err.text);
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static int run_cells(struct sweep *sweep)
@@ -339,6 +362,17 @@ static void print_timed(const struct record_timed *timed, double seconds)
             steps + beside, seconds, steps, beside);
 }
 
+/* The rest of a launch, on the average. */
+static void print_costs(const struct record_costs *costs, double writing)
+{
+    char text[RECORD_COSTS_TEXT];
+
+    if (!record_costs_words(costs, writing, text))
+        return;
+    fputs("  outside   ", stderr);
+    command_wrap(stderr, text, 12, 12, 80);
+}
+
 static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
@@ -358,6 +392,7 @@ static void print_summary(struct sweep *sweep, int status)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
     }
     print_timed(&sweep->timed, sweep->seconds);
+    print_costs(&sweep->costs, sweep->writing);
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (sweep->trace.made)
         fprintf(stderr, "  trace     %s: steps of %zu cells, in Perfetto or chrome://tracing\n",
@@ -396,7 +431,8 @@ static int run_plan(struct sweep *sweep)
                                        .not_ok = count_true(sweep->done, sweep->n) - ok,
                                        .interrupted = status == EXIT_INTERRUPTED,
                                        .sitting = sweep->sitting,
-                                       .seconds = sweep->seconds};
+                                       .seconds = sweep->seconds,
+                                       .writing = fmin(sweep->writing, sweep->seconds)};
 
         if (output_end(&sweep->output, record_end_text(sweep->run.run_id, &end), &err))
             status = complain(sweep, err.text);

@@ -162,7 +162,7 @@ expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl
 
 # The chain goes on over all sittings: a changed digit in the first one shows.
 expect_count $((planned + 2)) '"chain":"' cut.jsonl
-sed '3s/"wall_ns":\([0-9]*\)/"wall_ns":\19/' cut.jsonl >changed.jsonl
+sed '3s/"launch_ns":\([0-9]*\)/"launch_ns":\19/' cut.jsonl >changed.jsonl
 expect_status 2 "$lockstep" report changed.jsonl --out page
 expect_count 1 'changed.jsonl:4: "chain" is .* line 3 has the SHA-256 .* was changed' err
 

@@ -205,6 +205,31 @@ def timed_words(file):
     return f"{timed / 1e7 / file.seconds:.0f} % of {file.seconds:.1f} s"
 
 
+def cost_rows(file):
+    good = [l for l in file.cells if l.ok]
+    lines = [l.line for l in good]
+    if not lines or not all(line.get("launch_ns") for line in lines):
+        return []
+    writing = file.writing / len(lines)
+    parts = [
+        [line["launch_ns"] - line["wall_ns"] for line in lines],
+        [line["devices_ns"] for line in lines],
+        [line["setup_ns"] - line["devices_ns"] - line["reference_ns"] - line["probe_ns"] for line in lines],
+        [line["reference_ns"] + line["probe_ns"] for line in lines],
+        [line["raw"]["t_start_ns"][line["warmup_steps"]] for line in lines],
+        [line["verify_ns"] for line in lines]]
+    timed = 0
+    for launch in good:
+        raw = launch.line["raw"]
+        turns = [*(raw.get("rounds_ns") or {}).values(), raw.get("alone_ns") or []]
+        timed += sum(launch.steps) + sum(map(sum, turns))
+    parts = [sum(part) / len(lines) for part in parts]
+    whole = (sum(line["launch_ns"] for line in lines) - timed) / len(lines)
+    numbers = [*parts, whole - sum(parts), 1e9 * writing, whole + 1e9 * writing]
+    return [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
+             *(f"{n / 1e6:.3g} ms" for n in numbers)]]
+
+
 def number(v):
     return nan if v is None else float(v)
 
@@ -261,6 +286,7 @@ class File:
         self.seconds = nan
         if len(ends) == len({l.at[2] for l in self.cells}):
             self.seconds = sum(number(l.get("seconds")) for l in ends)
+            self.writing = sum(number(l.get("writing")) for l in ends)
         assert self.run["scaling"] == "strong"
         groups = {}
         for launch in self.cells:
@@ -738,7 +764,8 @@ def main():
                     str(file.run["planned"]),
                     str(sum(len(l.line["raw"]["t_step_ns"]) > 0 for l in file.cells)), str(good),
                     str(len(file.cells) - good), "0", str(file.run["planned"] - len(file.cells)),
-                    timed_words(file)]]}
+                    timed_words(file)]],
+        "costs": cost_rows(file)}
     if peers:
         expected |= {"peer-steps": peers.step_rows(), "peer-ratios": peers.ratio_rows()}
     expected = {name: rows for name, rows in expected.items() if rows}

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Besides progress, and a table indented by two blanks. The reason of a cell, by four, is one. */
+/* Besides progress, and a table indented by two blanks, which goes on by more than four. The reason
+ * of a cell, by four, is one. */
 static int complaints(const char *text, const char **first)
 {
     int n = 0;
@@ -15,7 +16,8 @@ static int complaints(const char *text, const char **first)
     for (const char *line = text; *line != '\0';) {
         const char *end = strchr(line, '\n');
 
-        const bool progress = strchr("[ \n\r", *line) != NULL && strncmp(line, "    ", 4) != 0;
+        const bool reason = strncmp(line, "    ", 4) == 0 && line[4] != ' ';
+        const bool progress = strchr("[ \n\r", *line) != NULL && !reason;
 
         if (!progress && strncmp(line, "epoch ", 6) != 0 && strncmp(line, "figure/", 7) != 0 &&
             n++ == 0)

@@ -28,7 +28,7 @@ jumps_by()
 is_short()
 {
     local field
-    for field in wall_ns setup_ns max_ns; do
+    for field in wall_ns setup_ns max_ns launch_ns devices_ns; do
         [ "$(numbers "$field" "$1" | wc -l)" -eq 4 ] || fail "not four cells with $field"
         numbers "$field" "$1" | awk '$1 > 100e9 { exit 1 }' || fail "$field is of the wrong clock"
     done

@@ -89,7 +89,11 @@ struct record_cell example_cell(int launch)
         .peak_bytes = {8192, 1024},
         .start_epoch_ns = UINT64_C(1795248000000000001),
         .setup_ns = 5,
+        .devices_ns = 2,
+        .reference_ns = 1,
+        .verify_ns = 300,
         .wall_ns = 20000,
+        .launch_ns = 21000,
     };
     record_cell_id(&cell.key, cell.cell_id);
     cr_assert(record_cell_alloc(&cell, 8, 2) == 0);

@@ -47,6 +47,7 @@ static void append_status(const struct scratch *file, int launch, uint64_t setup
     struct record_cell cell = example_cell(launch);
     struct text_error err = {""};
     cell.setup_ns = setup_ns;
+    cell.devices_ns = cell.reference_ns = 0;
     cell.status = status;
     cell.validated = status == RECORD_OK;
     snprintf(cell.reason, sizeof cell.reason, "%s", status == RECORD_OK ? "" : "a test");
@@ -243,6 +244,38 @@ Test(record_file, timed)
     cell.status = RECORD_FAILED;
     timed = record_timed(&cell);
     cr_assert(timed.steps == 0 && timed.beside == 0, "it is not verified");
+    record_cell_free(&cell);
+}
+
+/* The example has steps of 1377 ns behind a warm-up of two, the first of which begins at 2000. */
+Test(record_file, costs)
+{
+    static const double ns[RECORD_COSTS] = {1000, 2, 2, 1, 2000, 300, 21000 - 1377 - 3305};
+    struct record_cell cell = example_cell(0);
+    struct record_costs costs = {0};
+    char text[RECORD_COSTS_TEXT];
+    cr_assert(!record_costs_words(&costs, 0, text), "without a launch");
+    record_costs_add(&costs, &cell);
+    cell.status = RECORD_FAILED;
+    record_costs_add(&costs, &cell);
+    cr_assert(costs.launches == 1, "one is not verified");
+    for (int c = 0; c < RECORD_COSTS; ++c)
+        cr_assert(fabs(costs.seconds[c] - ns[c] / 1e9) < 1e-15, "%s: %g ns", record_cost_names[c],
+                  1e9 * costs.seconds[c]);
+    cr_assert(record_costs_words(&costs, 0.00025, text));
+    cr_assert(strcmp(text, "0.27 ms of a launch: process 0.001, devices 2e-06, model 2e-06, "
+                           "reference 1e-06, warm-up 0.002, verifying 0.0003, rest 0.0163, "
+                           "writing 0.25") == 0,
+              "%s", text);
+    cell.status = RECORD_OK;
+    cell.launch_ns = 0;
+    record_costs_add(&costs, &cell);
+    cr_assert(!record_costs_words(&costs, 0, text), "an old record has no such time");
+    costs = (struct record_costs){0};
+    cell.launch_ns = 21000;
+    record_cell_keep_steps(&cell);
+    record_costs_add(&costs, &cell);
+    cr_assert(costs.launches == 0 && costs.unknown == 1, "the starts of its steps are gone");
     record_cell_free(&cell);
 }
 
