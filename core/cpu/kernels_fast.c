@@ -5,11 +5,33 @@
 
 #include <string.h>
 
+/* Of so many columns a row is shorter than what the CPU adds at a time. */
+enum { NARROW = 8 };
+
+/* Rows behind one another are one long row, and so are their biases. */
+static void add_narrow_bias(const struct dp_add_bias *g)
+{
+    const size_t length = NARROW * g->cols, n = g->rows * g->cols;
+    float bias[NARROW * NARROW], *y = g->y;
+    size_t at = 0;
+    for (size_t i = 0; i < length; ++i)
+        bias[i] = i < g->cols ? g->bias[i] : bias[i - g->cols];
+    for (; n - at >= length; at += length)
+        for (size_t i = 0; i < length; ++i)
+            y[at + i] += bias[i];
+    for (size_t i = 0; at + i < n; ++i)
+        y[at + i] += bias[i];
+}
+
 void dp_fast_add_bias(const void *args)
 {
     const struct dp_add_bias *g = args;
     const size_t cols = g->cols;
     const float *bias = g->bias;
+    if (cols > 0 && cols < NARROW && g->rows >= NARROW) {
+        add_narrow_bias(g);
+        return;
+    }
     for (size_t r = 0; r < g->rows; ++r) {
         float *y = g->y + r * cols;
         for (size_t c = 0; c < cols; ++c)

@@ -117,7 +117,7 @@ struct backward {
     const struct ddp_call *call;
     const struct dp_tensor *grad_out;
     int n_grad_out;
-    struct dp_tensor in[DP_MAX_SLOTS][DP_MAX_IO];
+    struct dp_tensor (*in)[DP_MAX_IO]; /* of each rank */
 };
 
 static void begin_rank(struct dp_ddp *d, int r, const struct ddp_call *call)
@@ -242,10 +242,10 @@ static void begin_times(const struct dp_ddp *d, struct dp_span span[])
 
 static void end_times(const struct dp_ddp *d, const struct dp_span span[])
 {
-    const uint64_t now = ddp_now();
+    struct dp_trace *trace = d->group->trace;
+    const uint64_t now = trace ? ddp_now() : 0;
     for (int i = 0; i < d->n_team; ++i) {
         const struct ddp_rank *rank = &d->rank[d->team[i]];
-        struct dp_trace *trace = d->group->trace;
         dp_span_end(&span[i], 0);
         if (!trace || ddp_slot(d, rank->number)->ops->timer)
             continue;
@@ -297,7 +297,9 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
     if (grad_in && n_in != call->n_in)
         return dp_fail(err, DP_EINVAL, "backward of %d inputs, the forward had %d", n_in,
                        call->n_in);
-    struct backward b = {.ddp = ddp, .call = call, .grad_out = grad_out, .n_grad_out = n_grad_out};
+    struct dp_tensor in[DP_MAX_SLOTS][DP_MAX_IO]; /* large: no more than is used is cleared */
+    struct backward b = {ddp, call, grad_out, n_grad_out, in};
+    memset(in, 0, (size_t)ddp->n * sizeof in[0]);
     ddp->call = call->before;
     int status = backward_all(ddp, call, &b, err);
     if (status == 0 && grad_in)

@@ -1,0 +1,290 @@
+/* clocks.c: a training step that is not traced reads no clock: whoever measures it from outside
+ * measures nothing else. A rank reads those that ddp.h promises: when its backward began and ended,
+ * and when its bucket was ready, launched and done. This program defines the C library's functions
+ * that read a clock and counts; a pass needs the counter to have been seen working.
+ *
+ * `lockstep-clocks time [STEPS [MODE]]` says what such a step takes: of PyTorch's tutorial,
+ * Linear(5, 2) at 30 rows, the model alone, in the wrapper, and as a rank (scripts/bench step).
+ * Plain program: a sanitizer has these functions, too. */
+#include "ddp.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+enum { IN = 5, OUT = 2, ROWS = 30, RANKS_MAX = 3, WARM_UP = 100, COUNTED = 200, PIECES = 200 };
+
+/* ---- the clocks ------------------------------------------------------------------------------ */
+
+static atomic_size_t reads;
+
+static int (*next_gettime)(clockid_t, struct timespec *);
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    atomic_fetch_add(&reads, 1);
+    return next_gettime(clock, time);
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+    struct timespec now;
+    (void)zone;
+    const int status = clock_gettime(CLOCK_REALTIME, &now);
+    *time = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return status;
+}
+
+int timespec_get(struct timespec *time, int base)
+{
+    return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+}
+
+time_t time(time_t *seconds)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (seconds) {
+        *seconds = now.tv_sec;
+    }
+    return now.tv_sec;
+}
+
+/* ---- what is trained ------------------------------------------------------------------------- */
+
+enum what { PLAIN, WRAPPED, RANKS, WHATS };
+static const char *const names[WHATS] = {"plain", "dp", "ddp"};
+
+struct training {
+    enum what what;
+    struct dp_group *group;
+    struct dp_module *model, *top, *loss;
+    struct dp_run *run;
+    struct dp_sgd *sgd;
+    struct dp_tensor x, upstream;
+    struct dp_ddp *ddp;
+    struct dp_tensor rows[RANKS_MAX], given[RANKS_MAX];
+};
+
+static int open_array(struct dp_slot *slot, size_t rows, size_t columns, struct dp_tensor *tensor,
+                      struct dp_error *err)
+{
+    static const float values[ROWS * IN];
+    const int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, columns}, tensor, err);
+    return status ? status : dp_tensor_write(tensor, values, err);
+}
+
+static int open_ranks(struct training *t, struct dp_error *err)
+{
+    const struct dp_ddp_config config = {0};
+    struct dp_slot *slots[RANKS_MAX];
+    const int n = dp_group_size(t->group);
+    int status = 0;
+    for (int r = 0; status == 0 && r < n; ++r) {
+        slots[r] = dp_group_slot(t->group, r);
+        status = open_array(slots[r], (size_t)(ROWS / n), IN, &t->rows[r], err);
+        if (status == 0) {
+            status = open_array(slots[r], (size_t)(ROWS / n), OUT, &t->given[r], err);
+        }
+    }
+    return status ? status : dp_ddp_open(t->model, slots, n, &config, &t->ddp, err);
+}
+
+static int open_training(struct training *t, const char *devices, struct dp_error *err)
+{
+    const struct dp_group_config config = {.devices = devices, .backend = "cpu"};
+    int status = dp_group_open(&config, &t->group, err);
+    struct dp_slot *slot = status ? NULL : dp_group_slot(t->group, 0);
+    if (status || (status = dp_linear(t->group, IN, OUT, true, &t->model, err)) ||
+        (status = dp_module_init(t->model, 1, err)) ||
+        (status = dp_module_to(t->model, slot, err)) ||
+        (status = dp_loss(t->group, DP_LOSS_SUM, 1, false, &t->loss, err)) ||
+        (status = open_array(slot, ROWS, IN, &t->x, err)) ||
+        (status = open_array(slot, ROWS, OUT, &t->upstream, err)) ||
+        (status = dp_run_open(t->group, &t->run, err)) ||
+        (status = dp_sgd_open(t->model, 0.125f, 0, 0, &t->sgd, err))) {
+        return status;
+    }
+    if (t->what == RANKS) {
+        return open_ranks(t, err);
+    }
+    if (t->what == WRAPPED) {
+        return dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->top, err);
+    }
+    t->top = dp_module_retain(t->model);
+    return 0;
+}
+
+static void close_training(struct training *t)
+{
+    dp_ddp_close(t->ddp);
+    for (int r = 0; r < RANKS_MAX; ++r) {
+        dp_tensor_free(&t->rows[r]);
+        dp_tensor_free(&t->given[r]);
+    }
+    dp_sgd_close(t->sgd);
+    dp_run_close(t->run);
+    dp_tensor_free(&t->x);
+    dp_tensor_free(&t->upstream);
+    dp_module_close(t->loss);
+    dp_module_close(t->top);
+    dp_module_close(t->model);
+    dp_group_close(t->group);
+}
+
+static int step_ranks(struct training *t, struct dp_error *err)
+{
+    struct dp_tensor out[RANKS_MAX * DP_MAX_IO];
+    int n = 0, status;
+    dp_ddp_reset(t->ddp);
+    dp_ddp_zero_grad(t->ddp);
+    if ((status = dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, err)) ||
+        (status = dp_ddp_backward(t->ddp, t->given, 1, NULL, 0, err))) {
+        return status;
+    }
+    return dp_ddp_step(t->ddp, 0.125f, 0, 0, err);
+}
+
+/* Forward, loss, backward, update: what a sweep times. */
+static int step(struct training *t, struct dp_error *err)
+{
+    struct dp_tensor terms[2], out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    int n = 0, status;
+    if (t->ddp) {
+        status = step_ranks(t, err);
+        return status ? status : dp_group_wait(t->group, err);
+    }
+    dp_run_reset(t->run);
+    dp_zero_grad(t->model);
+    if ((status = dp_forward(t->top, t->run, &t->x, 1, out, &n, err))) {
+        return status;
+    }
+    terms[0] = out[0];
+    terms[0].needs_grad = true;
+    terms[1] = t->upstream;
+    if ((status = dp_forward(t->loss, t->run, terms, 2, out, &n, err)) ||
+        (status = dp_backward(t->loss, t->run, NULL, 0, grad, 2, err)) ||
+        (status = dp_backward(t->top, t->run, grad, 1, NULL, 0, err)) ||
+        (status = dp_sgd_step(t->sgd, err))) {
+        return status;
+    }
+    return dp_group_wait(t->group, err);
+}
+
+static int steps(struct training *t, int n, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; status == 0 && i < n; ++i) {
+        status = step(t, err);
+    }
+    return status;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* Times of a rank with one bucket. */
+enum { OF_RANK = 5 };
+
+static int check(enum what what, int devices)
+{
+    struct training t = {.what = what};
+    struct dp_error err = {0};
+    struct dp_trace trace;
+    size_t untraced = 0, traced = 0;
+    char list[16];
+    (void)snprintf(list, sizeof list, "virt:%d", devices);
+    int status = open_training(&t, list, &err);
+    if (status == 0 && (status = steps(&t, WARM_UP, &err)) == 0) {
+        const size_t before = atomic_load(&reads);
+        status = steps(&t, COUNTED, &err);
+        untraced = atomic_load(&reads) - before;
+    }
+    if (status == 0) {
+        memset(&trace, 0, sizeof trace);
+        dp_group_trace(t.group, &trace);
+        const size_t before = atomic_load(&reads);
+        status = steps(&t, COUNTED, &err);
+        traced = atomic_load(&reads) - before;
+        dp_group_trace(t.group, NULL);
+    }
+    close_training(&t);
+    const size_t promised = what == RANKS ? (size_t)devices * OF_RANK * COUNTED : 0;
+    const bool good = status == 0 && untraced == promised && traced > untraced;
+    printf("%s clocks %s on %s: %g reads a step, %g when it is traced%s%s\n",
+           good ? "PASS" : "FAIL", names[what], list, (double)untraced / COUNTED,
+           (double)traced / COUNTED, status ? ": " : "", err.text);
+    return good ? 0 : 1;
+}
+
+/* ---- timing ---------------------------------------------------------------------------------- */
+
+static double now_us(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least and the median of pieces of n steps, which have no clock read in them. */
+static int show_time(enum what what, int devices, int n)
+{
+    struct training t = {.what = what};
+    struct dp_error err = {0};
+    double us[PIECES];
+    char list[16];
+    (void)snprintf(list, sizeof list, "virt:%d", devices);
+    int status = open_training(&t, list, &err);
+    if (status == 0) {
+        status = steps(&t, WARM_UP, &err);
+    }
+    for (int i = 0; status == 0 && i < PIECES; ++i) {
+        const double begin = now_us();
+        status = steps(&t, n, &err);
+        us[i] = (now_us() - begin) / n;
+    }
+    close_training(&t);
+    if (status) {
+        printf("%s\t%s\tnan\tnan\t%s\n", names[what], list, err.text);
+        return 1;
+    }
+    qsort(us, PIECES, sizeof us[0], ascending);
+    printf("%s\t%s\t%.3f\t%.3f\n", names[what], list, us[PIECES / 2], us[0]);
+    return 0;
+}
+
+/* usage: lockstep-clocks [time [STEPS [MODE]]] */
+int main(int argc, char **argv)
+{
+    const int n = argc > 2 ? atoi(argv[2]) : 500;
+    int failed = 0;
+    *(void **)&next_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+    if (!next_gettime || n < 1) {
+        return 1;
+    }
+    if (argc > 1) {
+        printf("# mode\tdevices\tmedian_us\tleast_us\n");
+        for (int w = 0; w < WHATS; ++w) {
+            if (argc < 4 || strcmp(argv[3], names[w]) == 0) {
+                failed += show_time((enum what)w, 1, n);
+            }
+        }
+        return failed == 0 ? 0 : 1;
+    }
+    for (int w = 0; w < WHATS; ++w) {
+        for (int devices = 1; devices <= (w == PLAIN ? 1 : RANKS_MAX); ++devices) {
+            failed += check((enum what)w, devices);
+        }
+    }
+    return failed == 0 ? 0 : 1;
+}
