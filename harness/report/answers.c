@@ -187,7 +187,7 @@ static const struct peer_cell *find_peer(const struct report *report,
         const struct peer_cell *cell = &report->peer->cell[c];
 
         if (strcmp(cell->workload, key->workload) == 0 && peer_find(cell, kind, key->n_devices) &&
-            peer_parallel(cell, key->n_devices) &&
+            peer_choice(cell, PEER_PARALLEL, key->n_devices) > 0 &&
             (!found || cell->batch == key->global_batch ||
              (found->batch != key->global_batch && cell->batch > found->batch)))
             found = cell;
@@ -207,8 +207,8 @@ static void peer_words(const struct report *report, const struct answer *answer,
         report_add(text, "-");
         return;
     }
-    const struct report_value ratio =
-        peer_ratio(peer_find(cell, kind, key->n_devices), peer_parallel(cell, key->n_devices));
+    const struct report_value ratio = peer_ratio(peer_find(cell, kind, key->n_devices),
+                                                 peer_fastest(cell, PEER_ANY, key->n_devices));
 
     report_add_ratio(text, ratio.middle);
     report_add(text, " ");

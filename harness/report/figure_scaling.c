@@ -135,8 +135,8 @@ static void write_peer(struct plot_table *table, const struct panel *panel)
     const struct peer_cell *cell = panel->peer;
     const int devices = cell ? figure_report(plot)->peer->devices : 0;
     const struct peer_arm *base = cell ? peer_find(cell, PEER_LOCKSTEP_PLAIN, 1) : NULL;
-    const struct peer_arm *arm[2] = {cell ? peer_find(cell, PEER_PYTORCH_PLAIN, 1) : NULL,
-                                     cell ? peer_parallel(cell, devices) : NULL};
+    const struct peer_arm *arm[2] = {cell ? peer_fastest(cell, PEER_PLAIN, 1) : NULL,
+                                     cell ? peer_fastest(cell, PEER_PARALLEL, devices) : NULL};
     char label[PLOT_TEXT];
     bool begun = false;
 

@@ -45,12 +45,14 @@ static void settings(struct text_out *out, const struct report *report)
 
 static void summary(struct text_out *out, const struct report *report)
 {
+    char names[REPORT_CELL_TEXT];
+
     fputs("<p class=\"lead\">", out->file);
     report_lead(out, report);
     fputs("</p>\n", out->file);
     if (report->peer) {
-        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside PyTorch %s</a>, ",
-                   report->peer->torch);
+        peer_version_names(report->peer, names);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside %s</a>, ", names);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }

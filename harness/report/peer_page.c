@@ -5,6 +5,7 @@ static int write_page(const char *directory, const struct report *report,
                       const struct report_figures *figures, struct text_error *err)
 {
     const bool good = peer_is_good(report->peer);
+    char names[REPORT_CELL_TEXT];
     struct text_out out;
 
     if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
@@ -20,7 +21,8 @@ static int write_page(const char *directory, const struct report *report,
         text_print(&out, "Launches that FAILED: %zu.", peer_failed(report->peer));
     else
         text_print(&out, "The comparison was not finished.");
-    text_print(&out, "</p>\n<p class=\"lead\">Beside PyTorch %s, ", report->peer->torch);
+    peer_version_names(report->peer, names);
+    text_print(&out, "</p>\n<p class=\"lead\">Beside %s, ", names);
     report_peer_verdict(&out, report->peer);
     fputs("</p>\n", out.file);
     if (report->conformance)

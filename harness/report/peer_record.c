@@ -21,8 +21,11 @@ static const struct {
                        [PEER_LOCKSTEP_PROCESSES] = {"lockstep", "processes"},
                        [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"},
                        [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
+                       [PEER_PYTORCH_DDP_DEFAULT] = {"pytorch", "ddp-default"},
                        [PEER_PYTORCH_DP] = {"pytorch", "dp"},
                        [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
+                       [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled"},
+                       [PEER_PYTORCH_PRODUCTS] = {"pytorch", "products"},
                        [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
 
 /* The first fault wins. */
@@ -193,18 +196,43 @@ static enum peer_kind read_kind(const json_t *object, struct text_error *err)
     return PEER_KINDS;
 }
 
+static bool is_there(const struct peer_cell *cell, const struct peer_arm *arm)
+{
+    for (size_t a = 0; a < cell->n_arms; ++a)
+        if (cell->arm[a].kind == arm->kind && cell->arm[a].devices == arm->devices &&
+            strcmp(cell->arm[a].torch, arm->torch) == 0)
+            return true;
+    return false;
+}
+
+/* Old records have one PyTorch, and no arm that is absent. */
+static void read_which(const json_t *object, const struct peer_record *record, struct peer_arm *arm,
+                       struct text_error *err)
+{
+    arm->devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
+    if (json_object_get(object, "torch"))
+        read_text(object, "torch", arm->torch, sizeof arm->torch, err);
+    else if (arm->kind >= PEER_PYTORCH_DDP)
+        snprintf(arm->torch, sizeof arm->torch, "%s", record->pytorch.torch);
+    if (json_object_get(object, "absent")) {
+        read_text(object, "absent", arm->absent, sizeof arm->absent, err);
+        if (arm->absent[0] == '\0')
+            fault(err, "'absent' gives no reason");
+    }
+}
+
 static void read_arm(const json_t *object, const struct peer_record *record, struct peer_cell *cell,
                      struct text_error *err)
 {
     struct peer_arm arm = {.kind = read_kind(object, err)};
     const json_t *launches;
-    size_t n;
+    size_t most, n;
 
-    arm.devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
-    if (peer_find(cell, arm.kind, arm.devices))
+    read_which(object, record, &arm, err);
+    if (is_there(cell, &arm))
         fault(err, "an arm of %.60s, batch %zu is there twice", cell->workload, cell->batch);
-    n = read_list(object, "launches", record->complete ? record->launches : 0, record->launches,
-                  &launches, err);
+    most = arm.absent[0] == '\0' ? record->launches : 0;
+    n = read_list(object, "launches", record->complete ? most : 0, most, &launches, err);
     arm.launch = calloc(n + 1, sizeof *arm.launch);
     if (!arm.launch)
         fault(err, "no memory for %zu launches", n);
@@ -262,16 +290,28 @@ static void read_machine(const json_t *machine, struct peer_record *record, stru
     record->load_end = read_load(machine, "load_end", err);
 }
 
+static void read_pytorch(const json_t *versions, struct peer_versions *of, struct text_error *err)
+{
+    read_text(versions, "python", of->python, sizeof of->python, err);
+    read_text(versions, "torch", of->torch, sizeof of->torch, err);
+    read_text(versions, "torch_blas", of->torch_blas, sizeof of->torch_blas, err);
+    read_text(versions, "gloo", of->gloo, sizeof of->gloo, err);
+}
+
 static void read_versions(const json_t *versions, struct peer_record *record,
                           struct text_error *err)
 {
+    const json_t *beside;
+
     read_text(versions, "lockstep", record->lockstep, sizeof record->lockstep, err);
     read_text(versions, "lockstep_blas", record->lockstep_blas, sizeof record->lockstep_blas, err);
     read_text(versions, "build_type", record->build_type, sizeof record->build_type, err);
-    read_text(versions, "python", record->python, sizeof record->python, err);
-    read_text(versions, "torch", record->torch, sizeof record->torch, err);
-    read_text(versions, "torch_blas", record->torch_blas, sizeof record->torch_blas, err);
-    read_text(versions, "gloo", record->gloo, sizeof record->gloo, err);
+    read_pytorch(versions, &record->pytorch, err);
+    if (!json_object_get(versions, "beside"))
+        return;
+    record->n_beside = read_list(versions, "beside", 0, PEER_MAX_BESIDE, &beside, err);
+    for (size_t i = 0; i < record->n_beside; ++i)
+        read_pytorch(json_array_get(beside, i), &record->beside[i], err);
 }
 
 static void read_settings(const json_t *settings, struct peer_record *record,

@@ -10,7 +10,8 @@
 #include "record/record.h"
 #include "report/report.h"
 
-enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 16, PEER_MAX_CELLS = 64 };
+enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 48, PEER_MAX_CELLS = 64 };
+enum { PEER_MAX_BESIDE = 6 };
 
 /* What is measured: a program in a mode. */
 enum peer_kind {
@@ -18,12 +19,18 @@ enum peer_kind {
     PEER_LOCKSTEP_DDP,
     PEER_LOCKSTEP_PROCESSES, /* DDP, a process for each rank */
     PEER_LOCKSTEP_PLAIN,
-    PEER_PYTORCH_DDP,
-    PEER_PYTORCH_DP, /* on GPUs, in place of DDP */
+    PEER_PYTORCH_DDP,         /* with the settings of the record */
+    PEER_PYTORCH_DDP_DEFAULT, /* with none */
+    PEER_PYTORCH_DP,          /* on GPUs, in place of DDP */
     PEER_PYTORCH_PLAIN,
-    PEER_PYTORCH_MATMUL, /* the matrix products of a step alone, one thread */
+    PEER_PYTORCH_COMPILED, /* the plain program by torch.compile */
+    PEER_PYTORCH_PRODUCTS, /* the matrix products of a step alone, on all devices at once */
+    PEER_PYTORCH_MATMUL,   /* in old records and on GPUs: those of one device alone */
     PEER_KINDS
 };
+
+/* Arms of PyTorch that do the same work: ratios are to the fastest of them. */
+enum peer_group { PEER_NO_GROUP, PEER_PARALLEL, PEER_PLAIN, PEER_PRODUCTS, PEER_ANY };
 
 /* One launch. Only a launch whose steps were all checked and right has times. */
 struct peer_launch {
@@ -36,6 +43,8 @@ struct peer_launch {
 struct peer_arm {
     enum peer_kind kind;
     int devices;
+    char torch[64];             /* the version of PyTorch; "" of lockstep */
+    char absent[208];           /* why it could not be measured; "": it could */
     struct peer_launch *launch; /* [n] */
     size_t n, failed;
     bool wrong;       /* a launch left wrong numbers: nothing of this arm is reported */
@@ -49,6 +58,11 @@ struct peer_cell {
     size_t n_arms;
 };
 
+/* A PyTorch and what it came with. */
+struct peer_versions {
+    char python[64], torch[64], torch_blas[96], gloo[96];
+};
+
 struct peer_record {
     char created_utc[32], git_sha[48], seed[24];
     bool git_dirty, interrupted, complete;
@@ -59,8 +73,9 @@ struct peer_record {
     char machine_class[65], machine_instance[65]; /* "" in old records */
     char node_hash[17], cpu_model[128], kernel[128], governor[32];
     size_t packages, cores, pus, usable_pus;
-    char lockstep[32], lockstep_blas[160], python[64], torch[64], torch_blas[96], gloo[96];
-    char build_type[32];
+    char lockstep[32], lockstep_blas[160], build_type[32];
+    struct peer_versions pytorch, beside[PEER_MAX_BESIDE]; /* the others of the same rounds */
+    size_t n_beside;
     char clock[64], step_time[256], warmup_rule[128], ddp[256], sgd[256], environment[256];
     struct peer_cell cell[PEER_MAX_CELLS];
     size_t n_cells;
@@ -73,12 +88,15 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-/* NULL: not in the cell. */
+/* The first of that kind; NULL: not in the cell. */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
-/* PyTorch's parallel program on so many devices; NULL: not in the cell. */
-const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices);
-/* That or the plain program, whose step is shorter; NULL: one of them has no number. */
-const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices);
+enum peer_group peer_group_of(enum peer_kind kind);
+/* The arm of a group on so many devices (plain ones have 1) whose step is shortest. PEER_ANY: that
+ * makes a whole step, parallel or plain. NULL: one of them has no number, or there is none. */
+const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
+                                    int devices);
+/* How many arms it is the fastest of. */
+size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices);
 /* "DDP" or, on GPUs, "DP". */
 const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
@@ -86,19 +104,31 @@ struct report_value peer_step(const struct peer_arm *arm);
 struct report_value peer_outside(const struct peer_arm *arm);
 /* Paired by round. Either may be NULL: then there is nothing. */
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under);
+/* The same in units of another ratio. */
+struct report_value peer_ratio_in(const struct peer_arm *above, const struct peer_arm *under,
+                                  const struct peer_arm *unit_above,
+                                  const struct peer_arm *unit_under);
 
-/* A line of the table of ratios; speedup: more is better. */
+/* ---- lines: report/peer_ratios.c ---------------------------------------------------------- */
+
+/* A line of the table of ratios, against one arm, or the fastest of a group. */
 struct peer_comparison {
     char name[64];
     struct report_value value;
-    bool speedup;
+    const struct peer_arm *fastest; /* which one that is, of several; NULL: there was no choice */
+    bool drawn;                     /* below 1 lockstep is faster than PyTorch */
 };
-enum { PEER_COMPARISONS = 10 };
-/* Those that make sense for so many devices; their number. */
+enum { PEER_COMPARISONS = 14 };
+/* Those that this cell can have, the one against the fastest of all first; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
 /* "lockstep DataParallel, 2 devices". */
-void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell, char text[96]);
+enum { PEER_ARM_TEXT = 160 };
+void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell,
+                    char text[PEER_ARM_TEXT]);
 /* Launches that are not good, of all arms; and whether every planned one is there and good. */
 size_t peer_failed(const struct peer_record *record);
 bool peer_is_good(const struct peer_record *record);

@@ -7,18 +7,21 @@
 /* ---- words: report/peer_words.c
  * ------------------------------------------------------------------ */
 
-enum { PEER_STEP_COLUMNS = 5, PEER_RATIO_COLUMNS = 4, PEER_SETTINGS = 6 };
+enum { PEER_STEP_COLUMNS = 5, PEER_RATIO_COLUMNS = 5, PEER_SETTINGS = 6 };
 extern const char *const peer_step_names[PEER_STEP_COLUMNS];
 extern const char *const peer_ratio_names[PEER_RATIO_COLUMNS];
 extern const char *const peer_setting_names[PEER_SETTINGS];
 
 /* What was compared before a launch counted. */
 void peer_checked_words(char text[REPORT_CELL_TEXT]);
+/* "PyTorch 2.15.0 and 1.13.0". */
+void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT]);
 void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, int column,
                      char text[REPORT_CELL_TEXT]);
-void peer_ratio_words(const struct peer_comparison *one, int column, char text[REPORT_CELL_TEXT]);
+void peer_ratio_words(const struct peer_cell *cell, const struct peer_comparison *one, int column,
+                      char text[REPORT_CELL_TEXT]);
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT]);
 /* One sentence, after "Beside PyTorch 2.15, "; and what stands under the figure. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);

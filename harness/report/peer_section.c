@@ -45,6 +45,12 @@ static int step_table(struct text_out *out, const struct peer_record *record)
     return html_table_end(&table, "");
 }
 
+/* Of the columns of ratios: what is compared, and which arm. */
+static bool is_text(int column)
+{
+    return column == 0 || column == PEER_RATIO_COLUMNS - 1;
+}
+
 static int ratio_table(struct text_out *out, const struct peer_record *record)
 {
     struct peer_comparison list[PEER_COMPARISONS];
@@ -54,7 +60,7 @@ static int ratio_table(struct text_out *out, const struct peer_record *record)
     html_table_begin(&table, out, HTML_FOLDED, "peer-ratios", "Ratios beside PyTorch",
                      "below 1, lockstep is faster; for a speed-up, higher is better");
     for (int c = 0; c < PEER_RATIO_COLUMNS; ++c)
-        html_table_heading(&table, c == 0 ? "text" : "number", peer_ratio_names[c]);
+        html_table_heading(&table, is_text(c) ? "text" : "number", peer_ratio_names[c]);
     for (size_t c = 0; c < record->n_cells; ++c) {
         const size_t n = peer_compare(record, &record->cell[c], list);
 
@@ -62,8 +68,8 @@ static int ratio_table(struct text_out *out, const struct peer_record *record)
         for (size_t i = 0; i < n; ++i) {
             html_table_row(&table, "");
             for (int column = 0; column < PEER_RATIO_COLUMNS; ++column) {
-                peer_ratio_words(&list[i], column, text);
-                html_table_cell(&table, column == 0 ? "text" : "number", text);
+                peer_ratio_words(&record->cell[c], &list[i], column, text);
+                html_table_cell(&table, is_text(column) ? "text" : "number", text);
             }
             html_table_row_end(&table);
         }
@@ -137,7 +143,7 @@ static void markdown_ratios(struct text_out *out, const struct peer_record *reco
         peer_cell_words(cell, text);
         text_print(out, "| %s |", text);
         for (int column = 0; column < PEER_RATIO_COLUMNS; ++column) {
-            peer_ratio_words(&list[i], column, text);
+            peer_ratio_words(cell, &list[i], column, text);
             text_print(out, " %s |", text);
         }
         fputs("\n", out->file);
@@ -146,10 +152,11 @@ static void markdown_ratios(struct text_out *out, const struct peer_record *reco
 
 void report_peer_markdown(struct text_out *out, const struct peer_record *record)
 {
-    char text[REPORT_CELL_TEXT];
+    char text[REPORT_CELL_TEXT], names[REPORT_CELL_TEXT];
 
     peer_title_words(record, text);
-    text_print(out, "\n## %s\n\nBeside PyTorch %s, ", text, record->torch);
+    peer_version_names(record, names);
+    text_print(out, "\n## %s\n\nBeside %s, ", text, names);
     report_peer_verdict(out, record);
     peer_checked_words(text);
     text_print(out, " %s\n", text);

@@ -59,23 +59,59 @@ struct report_value peer_outside(const struct peer_arm *arm)
     return over_launches(arm, outside_of);
 }
 
-const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices)
+enum peer_group peer_group_of(enum peer_kind kind)
 {
-    const struct peer_arm *arm = peer_find(cell, PEER_PYTORCH_DP, devices);
+    static const enum peer_group groups[PEER_KINDS + 1] = {
+        [PEER_PYTORCH_DDP] = PEER_PARALLEL,   [PEER_PYTORCH_DDP_DEFAULT] = PEER_PARALLEL,
+        [PEER_PYTORCH_DP] = PEER_PARALLEL,    [PEER_PYTORCH_PLAIN] = PEER_PLAIN,
+        [PEER_PYTORCH_COMPILED] = PEER_PLAIN, [PEER_PYTORCH_PRODUCTS] = PEER_PRODUCTS};
 
-    return arm ? arm : peer_find(cell, PEER_PYTORCH_DDP, devices);
+    return groups[kind];
 }
 
-const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices)
+/* An arm that is absent is in no group. */
+static bool is_of(const struct peer_arm *arm, enum peer_group group, int devices)
 {
-    const struct peer_arm *parallel = peer_parallel(cell, devices);
-    const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
-    const double with = parallel ? peer_step(parallel).middle : NAN;
-    const double without = plain ? peer_step(plain).middle : NAN;
+    return peer_group_of(arm->kind) == group && arm->absent[0] == '\0' &&
+           arm->devices == (group == PEER_PLAIN ? 1 : devices);
+}
 
-    if (!isfinite(with) || !isfinite(without))
+static const struct peer_arm *shorter(const struct peer_arm *a, const struct peer_arm *b)
+{
+    if (!a || !b)
         return NULL;
-    return with < without ? parallel : plain;
+    return peer_step(a).middle <= peer_step(b).middle ? a : b;
+}
+
+const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
+                                    int devices)
+{
+    const struct peer_arm *best = NULL;
+
+    if (group == PEER_ANY)
+        return shorter(peer_fastest(cell, PEER_PARALLEL, devices),
+                       peer_fastest(cell, PEER_PLAIN, devices));
+    for (size_t a = 0; a < cell->n_arms; ++a) {
+        const struct peer_arm *arm = &cell->arm[a];
+
+        if (!is_of(arm, group, devices))
+            continue;
+        if (!isfinite(peer_step(arm).middle))
+            return NULL;
+        best = best ? shorter(best, arm) : arm;
+    }
+    return best;
+}
+
+size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices)
+{
+    size_t n = 0;
+
+    if (group == PEER_ANY)
+        return peer_choice(cell, PEER_PARALLEL, devices) + peer_choice(cell, PEER_PLAIN, devices);
+    for (size_t a = 0; a < cell->n_arms; ++a)
+        n += is_of(&cell->arm[a], group, devices) ? 1 : 0;
+    return n;
 }
 
 const char *peer_parallel_name(const struct peer_cell *cell)
@@ -86,101 +122,45 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     return "DDP";
 }
 
-struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
+/* Of the round's launch that was good; NAN: there is none. */
+static double step_in(const struct peer_arm *arm, size_t round)
+{
+    for (size_t i = 0; i < arm->n; ++i)
+        if (arm->launch[i].ok && arm->launch[i].round == round)
+            return arm->launch[i].step_ns;
+    return NAN;
+}
+
+static struct report_value ratio_in(const struct peer_arm *const sides[], size_t n_sides)
 {
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
-    if (!above || !under || above->wrong || under->wrong)
-        return NOTHING;
-    for (size_t i = 0; i < above->n; ++i)
-        for (size_t j = 0; j < under->n; ++j)
-            if (above->launch[i].ok && under->launch[j].ok &&
-                above->launch[i].round == under->launch[j].round)
-                ratios[n++] = above->launch[i].step_ns / under->launch[j].step_ns;
+    for (size_t s = 0; s < n_sides; ++s)
+        if (!sides[s] || sides[s]->wrong)
+            return NOTHING;
+    for (size_t i = 0; i < sides[0]->n; ++i) {
+        const size_t round = sides[0]->launch[i].round;
+        double ratio = step_in(sides[0], round) / step_in(sides[1], round);
+
+        if (n_sides == 4)
+            ratio /= step_in(sides[2], round) / step_in(sides[3], round);
+        if (isfinite(ratio))
+            ratios[n++] = ratio;
+    }
     return value_of(ratios, n);
 }
 
-size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
-                    struct peer_comparison list[PEER_COMPARISONS])
+struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
-    const int k = record->devices;
-    const struct peer_arm *ours = peer_find(cell, PEER_LOCKSTEP_DP, k);
-    const struct peer_arm *one = peer_find(cell, PEER_LOCKSTEP_DP, 1);
-    const struct peer_arm *ranks = peer_find(cell, PEER_LOCKSTEP_DDP, k);
-    const struct peer_arm *processes = peer_find(cell, PEER_LOCKSTEP_PROCESSES, k);
-    const struct peer_arm *bare = peer_find(cell, PEER_LOCKSTEP_PLAIN, 1);
-    const struct peer_arm *parallel = peer_parallel(cell, k);
-    const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
-    const char *name = peer_parallel_name(cell);
-    size_t n = 0;
-
-    list[n].value = peer_ratio(ours, parallel);
-    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch %s %d", k, name, k);
-    list[n].value = peer_ratio(ours, plain);
-    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch plain", k);
-    list[n].value = peer_ratio(ours, peer_faster(cell, k));
-    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch's faster", k);
-    if (ranks) {
-        list[n].value = peer_ratio(ranks, parallel);
-        snprintf(list[n++].name, sizeof list->name, "lockstep DDP %d / PyTorch %s %d", k, name, k);
-    }
-    if (processes) {
-        list[n].value = peer_ratio(processes, parallel);
-        snprintf(list[n++].name, sizeof list->name, "lockstep MPI %d / PyTorch %s %d", k, name, k);
-        list[n].value = peer_ratio(processes, ranks);
-        snprintf(list[n++].name, sizeof list->name, "lockstep MPI %d / lockstep DDP %d", k, k);
-    }
-    if (k > 1) {
-        list[n].value = peer_ratio(one, plain);
-        snprintf(list[n++].name, sizeof list->name, "lockstep 1 / PyTorch plain");
-    }
-    list[n].value = peer_ratio(bare, plain);
-    snprintf(list[n++].name, sizeof list->name, "lockstep plain / PyTorch plain");
-    for (size_t i = 0; i < n; ++i)
-        list[i].speedup = false;
-    if (k > 1) {
-        list[n].speedup = list[n + 1].speedup = true;
-        list[n].value = peer_ratio(one, ours);
-        snprintf(list[n++].name, sizeof list->name, "speed-up, lockstep %d against 1", k);
-        list[n].value = peer_ratio(plain, parallel);
-        snprintf(list[n++].name, sizeof list->name, "speed-up, PyTorch %s %d against plain", name,
-                 k);
-    }
-    return n;
+    return ratio_in((const struct peer_arm *const[]){above, under}, 2);
 }
 
-void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell, char text[96])
+struct report_value peer_ratio_in(const struct peer_arm *above, const struct peer_arm *under,
+                                  const struct peer_arm *unit_above,
+                                  const struct peer_arm *unit_under)
 {
-    const int n = arm->devices;
-    const char *plural = n == 1 ? "" : "s";
-
-    switch (arm->kind) {
-    case PEER_LOCKSTEP_DP:
-        snprintf(text, 96, "lockstep DataParallel, %d device%s", n, plural);
-        break;
-    case PEER_LOCKSTEP_DDP:
-        snprintf(text, 96, "lockstep DDP, %d device%s", n, plural);
-        break;
-    case PEER_LOCKSTEP_PROCESSES:
-        snprintf(text, 96, "lockstep DDP over MPI, %d process%s", n, n == 1 ? "" : "es");
-        break;
-    case PEER_LOCKSTEP_PLAIN:
-        snprintf(text, 96, "lockstep plain, 1 device");
-        break;
-    case PEER_PYTORCH_DDP:
-        snprintf(text, 96, "PyTorch DDP over gloo, %d process%s", n, n == 1 ? "" : "es");
-        break;
-    case PEER_PYTORCH_DP:
-        snprintf(text, 96, "PyTorch DataParallel, %d GPU%s", n, plural);
-        break;
-    case PEER_PYTORCH_PLAIN:
-        snprintf(text, 96, "PyTorch plain, 1 process");
-        break;
-    default:
-        snprintf(text, 96, "torch.mm alone, %zu rows",
-                 cell->batch / (size_t)n + (cell->batch % (size_t)n != 0));
-    }
+    return ratio_in((const struct peer_arm *const[]){above, under, unit_above, unit_under}, 4);
 }
 
 size_t peer_failed(const struct peer_record *record)

@@ -11,16 +11,30 @@ static const double BUSY = 0.5;
 
 const char *const peer_step_names[PEER_STEP_COLUMNS] = {
     "Program", "Median step", "[interval] or range", "Outside matrix products", "Launches"};
-const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {"Ratio of steps", "Median",
-                                                          "[interval] or range", "Pairs"};
+const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {
+    "Ratio of steps", "Median", "[interval] or range", "Pairs", "Fastest of several"};
+
+static bool is_on_gpus(const struct peer_record *record)
+{
+    return record->n_cells > 0 && strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0;
+}
+
+void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+{
+    snprintf(text, REPORT_CELL_TEXT, "PyTorch %s", record->pytorch.torch);
+    for (size_t i = 0; i < record->n_beside; ++i)
+        report_add(text, "%s%s", i + 1 < record->n_beside ? ", " : " and ",
+                   record->beside[i].torch);
+}
 
 void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
-    const bool gpus =
-        record->n_cells > 0 && strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0;
+    char names[REPORT_CELL_TEXT];
 
-    snprintf(text, REPORT_CELL_TEXT, "Beside PyTorch %s, %s", record->torch,
-             gpus ? "DataParallel on GPUs" : "DistributedDataParallel over gloo");
+    peer_version_names(record, names);
+    text[0] = '\0';
+    report_add(text, "Beside %s, %s", names,
+               is_on_gpus(record) ? "DataParallel on GPUs" : "DistributedDataParallel over gloo");
 }
 
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
@@ -28,8 +42,70 @@ void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
     snprintf(text, REPORT_CELL_TEXT, "%s, batch %zu", cell->workload, cell->batch);
 }
 
+static bool has_several_versions(const struct peer_cell *cell)
+{
+    const char *first = NULL;
+
+    for (size_t a = 0; a < cell->n_arms; ++a) {
+        const char *torch = cell->arm[a].torch;
+
+        if (torch[0] != '\0' && first && strcmp(torch, first) != 0)
+            return true;
+        first = torch[0] != '\0' ? torch : first;
+    }
+    return false;
+}
+
+/* Rows of a device, as many as the first has. */
+static size_t rows_of(const struct peer_cell *cell, int devices)
+{
+    return cell->batch / (size_t)devices + (cell->batch % (size_t)devices != 0);
+}
+
+/* What is there, before the number of devices, and what they are. */
+static const struct {
+    const char *name, *on;
+} kinds[PEER_KINDS] = {
+    [PEER_LOCKSTEP_DP] = {"lockstep DataParallel", "device"},
+    [PEER_LOCKSTEP_DDP] = {"lockstep DDP", "device"},
+    [PEER_LOCKSTEP_PROCESSES] = {"lockstep DDP over MPI", "process"},
+    [PEER_LOCKSTEP_PLAIN] = {"lockstep plain", "device"},
+    [PEER_PYTORCH_DDP] = {"PyTorch DDP over gloo, tuned", "process"},
+    [PEER_PYTORCH_DDP_DEFAULT] = {"PyTorch DDP over gloo, as it comes", "process"},
+    [PEER_PYTORCH_DP] = {"PyTorch DataParallel", "GPU"},
+    [PEER_PYTORCH_PLAIN] = {"PyTorch plain", "process"},
+    [PEER_PYTORCH_COMPILED] = {"PyTorch plain by torch.compile", "process"},
+    [PEER_PYTORCH_PRODUCTS] = {"torch.mm alone", NULL},
+    [PEER_PYTORCH_MATMUL] = {"torch.mm alone", NULL},
+};
+
+void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell,
+                    char text[PEER_ARM_TEXT])
+{
+    const char *on = kinds[arm->kind].on, *name = kinds[arm->kind].name;
+    const int n = arm->devices;
+    size_t length;
+
+    if (arm->kind == PEER_PYTORCH_PRODUCTS)
+        snprintf(text, PEER_ARM_TEXT, "%s, %d x %zu rows", name, n, rows_of(cell, n));
+    else if (!on)
+        snprintf(text, PEER_ARM_TEXT, "%s, %zu rows", name, rows_of(cell, n));
+    else
+        snprintf(text, PEER_ARM_TEXT, "%s, %d %s%s", name, n, on,
+                 n == 1                       ? ""
+                 : strcmp(on, "process") == 0 ? "es"
+                                              : "s");
+    length = strlen(text);
+    if (arm->torch[0] != '\0' && has_several_versions(cell))
+        snprintf(text + length, PEER_ARM_TEXT - length, " (%s)", arm->torch);
+}
+
 static void launch_words(const struct peer_arm *arm, char text[REPORT_CELL_TEXT])
 {
+    if (arm->absent[0] != '\0') {
+        snprintf(text, REPORT_CELL_TEXT, "absent: %s", arm->absent);
+        return;
+    }
     snprintf(text, REPORT_CELL_TEXT, "%zu", arm->n - arm->failed);
     if (arm->wrong)
         report_add(text, ", WRONG NUMBERS, not reported: %s", arm->reason);
@@ -41,7 +117,7 @@ void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, i
                      char text[REPORT_CELL_TEXT])
 {
     const struct report_value step = peer_step(arm);
-    char words[96];
+    char words[PEER_ARM_TEXT];
 
     text[0] = '\0';
     switch (column) {
@@ -64,8 +140,11 @@ void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, i
     }
 }
 
-void peer_ratio_words(const struct peer_comparison *one, int column, char text[REPORT_CELL_TEXT])
+void peer_ratio_words(const struct peer_cell *cell, const struct peer_comparison *one, int column,
+                      char text[REPORT_CELL_TEXT])
 {
+    char words[PEER_ARM_TEXT] = "-";
+
     text[0] = '\0';
     switch (column) {
     case 0:
@@ -77,8 +156,13 @@ void peer_ratio_words(const struct peer_comparison *one, int column, char text[R
     case 2:
         report_add_range(text, &one->value, report_ratio);
         break;
-    default:
+    case 3:
         report_add(text, "%zu", one->value.n);
+        break;
+    default:
+        if (one->fastest)
+            peer_arm_words(one->fastest, cell, words);
+        report_add(text, "%s", words);
     }
 }
 
@@ -97,6 +181,35 @@ static void ratio_words(const struct report_value *ratio, char text[REPORT_CELL_
     report_add(text, ratio->range == REPORT_INTERVAL ? "" : ")");
 }
 
+/* Whether an earlier cell lacks the same for the same reason. */
+static bool is_said(const struct peer_record *record, size_t cells, const struct peer_arm *arm)
+{
+    for (size_t c = 0; c < cells; ++c)
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a) {
+            const struct peer_arm *other = &record->cell[c].arm[a];
+
+            if (other->kind == arm->kind && strcmp(other->torch, arm->torch) == 0 &&
+                strcmp(other->absent, arm->absent) == 0)
+                return true;
+        }
+    return false;
+}
+
+static void say_absent(struct text_out *out, const struct peer_record *record)
+{
+    char words[PEER_ARM_TEXT];
+
+    for (size_t c = 0; c < record->n_cells; ++c)
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a) {
+            const struct peer_arm *arm = &record->cell[c].arm[a];
+
+            if (arm->absent[0] == '\0' || is_said(record, c, arm))
+                continue;
+            peer_arm_words(arm, &record->cell[c], words);
+            text_print(out, " Absent: %s: %s.", words, arm->absent);
+        }
+}
+
 void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 {
     const size_t failed = peer_failed(record);
@@ -109,11 +222,12 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 
         peer_compare(record, &record->cell[c], list);
         ratio_words(&list[0].value, text);
-        text_print(out, "%s%s of %s's (%s, batch %zu)", c == 0 ? "" : ", ", text,
-                   peer_parallel_name(&record->cell[c]), record->cell[c].workload,
-                   record->cell[c].batch);
+        text_print(out, "%s%s%s (%s, batch %zu)", c == 0 ? "" : ", ", text,
+                   c == 0 ? " of the time of PyTorch's fastest program" : "",
+                   record->cell[c].workload, record->cell[c].batch);
     }
     text_print(out, ".");
+    say_absent(out, record);
     if (failed > 0)
         text_print(out, " %zu launches FAILED.", failed);
     if (record->load_start > BUSY)
@@ -179,11 +293,12 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
     }
     if (interval.most + range.most == 0)
         report_add(text, "; one launch shows no spread");
-    text_print(out,
-               "%s. Left of 1 lockstep's step is the shorter one. Ticks: limits, which a ratio "
-               "keeps (MET) or not "
-               "(MISSED) only where its whole interval does; else it is OPEN.",
-               text);
+    text_print(
+        out,
+        "%s. Left of 1 lockstep's step is the shorter one. Ticks: limits, which a ratio "
+        "keeps (MET) or not (MISSED) only where its whole interval does; else it is OPEN. Of "
+        "PyTorch's programs that do the same the fastest counts: the table of ratios names it.",
+        text);
 }
 
 static bool rounds(const struct workload *workload)
@@ -205,6 +320,12 @@ void peer_checked_words(char text[REPORT_CELL_TEXT])
                names);
 }
 
+static void version_words(const struct peer_versions *of, char text[REPORT_CELL_TEXT])
+{
+    report_add(text, "%s, python %s, %s%s%s", of->torch, of->python, of->torch_blas,
+               of->gloo[0] != '\0' ? ", " : "", of->gloo);
+}
+
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT])
 {
     text[0] = '\0';
@@ -218,8 +339,11 @@ void peer_setting_words(const struct peer_record *record, int which, char text[R
             record->kernel, record->governor, record->load_start, record->load_end);
         break;
     case 1:
-        report_add(text, "%s, python %s, %s%s%s", record->torch, record->python, record->torch_blas,
-                   record->gloo[0] != '\0' ? ", " : "", record->gloo);
+        version_words(&record->pytorch, text);
+        for (size_t i = 0; i < record->n_beside; ++i) {
+            report_add(text, "; beside it ");
+            version_words(&record->beside[i], text);
+        }
         break;
     case 2:
         report_add(text, "%s (%s build), commit %s%s, %s", record->lockstep, record->build_type,
@@ -227,8 +351,9 @@ void peer_setting_words(const struct peer_record *record, int which, char text[R
                    record->lockstep_blas);
         break;
     case 3:
-        report_add(text, "%s%s%s%s%s", record->ddp, record->sgd[0] != '\0' ? "; SGD " : "",
-                   record->sgd, record->environment[0] != '\0' ? "; " : "", record->environment);
+        report_add(text, "%s%s%s%s%s%s", is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
+                   record->sgd[0] != '\0' ? "; SGD " : "", record->sgd,
+                   record->environment[0] != '\0' ? "; " : "", record->environment);
         break;
     case 4:
         report_add(text, "%s (%s)", record->step_time, record->clock);

@@ -40,17 +40,24 @@ test_quick() {
     [ ! -s err ] || fail "words on stderr"
     has out '^mlp:64,64,64, batch 32$'
     for arm in 'lockstep DataParallel, 2 devices' 'lockstep DataParallel, 1 device ' \
-        'lockstep DDP, 2 devices' 'lockstep plain, 1 device' 'PyTorch DDP, gloo, 2 processes' 'PyTorch plain, 1 process' \
-        'torch.mm alone, 16 rows' 'torch.mm alone, 32 rows'; do
+        'lockstep DDP, 2 devices' 'lockstep plain, 1 device' 'PyTorch DDP tuned, 2 processes' \
+        'PyTorch DDP as it comes, 2 processes' 'PyTorch plain, 1 process' 'torch.mm alone, 2 x 16 rows' \
+        'torch.mm alone, 1 x 32 rows'; do
         has out "^ +$arm +[0-9.]+ [mu]?s   one launch$"
     done
     for ratio in 'lockstep 2' 'lockstep DDP 2'; do
         has out "^  $ratio / PyTorch DDP 2 +[0-9.]+   one launch$"
     done
-    has out "^  lockstep 2 / PyTorch's faster +[0-9.]+   one launch$"
+    has out "^  lockstep 2 / PyTorch's fastest +[0-9.]+   one launch$"
+    has out '^  lockstep 2 / products alone 2 +[0-9.]+   one launch$'
+    has out "^  PyTorch's fastest is PyTorch .*process(es)?$"
+    # What is not measured is said, and why: it is never left out.
+    has out '^  PyTorch compiled, 1 process +-$'
+    has out '^      absent: (PyTorch .* has no torch.compile|torch.compile was not asked for)$'
+    has peer.json '"mode":"compiled","devices":1,"torch":"[^"]+","absent":"[^"]+","launches":\[\]'
     if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
     [ "$(tail -n 1 out)" = peer.json ] || fail "the last line is not the record's name"
-    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 8 ] || fail "not 8 good launches"
+    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 9 ] || fail "not 9 good launches"
     expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
     has err 'is there already'
     # The report makes the same of it.
@@ -60,9 +67,11 @@ test_quick() {
         [ "$status" -eq 0 ] || fail "the report's status is $status"
         [ -s page/peer.svg ] || fail "no figure"
     fi
-    has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
-    has page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
+    has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
+    has page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| PyTorch DDP over gloo, (tuned|as it comes), 2 processes \|$'
     has page/summary.md 'lockstep DDP, 2 devices \|'
+    has page/summary.md 'PyTorch plain by torch.compile, 1 process \| - \| - \| - \| absent: '
+    has page/index.html 'Absent: PyTorch plain by torch.compile, 1 process: '
 }
 
 test_processes() {
@@ -73,10 +82,10 @@ test_processes() {
     has out '^  lockstep DDP, MPI, 2 processes +[0-9.]+ [mu]?s   one launch$'
     has out '^  lockstep MPI 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
     has out '^  lockstep MPI 2 / lockstep DDP 2 +[0-9.]+   one launch$'
-    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 9 ] || fail "not 9 good launches"
+    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 10 ] || fail "not 10 good launches"
     has peer.json '"mode":"processes","devices":2'
     "$lockstep" report --peer peer.json --out page >out 2>err || fail "no report"
-    has page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
+    has page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
     has page/summary.md 'lockstep DDP over MPI, 2 processes \|'
     refused 'over processes does not run here: .*{n}' --quick --processes 'env'
     refused 'mlp on 2, 4, 8' --processes env --only cnn
@@ -126,6 +135,14 @@ refused() {
     [ ! -e never.json ] || fail "a file was made: $*"
 }
 
+# The one that the script finds itself.
+python_of_pytorch() {
+    local python
+    for python in $(type -ap python3) /usr/bin/python3; do
+        if "$python" -c 'import torch, numpy' 2>/dev/null; then echo "$python" && return; fi
+    done
+}
+
 test_misuse() {
     expect 0 "$compare" --help
     has out '^usage: compare-pytorch'
@@ -133,6 +150,8 @@ test_misuse() {
     refused "'two' is not a whole number" --devices two
     refused "'nan' is not a number" --seconds nan
     refused "'-1' is not a number" --seconds=-1
+    refused 'pytorch of /bin/false does not run here' --beside /bin/false --workload tutorial
+    refused 'which is measured already' --beside "$(python_of_pytorch)" --workload tutorial
     refused "unknown workload 'vgg'" --workload vgg
     refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet" --only cnn,rnn
     refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm, resnet are" --workload rnn

@@ -13,7 +13,7 @@ import unittest
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-from lockstep_peers import compare, devices, figures, launch, printed, worker
+from lockstep_peers import arms, compare, devices, figures, launch, printed, worker
 from lockstep_peers.steady import END
 from lockstep_peers.workloads import Workload, workload_of
 
@@ -89,13 +89,13 @@ class Gpus(unittest.TestCase):
 
     def test_arms(self) -> None:
         for count in (1, 2, 8):
-            arms = launch.arms_of(TUTORIAL, count, "cuda")
-            self.assertEqual(len(set(arms)), len(arms))
-            self.assertIn(("pytorch", "dp", count), arms)
-            self.assertNotIn("ddp", [arm.mode for arm in arms])
+            found = arms.arms_of(TUTORIAL, count, "cuda")
+            self.assertEqual(len(set(found)), len(found))
+            self.assertIn(arms.Arm("pytorch", "dp", count), found)
+            self.assertEqual({arm.mode for arm in found if arm.program == "pytorch"}, {"dp", "plain", "matmul"})
         plan = launch.Plan("l", "p", 8, 1.0, (2, 2), 7, 9.0, {1: [[0]], 8: [[0]] * 8}, {}, {}, {}, "cuda")
         self.assertFalse(plan.oversubscribed())
-        command = launch.lockstep_command(plan, launch.Cell("tutorial", 30), arms[0], "o")
+        command = launch.lockstep_command(plan, launch.Cell("tutorial", 30), found[0], "o")
         self.assertEqual(command[2:6], ["--devices", "cuda:0-7", "--counts", "8"])
 
     def test_float32(self) -> None:
@@ -157,7 +157,7 @@ class Gpus(unittest.TestCase):
                        "echo '{\"schema\":\"lockstep/cell/1.1\",\"status\":\"ok\",\"validated\":true}' >>\"$2\"\n")
         os.chmod(fake, 0o755)
         plan = launch.Plan(fake, "p", 1, 1.0, (2, 2), 7, 9.0, {1: [[0]]}, {}, {}, {}, "cuda")
-        found = launch.launch(plan, launch.Cell("tutorial", 30), launch.Arm("lockstep", "dp", 1), "")
+        found = launch.launch(plan, launch.Cell("tutorial", 30), arms.Arm("lockstep", "dp", 1), "")
         self.assertEqual((found["status"], found["reason"]),
                          ("wrong", "the sweep's records are simulated, not measured"))
 
@@ -180,7 +180,7 @@ class Words(unittest.TestCase):
         self.assertRegex(text, r"lockstep 2 / PyTorch DP 2 +0\.31")
         self.assertNotIn("DDP", text)
         self.assertLessEqual(max(map(len, lines)), 80)
-        self.assertEqual(figures.parallel_of(cell), "dp")
+        self.assertEqual(figures.parallel_of(cell), "DP")
 
     def test_report(self) -> None:
         """The page says the same, and nothing of DDP."""
@@ -199,7 +199,7 @@ class Words(unittest.TestCase):
         with open(os.path.join(page, "index.html"), encoding="utf-8") as file:
             html = file.read()
         self.assertNotIn("DDP", html)
-        self.assertIn("0.31 [0.21, 0.42] of DP's", html)
+        self.assertIn("0.31 [0.21, 0.42] of the time of PyTorch&#39;s fastest program", html)
 
 
 class Programs(unittest.TestCase):
@@ -220,7 +220,7 @@ class Programs(unittest.TestCase):
             with open(script, "w", encoding="utf-8") as file:
                 file.write(WORKER.format(folder=PEERS, fault=fault))
             launch.WORKER = [script]
-            found = launch.launch(plan, cell, launch.Arm("pytorch", mode, 2), expected)
+            found = launch.launch(plan, cell, arms.Arm("pytorch", mode, 2), expected)
             self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
 
 

@@ -17,6 +17,8 @@ from typing import NoReturn
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
+# In place of what only newer releases have, and what takes long.
+COMPILED = "programs.torch.compile = lambda model: model\nprograms.compilations = lambda: 1\n"
 # Done before worker.main: what is wrong, and the arm that must notice.
 FAULTS = {
     "none, 3 ranks": ("ddp", ""),
@@ -27,13 +29,34 @@ FAULTS = {
     "another rate": ("plain", "programs.LEARNING_RATE = 2.0**-9"),
     "no activation": ("plain", "programs.nn.ReLU = programs.nn.Identity"),
     "half of the batch": ("plain", "programs.shards_of = lambda rows, devices: [rows // 2]"),
-    "a product left out": ("matmul", "was = programs.Products.step\ndef step(self, index):\n"
+    "none, as it comes": ("ddp-default", ""),
+    "none, products": ("products", ""),
+    "a product left out": ("products", "was = programs.Products.step\ndef step(self, index):\n"
                            "    calls, self.calls = self.calls, self.calls[1:]\n"
                            "    was(self, index)\n    self.calls = calls\nprograms.Products.step = step"),
     "a rank that dies": ("ddp", "import os\nwas = programs.Training.step\ndef step(self, index):\n"
                          "    if self.steps == 3 and dist.get_rank() == 1: os._exit(3)\n"
                          "    was(self, index)\n"
                          "import torch.distributed as dist\nprograms.Training.step = step"),
+    "none, compiled": ("compiled", COMPILED),
+    "compiled to something else": ("compiled", COMPILED + "class Twice(programs.nn.Module):\n"
+                                   "    def __init__(self, model):\n"
+                                   "        super().__init__()\n        self.model = model\n"
+                                   "    def forward(self, x): return 2 * self.model(x)\n"
+                                   "programs.torch.compile = Twice"),
+    "compiled again at the end": ("compiled", COMPILED + "def compilations():\n"
+                                  "    count.append(1)\n    return len(count)\ncount = []\n"
+                                  "programs.compilations = compilations"),
+    "absent, no torch.compile": ("compiled", "if hasattr(programs.torch, 'compile'): del programs.torch.compile"),
+    "absent, no compiler": ("compiled", COMPILED + "class NoCompiler(programs.nn.Module):\n"
+                            "    def __init__(self, model): super().__init__()\n"
+                            "    def forward(self, x):\n"
+                            "        try: raise OSError('no g++\\nand advice')\n"
+                            "        except OSError as error: raise RuntimeError('backend') from error\n"
+                            "programs.torch.compile = NoCompiler"),
+    "absent, nothing is compiled": ("compiled", COMPILED + "programs.compilations = lambda: 0"),
+    "a step that dies before it is compiled": ("compiled", COMPILED + "def step(self, index): raise ValueError('x')\n"
+                                               "programs.Training.step = step"),
     "none, cnn": ("ddp", ""),
     "cnn, padding of another kind": ("plain", "was = programs.nn.Conv2d\nprograms.nn.Conv2d = lambda *a, "
                                      "**b: was(*a, padding_mode='replicate', **b)"),
@@ -51,6 +74,10 @@ FAULTS = {
                                          "programs.nn.BatchNorm2d.forward = lambda self, x: "
                                          "programs.torch.cat([was(self, x[:6]), was(self, x[6:])])"),
 }
+
+
+# What is said in the end, by words of the name; else it is wrong.
+STATUS = {"none": "ok", "absent": "absent", "dies": "broken", "again": "broken"}
 
 
 class Forked:
@@ -97,6 +124,7 @@ class Forked:
 
 def main(folder: str, lockstep: str) -> int:
     from lockstep_peers import compare, launch
+    from lockstep_peers.arms import Arm
     from lockstep_peers.workloads import peers, workload_of
 
     # Before PyTorch and numpy, which read these when they are loaded.
@@ -124,10 +152,10 @@ def main(folder: str, lockstep: str) -> int:
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
                            compare.ENVIRONMENT, {model: workload})
-        found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices),
+        found = launch.launch(plan, cell, Arm("pytorch", mode, devices),
                               references[model, devices])
-        want = "ok" if name.startswith("none") else "broken" if "dies" in name else "wrong"
-        print(f"{name:28} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
+        want = next((status for words, status in STATUS.items() if words in name), "wrong")
+        print(f"{name:40} {mode:11} {found['status']:7} {found.get('reason', '')}", flush=True)
         failed += found["status"] != want
     print(f"{failed} of {len(FAULTS)} are not as they must be")
     return 1 if failed else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `lockstep report --peer` on hand-made files: what it says of a good one, and that each bad one is
 # refused in one line.
-# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS
+# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS EXAMPLE_OF_ARMS
 set -eu
 export LC_ALL=C
 
@@ -10,6 +10,7 @@ lockstep=$2
 example=$3
 folder=$4
 make_records=$5
+arms=$6
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -64,15 +65,15 @@ test_good() {
     [ ! -s stderr ] || fail "words on stderr"
     # Paired by round: 40/100, 41/100, 42/100, 43/200, 44/200, 45/200.
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.31 | \[0.21, 0.42\] | 6 |'
-    has out/summary.md "| lockstep 2 / PyTorch's faster | "
+    has out/summary.md "| lockstep 2 / PyTorch's fastest | 0.31 | \[0.21, 0.42\] | 6 | PyTorch DDP over gloo, tuned, 2 processes |"
     has_not out/summary.md 'lockstep DDP'
-    has out/summary.md '| speed-up, lockstep 2 against 1 | 2.00 | \[2.00, 2.00\] | 6 |'
+    has out/summary.md '| speed-up, lockstep | 2.00 | \[2.00, 2.00\] | 6 |'
     has out/summary.md '| lockstep plain / PyTorch plain | 0.49 |'
-    has out/summary.md '| PyTorch DDP over gloo, 2 processes | 150'
+    has out/summary.md '| PyTorch DDP over gloo, tuned, 2 processes | 150'
     has out/summary.md '| torch.mm alone, 15 rows | 30.0'
     has out/index.html '>lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42]<'
     has out/index.html '<figure'
-    has out/index.html "a step of lockstep takes 0.31 [0.21, 0.42] of DDP's (mlp:8,4, batch 30)."
+    has out/index.html "a step of lockstep takes 0.31 [0.21, 0.42] of the time of PyTorch&#39;s fastest program (mlp:8,4, batch 30)."
     has_not out/index.html 'busy'
     [ "$(wc -c <out/peer.svg)" -gt 5000 ] || fail "the SVG is too small"
     [ "$(wc -c <out/peer.png)" -gt 5000 ] || fail "the PNG is too small"
@@ -95,8 +96,39 @@ test_few() {
     changed missing.json -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 3/'
     report 0 missing.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
-    has out/index.html 'takes an unknown part of DDP'
-    has out/summary.md '| speed-up, PyTorch DDP 2 against plain | - | - | 0 |'
+    has out/index.html 'takes an unknown part of the time of'
+    has out/summary.md "| speed-up, PyTorch's parallel program against plain | - | - | 0 |"
+}
+
+# A record of several arms and PyTorchs: each group's fastest counts, and who is absent is said.
+test_arms() {
+    need_gnuplot
+    report 0 "$arms"
+    has out/index.html 'Beside PyTorch 2.15.0 and 1.13.0, on 2 devices'
+    has out/index.html "takes 0.77 [0.77, 0.77] of the time of PyTorch&#39;s fastest program"
+    has out/index.html 'Absent: PyTorch plain by torch.compile, 1 process (1.13.0): PyTorch 1.13.0 has no torch.compile.'
+    has out/summary.md "| lockstep 2 / PyTorch's fastest | 0.77 | \[0.77, 0.77\] | 6 | PyTorch plain by torch.compile, 1 process (2.15.0) |"
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.68 | \[0.67, 0.70\] | 6 | PyTorch DDP over gloo, tuned, 2 processes (1.13.0) |'
+    has out/summary.md '| lockstep 2 / products alone 2 | 1.08 | \[1.06, 1.10\] | 6 | torch.mm alone, 2 x 1024 rows (1.13.0) |'
+    has out/summary.md "| speed-up, lockstep's over that of products | 0.97 |"
+    has out/summary.md '(1.13.0) | - | - | - | absent: PyTorch 1.13.0 has no torch.compile |'
+    has out/index.html ">lockstep 2 / PyTorch's fastest: 0.77 [0.77, 0.77], MET<"
+    example=$arms
+    # Slower than plain, and nobody notices: the compiled program is not the fastest any more.
+    changed slow.json -e 's/"step_ns": \[\(69\|70\|71\)000000\]/"step_ns": [90000000]/'
+    report 0 slow.json
+    has out/summary.md "| lockstep 2 / PyTorch's fastest | 0.68 | \[0.67, 0.70\] | 6 | PyTorch DDP over gloo, tuned, 2 processes (1.13.0) |"
+    # One arm without a number: then nobody knows which is the fastest.
+    changed wrong.json -e '0,/"status": "ok", "step_ns": \[70000000\]/s//"status": "wrong", "reason": "x"/'
+    report 1 wrong.json
+    has out/summary.md "| lockstep 2 / PyTorch's fastest | - | - | 0 |"
+    rm -rf out
+    refused "'launches' is missing or no list of 0 to 0" -e 's/"mode": "compiled", "devices": 1, "torch": "2.15.0"/&, "absent": "why"/'
+    refused "'absent' gives no reason" -e 's/"absent": "[^"]*"/"absent": ""/'
+    refused "'absent' is missing, no text" -e 's/"absent": "[^"]*"/"absent": 1/'
+    refused "'launches' is missing or no list of 6 to 6" -e 's/"absent": "[^"]*", //'
+    refused 'is there twice' -e 's/"mode": "compiled", "devices": 1, "torch": "1.13.0"/"mode": "compiled", "devices": 1, "torch": "2.15.0"/'
+    refused "'beside' is missing or no list" -e 's/"beside": \[.*\]/"beside": {}/'
 }
 
 # Launches that failed are not averaged in, an arm that was wrong is not reported at all.
@@ -112,9 +144,9 @@ test_failed() {
     changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
     report 1 wrong.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
-    has out/summary.md "| lockstep 2 / PyTorch's faster | - | - | 0 |"
+    has out/summary.md "| lockstep 2 / PyTorch's fastest | - | - | 0 |"
     has out/summary.md 'WRONG NUMBERS'
-    has out/summary.md '| PyTorch DDP over gloo, 2 processes | - | - |'
+    has out/summary.md '| PyTorch DDP over gloo, tuned, 2 processes | - | - |'
     changed busy.json -e 's/"load_start": \[0.5,/"load_start": [3.5,/'
     report 0 busy.json
     has out/index.html 'The machine was busy at the start'

@@ -17,7 +17,9 @@ PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 
 sys.path.insert(0, PEERS)
 
 from lockstep_peers import compare, figures, limits, printed
-from lockstep_peers.launch import Arm, Cell, Plan, arms_of, blame, lockstep_command
+from lockstep_peers.arms import FASTEST, KINDS, PARALLEL, PLAIN, PRODUCTS, Arm, arms_of
+from lockstep_peers.here import absence
+from lockstep_peers.launch import Cell, Failed, Plan, answer_of, blame, compilations_of, lockstep_command
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, rule_of, warmup_of
 from lockstep_peers.workloads import Law, Workload, build, parse, shards_of
@@ -64,21 +66,59 @@ class Figures(unittest.TestCase):
         ddp["launches"] = ddp["launches"][:2]
         self.assertEqual(figures.ratio_figure(ours, ddp).n, 2)
 
-    def test_the_faster_is_one_program(self) -> None:
-        """By its median over all launches; where one of the two has no number there is none."""
+    def test_the_fastest_is_one_arm(self) -> None:
+        """By its median over all launches; where one of them has no number there is none."""
         cell = example()
-        ours, plain = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.PLAIN))
-        ddp = figures.arm_of(cell, *limits.DDP2)
+        ours, plain, ddp = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.PLAIN1, limits.DDP2))
         self.assertLess(figures.time_figure(ddp).value, figures.time_figure(plain).value)
-        self.assertIs(figures.arm_of(cell, *limits.FASTER), ddp)
-        for launch in ddp["launches"]:
-            launch["step_ns"] = [10 * ns for ns in launch["step_ns"]]
-        self.assertIs(figures.arm_of(cell, *limits.FASTER), plain)
-        value = printed.ratio_text(figures.ratio_figure(ours, plain).value)
-        self.assertRegex("\n".join(printed.ratio_lines(cell, 2)), f"lockstep 2 / PyTorch's faster +{value} ")
-        ddp["launches"][0] = {"round": 0, "status": "wrong", "reason": "x"}
-        self.assertIsNone(figures.arm_of(cell, *limits.FASTER))
-        self.assertEqual(figures.ratio_figure(ours, figures.arm_of(cell, *limits.FASTER)).n, 0)
+        self.assertIs(figures.arm_of(cell, *limits.ANY2), ddp)
+        compiled = {**plain, "mode": "compiled", "launches": [
+            {**launch, "step_ns": [ns // 4 for ns in launch["step_ns"]]} for launch in plain["launches"]]}
+        cell["arms"].append(compiled)
+        for key in (limits.ANY2, limits.PLAIN1):
+            self.assertIs(figures.arm_of(cell, *key), compiled)
+        self.assertIs(figures.arm_of(cell, *limits.DDP2), ddp)
+        value = printed.ratio_text(figures.ratio_figure(ours, compiled).value)
+        text = "\n".join(printed.cell_lines(cell, 2))
+        self.assertRegex(text, f"lockstep 2 / PyTorch's fastest +{value} ")
+        self.assertIn("PyTorch's fastest is PyTorch compiled, 1 process", text)
+        compiled["launches"][0] = {"round": 0, "status": "wrong", "reason": "x"}
+        for key in (limits.ANY2, limits.PLAIN1):
+            self.assertIsNone(figures.arm_of(cell, *key))
+        self.assertEqual(figures.ratio_figure(ours, figures.arm_of(cell, *limits.ANY2)).n, 0)
+
+    def test_what_is_absent_is_said_and_is_not_the_fastest(self) -> None:
+        cell = example()
+        ddp = figures.arm_of(cell, *limits.DDP2)
+        cell["arms"].append({"program": "pytorch", "mode": "compiled", "devices": 1, "launches": [],
+                             "absent": "PyTorch 1.13.0 has no torch.compile"})
+        self.assertIs(figures.arm_of(cell, *limits.ANY2), ddp)
+        text = "\n".join(printed.cell_lines(cell, 2))
+        self.assertRegex(text, "PyTorch compiled, 1 process +-\n +absent: PyTorch 1.13.0 has no torch.compile\n")
+        cell["arms"] = [arm for arm in cell["arms"] if arm is not ddp]
+        self.assertIsNone(figures.arm_of(cell, *limits.ANY2))  # without a parallel program nobody knows
+
+    def test_versions_are_in_the_names_and_in_the_choice(self) -> None:
+        cell = example()
+        plain = figures.arm_of(cell, *limits.PLAIN1)
+        for arm in cell["arms"]:
+            if arm["program"] == "pytorch":
+                arm["torch"] = "1.13.0"
+        newer = {**plain, "torch": "2.15.0+cu132", "launches": [
+            {**launch, "step_ns": [ns - 1 for ns in launch["step_ns"]]} for launch in plain["launches"]]}
+        cell["arms"].append(newer)
+        self.assertIs(figures.arm_of(cell, *limits.PLAIN1), newer)
+        lines = printed.cell_lines(cell, 2)
+        self.assertRegex("\n".join(lines), "  PyTorch 2.15.0 plain, 1 process +160 ms")
+        self.assertIn("  PyTorch plain is PyTorch 2.15.0 plain, 1 process", lines)
+
+    def test_a_ratio_of_ratios(self) -> None:
+        def arm(*steps: int) -> dict:
+            return {"launches": [{"round": at, "status": "ok", "step_ns": [ns]} for at, ns in enumerate(steps)]}
+        figure = figures.ratio_figure(arm(20, 30), arm(10, 10), arm(40, 40), arm(20, 10))
+        self.assertEqual((figure.low, figure.high), (0.75, 1.0))
+        self.assertEqual(figures.ratio_figure(arm(20, 30), arm(10, 10), arm(40), arm(20, 10)).n, 1)
+        self.assertEqual(figures.ratio_figure(arm(20, 30), arm(10, 10), None, arm(20, 10)).n, 0)
 
     def test_an_arm_that_was_wrong_has_no_number(self) -> None:
         cell = example()
@@ -98,7 +138,7 @@ class Figures(unittest.TestCase):
 class Limits(unittest.TestCase):
     def cell(self, launches: int = 6, apart: float = 0.0, **steps: float) -> dict:
         """Of the tutorial: steps by arm; those of ours differ by so much, from launch to launch."""
-        keys = {"dp2": limits.DP2, "ddp2": limits.DDP2, "plain": limits.PLAIN}
+        keys = {"dp2": limits.DP2, "ddp2": ("pytorch", "ddp", 2), "plain": ("pytorch", "plain", 1)}
         return {"workload": "tutorial", "batch": 30, "arms": [
             {"program": keys[name][0], "mode": keys[name][1], "devices": keys[name][2],
              "launches": [{"round": at, "status": "ok",
@@ -121,19 +161,19 @@ class Limits(unittest.TestCase):
         return [line.split()[0] for line in lines[::2]], word
 
     def test_met_missed_and_open(self) -> None:
-        """The interval decides, not the median: 0.05 and 0.5 are the limits."""
-        self.assertEqual(self.words(dp2=5.0, ddp2=100.0, plain=10.0), (["met", "met"], "met"))
-        self.assertEqual(self.words(dp2=5.1, ddp2=100.0, plain=10.3), (["MISSED", "met"], "MISSED"))
-        self.assertEqual(self.words(dp2=4.9, apart=0.2, ddp2=100.0, plain=10.3), (["OPEN", "met"], "OPEN"))
-        self.assertEqual(self.words(dp2=5.1, apart=0.2, ddp2=100.0, plain=10.6), (["OPEN", "met"], "OPEN"))
-        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=100.0, plain=9.0), (["MISSED", "MISSED"], "MISSED"))
-        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=100.0, plain=10.3), (["MISSED", "OPEN"], "MISSED"))
-        lines, _ = limits.judge([self.cell(dp2=4.9, apart=0.2, ddp2=100.0, plain=10.3)])
-        self.assertEqual(lines[1].split(maxsplit=5), "interval, 96.9 %, n 6: 0.047 .. 0.051".split(maxsplit=5))
+        """The interval decides, not the median: 0.005 and 0.03 are the limits."""
+        self.assertEqual(self.words(dp2=5.0, ddp2=1000.0, plain=200.0), (["met", "met"], "met"))
+        self.assertEqual(self.words(dp2=5.1, ddp2=1000.0, plain=200.0), (["MISSED", "met"], "MISSED"))
+        self.assertEqual(self.words(dp2=4.9, apart=0.2, ddp2=1000.0, plain=200.0), (["OPEN", "met"], "OPEN"))
+        self.assertEqual(self.words(dp2=5.1, apart=0.2, ddp2=1000.0, plain=180.0), (["OPEN", "met"], "OPEN"))
+        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=1000.0, plain=100.0), (["MISSED", "MISSED"], "MISSED"))
+        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=1000.0, plain=174.0), (["MISSED", "OPEN"], "MISSED"))
+        lines, _ = limits.judge([self.cell(dp2=4.9, apart=0.2, ddp2=1000.0, plain=200.0)])
+        self.assertEqual(lines[1].split(maxsplit=5), "interval, 96.9 %, n 6: 0.0047 .. 0.0051".split(maxsplit=5))
 
     def test_without_an_interval_every_limit_is_open(self) -> None:
         for launches in (1, 5):
-            self.assertEqual(self.words(launches=launches, dp2=1.0, ddp2=100.0, plain=10.0),
+            self.assertEqual(self.words(launches=launches, dp2=0.1, ddp2=100.0, plain=10.0),
                              (["OPEN", "OPEN"], "OPEN"))
 
     def test_a_missing_number_never_meets(self) -> None:
@@ -150,9 +190,28 @@ class Limits(unittest.TestCase):
 
     def test_speed_up_is_the_other_way_round(self) -> None:
         limit = next(limit for limit in limits.LIMITS if limit.least is not None)
-        for values, word in (([1.8] * 6, "met"), ([1.79] * 6, "MISSED"), ([1.79, 1.81] * 3, "OPEN"),
-                             ([1.81] * 5, "OPEN")):
+        for values, word in (([0.97] * 6, "met"), ([0.96] * 6, "MISSED"), ([0.96, 0.98] * 3, "OPEN"),
+                             ([0.98] * 5, "OPEN")):
             self.assertEqual(limits.verdict(limit, figures.figure_of(values)), word)
+
+    def test_products_alone(self) -> None:
+        """Of the fastest PyTorch, on as many cores; and two devices against what they scale by."""
+        steps = {("lockstep", "dp", 1): 106, ("lockstep", "dp", 2): 54, ("pytorch", "products", 1): 100,
+                 ("pytorch", "products", 2): 50}
+        cell = {"workload": limits.MLP, "batch": 2048, "arms": [
+            {"program": key[0], "mode": key[1], "devices": key[2],
+             "launches": [{"round": at, "status": "ok", "step_ns": [ns]} for at in range(6)]}
+            for key, ns in steps.items()]}
+        text = "\n".join(limits.judge([cell])[0])
+        self.assertRegex(text, "met +1.060 <= 1.06 .* lockstep 1 / products alone 1")
+        self.assertRegex(text, "met +1.080 <= 1.08 .* lockstep 2 / products alone 2")
+        self.assertRegex(text, "met +0.981 >= 0.97 .* speed-up over that of products")
+        faster = copy.deepcopy(cell["arms"][3])
+        faster["torch"], faster["launches"] = "2", [{**one, "step_ns": [48]} for one in faster["launches"]]
+        cell["arms"].append(faster)
+        text = "\n".join(limits.judge([cell])[0])
+        self.assertRegex(text, "MISSED +1.125 <= 1.08 ")
+        self.assertRegex(text, "MISSED +0.942 >= 0.97 ")
 
     def test_open_is_no_pass_and_no_failure(self) -> None:
         self.assertEqual([compare.status_of(True, word) for word in ("met", "OPEN", "MISSED")], [0, 3, 1])
@@ -161,12 +220,12 @@ class Limits(unittest.TestCase):
     def test_outside_matrix_products(self) -> None:
         cell = {**example(), "workload": limits.MLP, "batch": 2048}
         lines, _ = limits.judge([cell])
-        self.assertIn("met       0.013 <= 0.05  mlp 4 x 1024, 2048: outside matrix products, 1 device",
+        self.assertIn("met      0.0125 <= 0.05  mlp 4 x 1024, 2048: outside matrix products, 1 device",
                       lines)
         bad = copy.deepcopy(cell)
         for launch in figures.arm_of(bad, *limits.DP1)["launches"]:
             del launch["outside_frac"]
-        self.assertEqual(sum("nothing" in line for line in limits.judge([bad])[0]), 1)
+        self.assertEqual(sum("nothing" in line and "outside" in line for line in limits.judge([bad])[0]), 1)
 
     def test_lines_fit(self) -> None:
         for limit in limits.LIMITS:
@@ -180,7 +239,7 @@ class Limits(unittest.TestCase):
             rows = re.findall(r'\{"([^"]+)", (\d+), "([^"]+)", ([0-9.]+)\},', file.read())
         drawn = {(workload, int(batch), name, float(most)) for workload, batch, name, most in rows}
         self.assertEqual(drawn, {(limit.workload, limit.batch, limit.what, limit.most) for limit in limits.LIMITS
-                                 if limit.under is not None and limit.under[0] == "pytorch"})
+                                 if limit.under in (limits.ANY2, limits.DDP2, limits.PLAIN1)})
 
 
 class Rules(unittest.TestCase):
@@ -211,9 +270,10 @@ class Rules(unittest.TestCase):
         """Bare products and lockstep's DDP are for chains of linear layers."""
         model, chain = (Workload("", name, [64, 10], name != "cnn", False, None, [], [])
                         for name in ("cnn", limits.MLP))
-        self.assertEqual({arm.mode for arm in arms_of(model, 2)}, {"dp", "ddp", "plain"})
-        self.assertNotIn(limits.RANKS2, arms_of(model, 2))
-        self.assertIn(limits.RANKS2, arms_of(chain, 2))
+        self.assertEqual({arm.mode for arm in arms_of(model, 2)},
+                         {"dp", "ddp", "ddp-default", "plain", "compiled"})
+        self.assertNotIn(Arm(*limits.RANKS2), arms_of(model, 2))
+        self.assertIn(Arm(*limits.RANKS2), arms_of(chain, 2))
         for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
             modes = [arm.mode for arm in arms_of(chain, devices, kind) if arm.program == "lockstep"]
             self.assertNotIn("ddp", modes)
@@ -221,21 +281,54 @@ class Rules(unittest.TestCase):
     def test_arms_of_processes(self) -> None:
         """Where lockstep's DDP is, and when asked for; launched, and the sweep's cell must say so."""
         chain, model = (Workload("", name, [64, 10], True, False, None, [], []) for name in (limits.MLP, "cnn"))
-        self.assertNotIn(limits.PROCESSES2, arms_of(chain, 2))
-        self.assertIn(limits.PROCESSES2, arms_of(chain, 2, "cpu", True))
-        self.assertNotIn(limits.PROCESSES2, arms_of(model, 2, "cpu", True))
+        processes = Arm(*limits.PROCESSES2)
+        self.assertNotIn(processes, arms_of(chain, 2))
+        self.assertIn(processes, arms_of(chain, 2, "cpu", True))
+        self.assertNotIn(processes, arms_of(model, 2, "cpu", True))
         plan = Plan("lockstep", "python3", 2, 1.0, (2, 9), 1, 60.0, {}, {}, {}, {}, launcher="start {n}")
-        for arm, words in ((Arm("lockstep", "processes", 2), ["--launcher", "start {n}", "--per-process", "1"]),
+        for arm, words in ((processes, ["--launcher", "start {n}", "--per-process", "1"]),
                            (Arm("lockstep", "ddp", 2), [])):
             command = lockstep_command(plan, Cell(limits.MLP, 256), arm, "f")
             self.assertEqual(command[command.index("--mode") + 1], "ddp")
             self.assertEqual(command[command.index("--out") + 2:], words)
 
     def test_every_arm_once(self) -> None:
+        tutorial = Workload("", "tutorial", [5, 2], True, False, None, [], [])
         for devices in (1, 2, 5):
-            arms = arms_of(Workload("", "tutorial", [5, 2], True, False, None, [], []), devices)
-            self.assertEqual(len(set(arms)), len(arms))
-            self.assertEqual(len(arms), 5 if devices == 1 else 7)
+            for torches in (1, 3):
+                arms = arms_of(tutorial, devices, torches=torches)
+                self.assertEqual(len(set(arms)), len(arms))
+                ours = len([arm for arm in arms if arm.program == "lockstep"])
+                self.assertEqual((ours, len(arms) - ours), (2, 5 * torches) if devices == 1 else (3, 6 * torches))
+        self.assertEqual({arm.torch for arm in arms_of(tutorial, 2, torches=3)}, {0, 1, 2})
+
+    def test_the_report_knows_every_arm(self) -> None:
+        source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", "peer_record.c")
+        with open(source, encoding="utf-8") as file:
+            known = re.findall(r'= \{"(lockstep|pytorch)", "([a-z-]+)"\}', file.read())
+        self.assertEqual(set(known), {(kind.program, kind.mode) for kind in KINDS})
+
+    def test_what_an_arm_needs(self) -> None:
+        compiled, plain = Arm("pytorch", "compiled", 1, 1), Arm("pytorch", "plain", 1, 1)
+        old, new = {"torch": "1.13.0", "lacks": ["torch.compile"]}, {"torch": "2.15.0", "lacks": []}
+        self.assertEqual(absence(compiled, [new, old], []), "PyTorch 1.13.0 has no torch.compile")
+        self.assertEqual(absence(compiled, [old, new], []), "")
+        self.assertEqual(absence(compiled, [old, new], ["torch.compile"]), "torch.compile was not asked for")
+        self.assertEqual(absence(plain, [old, old], ["torch.compile"]), "")
+
+    def test_what_a_process_says(self) -> None:
+        """Absent is no failure, and never without its reason; the rest are."""
+        for said, status, words in (("Absent: torch.compile: no g++", "absent", "torch.compile: no g++"),
+                                    ("Wrong: step 3: x", "wrong", "Wrong: step 3: x"),
+                                    ("KeyError: 'x'", "broken", "KeyError: 'x'")):
+            with self.assertRaises(Failed) as caught:
+                answer_of(1, json.dumps({"error": said}), "")
+            self.assertEqual((caught.exception.status, str(caught.exception)), (status, words))
+
+    def test_compiled_again_within_what_is_measured(self) -> None:
+        self.assertEqual(compilations_of([2, 3, 3, 3], 2), 3)
+        with self.assertRaisesRegex(Failed, "compiled 1 times within the measured steps"):
+            compilations_of([2, 3, 3, 4], 3)
 
     def test_warmup(self) -> None:
         self.assertEqual(warmup_of("cpu", 0.5), (5, 0.05))

@@ -546,22 +546,42 @@ class Peers:
         return next((a for a in cell["arms"] if (a["program"], a["mode"], a["devices"]) ==
                      (program, mode, k)), None)
 
+    # What PyTorch's arms do; the fastest of those is what lockstep is held against.
+    GROUPS = {"parallel": ("ddp", "ddp-default"), "plain": ("plain", "compiled"), "products": ("products",)}
+    WORDS = {"ddp": "PyTorch DDP over gloo, tuned, {} processes", "ddp-default": "PyTorch DDP over gloo, as it comes, {} processes",
+             "plain": "PyTorch plain, 1 process", "compiled": "PyTorch plain by torch.compile, 1 process"}
+
     @staticmethod
-    def ratio(above, under):
-        if not above or not under:
+    def step(arm):
+        return Value([median(l["step_ns"]) for l in arm["launches"] if l["status"] == "ok"]).middle
+
+    def choice(self, cell, groups, k):
+        """By group, of those that are not absent."""
+        return [[a for a in cell["arms"] if a["program"] == "pytorch" and "absent" not in a and
+                 a["mode"] in self.GROUPS[group] and a["devices"] == (1 if group == "plain" else k)]
+                for group in groups]
+
+    def fastest(self, cell, groups, k):
+        choice = self.choice(cell, groups, k)
+        return min(sum(choice, []), key=self.step) if all(choice) else None
+
+    @staticmethod
+    def ratio(above, under, *unit):
+        if not above or not under or not all(unit):
             return Value([])
         steps = [{l["round"]: median(l["step_ns"]) for l in a["launches"] if l["status"] == "ok"}
-                 for a in (above, under)]
-        return Value([steps[0][r] / steps[1][r] for r in steps[0] if r in steps[1]])
+                 for a in (above, under, *unit)]
+        return Value([steps[0][r] / steps[1][r] / (steps[2][r] / steps[3][r] if unit else 1)
+                      for r in steps[0] if all(r in of for of in steps)])
 
     def beside(self, p):
         cells = [c for c in self.file["cells"] if c["workload"] == p.key["workload"] and
-                 self.arm(c, "lockstep", p.mode, p.k) and self.arm(c, "pytorch", "ddp", p.k)]
+                 self.arm(c, "lockstep", p.mode, p.k) and self.choice(c, ["parallel"], p.k)[0]]
         if not cells:
             return "-"
         cell = max(cells, key=lambda c: (c["batch"] == p.rows, c["batch"]))
         value = self.ratio(self.arm(cell, "lockstep", p.mode, p.k),
-                           self.arm(cell, "pytorch", "ddp", p.k))
+                           self.fastest(cell, ["parallel", "plain"], p.k))
         return (ratio(value.middle) + " " + spread(value, ratio) +
                 (f", {cell['batch']}{NBSP}rows" if cell["batch"] != p.rows else ""))
 
@@ -574,7 +594,7 @@ class Peers:
                 outside = Value([median(1 - m / s for m, s in zip(l["matmul_ns"], l["step_ns"]))
                                  for l in good if l.get("matmul_ns")])
                 rows.append([None, time(step.middle), spread(step, time), share(outside.middle),
-                             str(len(good))])
+                             f"absent: {arm['absent']}" if "absent" in arm else str(len(good))])
         return rows
 
     def ratio_rows(self):
@@ -582,16 +602,23 @@ class Peers:
         for cell in self.file["cells"]:
             ours, one = (self.arm(cell, "lockstep", "dp", n) for n in (k, 1))
             ranks, bare = self.arm(cell, "lockstep", "ddp", k), self.arm(cell, "lockstep", "plain", 1)
-            ddp, plain = self.arm(cell, "pytorch", "ddp", k), self.arm(cell, "pytorch", "plain", 1)
-            steps = [Value([median(l["step_ns"]) for l in a["launches"]]).middle
-                     for a in (ddp, plain)]
-            faster = ddp if steps[0] < steps[1] else plain
-            for above, under in ([(ours, ddp), (ours, plain), (ours, faster)] +
-                                 ([(ranks, ddp)] if ranks else []) +
-                                 [(one, plain), (bare, plain), (one, ours), (plain, ddp)]):
-                value = self.ratio(above, under)
-                rows.append([None, ratio(value.middle), spread(value, ratio), str(value.n)])
+            sides = {"any": ["parallel", "plain"], "ddp": ["parallel"], "plain": ["plain"]}
+            under = {name: self.fastest(cell, groups, k) for name, groups in sides.items()}
+            several = {name: sum(map(len, self.choice(cell, groups, k))) > 1 for name, groups in sides.items()}
+            products = [self.fastest(cell, ["products"], n) for n in (k, 1)]
+            for above, name in ([(ours, "any"), (ours, "ddp"), (ours, "plain")] +
+                                ([(ranks, "ddp")] if ranks else []) + [(one, "plain"), (bare, "plain")]):
+                words = self.WORDS[under[name]["mode"]].format(k) if several[name] else "-"
+                rows.append(self.ratio_row(self.ratio(above, under[name]), words))
+            rest = [(one, ours), (under["plain"], under["ddp"])]
+            if all(products):
+                rest = [(ours, products[0]), (one, products[1]), *rest, products[::-1], (one, ours, *products[::-1])]
+            rows += [self.ratio_row(self.ratio(*sides), "-") for sides in rest]
         return rows
+
+    @staticmethod
+    def ratio_row(value, words):
+        return [None, ratio(value.middle), spread(value, ratio), str(value.n), words]
 
 
 # ---- strip ------------------------------------------------------------------------------------

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,17 +15,18 @@ import tempfile
 from typing import Any, NoReturn
 
 from . import devices, document, limits, printed
-from .launch import Arm, Cell, Plan, arms_of, launch
+from .arms import arms_of
+from .here import ROOT, Misuse, absence, cores_of, find_lockstep, look_around, look_for_gpus
+from .launch import Cell, Plan, launch
 from .workloads import Workload, peers, workload_of
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 PASSED, MISSED, MISUSE, OPEN, SKIPPED, INTERRUPTED = 0, 1, 2, 3, 77, 130
 DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
 CHAIN_BATCHES, MODEL_BATCHES = [256, 2048], [64, 512]
 QUICK_WORKLOAD = "mlp:64,64,64"
-# What PyTorch's documentation recommends for a model like this on CPUs. The environment makes glibc
-# keep freed memory, as the allocators that it recommends do: without it every step maps anew.
-SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "sgd": {}}
+# By mode. What PyTorch's documentation recommends for a model like this on CPUs. The environment makes
+# glibc keep freed memory, as the allocators that it recommends do: without it every step maps anew.
+SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "ddp-default": {}, "sgd": {}}
 ENVIRONMENT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184"}
 
 
@@ -35,10 +34,6 @@ ENVIRONMENT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184"}
 DDP_SETTINGS = {"gradient_as_bucket_view": bool, "static_graph": bool, "bucket_cap_mb": int,
                 "broadcast_buffers": bool, "find_unused_parameters": bool}
 BUSY = 0.5  # processes that run besides us
-
-
-class Misuse(Exception):
-    pass
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,8 +76,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="compare-pytorch", allow_abbrev=False, formatter_class=argparse.RawTextHelpFormatter,
         description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over\n"
-                    "gloo, and the plain program) on this machine, interleaved, every step checked,\n"
-                    "and prints ratios.",
+                    "gloo, tuned and as it comes, and the plain program, compiled and as it comes) on\n"
+                    "this machine, interleaved, every step checked, and prints ratios to the fastest.",
         epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed\n"
                "or a limit is missed; 2 misuse; 3 no limit is missed, but some are open: their\n"
                "intervals do not tell; 77 there is no PyTorch; 130 interrupted, what was measured is\n"
@@ -107,19 +102,22 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--timeout", metavar="S", type=number(1, 86400, float),
         help="a launch that takes longer is ended (default 300, or 60 and\nten times --seconds)")
     add("--ddp", metavar="NAME=V", type=ddp_setting, action="append", default=[],
-        help="a setting of DistributedDataParallel, can be repeated\n"
+        help="a setting of the tuned DistributedDataParallel, can be repeated\n"
              "(default: gradient_as_bucket_view=True static_graph=True)")
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
     add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the\n"
                                     "first python3 that has one)")
     add("--latest", action="store_true", help="the newest release of PyTorch, in an environment that\n"
                                                    "pip makes and keeps below ~/.cache; comes first")
+    add("--beside", metavar="P", action="append", default=[],
+        help="another Python, whose PyTorch of another version is measured in the\n"
+             "same rounds, can be repeated")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
         help="lines for each limit of the speed promised: met, OPEN or MISSED, by its\ninterval, which takes 6 rounds")
     add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
     add("--quick", action="store_true",
-        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
+        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s,\nand without torch.compile, which takes many seconds")
     options = parser.parse_args(arguments)
     if options.python or options.latest:
         raise Misuse(f"{'--python' if options.python else '--latest'} must be the first option")
@@ -130,6 +128,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options.launches = options.launches or (1 if quick else 6)
     options.seconds = options.seconds or (0.05 if quick else 1.0)
     options.steps = (2, 20) if quick else (10, 2000)
+    options.without = ["torch.compile"] if quick else []
     options.timeout = options.timeout or max(300.0, 60 + 10 * options.seconds)
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(10**9)
@@ -190,53 +189,6 @@ def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> lis
     return cells
 
 
-# ---- what is here ----------------------------------------------------------------------------
-
-def find_lockstep(path: str | None) -> str:
-    found = path or os.path.join(ROOT, "build/release/harness/lockstep")
-    if not (os.path.isfile(found) and os.access(found, os.X_OK)):
-        found = shutil.which(found if path else "lockstep") or ""
-    if not found:
-        raise Misuse(f"--lockstep: no program '{path}'" if path else
-                     "no lockstep: build it (scripts/build release), or name it with --lockstep")
-    return found
-
-
-def ask(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["nothing"]
-        raise Misuse(f"{' '.join(command[1:4])}: exit status {done.returncode}: {said[-1]}")
-    return done.stdout
-
-
-def cores_of(lockstep: str, kind: str, count: int) -> list[list[int]]:
-    """The processing units that lockstep binds each device's worker to."""
-    answer = json.loads(ask([lockstep, "devices", "--devices", devices.lockstep_devices(kind, count),
-                             "--format", "json"]))
-    found = []
-    for slot in answer["slots"]:
-        cores: list[int] = []
-        for part in filter(None, slot["cores"].split(",")):
-            first, _, last = part.partition("-")
-            cores += range(int(first), int(last or first) + 1)
-        found.append(cores)
-    return found
-
-
-def look_for_gpus(options: argparse.Namespace, lockstep: str) -> None:
-    """Both programs must see them. What was asked for and is not there is an error; none at all is
-    a reason to skip."""
-    count = devices.probe(sys.executable)["count"]
-    try:
-        ask([lockstep, "devices", "--devices", "cuda:all"])
-    except Misuse as error:
-        raise devices.NoGpu(str(error)) from None
-    if options.devices is not None and options.devices > count:
-        raise Misuse(f"--devices {options.devices}: PyTorch sees {count} GPU{'s' * (count > 1)}")
-    options.devices = options.devices or count
-
-
 def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, Workload]) -> Plan:
     if options.device == "cuda":
         look_for_gpus(options, lockstep)
@@ -249,28 +201,8 @@ def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, W
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
                 ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
-                workloads, options.device, options.processes)
+                workloads, options.device, options.processes, tuple(options.beside))
 
-
-def look_around(plan: Plan) -> tuple[dict, dict]:
-    """A small launch of each program: do they run at all, and what are they."""
-    small = workload_of(plan.lockstep, "tutorial")
-    short = plan._replace(seconds=0.001, steps=(2, 2), workloads={small.name: small})
-    cell, found = Cell(small.name, 2), []
-    asked = [Arm("lockstep", "dp", plan.devices), Arm("pytorch", "matmul", 1)]
-    if plan.launcher:
-        asked.append(Arm("lockstep", "processes", plan.devices))
-    for arm in asked:
-        one = launch(short, cell, arm, "")
-        if one["status"] != "ok":
-            raise Misuse(f"{arm.program} {'over processes ' if arm.mode == 'processes' else ''}"
-                         f"does not run here: {one['reason']}")
-        found.append(one)
-    header, about = found[0]["header"], found[1]["about"]
-    if about["blas"] == "":
-        raise Misuse("PyTorch would multiply with the reference BLAS, which is no comparison: "
-                     "install libopenblas0-pthread")
-    return header, about
 
 
 # ---- the rounds ------------------------------------------------------------------------------
@@ -278,12 +210,13 @@ def look_around(plan: Plan) -> tuple[dict, dict]:
 class Run:
     """The rounds, and the record of them."""
 
-    def __init__(self, plan: Plan, cells: list[Cell], launches: int, out: str):
+    def __init__(self, plan: Plan, cells: list[Cell], launches: int, without: list[str], out: str):
         self.plan, self.cells, self.launches, self.out = plan, cells, launches, out
-        self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind, bool(plan.launcher))
-                     for cell in cells]
-        header, about = look_around(plan)
-        self.document = document.new(plan, cells, launches, header, about)
+        self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind, bool(plan.launcher),
+                             len(plan.pythons())) for cell in cells]
+        header, abouts = look_around(plan)
+        self.document = document.new(plan, cells, [[(arm, absence(arm, abouts, without)) for arm in arms]
+                                                   for arms in self.arms], launches, header, abouts)
         self.order = random.Random(plan.seed)
         self.done = 0
         document.save(out, self.document)
@@ -291,6 +224,7 @@ class Run:
     def all_rounds(self, folder: str) -> None:
         from . import reference  # numpy is not needed to say what is wrong with an option
 
+        self.plan = self.plan._replace(compiled=f"{folder}/compiled")
         references = []
         for number, cell in enumerate(self.cells):
             references.append(f"{folder}/{number}.npz")
@@ -309,14 +243,20 @@ class Run:
         arms, of = self.arms[cell], self.cells[cell]
         all_of_them = self.launches * sum(map(len, self.arms))
         for at in self.order.sample(range(len(arms)), len(arms)):
-            arm = arms[at]
+            arm, entry = arms[at], self.document["cells"][cell]["arms"][at]
+            if "absent" in entry:
+                continue
             progress(f"{self.done + 1}/{all_of_them}  round {number + 1}/{self.launches}  "
                      f"{of.workload[:24]} {of.batch}  {arm.program} {arm.mode} {arm.devices}")
             found = launch(self.plan, of, arm, expected)
             found.pop("header", None)
             found.pop("about", None)
-            self.document["cells"][cell]["arms"][at]["launches"].append(
-                {"round": number, "order": self.done, **found})
+            if found["status"] == "absent" and not entry["launches"]:
+                entry["absent"] = found["reason"]
+                continue
+            if found["status"] == "absent":  # it was here
+                found["status"] = "broken"
+            entry["launches"].append({"round": number, "order": self.done, **found})
             self.done += 1
 
 
@@ -338,7 +278,8 @@ def status_of(good: bool, word: str) -> int:
 
 def print_all(run: Run, with_limits: bool) -> int:
     made, good = run.document, True
-    print(f"lockstep {made['versions']['lockstep']} and PyTorch {made['versions']['torch']}, "
+    torches = [one["torch"] for one in (made["versions"], *made["versions"]["beside"])]
+    print(f"lockstep {made['versions']['lockstep']} and PyTorch {' and '.join(torches)}, "
           f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}")
     print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
           f"at the start, {made['machine']['load_end'][0]:.1f} at the end")
@@ -386,7 +327,7 @@ def main(arguments: list[str]) -> int:
         if os.path.exists(out):
             raise Misuse(f"--out: '{out}' is there already")
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
-        run = Run(plan, cells, options.launches, out)
+        run = Run(plan, cells, options.launches, options.without, out)
     except devices.NoGpu as error:
         complain(f"no GPU for this comparison: {error}")
         return SKIPPED

@@ -1,4 +1,4 @@
-"""document.py: the record of a comparison, lockstep/peer/1.0 (results/README.md has the fields).
+"""document.py: the record of a comparison, lockstep/peer/1.1 (results/README.md has the fields).
 
 Written anew after every cell of every round, under another name first: whatever happens, the file
 is whole and has all that was measured until then.
@@ -11,7 +11,8 @@ import os
 import tempfile
 from typing import Any
 
-from .launch import Cell, Plan, arms_of
+from .arms import Arm
+from .launch import Cell, Plan
 from .steady import rule_of
 
 MACHINE = ("machine_class", "machine_instance", "node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
@@ -22,10 +23,26 @@ GPU_STEP_TIME = ("from when all GPUs are idle until all are idle again, by the h
                  "see its records")
 
 
-def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict) -> dict[str, Any]:
+def versions_of(about: dict) -> dict[str, str]:
+    return {"python": about["python"], "torch": about["torch"], "torch_blas": about["blas"],
+            "gloo": about["gloo"], "torch_build": about["build"]}
+
+
+def arm_entry(arm: Arm, abouts: list[dict], absent: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"program": arm.program, "mode": arm.mode, "devices": arm.devices}
+    if arm.program == "pytorch":
+        found["torch"] = abouts[arm.torch]["torch"]
+    if absent:
+        found["absent"] = absent
+    return {**found, "launches": []}
+
+
+def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launches: int, header: dict,
+        abouts: list[dict]) -> dict[str, Any]:
+    """arms: of each cell, and why they are absent."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
-        "schema": "lockstep/peer/1.0",
+        "schema": "lockstep/peer/1.1",
         "created_utc": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "git_sha": header["git_sha"], "git_dirty": header["git_dirty"],
         "seed": str(plan.seed),
@@ -40,19 +57,15 @@ def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict)
                     "load_end": None},
         "versions": {"lockstep": header["program_version"], "lockstep_blas": header["blas"],
                      "compiler": header["compiler"], "build_type": header["build_type"],
-                     "python": about["python"], "torch": about["torch"], "torch_blas": about["blas"],
-                     "gloo": about["gloo"], "torch_build": about["build"]},
+                     **versions_of(abouts[0]), "beside": [versions_of(about) for about in abouts[1:]]},
         "device": plan.kind,
         "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": rule_of(plan.warmup()),
                      "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]), "launcher": plan.launcher,
                      "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
         "cells": [{"workload": cell.workload, "batch": cell.batch,
-                   "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,
-                             "launches": []}
-                            for arm in arms_of(plan.workloads[cell.workload], plan.devices, plan.kind,
-                                             bool(plan.launcher))]}
-                  for cell in cells],
+                   "arms": [arm_entry(arm, abouts, absent) for arm, absent in arms[number]]}
+                  for number, cell in enumerate(cells)],
     }
 
 

@@ -6,7 +6,9 @@ round, because the arms of a round ran one after the other. harness/report/peer_
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple, Tuple
+
+from .arms import FASTEST, GROUPS, PARALLEL, PLAIN, PRODUCTS, kind_of
 
 LEVEL = 0.95
 
@@ -52,13 +54,30 @@ def figure_of(values: list[float]) -> Figure:
 
 
 def arm_of(cell: dict, program: str, mode: str, devices: int) -> dict | None:
-    """In mode `faster` that of PyTorch's two programs whose step is shorter."""
-    if mode == "faster":
-        return faster_of(cell, devices)
+    """The mode may be a group of PyTorch's arms: then its fastest."""
+    if mode in GROUPS:
+        return fastest_of(cell, mode, devices)
     for arm in cell["arms"]:
         if (arm["program"], arm["mode"], arm["devices"]) == (program, mode, devices):
             return arm
     return None
+
+
+def members_of(cell: dict, group: str, devices: int) -> list[dict]:
+    """Those of a group that are there; the plain programs have one device."""
+    count = 1 if group == PLAIN else devices
+    return [arm for arm in cell["arms"] if kind_of(arm["program"], arm["mode"]).group == group
+            and arm["devices"] == count and not arm.get("absent")]
+
+
+def fastest_of(cell: dict, group: str, devices: int) -> dict | None:
+    """By the median step over all launches. Nothing where one of them has no number, or a part of the
+    group has no arm: then nobody knows."""
+    parts = [members_of(cell, part, devices) for part in GROUPS[group]]
+    arms = [arm for part in parts for arm in part]
+    if not all(parts) or not all(math.isfinite(time_figure(arm).value) for arm in arms):
+        return None
+    return min(arms, key=lambda arm: time_figure(arm).value)
 
 
 def is_wrong(arm: dict) -> bool:
@@ -88,41 +107,71 @@ def outside_figure(arm: dict | None) -> Figure:
     return figure_of(list(by_round(arm, outside_of).values()))
 
 
-def faster_of(cell: dict, devices: int) -> dict | None:
-    """Nothing where one of the two has no number: then nobody knows."""
-    parallel, plain = (arm_of(cell, "pytorch", *key) for key in ((parallel_of(cell), devices), ("plain", 1)))
-    steps = [time_figure(arm).value for arm in (parallel, plain)]
-    if not all(math.isfinite(step) for step in steps):
-        return None
-    return parallel if steps[0] < steps[1] else plain
-
-
-def ratio_figure(above: dict | None, under: dict | None) -> Figure:
-    a, b = by_round(above, step_of), by_round(under, step_of)
-    return figure_of([a[number] / b[number] for number in sorted(a) if number in b])
+def ratio_figure(above: dict | None, under: dict | None, *against: dict | None) -> Figure:
+    """Paired by round; in units of the ratio of two others, if they are named."""
+    sides = [by_round(arm, step_of) for arm in (above, under, *against)]
+    rounds = [number for number in sorted(sides[0]) if all(number in side for side in sides)]
+    quotients = [[a[number] / b[number] for number in rounds] for a, b in zip(sides[::2], sides[1::2])]
+    return figure_of([math.prod([first, *(1 / other for other in others)]) for first, *others in zip(*quotients)])
 
 
 def parallel_of(cell: dict) -> str:
-    """The mode of PyTorch's parallel program: dp on GPUs."""
-    return "dp" if any((arm["program"], arm["mode"]) == ("pytorch", "dp") for arm in cell["arms"]) else "ddp"
+    """What PyTorch's parallel program is: DP on GPUs."""
+    return "DP" if any((arm["program"], arm["mode"]) == ("pytorch", "dp") for arm in cell["arms"]) else "DDP"
 
 
-def ratios_of(devices: int, parallel: str = "ddp") -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
-    """Name, what is above the line, what is under it. For the last two more is better."""
-    ours, ddp = ("lockstep", "dp", devices), ("pytorch", parallel, devices)
-    name = parallel.upper()
-    one, plain, bare = ("lockstep", "dp", 1), ("pytorch", "plain", 1), ("lockstep", "plain", 1)
-    faster = ("pytorch", "faster", devices)
-    found = [(f"lockstep {devices} / PyTorch {name} {devices}", ours, ddp),
-             (f"lockstep {devices} / PyTorch plain", ours, plain),
-             (f"lockstep {devices} / PyTorch's faster", ours, faster),
-             (f"lockstep DDP {devices} / PyTorch {name} {devices}", ("lockstep", "ddp", devices), ddp),
-             (f"lockstep MPI {devices} / PyTorch {name} {devices}", ("lockstep", "processes", devices), ddp),
-             (f"lockstep MPI {devices} / lockstep DDP {devices}", ("lockstep", "processes", devices),
-              ("lockstep", "ddp", devices)),
-             ("lockstep 1 / PyTorch plain", one, plain),
-             ("lockstep plain / PyTorch plain", bare, plain),
-             (f"speed-up: lockstep 1 / lockstep {devices}", one, ours),
-             (f"speed-up: PyTorch plain / {name} {devices}", plain, ddp)]
-    return [ratio for ratio in found if ratio[1] != ratio[2]
-            and not (devices == 1 and ratio[0] == "lockstep 1 / PyTorch plain")]
+Key = Tuple[str, str, int]
+
+
+class Ratio(NamedTuple):
+    name: str
+    above: Key
+    under: Key
+    against: tuple[Key, ...] = ()  # the two of the ratio that is the unit of this one
+
+
+def speed_ups(devices: int, parallel: str) -> list[Ratio]:
+    """More is better."""
+    one, ours = ("lockstep", "dp", 1), ("lockstep", "dp", devices)
+    alone = ("pytorch", PRODUCTS, 1), ("pytorch", PRODUCTS, devices)
+    return [Ratio(f"speed-up: lockstep 1 / lockstep {devices}", one, ours),
+            Ratio(f"speed-up: PyTorch plain / {parallel} {devices}", ("pytorch", PLAIN, 1),
+                  ("pytorch", PARALLEL, devices)),
+            Ratio("speed-up: products alone", *alone),
+            Ratio("speed-up: lockstep's over products'", one, ours, alone)] if devices > 1 else []
+
+
+def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
+    """Less is better, but for the speed-ups."""
+    ours, one, bare = ("lockstep", "dp", devices), ("lockstep", "dp", 1), ("lockstep", "plain", 1)
+    ranks, processes = ("lockstep", "ddp", devices), ("lockstep", "processes", devices)
+    ddp, plain = ("pytorch", PARALLEL, devices), ("pytorch", PLAIN, 1)
+    name = f"{parallel} {devices}"
+    found = [Ratio(f"lockstep {devices} / PyTorch's fastest", ours, ("pytorch", FASTEST, devices)),
+             Ratio(f"lockstep {devices} / PyTorch {name}", ours, ddp),
+             Ratio(f"lockstep {devices} / PyTorch plain", ours, plain),
+             Ratio(f"lockstep DDP {devices} / PyTorch {name}", ranks, ddp),
+             Ratio(f"lockstep MPI {devices} / PyTorch {name}", processes, ddp),
+             Ratio(f"lockstep MPI {devices} / lockstep DDP {devices}", processes, ranks),
+             Ratio("lockstep 1 / PyTorch plain", one, plain),
+             Ratio("lockstep plain / PyTorch plain", bare, plain),
+             Ratio(f"lockstep {devices} / products alone {devices}", ours, ("pytorch", PRODUCTS, devices)),
+             Ratio("lockstep 1 / products alone 1", one, ("pytorch", PRODUCTS, 1))]
+    first = {(ratio.above, ratio.under): ratio for ratio in reversed(found)}  # on one device some are the same
+    return [ratio for ratio in found if first[ratio.above, ratio.under] is ratio] + speed_ups(devices, parallel)
+
+
+def is_optional(key: Key) -> bool:
+    """Not of every workload, or not asked for: no row says that it is missing."""
+    return key[1] in ("ddp", "processes", PRODUCTS)
+
+
+def ratio_rows(cell: dict, devices: int) -> list[tuple[Ratio, Figure]]:
+    """Of this cell."""
+    modes = {(arm["program"], kind_of(arm["program"], arm["mode"]).group or arm["mode"]) for arm in cell["arms"]}
+    rows = []
+    for ratio in ratios_of(devices, parallel_of(cell)):
+        keys = (ratio.above, ratio.under, *ratio.against)
+        if all(key[:2] in modes for key in keys if is_optional(key)):
+            rows.append((ratio, ratio_figure(*(arm_of(cell, *key) for key in keys))))
+    return rows

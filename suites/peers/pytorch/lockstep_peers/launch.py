@@ -13,6 +13,7 @@ import tempfile
 import time
 from typing import Any, NamedTuple
 
+from .arms import Arm, kind_of
 from .devices import lockstep_devices
 from .steady import warmup_of
 from .workloads import Workload
@@ -22,14 +23,6 @@ WORKER = [START, "worker"]
 WARMUP_OR_BAD = 1 | 16  # flags of a sample in a record of lockstep sweep
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
               "GLOO_SOCKET_IFNAME": "lo"}
-
-
-class Arm(NamedTuple):
-    """Something that is measured: a program in a mode, on so many devices."""
-
-    program: str  # lockstep, pytorch
-    mode: str  # dp, ddp, processes (ddp, a process for each rank), plain, matmul
-    devices: int
 
 
 class Cell(NamedTuple):
@@ -55,10 +48,16 @@ class Plan(NamedTuple):
     workloads: dict[str, Workload]  # by name
     kind: str = "cpu"  # or cuda
     launcher: str = ""  # starts lockstep's processes; "": there is no such arm
+    beside: tuple[str, ...] = ()  # other Pythons, each with a PyTorch of its own
+    compiled: str = ""  # where torch.compile keeps what it made
 
     def warmup(self) -> tuple[int, float]:
         """Steps and seconds, the same for both programs."""
         return warmup_of(self.kind, self.seconds)
+
+    def pythons(self) -> tuple[str, ...]:
+        """By Arm.torch."""
+        return self.python, *self.beside
 
     def oversubscribed(self) -> bool:
         """Ranks share cores; then spinning only keeps others from running. GPUs are never shared."""
@@ -68,26 +67,12 @@ class Plan(NamedTuple):
 
 
 class Failed(Exception):
-    """`wrong`: it ran and left wrong numbers; else it could not be run to its end."""
+    """`status` is wrong: it ran and left wrong numbers; broken: it could not be run to its end; or
+    absent: it needs what is not here."""
 
-    def __init__(self, reason: str, wrong: bool = False):
+    def __init__(self, reason: str, status: str = "broken"):
         super().__init__(" ".join(reason.split())[:200])
-        self.wrong = wrong
-
-
-def arms_of(workload: Workload, devices: int, kind: str = "cpu", processes: bool = False) -> list[Arm]:
-    """PyTorch's parallel program: processes on cores, DataParallel on GPUs. Chains of linear layers
-    alone have the bare products, and lockstep's DistributedDataParallel where its mean is exact."""
-    parallel = "dp" if kind == "cuda" else "ddp"
-    single, ranks, products = [], [], []
-    if devices > 1:
-        single = [Arm("lockstep", "dp", 1)]
-    if workload.name.startswith("mlp:") and kind == "cpu" and devices > 1 and devices & (devices - 1) == 0:
-        ranks = [Arm("lockstep", mode, devices) for mode in ("ddp", "processes")[:1 + processes]]
-    if workload.chain:
-        products = [Arm("pytorch", "matmul", n) for n in sorted({devices, 1}, reverse=True)]
-    return [Arm("lockstep", "dp", devices), *single, *ranks, Arm("lockstep", "plain", 1),
-            Arm("pytorch", parallel, devices), Arm("pytorch", "plain", 1), *products]
+        self.status = status
 
 
 def run_together(commands: list[list[str]], timeout: float, folder: str,
@@ -169,9 +154,10 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
         raise Failed(f"lockstep sweep: exit status {status}: {words}")
     header, record = read_sweep(out)
     if record["status"] != "ok" or not record["validated"]:
-        raise Failed(record["reason"] or record["status"], record["status"] == "failed")
+        raise Failed(record["reason"] or record["status"],
+                     "wrong" if record["status"] == "failed" else "broken")
     if header["source"] != "measured":
-        raise Failed(f"the sweep's records are {header['source']}, not measured", True)
+        raise Failed(f"the sweep's records are {header['source']}, not measured", "wrong")
     key = record["cell"]
     if (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"]) != (
             cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes")):
@@ -191,16 +177,21 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
 
 # ---- PyTorch ---------------------------------------------------------------------------------
 
+def ranks_of(arm: Arm) -> int:
+    return arm.devices if kind_of(arm.program, arm.mode).ranks else 1
+
+
 def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
                     reference: str) -> list[str]:
-    ranks = arm.devices if arm.mode == "ddp" else 1
+    ranks = ranks_of(arm)
     cores = plan.cores[ranks] if plan.kind == "cpu" else [[]]
-    job = {"mode": arm.mode, "workload": plan.workloads[cell.workload].text, "rows": cell.batch, "seed": plan.seed,
-           "devices": arm.devices, "kind": plan.kind, "rank": rank, "cores": cores[rank], "reference": reference,
+    job = {"around": kind_of(arm.program, arm.mode).around, "workload": plan.workloads[cell.workload].text,
+           "rows": cell.batch, "seed": plan.seed, "devices": arm.devices, "kind": plan.kind, "rank": rank,
+           "ranks": ranks, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
-           "steps": plan.steps, "warmup": plan.warmup(), "settings": plan.settings,
-           "spin": not plan.oversubscribed()}
-    return [plan.python, "-B", *WORKER, json.dumps(job)]
+           "steps": plan.steps, "warmup": plan.warmup(), "sgd": plan.settings["sgd"],
+           "ddp": plan.settings.get(arm.mode, {}), "spin": not plan.oversubscribed()}
+    return [plan.pythons()[arm.torch], "-B", *WORKER, json.dumps(job)]
 
 
 def answer_of(status: int, out: str, words: str) -> dict[str, Any]:
@@ -209,7 +200,9 @@ def answer_of(status: int, out: str, words: str) -> dict[str, Any]:
     except ValueError:
         raise Failed(f"a PyTorch process ended with status {status}: {words}") from None
     if "error" in answer:
-        raise Failed(answer["error"], answer["error"].startswith("Wrong"))
+        name, _, words = answer["error"].partition(": ")
+        raise Failed(words if name == "Absent" else answer["error"],
+                     {"Wrong": "wrong", "Absent": "absent"}.get(name, "broken"))
     return answer
 
 
@@ -219,27 +212,39 @@ def blame(ended: tuple[int, str, str]) -> int:
     return 0 if '"error"' in out else 3 if out else 2 if status == -signal.SIGKILL else 1
 
 
+def compilations_of(compiled: list[int], warmup: int) -> int:
+    """All of a launch, of their number before each step was checked: none in those that are measured."""
+    within = compiled[-1] - compiled[warmup - 1]
+    if within > 0:
+        raise Failed(f"torch.compile compiled {within} times within the measured steps")
+    return compiled[-1]
+
+
 def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str) -> dict[str, Any]:
-    ranks = arm.devices if arm.mode == "ddp" else 1
-    commands = [pytorch_command(plan, cell, arm, rank, folder, reference) for rank in range(ranks)]
-    threads = ONE_THREAD if plan.kind == "cpu" else {}
-    ended = run_together(commands, plan.timeout, folder, {**threads, **plan.environment})
+    commands = [pytorch_command(plan, cell, arm, rank, folder, reference) for rank in range(ranks_of(arm))]
+    # What is compiled is kept for the rounds that follow, and by no process beside the measured one.
+    environment = {**(ONE_THREAD if plan.kind == "cpu" else {}), **plan.environment,
+                   "TORCHINDUCTOR_CACHE_DIR": plan.compiled or folder, "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    ended = run_together(commands, plan.timeout, folder, environment)
     ended.sort(key=blame)
     answers = [answer_of(*one) for one in ended]
     first = next(answer for answer in answers if "warmup" in answer)
     steps = len(first["starts"])
     if any(len(answer["starts"]) != steps or answer["steps_checked"] != steps or
            answer["values_checked"] <= 0 for answer in answers):
-        raise Failed("not every rank ran and checked every step", wrong=True)
+        raise Failed("not every rank ran and checked every step", "wrong")
     times = [max(a["ends"][i] for a in answers) - max(a["starts"][i] for a in answers)
              for i in range(steps)]
-    return {"step_ns": times[first["warmup"]:], "warmup_steps": first["warmup"],
-            "steps_checked": steps, "about": first["about"],
-            "values_checked": sum(answer["values_checked"] for answer in answers)}
+    found = {"step_ns": times[first["warmup"]:], "warmup_steps": first["warmup"],
+             "steps_checked": steps, "about": first["about"],
+             "values_checked": sum(answer["values_checked"] for answer in answers)}
+    if first["compiled"]:
+        found["compilations"] = compilations_of(first["compiled"], first["warmup"])
+    return found
 
 
 def launch(plan: Plan, cell: Cell, arm: Arm, reference: str) -> dict[str, Any]:
-    """`status` is ok, wrong (left wrong numbers) or broken; then what was measured, or the reason."""
+    """`status` is ok, or that of Failed; then what was measured, or the reason."""
     with tempfile.TemporaryDirectory(prefix="lockstep-peer-") as folder:
         try:
             found = (launch_lockstep(plan, cell, arm, folder) if arm.program == "lockstep"
@@ -248,6 +253,6 @@ def launch(plan: Plan, cell: Cell, arm: Arm, reference: str) -> dict[str, Any]:
                 raise Failed("a step without a time")
             return {"status": "ok", **found}
         except Failed as failure:
-            return {"status": "wrong" if failure.wrong else "broken", "reason": str(failure)}
+            return {"status": failure.status, "reason": str(failure)}
         except (OSError, ValueError, KeyError, StopIteration) as error:
             return {"status": "broken", "reason": f"{type(error).__name__}: {error}"[:200]}

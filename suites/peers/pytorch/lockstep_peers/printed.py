@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 
-from .figures import (Figure, arm_of, is_wrong, outside_figure, parallel_of, ratio_figure, ratios_of,
+from .arms import FASTEST, GROUPS, PARALLEL, PLAIN, PRODUCTS, words_of
+from .figures import (Figure, fastest_of, is_wrong, members_of, outside_figure, parallel_of, ratio_rows,
                      time_figure)
 
+WIDE = 44  # the longest name of an arm
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 
 
@@ -24,7 +27,9 @@ def time_text(ns: float) -> str:
 
 
 def ratio_text(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) and value < 9.9995 else digits(value)
+    if not math.isfinite(value) or value >= 9.9995:
+        return digits(value)
+    return f"{value:.{3 if value >= 0.09995 else 4}f}"
 
 
 def spread_text(figure: Figure, text) -> str:
@@ -46,56 +51,70 @@ def spread_name(figures: list[Figure]) -> str:
     return f"range, n {least.n}"
 
 
-def arm_text(arm: dict, rows: int) -> str:
-    n = arm["devices"]
-    many = f"{n} device{'s' if n > 1 else ''}"
-    words = {("lockstep", "dp"): f"lockstep DataParallel, {many}",
-             ("lockstep", "ddp"): f"lockstep DDP, {many}",
-             ("lockstep", "processes"): f"lockstep DDP, MPI, {n} process{'es' if n > 1 else ''}",
-             ("lockstep", "plain"): "lockstep plain, 1 device",
-             ("pytorch", "ddp"): f"PyTorch DDP, gloo, {n} process{'es' if n > 1 else ''}",
-             ("pytorch", "dp"): f"PyTorch DataParallel, {n} GPU{'s' if n > 1 else ''}",
-             ("pytorch", "plain"): "PyTorch plain, 1 process",
-             ("pytorch", "matmul"): f"  torch.mm alone, {-(-rows // n)} rows"}
-    return words[arm["program"], arm["mode"]]
+def arm_text(arm: dict, rows: int, several: bool = False) -> str:
+    """With the version where there are several."""
+    of = arm.get("torch", "").partition("+")[0] if several else ""
+    return words_of(arm["program"], arm["mode"], arm["devices"], rows, of)
+
+
+def several_versions(cell: dict) -> bool:
+    return len({arm["torch"] for arm in cell["arms"] if "torch" in arm}) > 1
+
+
+def note_of(arm: dict) -> str:
+    if "absent" in arm:
+        return f"absent: {arm['absent']}"
+    if is_wrong(arm):
+        return "WRONG NUMBERS: not reported"
+    bad = sum(launch["status"] != "ok" for launch in arm["launches"])
+    return f"{bad} of {len(arm['launches'])} FAILED" if bad else ""
 
 
 def arm_lines(cell: dict) -> list[str]:
-    arms = sorted(cell["arms"], key=lambda arm: (arm["mode"] == "matmul", arm["program"],
-                                                 arm["mode"] == "plain", -arm["devices"]))
+    rows, several = cell["batch"], several_versions(cell)
+    arms = sorted(cell["arms"], key=lambda arm: arm["mode"] in ("matmul", "products"))
     figures = {id(arm): time_figure(arm) for arm in arms}
-    lines = [f"  {'median step of a launch':34}{'median':>10}   {spread_name(list(figures.values()))}"]
+    lines = [f"  {'median step of a launch':{WIDE}}{'median':>10}   {spread_name(list(figures.values()))}"]
     for arm in arms:
         figure = figures[id(arm)]
-        bad = sum(launch["status"] != "ok" for launch in arm["launches"])
-        note = f"  {bad} of {len(arm['launches'])} FAILED" if bad else ""
-        if is_wrong(arm):
-            note = "  WRONG NUMBERS: not reported"
-        lines.append(f"  {arm_text(arm, cell['batch']):34}{time_text(figure.value):>10}   "
-                     f"{spread_text(figure, time_text)}{note}")
+        lines.append(f"  {arm_text(arm, rows, several):{WIDE}}{time_text(figure.value):>10}   "
+                     f"{spread_text(figure, time_text)}".rstrip())
+        lines += textwrap.wrap(note_of(arm), 78, initial_indent=" " * 6, subsequent_indent=" " * 6)
         if math.isfinite(outside := outside_figure(arm).value):
-            lines.append(f"  {'  of it outside matrix products':34}{100 * outside:8.1f} %")
+            lines.append(f"  {'  of it outside matrix products':{WIDE}}{100 * outside:8.1f} %")
     return lines
 
 
 def ratio_lines(cell: dict, devices: int) -> list[str]:
-    rows = [(name, ratio_figure(arm_of(cell, *above), arm_of(cell, *under)))
-            for name, above, under in ratios_of(devices, parallel_of(cell))
-            if above[1] not in ("ddp", "processes") or arm_of(cell, *above)]
-    lines = [f"  {'ratio of steps, paired by round':34}{'median':>10}   "
+    rows = ratio_rows(cell, devices)
+    lines = [f"  {'ratio of steps, paired by round':{WIDE}}{'median':>10}   "
              f"{spread_name([figure for _, figure in rows])}"]
-    for name, figure in rows:
-        lines.append(f"  {name:34}{ratio_text(figure.value):>10}   {spread_text(figure, ratio_text)}")
+    for ratio, figure in rows:
+        lines.append(f"  {ratio.name:{WIDE}}{ratio_text(figure.value):>10}   {spread_text(figure, ratio_text)}")
+    return lines
+
+
+def fastest_lines(cell: dict, devices: int) -> list[str]:
+    """Which arms PyTorch's were, where there was a choice."""
+    parallel, lines = parallel_of(cell), []
+    for name, group, count in (("PyTorch's fastest", FASTEST, devices), (f"PyTorch {parallel} {devices}", PARALLEL, devices),
+                               ("PyTorch plain", PLAIN, 1), (f"products alone {devices}", PRODUCTS, devices),
+                               ("products alone 1", PRODUCTS, 1)):
+        choice = [arm for part in GROUPS[group] for arm in members_of(cell, part, count)]
+        arm = fastest_of(cell, group, count)
+        if len(choice) > 1 and arm:
+            lines.append(f"  {name} is {arm_text(arm, cell['batch'], several_versions(cell)).strip()}")
     return lines
 
 
 def reasons(cell: dict) -> list[str]:
-    return [f"  {arm_text(arm, cell['batch']).strip()}, round {launch['round']}: {launch['reason']}"
+    several = several_versions(cell)
+    return [f"  {arm_text(arm, cell['batch'], several).strip()}, round {launch['round']}: {launch['reason']}"
             for arm in cell["arms"] for launch in arm["launches"] if launch["status"] != "ok"]
 
 
 def cell_lines(cell: dict, devices: int) -> list[str]:
     lines = [f"{cell['workload'][:60]}, batch {cell['batch']}"]
-    lines += arm_lines(cell) + [""] + ratio_lines(cell, devices)
+    lines += arm_lines(cell) + [""] + ratio_lines(cell, devices) + fastest_lines(cell, devices)
     failed = reasons(cell)
     return lines + ([""] + failed if failed else [])

@@ -25,14 +25,19 @@ class Wrong(Exception):
     """A step left something else than it must."""
 
 
-class Lstm(nn.LSTM):
+class Absent(Exception):
+    """What the arm needs is not here."""
+
+
+class Lstm(nn.Module):
     """The last step's states."""
 
     def __init__(self, features: int, hidden: int) -> None:
-        super().__init__(features, hidden, batch_first=True)
+        super().__init__()
+        self.lstm = nn.LSTM(features, hidden, batch_first=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return super().forward(x)[0][:, -1]
+        return self.lstm(x)[0][:, -1]
 
 
 class Residual(nn.Module):
@@ -69,8 +74,43 @@ def gamma(n: float) -> float:
 
 
 def wrap(model: nn.Module, settings: dict[str, Any]) -> nn.Module:
-    """The wrapper as a user would tune it for a static model on CPUs."""
     return DistributedDataParallel(model, **settings)
+
+
+def in_ranks(model: nn.Module, job: dict) -> nn.Module:
+    dist.init_process_group("gloo", init_method=f"file://{job['store']}", rank=job["rank"],
+                            world_size=job["ranks"], timeout=datetime.timedelta(seconds=60))
+    return wrap(model, job["ddp"])
+
+
+def on_gpus(model: nn.Module, job: dict) -> nn.Module:
+    return nn.DataParallel(model, device_ids=list(range(job["devices"])))
+
+
+def compiled(model: nn.Module, job: dict) -> nn.Module:
+    try:
+        return torch.compile(model)
+    except Exception as error:
+        raise Absent(f"torch.compile: {reason_of(error)}") from error
+
+
+def reason_of(error: BaseException) -> str:
+    """PyTorch wraps what went wrong in words of its own, and ends with advice."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no words'}"
+
+
+# By arms.Kind.around.
+AROUND = {"": lambda model, job: model, "ddp": in_ranks, "dp": on_gpus, "compile": compiled}
+
+
+def compilations() -> int:
+    """Of this process until now: pieces of Python that torch.compile took on."""
+    from torch._dynamo.utils import counters
+
+    return counters["frames"]["total"]
 
 
 def bits(tensor: torch.Tensor) -> torch.Tensor:
@@ -109,8 +149,8 @@ class Expected:
 class Training:
     """One rank of DistributedDataParallel, DataParallel on GPUs, or the plain program."""
 
-    def __init__(self, job: dict, ranks: int):
-        rank, rows = job["rank"], job["rows"]
+    def __init__(self, job: dict):
+        rank, rows, ranks = job["rank"], job["rows"], job["ranks"]
         self.ranks = ranks
         # DistributedDataParallel averages, so the upstream is scaled where that is exact: then the
         # average over the ranks is the sum that lockstep has. Else the bound of near() is used.
@@ -132,17 +172,32 @@ class Training:
             self.inputs.append(torch.from_numpy(data.inputs()[part].copy()).to(device))
             self.upstream.append(torch.from_numpy(data.upstream()[part] * self.scale).to(device))
             self.expected.append(Expected(saved, index, part, ranks, device, shapes))
-        if job["mode"] == "ddp":
-            dist.init_process_group("gloo", init_method=f"file://{job['store']}", rank=rank,
-                                    world_size=ranks, timeout=datetime.timedelta(seconds=60))
-            self.model = wrap(self.model, job["settings"]["ddp"])
-        elif job["mode"] == "dp":
-            self.model = nn.DataParallel(self.model, device_ids=list(range(job["devices"])))
         self.parameters = list(self.model.parameters())
-        self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE,
-                                         **job["settings"]["sgd"])
+        self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE, **job["sgd"])
+        self.compiled: list[int] = []  # how much was compiled until the check of each step
+        self.compiles = job["around"] == "compile"
+        if self.compiles:
+            self.try_step()  # what fails here is no fault of torch.compile
+        self.model = AROUND[job["around"]](self.model, job)
         self.values = self.steps = 0
         self.seen = [False] * SETS
+        if self.compiles:
+            self.compile()
+
+    def try_step(self) -> None:
+        """Of each set."""
+        for index in range(SETS):
+            self.prepare(index)
+            self.step(index)
+
+    def compile(self) -> None:
+        """It compiles when a step first needs it: before all that has a time."""
+        try:
+            self.try_step()
+        except Exception as error:
+            raise Absent(f"torch.compile: {reason_of(error)}") from error
+        if compilations() == 0:
+            raise Absent("torch.compile compiled nothing")
 
     def prepare(self, index: int) -> None:
         with torch.no_grad():
@@ -175,6 +230,8 @@ class Training:
             else:
                 found += self.near(i, parameter, expected, self.values_of[index][i], step)
         self.steps += 1
+        if self.compiles:
+            self.compiled.append(compilations())
         if not self.seen[index]:
             self.seen[index] = True
             self.values += found + 1
@@ -219,10 +276,12 @@ def first_difference(got: torch.Tensor, want: torch.Tensor) -> str:
 
 
 class Products:
-    """The matrix products of a step on so many rows, forward and backward, into ready memory."""
+    """The matrix products of a step on the rows of a device, forward and backward, into ready memory."""
 
-    def __init__(self, job: dict, ranks: int):
-        rows = shards_of(job["rows"], job["devices"])[0]
+    compiled: list[int] = []
+
+    def __init__(self, job: dict):
+        rows = shards_of(job["rows"], job["devices"])[job["rank"]]
         data = Data(parse(job["workload"]), job["seed"], 0, rows)
         self.device = device_of(torch, job["kind"])
         weights = [torch.from_numpy(data.weight(i)) for i in range(len(data.sizes) - 1)]
@@ -262,7 +321,7 @@ class Products:
         self.values = self.values or found
 
 
-def make(job: dict, ranks: int) -> Any:
-    if job["mode"] == "ddp":
+def make(job: dict) -> Any:
+    if job["ranks"] > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    return Products(job, ranks) if job["mode"] == "matmul" else Training(job, ranks)
+    return Products(job) if job["around"] == "products" else Training(job)

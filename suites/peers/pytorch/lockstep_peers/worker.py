@@ -1,7 +1,7 @@
 """worker.py: one process of one launch of a PyTorch arm: a rank of DistributedDataParallel, the
 plain program, or the bare matrix products.
 
-    start.py worker '{"mode": "ddp", "workload": ..., "rank": 0, ...}'    (launch.py has the fields)
+    start.py worker '{"around": "ddp", "workload": ..., "rank": 0, ...}'    (launch.py has the fields)
 
 Every step is checked, outside the time that is measured. One line of JSON on standard output.
 """
@@ -68,21 +68,26 @@ def libraries() -> dict[str, str]:
     return found
 
 
-def describe(kind: str) -> dict[str, object]:
+def products_library(kind: str) -> tuple[str, str]:
+    """And gloo's."""
     import torch
 
     if kind == "cuda":
-        return {"torch": torch.__version__, "python": sys.version.split()[0],
-                "blas": f"cuBLAS of CUDA {torch.version.cuda}", "gloo": "",
-                "build": " ".join(torch.__config__.show().split())[:1000]}
+        return f"cuBLAS of CUDA {torch.version.cuda}", ""
     loaded = libraries()
     fast = [loaded[kind] for kind in ("openblas", "mkl", "blis", "atlas", "armpl") if kind in loaded]
     if not fast and torch.backends.mkl.is_available():
         fast = ["MKL inside libtorch"]
-    return {"torch": torch.__version__, "python": sys.version.split()[0],
-            "blas": os.path.basename(fast[0]) if fast else "",
-            "gloo": os.path.basename(loaded.get("gloo", "inside libtorch")),
-            "build": " ".join(torch.__config__.show().split())[:1000]}
+    return os.path.basename(fast[0]) if fast else "", os.path.basename(loaded.get("gloo", "inside libtorch"))
+
+
+def describe(kind: str) -> dict[str, object]:
+    import torch
+
+    blas, gloo = products_library(kind)
+    return {"torch": torch.__version__, "python": sys.version.split()[0], "blas": blas, "gloo": gloo,
+            "build": " ".join(torch.__config__.show().split())[:1000],
+            "lacks": [] if hasattr(torch, "compile") else ["torch.compile"]}
 
 
 def run(job: dict) -> dict[str, object]:
@@ -98,11 +103,10 @@ def run(job: dict) -> dict[str, object]:
         exact_float32(torch)
     else:
         torch.set_num_threads(1)
-    ranks = job["devices"] if job["mode"] == "ddp" else 1
-    program = make(job, ranks)
+    program = make(job)
     meeting = None
-    if ranks > 1:
-        meeting = Meeting(job["meeting"], job["rank"], ranks, job["spin"])
+    if job["ranks"] > 1:
+        meeting = Meeting(job["meeting"], job["rank"], job["ranks"], job["spin"])
     pace = None
     if job["rank"] == 0:
         pace = Pace(job["seconds"], tuple(job["steps"]), tuple(job["warmup"]))
@@ -111,7 +115,8 @@ def run(job: dict) -> dict[str, object]:
     gc.disable()
     starts, ends = measure(program, pace, meeting, Drain(torch, job["kind"], job["devices"]))
     found = {"starts": starts, "ends": ends, "values_checked": program.values,
-             "steps_checked": program.steps, "about": describe(job["kind"])}
+             "steps_checked": program.steps, "compiled": program.compiled,
+             "about": describe(job["kind"])}
     if pace is not None:
         found.update(warmup=pace.warmup)
     return found

@@ -1,0 +1,112 @@
+"""arms.py: what can be measured, a row each: a program in a mode. What differs between arms is here;
+harness/report/peer_values.c has the rows of the report.
+"""
+from __future__ import annotations
+
+from typing import Callable, NamedTuple
+
+from .workloads import Workload
+
+# Of PyTorch's arms, which do the same work in a group: ratios are to the fastest of them.
+PARALLEL, PLAIN, PRODUCTS = "fastest parallel", "fastest plain", "fastest products"
+FASTEST = "fastest"  # of those that make a whole step
+GROUPS = {PARALLEL: (PARALLEL,), PLAIN: (PLAIN,), PRODUCTS: (PRODUCTS,), FASTEST: (PARALLEL, PLAIN)}
+
+
+class Arm(NamedTuple):
+    """Something that is measured: a program in a mode, on so many devices."""
+
+    program: str
+    mode: str
+    devices: int
+    torch: int = 0  # which PyTorch: 0, or from 1 those of --beside
+
+
+class Asked(NamedTuple):
+    """What the arms of a comparison follow from."""
+
+    workload: Workload
+    devices: int
+    kind: str  # cpu, cuda
+    processes: bool  # lockstep's, too
+
+
+def here_and_on_one(asked: Asked) -> list[int]:
+    return sorted({asked.devices, 1}, reverse=True)
+
+
+def on_one(asked: Asked) -> list[int]:
+    return [1]
+
+
+def where_the_mean_is_exact(asked: Asked) -> list[int]:
+    exact = asked.devices > 1 and asked.devices & (asked.devices - 1) == 0
+    return [asked.devices] if exact and asked.kind == "cpu" and asked.workload.name.startswith("mlp:") else []
+
+
+def of_processes(asked: Asked) -> list[int]:
+    return where_the_mean_is_exact(asked) if asked.processes else []
+
+
+def on(kind: str, counts: Callable[[Asked], list[int]] = lambda asked: [asked.devices]
+       ) -> Callable[[Asked], list[int]]:
+    return lambda asked: counts(asked) if asked.kind == kind else []
+
+
+def of_chains(counts: Callable[[Asked], list[int]]) -> Callable[[Asked], list[int]]:
+    """Of linear layers alone it is known which products a step has."""
+    return lambda asked: counts(asked) if asked.workload.chain else []
+
+
+class Kind(NamedTuple):
+    """A row."""
+
+    program: str
+    mode: str
+    counts: Callable[[Asked], list[int]]  # the devices that it is measured on
+    words: str  # on a terminal; of: " 2.15.0" where there are several
+    group: str = ""
+    around: str = ""  # what programs.py puts around the model, or in its place
+    ranks: bool = False  # a process for each device
+    needs: str = ""  # what not every PyTorch has: where it lacks, the arm is absent, with the reason
+
+
+KINDS = (
+    Kind("lockstep", "dp", here_and_on_one, "lockstep DataParallel, {n} device{s}"),
+    Kind("lockstep", "ddp", where_the_mean_is_exact, "lockstep DDP, {n} device{s}"),
+    Kind("lockstep", "processes", of_processes, "lockstep DDP, MPI, {n} process{es}"),
+    Kind("lockstep", "plain", on_one, "lockstep plain, 1 device"),
+    Kind("pytorch", "ddp", on("cpu"), "PyTorch{of} DDP tuned, {n} process{es}", PARALLEL, "ddp", True),
+    Kind("pytorch", "ddp-default", on("cpu"), "PyTorch{of} DDP as it comes, {n} process{es}", PARALLEL,
+         "ddp", True),
+    Kind("pytorch", "dp", on("cuda"), "PyTorch{of} DataParallel, {n} GPU{s}", PARALLEL, "dp"),
+    Kind("pytorch", "plain", on_one, "PyTorch{of} plain, 1 process", PLAIN),
+    Kind("pytorch", "compiled", on("cpu", on_one), "PyTorch{of} compiled, 1 process", PLAIN, "compile",
+         needs="torch.compile"),
+    # All devices multiply at once, each its own rows.
+    Kind("pytorch", "products", of_chains(on("cpu", here_and_on_one)), "  torch.mm{of} alone, {n} x {rows} rows",
+         PRODUCTS, "products", True),
+    # One of them alone; in old records of the host, too.
+    Kind("pytorch", "matmul", of_chains(on("cuda", here_and_on_one)), "  torch.mm{of} alone, {rows} rows", "",
+         "products"),
+)
+BY_MODE = {(kind.program, kind.mode): kind for kind in KINDS}
+
+
+def kind_of(program: str, mode: str) -> Kind:
+    return BY_MODE[program, mode]
+
+
+def arms_of(workload: Workload, devices: int, kind: str = "cpu", processes: bool = False,
+            torches: int = 1) -> list[Arm]:
+    """In the order of the rows; PyTorch's of each PyTorch."""
+    asked = Asked(workload, devices, kind, processes)
+    return [Arm(row.program, row.mode, count, torch) for program, versions in (("lockstep", 1), ("pytorch", torches))
+            for torch in range(versions) for row in KINDS if row.program == program for count in row.counts(asked)]
+
+
+def words_of(program: str, mode: str, devices: int, rows: int, of: str = "") -> str:
+    """`rows` of a step, over all devices; `of` is a version to name."""
+    many = devices != 1
+    return kind_of(program, mode).words.format(
+        n=devices, s="s" * many, es="es" * many, rows=-(-rows // devices), of=f" {of}" if of else "")

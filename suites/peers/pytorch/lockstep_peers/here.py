@@ -1,0 +1,104 @@
+"""here.py: what a comparison finds on this machine: the programs, their versions, cores and GPUs, and
+which arms cannot be measured.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+from . import devices
+from .arms import Arm, kind_of
+from .launch import Cell, Plan, launch
+from .workloads import workload_of
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
+
+
+class Misuse(Exception):
+    pass
+
+
+def find_lockstep(path: str | None) -> str:
+    found = path or os.path.join(ROOT, "build/release/harness/lockstep")
+    if not (os.path.isfile(found) and os.access(found, os.X_OK)):
+        found = shutil.which(found if path else "lockstep") or ""
+    if not found:
+        raise Misuse(f"--lockstep: no program '{path}'" if path else
+                     "no lockstep: build it (scripts/build release), or name it with --lockstep")
+    return found
+
+
+def ask(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise Misuse(f"{' '.join(command[1:4])}: exit status {done.returncode}: {said[-1]}")
+    return done.stdout
+
+
+def cores_of(lockstep: str, kind: str, count: int) -> list[list[int]]:
+    """The processing units that lockstep binds each device's worker to."""
+    answer = json.loads(ask([lockstep, "devices", "--devices", devices.lockstep_devices(kind, count),
+                             "--format", "json"]))
+    found = []
+    for slot in answer["slots"]:
+        cores: list[int] = []
+        for part in filter(None, slot["cores"].split(",")):
+            first, _, last = part.partition("-")
+            cores += range(int(first), int(last or first) + 1)
+        found.append(cores)
+    return found
+
+
+def look_for_gpus(options: argparse.Namespace, lockstep: str) -> None:
+    """Both programs must see them. What was asked for and is not there is an error; none at all is
+    a reason to skip."""
+    count = devices.probe(sys.executable)["count"]
+    try:
+        ask([lockstep, "devices", "--devices", "cuda:all"])
+    except Misuse as error:
+        raise devices.NoGpu(str(error)) from None
+    if options.devices is not None and options.devices > count:
+        raise Misuse(f"--devices {options.devices}: PyTorch sees {count} GPU{'s' * (count > 1)}")
+    options.devices = options.devices or count
+
+
+def look_around(plan: Plan) -> tuple[dict, list[dict]]:
+    """A small launch of each program: do they run at all, and what are they."""
+    small = workload_of(plan.lockstep, "tutorial")
+    short = plan._replace(seconds=0.001, steps=(2, 2), workloads={small.name: small})
+
+    def try_arm(arm: Arm, words: str) -> dict:
+        found = launch(short, Cell(small.name, 2), arm, "")
+        if found["status"] != "ok":
+            raise Misuse(f"{words} does not run here: {found['reason']}")
+        return found
+
+    header = try_arm(Arm("lockstep", "dp", plan.devices), "lockstep")["header"]
+    if plan.launcher:
+        try_arm(Arm("lockstep", "processes", plan.devices), "lockstep over processes")
+    abouts: list[dict] = []
+    for number, python in enumerate(plan.pythons()):
+        words = f"pytorch of {python}" if number else "pytorch"
+        about = try_arm(Arm("pytorch", "matmul", 1, number), words)["about"]
+        if about["blas"] == "":
+            raise Misuse("PyTorch would multiply with the reference BLAS, which is no comparison: "
+                         "install libopenblas0-pthread")
+        if about["torch"] in [other["torch"] for other in abouts]:
+            raise Misuse(f"--beside {python}: its PyTorch is {about['torch']}, which is measured already")
+        abouts.append(about)
+    return header, abouts
+
+
+def absence(arm: Arm, abouts: list[dict], without: list[str]) -> str:
+    """Why an arm cannot be measured, as far as that is known before; or nothing."""
+    needs = kind_of(arm.program, arm.mode).needs
+    if not needs:
+        return ""
+    if needs in abouts[arm.torch]["lacks"]:
+        return f"PyTorch {abouts[arm.torch]['torch']} has no {needs}"
+    return f"{needs} was not asked for" if needs in without else ""
