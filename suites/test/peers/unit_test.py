@@ -7,6 +7,7 @@ import copy
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -357,6 +358,31 @@ class Rules(unittest.TestCase):
     def test_blame(self) -> None:
         ended = [(0, '{"starts": []}', ""), (-9, "", ""), (1, '{"error": "x"}', ""), (-11, "", "")]
         self.assertEqual([one[0] for one in sorted(ended, key=blame)], [1, -11, -9, 0])
+
+
+class Rounds(unittest.TestCase):
+    def rounds(self, *said: str) -> dict:
+        """The entry of an arm whose launches end like that, one a round."""
+        run = compare.Run.__new__(compare.Run)
+        entry: dict = {"launches": []}
+        run.arms, run.cells, run.launches, run.done = [[Arm("pytorch", "compiled", 1)]], [Cell("cnn", 64)], 9, 0
+        run.document, run.plan, run.order = {"cells": [{"arms": [entry]}]}, None, random.Random(1)
+        answers = [{"status": status, "reason": "no g++"} for status in said]
+        was, compare.launch = compare.launch, lambda *_: answers.pop(0)
+        try:
+            for number in range(len(said)):
+                run.one_cell(number, 0, "")
+        finally:
+            compare.launch = was
+        return {**entry, "left": len(answers)}
+
+    def test_what_is_absent_is_asked_once(self) -> None:
+        self.assertEqual(self.rounds("absent", "ok", "ok"), {"launches": [], "absent": "no g++", "left": 2})
+
+    def test_what_was_there_is_not_absent(self) -> None:
+        found = self.rounds("ok", "absent", "ok")
+        self.assertEqual([launch["status"] for launch in found["launches"]], ["ok", "broken", "ok"])
+        self.assertNotIn("absent", found)
 
 
 class Together(unittest.TestCase):

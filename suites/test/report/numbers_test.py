@@ -597,23 +597,31 @@ class Peers:
                              f"absent: {arm['absent']}" if "absent" in arm else str(len(good))])
         return rows
 
+    def words(self, cell, groups, k):
+        """Which arm is the fastest, where there is a choice."""
+        arm, choice = self.fastest(cell, groups, k), sum(self.choice(cell, groups, k), [])
+        if arm is None or len(choice) < 2:
+            return "-"
+        n = arm["devices"]
+        words = self.WORDS.get(arm["mode"], f"torch.mm alone, {n} x {-(-cell['batch'] // n)} rows").format(n)
+        several = len({a["torch"] for a in cell["arms"] if "torch" in a}) > 1
+        return words + (f" ({arm['torch']})" if several else "")
+
     def ratio_rows(self):
         k, rows = self.file["devices"], []
         for cell in self.file["cells"]:
             ours, one = (self.arm(cell, "lockstep", "dp", n) for n in (k, 1))
             ranks, bare = self.arm(cell, "lockstep", "ddp", k), self.arm(cell, "lockstep", "plain", 1)
-            sides = {"any": ["parallel", "plain"], "ddp": ["parallel"], "plain": ["plain"]}
-            under = {name: self.fastest(cell, groups, k) for name, groups in sides.items()}
-            several = {name: sum(map(len, self.choice(cell, groups, k))) > 1 for name, groups in sides.items()}
-            products = [self.fastest(cell, ["products"], n) for n in (k, 1)]
-            for above, name in ([(ours, "any"), (ours, "ddp"), (ours, "plain")] +
-                                ([(ranks, "ddp")] if ranks else []) + [(one, "plain"), (bare, "plain")]):
-                words = self.WORDS[under[name]["mode"]].format(k) if several[name] else "-"
-                rows.append(self.ratio_row(self.ratio(above, under[name]), words))
-            rest = [(one, ours), (under["plain"], under["ddp"])]
-            if all(products):
-                rest = [(ours, products[0]), (one, products[1]), *rest, products[::-1], (one, ours, *products[::-1])]
-            rows += [self.ratio_row(self.ratio(*sides), "-") for sides in rest]
+            every, ddp, plain, products = (["parallel", "plain"], k), (["parallel"], k), (["plain"], 1), (["products"], k)
+            alone = [self.fastest(cell, ["products"], n) for n in (1, k)]
+            for above, under in ([(ours, every), (ours, ddp), (ours, plain)] + ([(ranks, ddp)] if ranks else []) +
+                                 [(one, plain), (bare, plain)] +
+                                 ([(ours, products), (one, (["products"], 1))] if all(alone) else [])):
+                rows.append(self.ratio_row(self.ratio(above, self.fastest(cell, *under)), self.words(cell, *under)))
+            speed_ups = [(one, ours), (self.fastest(cell, *plain), self.fastest(cell, *ddp))]
+            if all(alone):
+                speed_ups += [alone, (one, ours, *alone)]
+            rows += [self.ratio_row(self.ratio(*sides), "-") for sides in speed_ups]
         return rows
 
     @staticmethod
