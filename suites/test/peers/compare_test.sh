@@ -50,7 +50,7 @@ test_quick() {
     done
     has out "^  lockstep 2 / PyTorch's fastest +[0-9.]+   one launch$"
     has out '^  lockstep 2 / products alone 2 +[0-9.]+   one launch$'
-    has out "^  PyTorch's fastest is PyTorch .*process(es)?$"
+    has out "^  PyTorch's fastest: PyTorch .*process(es)?$"
     # What is not measured is said, and why: it is never left out.
     has out '^  PyTorch compiled, 1 process +-$'
     has out '^      absent: (PyTorch .* has no torch.compile|torch.compile was not asked for)$'

@@ -82,7 +82,7 @@ class Figures(unittest.TestCase):
         value = printed.ratio_text(figures.ratio_figure(ours, compiled).value)
         text = "\n".join(printed.cell_lines(cell, 2))
         self.assertRegex(text, f"lockstep 2 / PyTorch's fastest +{value} ")
-        self.assertIn("PyTorch's fastest is PyTorch compiled, 1 process", text)
+        self.assertIn("PyTorch's fastest: PyTorch compiled, 1 process", text)
         compiled["launches"][0] = {"round": 0, "status": "wrong", "reason": "x"}
         for key in (limits.ANY2, limits.PLAIN1):
             self.assertIsNone(figures.arm_of(cell, *key))
@@ -111,7 +111,7 @@ class Figures(unittest.TestCase):
         self.assertIs(figures.arm_of(cell, *limits.PLAIN1), newer)
         lines = printed.cell_lines(cell, 2)
         self.assertRegex("\n".join(lines), "  PyTorch 2.15.0 plain, 1 process +160 ms")
-        self.assertIn("  PyTorch plain is PyTorch 2.15.0 plain, 1 process", lines)
+        self.assertIn("  fastest of PyTorch plain: PyTorch 2.15.0 plain, 1 process", lines)
 
     def test_a_ratio_of_ratios(self) -> None:
         def arm(*steps: int) -> dict:

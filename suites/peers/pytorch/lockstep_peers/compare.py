@@ -279,8 +279,8 @@ def status_of(good: bool, word: str) -> int:
 def print_all(run: Run, with_limits: bool) -> int:
     made, good = run.document, True
     torches = [one["torch"] for one in (made["versions"], *made["versions"]["beside"])]
-    print(f"lockstep {made['versions']['lockstep']} and PyTorch {' and '.join(torches)}, "
-          f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}")
+    print(f"lockstep {made['versions']['lockstep']} and PyTorch {' and '.join(torches)}")
+    print(f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}")
     print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
           f"at the start, {made['machine']['load_end'][0]:.1f} at the end")
     if made["machine"]["load_start"][0] > BUSY:

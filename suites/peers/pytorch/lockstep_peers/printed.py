@@ -97,13 +97,13 @@ def ratio_lines(cell: dict, devices: int) -> list[str]:
 def fastest_lines(cell: dict, devices: int) -> list[str]:
     """Which arms PyTorch's were, where there was a choice."""
     parallel, lines = parallel_of(cell), []
-    for name, group, count in (("PyTorch's fastest", FASTEST, devices), (f"PyTorch {parallel} {devices}", PARALLEL, devices),
-                               ("PyTorch plain", PLAIN, 1), (f"products alone {devices}", PRODUCTS, devices),
-                               ("products alone 1", PRODUCTS, 1)):
+    for name, group, count in (("PyTorch's fastest", FASTEST, devices), (f"fastest of PyTorch {parallel} {devices}", PARALLEL, devices),
+                               ("fastest of PyTorch plain", PLAIN, 1), (f"fastest of products alone {devices}", PRODUCTS, devices),
+                               ("fastest of products alone 1", PRODUCTS, 1)):
         choice = [arm for part in GROUPS[group] for arm in members_of(cell, part, count)]
         arm = fastest_of(cell, group, count)
         if len(choice) > 1 and arm:
-            lines.append(f"  {name} is {arm_text(arm, cell['batch'], several_versions(cell)).strip()}")
+            lines.append(f"  {name}: {arm_text(arm, cell['batch'], several_versions(cell)).strip()}")
     return lines
 
 
