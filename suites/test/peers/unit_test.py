@@ -221,7 +221,7 @@ class Limits(unittest.TestCase):
     def test_outside_matrix_products(self) -> None:
         cell = {**example(), "workload": limits.MLP, "batch": 2048}
         lines, _ = limits.judge([cell])
-        self.assertIn("met      0.0125 <= 0.05  mlp 4 x 1024, 2048: outside matrix products, 1 device",
+        self.assertIn("met      0.0125 <= 0.05   mlp 4 x 1024, 2048: outside matrix products, 1 device",
                       lines)
         bad = copy.deepcopy(cell)
         for launch in figures.arm_of(bad, *limits.DP1)["launches"]:

@@ -73,7 +73,7 @@ def lines_of(limit: Limit, figure: Figure) -> list[str]:
     number = ratio_text(figure.value) if math.isfinite(figure.value) else "nothing"
     room = f"<= {limit.most:g}" if limit.most is not None else f">= {limit.least:g}"
     name = f"mlp 4 x 1024, {limit.batch}" if limit.workload == MLP else f"{limit.workload}, {limit.batch}"
-    lines = [f"{verdict(limit, figure):6}  {number:>7} {room:7}  {name}: {limit.what}"]
+    lines = [f"{verdict(limit, figure):6}  {number:>7} {room:8}  {name}: {limit.what}"]
     if figure.n == 1:
         lines.append(f"{'':16}one launch, no interval")
     elif figure.n > 1:
