@@ -191,8 +191,8 @@ void record_costs_add(struct record_costs *costs, const struct record_cell *cell
  * not known). NaN: not known of all launches. */
 double record_cost_ms(const struct record_costs *costs, enum record_cost cost);
 double record_costs_ms(const struct record_costs *costs, double writing);
-/* "183 ms of a launch: process 90, .., writing 3". False: not known of all launches. */
-enum { RECORD_COSTS_TEXT = 320 };
+/* "183 ms of a launch: process 90 ms, .., writing 3 ms". False: not known of all launches. */
+enum { RECORD_COSTS_TEXT = 512 };
 bool record_costs_words(const struct record_costs *costs, double writing,
                         char text[RECORD_COSTS_TEXT]);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "record/json.h"
+#include "text/units.h"
 
 /* The clock of a launch and that of the sitting need not agree better. */
 static const double CLOCKS = 0.9;
@@ -96,18 +97,21 @@ bool record_costs_words(const struct record_costs *costs, double writing,
                         char text[RECORD_COSTS_TEXT])
 {
     const double all = record_costs_ms(costs, writing);
+    char time[UNITS_BYTES];
     size_t used;
 
     if (!isfinite(all))
         return false;
-    used = (size_t)snprintf(text, RECORD_COSTS_TEXT, "%.3g ms of a launch:", all);
+    used =
+        (size_t)snprintf(text, RECORD_COSTS_TEXT, "%s of a launch:", units_time(1e6 * all, time));
     for (int c = 0; c < RECORD_COSTS; ++c)
         used +=
-            (size_t)snprintf(text + used, RECORD_COSTS_TEXT - used, "%s %s %.3g", c > 0 ? "," : "",
-                             record_cost_names[c], record_cost_ms(costs, (enum record_cost)c));
+            (size_t)snprintf(text + used, RECORD_COSTS_TEXT - used, "%s %s %s", c > 0 ? "," : "",
+                             record_cost_names[c],
+                             units_time(1e6 * record_cost_ms(costs, (enum record_cost)c), time));
     if (isfinite(writing))
-        snprintf(text + used, RECORD_COSTS_TEXT - used, ", writing %.3g",
-                 1e3 * writing / (double)costs->launches);
+        snprintf(text + used, RECORD_COSTS_TEXT - used, ", writing %s",
+                 units_time(1e9 * writing / (double)costs->launches, time));
     return true;
 }
 

@@ -92,18 +92,18 @@ static int counts_table(struct text_out *out, const struct report *report)
 static void cost_row(struct html_table *table, const struct report_run *run)
 {
     const double n = (double)run->costs.launches;
-    char text[64];
+    char name[64], time[32];
 
     html_table_row(table, "");
-    run_name(run, text);
-    html_table_cell(table, "text", text);
+    run_name(run, name);
+    html_table_cell(table, "text", name);
     for (int c = 0; c <= RECORD_COSTS + 1; ++c) {
         const double ms = c < RECORD_COSTS    ? record_cost_ms(&run->costs, (enum record_cost)c)
                           : c == RECORD_COSTS ? 1e3 * run->writing / n
                                               : record_costs_ms(&run->costs, run->writing);
 
-        snprintf(text, sizeof text, isfinite(ms) ? "%.3g ms" : "-", ms);
-        html_table_cell(table, "number", text);
+        report_time(1e6 * ms, time);
+        html_table_cell(table, "number", time);
     }
     html_table_row_end(table);
 }

@@ -227,7 +227,7 @@ def cost_rows(file):
     whole = (sum(line["launch_ns"] for line in lines) - timed) / len(lines)
     numbers = [*parts, whole - sum(parts), 1e9 * writing, whole + 1e9 * writing]
     return [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
-             *(f"{n / 1e6:.3g} ms" for n in numbers)]]
+             *map(time, numbers)]]
 
 
 def number(v):

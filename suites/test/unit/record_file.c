@@ -263,9 +263,9 @@ Test(record_file, costs)
         cr_assert(fabs(costs.seconds[c] - ns[c] / 1e9) < 1e-15, "%s: %g ns", record_cost_names[c],
                   1e9 * costs.seconds[c]);
     cr_assert(record_costs_words(&costs, 0.00025, text));
-    cr_assert(strcmp(text, "0.27 ms of a launch: process 0.001, devices 2e-06, model 2e-06, "
-                           "reference 1e-06, warm-up 0.002, verifying 0.0003, rest 0.0163, "
-                           "writing 0.25") == 0,
+    cr_assert(strcmp(text, "270 us of a launch: process 1 us, devices 2 ns, model 2 ns, "
+                           "reference 1 ns, warm-up 2 us, verifying 300 ns, rest 16.3 us, "
+                           "writing 250 us") == 0,
               "%s", text);
     cell.status = RECORD_OK;
     cell.launch_ns = 0;
