@@ -310,7 +310,15 @@ expect_status 3 "$lockstep" compare --ab "$lockstep" ./fails $tiny --mode dp --p
 has '^INVALID: no cell is valid'
 has 'INVALID mlp:8,6,4 dp virt:1, .* not verified: 8 of 8 pairs; NEW: crashed: the worker ended with status 1'
 wrapper fails_dp 'case $* in *"--mode dp"*) kill -9 $$ ;; esac'
-expect_status 3 "$lockstep" compare --ab ./fails_dp "$lockstep" $tiny --mode plain,dp --pairs 8 --out fails.jsonl
+# The cell that is left is of equal programs. As above, 1 of some 20 looks slower, 1 of 8000 three times.
+for seed in 1 2 3; do
+    rm -f fails.jsonl
+    status=0
+    "$lockstep" compare --ab ./fails_dp "$lockstep" $tiny --mode plain,dp --pairs 8 --seed $seed \
+        --out fails.jsonl >out 2>err || status=$?
+    [ $status -eq 1 ] || break
+done
+[ $status -eq 3 ] || fail "status $status: $(cat out err)"
 has 'not verified: 8 of 8 pairs; OLD: crashed: the worker died of signal 9 (Killed)'
 has 'Cells: 2: 0 REGRESSED, .* 1 INVALID'
 valid_lines fails.jsonl
