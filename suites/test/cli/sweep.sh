@@ -103,9 +103,10 @@ order()
 {
     grep -o '"cell_id":"[0-9a-f]*"' "$1"
 }
-sweep again.jsonl --devices virt:8 --counts 1,2,3,8 --batch 10,30,257 \
-    --workload tutorial --workload mlp:24,40,16,8
-order cpu.jsonl >first
+for file in once again; do
+    sweep $file.jsonl --devices virt:3 --mode dp --counts 1,2,3 --batch 10,20,30 --workload tutorial
+done
+order once.jsonl >first
 order again.jsonl >second
 cmp first second || fail "one seed, two orders"
 sort first | cmp -s - first && fail "the order is not random"
