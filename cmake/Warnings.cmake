@@ -26,3 +26,12 @@ if(DP_SANITIZE)
         -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
     target_link_options(dp_flags INTERFACE -fsanitize=${DP_SANITIZE})
 endif()
+
+# Tests take longer to compile than to run: for add_compile_options in their folders. What users run,
+# too, is optimized for them.
+set(dp_optimize_tests $<$<CONFIG:Release>:-O1>)
+set(dp_optimize_cases "")
+if(DP_SANITIZE)
+    set(dp_optimize_tests -O0)
+    set(dp_optimize_cases -O0)
+endif()
