@@ -1,54 +1,20 @@
-/* measure/measure.c: one cell: warm-up, measured steps, and the check of every one of them.
- *
- * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
- * steps alternate between two parameter sets and batches. The first step of each is verified value
- * by value, every later one must have the digest of that step, so a stale replica or a sum in
- * another order shows, and the timed steps are the verified ones. With a chain (measure/chain.h) a
- * measured sample is a chain of steps, and its time is divided by their number. Where the
- * communicator may add in another order in every step, and the workload rounds, each step is
- * verified by value. */
+/* measure/measure.c: one cell: its devices, what is measured on them, and what was seen meanwhile. */
 #include "measure/measure.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
-#include "measure/chain.h"
 #include "measure/collective.h"
-#include "measure/parts.h"
+#include "measure/model.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"
-#include "measure/steps.h"
-#include "measure/trace.h"
 #include "measure/watch.h"
 #include "node/watch.h"
-#include "numbers/equal.h"
-
-struct measure {
-    const struct cell_config *config;
-    struct record_cell *cell;
-    FILE *trace; /* NULL: not asked for */
-    struct session session;
-    struct chain chain;        /* length 0: none */
-    struct cell_limits limits; /* of samples */
-    bool untraced;             /* samples have no phases */
-    uint64_t opened_ns;        /* when the devices were */
-    struct workload_set set[WORKLOAD_SETS];
-    struct verify *verify[WORKLOAD_SETS];
-    struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
-    bool verified[WORKLOAD_SETS];
-    bool by_value;                  /* each step */
-    size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
-    struct steps steps;
-    struct node_watch *gpus;
-};
 
 static uint64_t epoch_ns(void)
 {
@@ -69,451 +35,6 @@ int cell_fail(struct record_cell *cell, enum record_status status, const char *r
 enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
 {
     return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
-}
-
-static int bad_step(struct measure *m, size_t step, const char *reason)
-{
-    m->cell->first_bad_step = (long)step;
-    m->cell->flags[step] |= RECORD_BAD_VALUES;
-    return cell_fail(m->cell, RECORD_FAILED, reason);
-}
-
-static const int phase_of[DP_PHASES] = {
-    [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
-    [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
-    [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
-    [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
-
-/* The trace is the sum of so many steps. */
-static void note_replicas(struct measure *m, size_t step, size_t steps)
-{
-    struct record_cell *cell = m->cell;
-
-    for (int phase = 0; phase < DP_PHASES; ++phase)
-        for (int r = 0; r < cell->n_ranks; ++r)
-            cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
-                m->session.trace.replica[r].ns[phase] / steps;
-}
-
-static void note_times(struct measure *m, const struct session_times *times, size_t steps,
-                       bool warmup)
-{
-    const struct record_cell *cell = m->cell;
-    const size_t step = m->steps.n;
-
-    note_replicas(m, step, steps);
-    for (int r = 0; r < cell->n_ranks; ++r)
-        cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r] / steps;
-    steps_note(&m->steps, times->start_ns, times->step_ns / steps, warmup);
-}
-
-/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
-static void note_bits(struct measure *m)
-{
-    const struct session *s = &m->session;
-    const struct workload *w = s->workload;
-    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
-
-    for (int p = 0; p < s->n_params; ++p) {
-        const struct dp_tensor *value = &s->param[p]->value;
-        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
-
-        bits = value->ndim > 1 && own < bits ? own : bits;
-    }
-    if (workload_is_exact(w) && (m->cell->exact_bits == 0 || bits < m->cell->exact_bits))
-        m->cell->exact_bits = bits;
-}
-
-/* The first step of a set: every value against the reference. */
-static int verify_values(struct measure *m, int k, size_t step)
-{
-    const struct session *s = &m->session;
-    size_t shard[DP_MAX_SLOTS], values = 0;
-    struct text_error why = {""};
-    const struct verify_step left = session_result(s, shard);
-    const int status = verify_check(m->verify[k], &left, &values, &why);
-    struct dp_error err = {0};
-    char reason[256];
-
-    m->cell->values_checked += values;
-    m->cell->n_shards = (int)left.n_shards;
-    memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
-    if (status < 0)
-        return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    if (status > 0) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, why.text);
-        return bad_step(m, step, reason);
-    }
-    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
-    m->verified[k] = true;
-    if (session_fingerprint(&m->session, m->left[k].step, &err)) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, err.text);
-        return bad_step(m, step, reason);
-    }
-    note_bits(m);
-    ++m->cell->steps_checked;
-    return 0;
-}
-
-static int verify_digest(struct measure *m, int k, size_t step)
-{
-    const uint64_t digest = session_digest(&m->session);
-    char reason[256];
-
-    ++m->cell->steps_checked;
-    if (digest == m->left[k].step)
-        return 0;
-    snprintf(reason, sizeof reason,
-             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
-             digest, m->left[k].step);
-    return bad_step(m, step, reason);
-}
-
-static int run_step(void *self, bool warmup)
-{
-    struct measure *m = self;
-    const size_t step = m->steps.n;
-    const int k = (int)(step % WORKLOAD_SETS);
-    struct session_times times = {0};
-    struct dp_error err = {0};
-    uint64_t begin_ns = 0;
-    char reason[256];
-    int status;
-
-    if (session_prepare(&m->session, k, &err) == 0 &&
-        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
-        session_share(&m->session, &times, &err) == 0) {
-        note_times(m, &times, 1, warmup);
-        m->measured[k] += !warmup;
-        begin_ns = session_clock_ns();
-        session_read(&m->session, &err);
-    }
-    if (err.status) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
-        m->cell->first_bad_step = (long)step;
-        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-    }
-    status = m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
-    m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
-    return status;
-}
-
-static int run_chain(struct measure *m)
-{
-    const size_t sample = m->steps.n;
-    const int k = (int)(sample % WORKLOAD_SETS);
-    struct session_times times = {0};
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-    uint64_t begin_ns;
-    int status;
-
-    if (chain_run(&m->chain, k, &times, &err) == 0) {
-        note_times(m, &times, m->chain.length, false);
-        begin_ns = session_clock_ns();
-        ++m->measured[k];
-        ++m->cell->steps_checked;
-        chain_check(&m->chain, k, &err);
-        m->cell->verify_ns += session_clock_ns() - begin_ns;
-    }
-    if (err.status == 0)
-        return 0;
-    snprintf(reason, sizeof reason, "sample %zu, set %d: %.240s", sample, k, err.text);
-    status = err.status == DP_EFAULT && m->steps.n > sample
-                 ? bad_step(m, sample, reason)
-                 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-    m->cell->first_bad_step = (long)sample;
-    return status;
-}
-
-/* Behind the warm-up, in which both sets were verified. */
-static int learn_chains(void *self)
-{
-    struct measure *m = self;
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-
-    for (int k = 0; k < WORKLOAD_SETS && m->chain.length > 0; ++k) {
-        if (chain_learn(&m->chain, k, &m->left[k], &err) == 0)
-            continue;
-        snprintf(reason, sizeof reason, "set %d, %.240s", k, err.text);
-        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-    }
-    return 0;
-}
-
-static uint64_t now_of(const void *self)
-{
-    const struct measure *m = self;
-
-    return session_now(&m->session);
-}
-
-static int run_sample(void *self, bool warmup)
-{
-    struct measure *m = self;
-
-    return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
-}
-
-/* Of a chain one step more, by itself: what is counted of a step is counted there. */
-static int step_behind(struct measure *m)
-{
-    struct session_times times;
-    struct dp_error err = {0};
-
-    if (m->chain.length == 0)
-        return 0;
-    if (session_prepare(&m->session, 0, &err) == 0 &&
-        session_step(&m->session, 0, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
-        session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left[0].step)
-        dp_fail(&err, DP_EFAULT,
-                "the step behind the chains does not leave what the verified one left");
-    return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
-}
-
-/* What was moved in the last step, what the devices held, and a step without communication: of
- * ranks, too, how much of it overlaps backward. */
-static int measure_beside(struct measure *m)
-{
-    struct record_cell *cell = m->cell;
-    struct dp_error err = {0};
-
-    cell->bytes_per_step = m->session.kind->bytes(&m->session);
-    cell->kernels_per_step = (double)m->session.kernels;
-    if (session_peaks(&m->session, cell->peak_bytes, &err))
-        return cell_fail(cell, RECORD_FAILED, err.text);
-    cell->n_peaks = cell->n_ranks;
-    /* Its rounds are compared by digest alone. */
-    if (m->by_value)
-        return 0;
-    const int status =
-        m->session.kind->apart
-            ? session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err)
-            : session_alone(&m->session, m->config, &m->set[0], m->left[0].gradients, cell, &err);
-
-    return status ? cell_fail(cell, RECORD_FAILED, err.text) : 0;
-}
-
-/* Last, so that what was measured knows nothing of it. Without the memory for it there is none. */
-static int trace_beside(struct measure *m)
-{
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-
-    if (!m->trace || m->by_value ||
-        trace_steps(&m->session, m->config, m->left, m->trace, &err) == 0 ||
-        err.status == DP_ENOMEM)
-        return 0;
-    snprintf(reason, sizeof reason, "a traced step: %s", err.text);
-    return cell_fail(m->cell, RECORD_FAILED, reason);
-}
-
-/* When the cell is over: nothing of it is in the memory of the devices any more. */
-static int parts_beside(struct measure *m, struct dp_group *group)
-{
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-
-    if (measure_parts(group, m->config, m->cell, &err) == 0)
-        return 0;
-    snprintf(reason, sizeof reason, "parts: %s", err.text);
-    return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-}
-
-/* The reference of set k, of numbers as wide as it proves exact. */
-static int open_reference(struct measure *m, int devices, int k, struct text_error *why)
-{
-    const struct cell_config *config = m->config;
-    struct workload_set *set = &m->set[k];
-
-    *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
-    for (;;) {
-        int status = verify_open(&config->workload, set, config->rows, (size_t)devices,
-                                 config->math, &m->verify[k], why);
-
-        if (status == 0)
-            status = m->session.kind->verify(m->verify[k], set, why);
-        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
-            return status;
-        verify_close(m->verify[k]);
-        m->verify[k] = NULL;
-        workload_narrow(set);
-    }
-}
-
-static int open_references(struct measure *m, int devices)
-{
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        struct text_error why;
-
-        if (open_reference(m, devices, k, &why))
-            return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    }
-    return 0;
-}
-
-static int open_sets(struct measure *m)
-{
-    struct dp_error err = {0};
-
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        if (session_open_set(&m->session, &m->set[k], &err))
-            return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
-    }
-    return 0;
-}
-
-static void drop(uint64_t **times)
-{
-    free(*times);
-    *times = NULL;
-}
-
-/* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
- * their queues later do not know their matrix products, and the model alone has nothing to
- * scatter, replicate, gather or reduce; ranks have their rows and parameters already. */
-static void drop_unmeasured(unsigned phases, struct record_cell *cell)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
-        all |= cell->matmul_ns[i];
-    if (all == 0)
-        drop(&cell->matmul_ns);
-    for (int phase = 0; phase < RECORD_PHASES; ++phase)
-        if ((phases & 1u << phase) == 0)
-            drop(&cell->phase_ns[phase]);
-}
-
-/* Nothing failed; that something was done must show, too. */
-static void judge(struct measure *m)
-{
-    struct record_cell *cell = m->cell;
-    struct text_error why = {""};
-
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        if (m->verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
-            continue;
-        snprintf(why.text, sizeof why.text, "data set %d was %s", k,
-                 m->verified[k] ? "not used in any measured step" : "not verified");
-        cell_fail(cell, RECORD_FAILED, why.text);
-        return;
-    }
-    cell->status = RECORD_OK;
-    cell->validated = true;
-    cell->reason[0] = '\0';
-    if (record_check_ok(cell, &why) != 0) {
-        cell->validated = false;
-        cell_fail(cell, RECORD_FAILED, why.text);
-    }
-}
-
-/* The steps of a warm-up verify both sets. */
-static int open_chain(struct measure *m, struct dp_error *err)
-{
-    if (m->config->chain == 0)
-        return 0;
-    if (m->by_value)
-        return dp_fail(err, DP_ENOTSUP,
-                       "the communicator may add in another order in each step, and the workload "
-                       "rounds: what a chain leaves is not known");
-    if (m->limits.warmup_steps < WORKLOAD_SETS)
-        return dp_fail(err, DP_EINVAL, "a chain needs a warm-up of at least %d steps",
-                       WORKLOAD_SETS);
-
-    const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
-
-    m->untraced = !m->chain.traced;
-    return status;
-}
-
-static bool is_by_value(const struct measure *m, const struct dp_group *group)
-{
-    struct dp_communicator_row row;
-
-    return m->session.kind->apart && !workload_is_exact(&m->config->workload) &&
-           dp_communicator_of(dp_group_communicator(group), &row) &&
-           (row.can & DP_COMM_FREE_ORDER) != 0;
-}
-
-/* All that a step needs, verified as far as it can be before one was made. */
-static int open_all(struct measure *m, struct dp_group *group)
-{
-    struct record_cell *cell = m->cell;
-    struct dp_error err = {0};
-    uint64_t reference_ns;
-    int status = 0;
-
-    if (session_open(&m->session, group, m->config, &err))
-        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    m->by_value = status == 0 && is_by_value(m, group);
-    if (status == 0)
-        status = measure_probe(m->config, &m->session, cell);
-    reference_ns = session_clock_ns();
-    if (status == 0)
-        status = open_references(m, cell_replicas(m->config));
-    if (status == 0)
-        status = open_sets(m);
-    cell->reference_ns = session_clock_ns() - reference_ns;
-    if (status == 0 && open_chain(m, &err))
-        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    return status;
-}
-
-/* The samples, and what is measured beside them. */
-static int run_all(struct measure *m)
-{
-    int status = steps_run(&m->steps);
-
-    /* The other processes of the cell are no programs of others. */
-    if (session_is_shared(&m->session))
-        m->cell->foreign_frac = (double)NAN;
-    if (status == 0)
-        status = step_behind(m);
-    if (status == 0)
-        status = measure_beside(m);
-    if (status == 0)
-        status = trace_beside(m);
-    return status;
-}
-
-static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
-{
-    struct record_cell *cell = m->cell;
-
-    m->limits = cell_samples(m->config);
-    m->steps = (struct steps){.limits = &m->limits,
-                              .group = group,
-                              .cell = cell,
-                              .run = run_sample,
-                              .self = m,
-                              .ready = learn_chains,
-                              .now = now_of,
-                              .gpus = m->gpus};
-    cell->oversubscribed = dp_group_oversubscribed(group);
-    if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
-        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
-        return;
-    }
-    int status = open_all(m, group);
-
-    cell->setup_ns = session_clock_ns() - start_ns;
-    if (status == 0)
-        status = run_all(m);
-    if (status != 0 && cell->warmup_steps == 0)
-        cell->warmup_steps = m->steps.n;
-    chain_close(&m->chain);
-    session_close(&m->session);
-    if (status == 0)
-        status = parts_beside(m, group);
-    steps_trim(&m->steps);
-    drop_unmeasured(m->untraced ? 0 : session_measurable(m->config->mode)->phases, cell);
-    if (record_derive(cell) != 0 && status == 0)
-        status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
-    if (status != 0)
-        return;
-    judge(m);
 }
 
 /* The name that a group takes: a plan has those that groups call themselves. */
@@ -544,24 +65,18 @@ static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
         cell->status = RECORD_FAILED;
 }
 
-static void measure_kind(struct measure *m, struct dp_group *group, uint64_t start_ns)
+static void measure_kind(const struct cell_config *config, FILE *trace, struct dp_group *group,
+                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    node_watch_choose(m->gpus, group);
-    if (m->config->mode == CELL_COLLECTIVE)
-        measure_collective(m->config, group, m->gpus, start_ns, m->cell);
+    const uint64_t opened_ns = session_clock_ns();
+
+    node_watch_choose(gpus, group);
+    if (config->mode == CELL_COLLECTIVE)
+        measure_collective(config, group, gpus, start_ns, cell);
     else
-        measure_on(m, group, start_ns);
-    if (m->cell->setup_ns > 0) /* it is a part of that */
-        m->cell->devices_ns = m->opened_ns - start_ns;
-}
-
-static int open_group(struct measure *m, const struct dp_group_config *config,
-                      struct dp_group **group, struct dp_error *err)
-{
-    const int status = dp_group_open(config, group, err);
-
-    m->opened_ns = session_clock_ns();
-    return status;
+        measure_model(config, trace, group, gpus, start_ns, cell);
+    if (cell->setup_ns > 0) /* it is a part of that */
+        cell->devices_ns = opened_ns - start_ns;
 }
 
 /* What the whole list, or the part of it that is this process's, must have become. */
@@ -586,8 +101,8 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
                                            .bind = config->bind,
                                            .wide_blas = config->mode == CELL_PLAIN_MT,
                                            .no_graphs = config->no_graphs};
-    struct measure m = {.config = config, .cell = cell, .trace = trace};
     struct dp_group *group = NULL;
+    struct node_watch *gpus;
     struct dp_error err = {0};
     const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();
     struct watch watch;
@@ -597,17 +112,17 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     device_list_first(config->devices, config->per_process, own, sizeof own);
     if (mpi)
         share_cores(mpi, (int)config->per_process, &group_config);
-    m.gpus = node_watch_open(config->devices, NULL);
+    gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
-    if (open_group(&m, &group_config, &group, &err))
+    if (dp_group_open(&group_config, &group, &err))
         cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     else if (!is_as_planned(group, config))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
     else
-        measure_kind(&m, group, start_ns);
-    node_watch_note(m.gpus, cell);
-    node_watch_close(m.gpus);
+        measure_kind(config, trace, group, gpus, start_ns, cell);
+    node_watch_note(gpus, cell);
+    node_watch_close(gpus);
     fail_faulty(cell, group);
     cell->wall_ns = session_clock_ns() - start_ns;
     if (watch_stop(&watch, why, sizeof why) &&
@@ -615,8 +130,6 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
         cell->validated = false;
         cell_fail(cell, RECORD_FAILED, why);
     }
-    for (int k = 0; k < WORKLOAD_SETS; ++k)
-        verify_close(m.verify[k]);
     /* The others do not wait for it. */
     if (mpi && cell->status != RECORD_OK)
         dp_mpi_abort(mpi);
