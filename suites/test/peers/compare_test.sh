@@ -146,6 +146,7 @@ python_of_pytorch() {
 test_misuse() {
     expect 0 "$compare" --help
     has out '^usage: compare-pytorch'
+    if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
     refused "'0' is not a whole number of 1 to 64" --devices 0
     refused "'two' is not a whole number" --devices two
     refused "'nan' is not a number" --seconds nan

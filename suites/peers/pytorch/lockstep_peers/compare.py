@@ -72,52 +72,58 @@ def ddp_setting(text: str) -> tuple[str, Any]:
         f"{known}={'N' if of is int else 'True|False'}" for known, of in DDP_SETTINGS.items()))
 
 
+def help_of_80_columns(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, max_help_position=24, width=80)
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(
-        prog="compare-pytorch", allow_abbrev=False, formatter_class=argparse.RawTextHelpFormatter,
-        description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over\n"
-                    "gloo, tuned and as it comes, and the plain program, compiled and as it comes) on\n"
+        prog="compare-pytorch", allow_abbrev=False, formatter_class=help_of_80_columns,
+        description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over "
+                    "gloo, tuned and as it comes, and the plain program, compiled and as it comes) on "
                     "this machine, interleaved, every step checked, and prints ratios to the fastest.",
-        epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed\n"
-               "or a limit is missed; 2 misuse; 3 no limit is missed, but some are open: their\n"
-               "intervals do not tell; 77 there is no PyTorch; 130 interrupted, what was measured is\n"
+        epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed "
+               "or a limit is missed; 2 misuse; 3 no limit is missed, but some are open: their "
+               "intervals do not tell; 77 there is no PyTorch; 130 interrupted, what was measured is "
                "in the file")
     add = parser.add_argument
     add("--workload", metavar="W", action="append",
-        help="a workload of `lockstep sweep`, can be repeated (default: each that\n"
+        help="a workload of `lockstep sweep`, can be repeated (default: each that "
              "PyTorch has, too, mlp with the sizes 1024,1024,1024,1024)")
     add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
         help="global batches (default: tutorial 30; mlp 256,2048; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
-        help="cuda: beside torch.nn.DataParallel and the plain program on\nGPUs, TF32 off on both sides")
+        help="cuda: beside torch.nn.DataParallel and the plain program on GPUs, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
         help="devices, processes (default 2; with cuda all GPUs)")
     add("--processes", metavar="COMMAND", nargs="?", const="mpirun", default="",
-        help="also lockstep's DistributedDataParallel with a process for each rank,\n"
+        help="also lockstep's DistributedDataParallel with a process for each rank, "
              "started as `lockstep sweep --launcher COMMAND` does (default: mpirun)")
     add("--launches", metavar="L", type=number(1, 1000), help="rounds (default 6: fewer give no interval)")
     add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
     add("--timeout", metavar="S", type=number(1, 86400, float),
-        help="a launch that takes longer is ended (default 300, or 60 and\nten times --seconds)")
+        help="a launch that takes longer is ended (default 300, or 60 and ten times --seconds)")
     add("--ddp", metavar="NAME=V", type=ddp_setting, action="append", default=[],
-        help="a setting of the tuned DistributedDataParallel, can be repeated\n"
+        help="a setting of the tuned DistributedDataParallel, can be repeated "
              "(default: gradient_as_bucket_view=True static_graph=True)")
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
-    add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the\n"
+    add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the "
                                     "first python3 that has one)")
-    add("--latest", action="store_true", help="the newest release of PyTorch, in an environment that\n"
+    add("--latest", action="store_true", help="the newest release of PyTorch, in an environment that "
                                                    "pip makes and keeps below ~/.cache; comes first")
     add("--beside", metavar="P", action="append", default=[],
-        help="another Python, whose PyTorch of another version is measured in the\n"
+        help="another Python, whose PyTorch of another version is measured in the "
              "same rounds, can be repeated")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
-        help="lines for each limit of the speed promised: met, OPEN or MISSED, by its\ninterval, which takes 6 rounds")
+        help="lines for each limit of the speed promised: met, OPEN or MISSED, by its interval, which "
+             "takes 6 rounds")
     add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
     add("--quick", action="store_true",
-        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s,\nand without torch.compile, which takes many seconds")
+        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s, and without torch.compile, "
+             "which takes many seconds")
     options = parser.parse_args(arguments)
     if options.python or options.latest:
         raise Misuse(f"{'--python' if options.python else '--latest'} must be the first option")
