@@ -18,7 +18,7 @@ expect_count 32 '"workload":"broadcast".*"bus_factor":1.0,' all.jsonl
 expect_count 1 '^  collective  *type devices communicator .* algbw .* busbw .* verified$' err
 expect_count 32 '^  \(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
 expect_count 1 '^  allreduce  *f32        4 threads  *in  *1000  *250 .* 2/2$' err
-expect_count 64 ' verified .* [0-9] [kMG]*B/s$' err
+expect_count 64 ' verified .*[0-9] [kMG]*B/s$' err
 
 # The default is every collective, out of place because of one; what is asked for in the header is
 # read back.
