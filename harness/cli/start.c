@@ -5,8 +5,9 @@
  * before any library runs. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and tries for
  * ever where it gets none: that is looked for here. Sanitizers want to be first, and are built
  * without this. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, environ */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const char no_room[] =
     "lockstep: 136 MiB of address space are needed to load OpenBLAS, and there is no room "
     "for them: see ulimit -v\n";
 
-static const char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
+static char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
 
 static void need_room(void)
 {
@@ -38,8 +39,30 @@ static void need_room(void)
     munmap(room, LOADING);
 }
 
+/* Shells have these. False: there is none of them, or, when it is given back, it is not lent. */
+static bool lend_place(char **variables, bool back)
+{
+    static const char *const names[] = {"_=", "OLDPWD=", "SHLVL=", "PWD="};
+    static char *owner;
+
+    for (; *variables; ++variables) {
+        if (back && *variables == no_pool) {
+            *variables = owner;
+            return true;
+        }
+        for (size_t i = 0; !back && i < sizeof names / sizeof names[0]; ++i) {
+            if (strncmp(*variables, names[i], strlen(names[i])) == 0) {
+                owner = *variables;
+                *variables = no_pool;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Not even the C library has begun. On a failure things go on as they are. */
-static void start_again(int argc, char **argv, char **variables)
+static void start(int argc, char **argv, char **variables)
 {
     const size_t name = strcspn(no_pool, "=") + 1;
     static char *more[MOST + 3], path[PATH_BYTES];
@@ -52,8 +75,10 @@ static void start_again(int argc, char **argv, char **variables)
             return;
         more[n] = variables[n];
     }
-    more[n] = (char *)no_pool;
-    more[n + 1] = (char *)ours;
+    if (lend_place(variables, false))
+        return;
+    more[n] = no_pool;
+    more[n + 1] = ours;
     /* By its path, so that the process keeps its name; where it has been deleted, by the link. */
     if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
         execve(path, argv, more);
@@ -62,12 +87,12 @@ static void start_again(int argc, char **argv, char **variables)
 
 /* The loader calls what is in this section first of all. */
 __attribute__((section(".preinit_array"),
-               used)) static void (*const before_libraries)(int, char **, char **) = start_again;
+               used)) static void (*const before_libraries)(int, char **, char **) = start;
 
 /* Behind the libraries, before main: what others are started with is what the user has set. */
 __attribute__((constructor)) static void forget(void)
 {
-    if (!getenv("LOCKSTEP_STARTED_AGAIN"))
+    if (lend_place(environ, true) || !getenv("LOCKSTEP_STARTED_AGAIN"))
         return;
     unsetenv("LOCKSTEP_STARTED_AGAIN");
     unsetenv("OPENBLAS_NUM_THREADS");
