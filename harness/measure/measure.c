@@ -1,5 +1,4 @@
-/* measure/measure.c: one cell: its devices, what is measured on them, and what was seen meanwhile.
- */
+/* measure/measure.c: one cell: its devices, what is measured on them, what was seen meanwhile. */
 #include "measure/measure.h"
 
 #include <stdio.h>
