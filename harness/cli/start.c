@@ -1,10 +1,11 @@
 /* cli/start.c: OpenBLAS starts a pool of threads before main, and where one gets no memory or
  * cannot be started (ulimit -v, ulimit -u) it hangs or raises SIGINT. That pool is never used:
  * every device's thread calls OpenBLAS for itself, and a group that wants one grows it (wide_blas
- * in dp.h), once there is room. So the program executes itself once more with a pool of none,
- * before any library runs. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and tries for
- * ever where it gets none: that is looked for here. Sanitizers want to be first, and are built
- * without this. */
+ * in dp.h), once there is room. So the variable that asks for a pool of none takes the place of one
+ * that no library reads, until all libraries have begun. Where there is no such place, the program
+ * executes itself once more with it. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and
+ * tries for ever where it gets none: that is looked for here. Sanitizers want to be first, and are
+ * built without this. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, environ */
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static void need_room(void)
     munmap(room, LOADING);
 }
 
-/* Shells have these. False: there is none of them, or, when it is given back, it is not lent. */
+/* Shells set these. False: there is none of them; when it is given back: none was lent. */
 static bool lend_place(char **variables, bool back)
 {
     static const char *const names[] = {"_=", "OLDPWD=", "SHLVL=", "PWD="};

@@ -221,7 +221,7 @@ has '| A/A IMPROVED | mlp.*; a false alarm |'
 
 # --aa asks for that, and says what the machine is worth. That depends on the machine: word and status
 # have to be of each other.
-for form in text junit; do
+for form in text md json junit; do
     status=0
     "$lockstep" compare --aa "$lockstep" $quiet --pairs 8 --allow-disturbed --format $form --out aa_$form.jsonl >out 2>err || status=$?
     case $status in
@@ -232,6 +232,8 @@ for form in text junit; do
     esac
     case $form in
     text) has "^$word for comparisons of these cells: .*A/A [A-Z]*, all cells together" ;;
+    md) has "^### $word for comparisons of these cells: .*### A/A [A-Z]*, all cells together" ;;
+    json) has "\"same\": true,.*\"fitness\": \"$word\", \"exit\": $status" ;;
     junit) has "name=\"this machine\"[^<]*\(/>\|<$state message=\"$word for comparisons\)" ;;
     esac
     expect_count 1 "\"type\":\"end\".*\"fitness\":\"$word\",\"exit\":$status," aa_$form.jsonl
