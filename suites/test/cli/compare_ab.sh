@@ -31,6 +31,11 @@ wrapper()
     chmod +x "$name"
 }
 
+# Lines of one: which cell it was asked for, by the launch. All that have these are asked for the same.
+keep_id='all=$* && launch=${all#*--launch } && launch=${launch%% *}
+id=$(cat id-$launch 2>/dev/null) ||
+    { id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") && echo "$id" >id-$launch || exit 1; }'
+
 # valid_lines FILE: each line is a JSON object of the schema, and the lines are chained.
 valid_lines()
 {
@@ -95,7 +100,7 @@ two="$quiet --pairs 8 --allow-disturbed"
 
 # A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
 wrapper slow 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
-    'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+    "$keep_id" \
     'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+1000us; set -- "$@" "$word"; done' \
     '"$lockstep" "$@" | sed "s/virt:2+1000us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
 expect_status 1 "$lockstep" compare --ab "$lockstep" ./slow $two
@@ -156,7 +161,7 @@ busy()
         'esac' \
         "case \$*\$share in *'--launch 3 '*0.31*) share='\"foreign_frac\":0.31,\"steal_frac\":0.03' ;; esac" \
         'case $0 in *slow*) late=600us ;; *) late=60us ;; esac' \
-        'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+        "$keep_id" \
         'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+$late; set -- "$@" "$word"; done' \
         '"$lockstep" "$@" | sed "s/virt:2+$late/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/;s/\"foreign_frac\":[^,]*,\"steal_frac\":[^,]*/$share/"; exit'
 }
@@ -205,7 +210,7 @@ has 'INCONCLUSIVE mlp.*; disturbed: 2 of 8 pairs; with all pairs REGRESSED, with
 # a program and itself is a false alarm, and 3 says that nothing on this machine can be believed.
 wrapper twin_a 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     'case $0 in *twin_a) late=100us ;; *) late=1000us ;; esac' \
-    'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+    "$keep_id" \
     'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+$late; set -- "$@" "$word"; done' \
     '"$lockstep" "$@" | sed "s/virt:2+$late/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
 cp twin_a twin_b
@@ -266,7 +271,7 @@ has 'dp virt:2, 8 rows, f32, cpu/threads against mlp:8,6,4 dp virt:2, 8 rows, f3
 # pair the one is slower, in the others the other.
 for turn in 0 1; do
     wrapper turn$turn 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
-        'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+        "$keep_id" \
         "case \$* in *'--launch '*[13579]' --run-id '*) late=\$((300 + 700 * $turn)) ;; *) late=\$((1000 - 700 * $turn)) ;; esac" \
         'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+${late}us; set -- "$@" "$word"; done' \
         '"$lockstep" "$@" | sed "s/virt:2+${late}us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
