@@ -24,7 +24,10 @@ target_link_libraries(dp_flags INTERFACE Threads::Threads)
 if(DP_SANITIZE)
     target_compile_options(dp_flags INTERFACE
         -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-    target_link_options(dp_flags INTERFACE -fsanitize=${DP_SANITIZE})
+    # Where a program lies at a fixed address, its 200,000 pointers to what a sanitizer knows are there
+    # when it starts.
+    target_link_options(dp_flags INTERFACE -fsanitize=${DP_SANITIZE}
+        $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 
 # Tests take longer to compile than to run: for add_compile_options in their folders. What users run,
