@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "record/launcher.h"
 #include "report/export_report.h"
+#include "sweep/nccl_tests.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 
@@ -49,6 +50,13 @@ static const struct {
       .doc = "start each cell as several processes, joined by MPI: mpirun, srun, or a command of "
              "words like 'mpiexec -n {n}'; {n} is their number. Only --mode ddp (then the "
              "default)"}},
+    {"out-of-place",
+     {.name = "nccl-tests",
+      .key = 'N',
+      .arg = "COMMAND",
+      .doc = "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8': "
+             "sets --collective, --type, --counts, --sizes and --out-of-place, with -n --steps, "
+             "and with -w --warmup"}},
     {"graphs",
      {.name = "timeout",
       .key = 'T',
@@ -117,14 +125,43 @@ static const struct plan_option *find_option(int key)
     return NULL;
 }
 
-static error_t parse_planned(const struct plan_option *option, const char *arg,
-                             const struct argp_state *state, struct plan_options *plan)
+static const struct plan_option *name_option(const char *name)
 {
-    struct text_error why = {""};
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        if (strcmp(plan_option_table[i].name, name) == 0)
+            return &plan_option_table[i];
+    return NULL;
+}
 
+static error_t parse_planned(const struct plan_option *option, const char *arg,
+                             const struct argp_state *state)
+{
+    const struct parsing *parsing = state->input;
+    struct plan_options *plan = &parsing->options->plan;
+    struct text_error why = {""};
+    const error_t status =
+        option->repeats ? 0
+                        : command_once(state, parsing->table, option->key, &parsing->options->seen);
+
+    if (status)
+        return status;
     if ((!option->ask || option->ask(arg, &why) == 0) && option->read(option, arg, plan, &why) == 0)
         return 0;
     return command_bad_option(state, "--%s: %s", option->name, why.text);
+}
+
+/* As if its options had been given; given beside it they are given twice. */
+static error_t parse_nccl_tests(const char *arg, const struct argp_state *state)
+{
+    struct nccl_options options;
+    struct text_error why = {""};
+    error_t status = 0;
+
+    if (nccl_tests_options(arg, &options, &why))
+        return command_bad_option(state, "--nccl-tests: %s", why.text);
+    for (size_t i = 0; i < options.n && status == 0; ++i)
+        status = parse_planned(name_option(options.row[i].name), options.row[i].value, state);
+    return status;
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state,
@@ -143,6 +180,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
                                       sizeof options->launcher - 1);
         launcher_text(arg, options->launcher);
         return 0;
+    case 'N':
+        return parse_nccl_tests(arg, state);
     case 'r':
         options->resume = true;
         return 0;
@@ -163,13 +202,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     const struct parsing *parsing = state->input;
     struct sweep_options *options = parsing->options;
     const struct plan_option *planned = find_option(key);
-    const error_t status =
-        planned && planned->repeats ? 0 : command_once(state, parsing->table, key, &options->seen);
+    const error_t status = planned ? 0 : command_once(state, parsing->table, key, &options->seen);
 
     if (status)
         return status;
-    return planned ? parse_planned(planned, arg, state, &options->plan)
-                   : parse_own(key, arg, state, options);
+    return planned ? parse_planned(planned, arg, state) : parse_own(key, arg, state, options);
 }
 
 /* Each communicator, or the backend's own, serves the devices and can do what the modes need. */

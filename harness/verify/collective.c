@@ -87,13 +87,16 @@ static double all_but_own(int ranks)
 }
 
 const struct collective collectives[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {"allreduce", "sum", -1, false, false, false, reduced_and_spread,
-                              of_all},
-    [COLLECTIVE_BROADCAST] = {"broadcast", "none", 0, false, false, false, once, of_first},
-    [COLLECTIVE_ALLGATHER] = {"allgather", "none", -1, false, true, false, all_but_own, of_each},
-    [COLLECTIVE_REDUCESCATTER] = {"reducescatter", "sum", -1, true, false, false, all_but_own,
-                                  of_own_block},
-    [COLLECTIVE_ALLTOALL] = {"alltoall", "none", -1, true, true, true, all_but_own, of_each_for_it},
+    [COLLECTIVE_ALLREDUCE] = {"allreduce", "all_reduce_perf", "sum", -1, false, false, false,
+                              reduced_and_spread, of_all},
+    [COLLECTIVE_BROADCAST] = {"broadcast", "broadcast_perf", "none", 0, false, false, false, once,
+                              of_first},
+    [COLLECTIVE_ALLGATHER] = {"allgather", "all_gather_perf", "none", -1, false, true, false,
+                              all_but_own, of_each},
+    [COLLECTIVE_REDUCESCATTER] = {"reducescatter", "reduce_scatter_perf", "sum", -1, true, false,
+                                  false, all_but_own, of_own_block},
+    [COLLECTIVE_ALLTOALL] = {"alltoall", "alltoall_perf", "none", -1, true, true, true, all_but_own,
+                             of_each_for_it},
 };
 
 static void put_f32(void *to, const uint32_t numbers[], size_t n)
@@ -146,10 +149,26 @@ const struct collective *collective_find(const char *name)
     return NULL;
 }
 
+const struct collective *collective_of_nccl(const char *program)
+{
+    for (int i = 0; i < COLLECTIVES; ++i)
+        if (strcmp(collectives[i].nccl_program, program) == 0)
+            return &collectives[i];
+    return NULL;
+}
+
 const struct collective_type *collective_type_find(const char *name)
 {
     for (int i = 0; i < COLLECTIVE_TYPES; ++i)
         if (strcmp(collective_types[i].name, name) == 0)
+            return &collective_types[i];
+    return NULL;
+}
+
+const struct collective_type *collective_type_of_nccl(const char *nccl_name)
+{
+    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
+        if (strcmp(collective_types[i].nccl_name, nccl_name) == 0)
             return &collective_types[i];
     return NULL;
 }

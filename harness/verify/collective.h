@@ -39,6 +39,7 @@ enum collective_id {
 struct collective_data;
 struct collective {
     const char *name;
+    const char *nccl_program;   /* of nccl-tests: "all_reduce_perf" */
     const char *nccl_op;        /* "sum", "none" */
     int nccl_root;              /* -1: none */
     bool in_blocks, out_blocks; /* a rank brings, and gets, a block for each rank */
@@ -51,9 +52,11 @@ struct collective {
 };
 extern const struct collective collectives[COLLECTIVES];
 
-/* The row of that name; NULL: there is none. */
+/* The row of that name, or of a program of nccl-tests; NULL: there is none. */
 const struct collective *collective_find(const char *name);
+const struct collective *collective_of_nccl(const char *program);
 const struct collective_type *collective_type_find(const char *name);
+const struct collective_type *collective_type_of_nccl(const char *nccl_name);
 bool collective_adds(const struct collective *collective);
 /* Whether it is known of that type. */
 bool collective_takes(const struct collective *collective, const struct collective_type *type);

@@ -1,0 +1,333 @@
+/* sweep/nccl_tests.c: see sweep/nccl_tests.h. */
+#include "sweep/nccl_tests.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text/options.h"
+#include "verify/collective.h"
+
+enum flag_id {
+    MINBYTES,
+    MAXBYTES,
+    STEPBYTES,
+    STEPFACTOR,
+    NGPUS,
+    NTHREADS,
+    ITERS,
+    WARMUP,
+    DATATYPE,
+    CHECK,
+    OP,
+    ROOT,
+    AGGREGATED,
+    CYCLES,
+    BLOCKING,
+    AVERAGE,
+    GRAPHS,
+    CPUTIME,
+    UNALIGN,
+    REGISTER,
+    PARALLEL_INIT,
+    FLAGS
+};
+
+/* unset: what it is where it is not given. only: what else than that cannot be had here, and why.
+ */
+static const struct flag {
+    char letter;
+    const char *name, *unset, *only, *because;
+} flags[FLAGS] = {
+    [MINBYTES] = {'b', "minbytes", "32M", NULL, NULL},
+    [MAXBYTES] = {'e', "maxbytes", "32M", NULL, NULL},
+    [STEPBYTES] = {'i', "stepbytes", "1M", NULL, NULL},
+    [STEPFACTOR] = {'f', "stepfactor", "1", NULL, NULL},
+    [NGPUS] = {'g', "ngpus", "1", NULL, NULL},
+    [NTHREADS] = {'t', "nthreads", "1", NULL, NULL},
+    [ITERS] = {'n', "iters", NULL, NULL, NULL},
+    [WARMUP] = {'w', "warmup_iters", NULL, NULL, NULL},
+    [DATATYPE] = {'d', "datatype", "float", NULL, NULL},
+    [CHECK] = {'c', "check", "1", NULL, NULL},
+    [OP] = {'o', "op", "sum", "sum", "gradients are added"},
+    [ROOT] = {'r', "root", "0", "0", "device 0 sends"},
+    [AGGREGATED] = {'m', "agg_iters", "1", "1", "each iteration is timed by itself"},
+    [CYCLES] = {'N', "run_cycles", "1", "1", "--launches repeats a cell"},
+    [BLOCKING] = {'z', "blocking", "1", "1", "all wait for each other before each iteration"},
+    [AVERAGE] = {'a', "average", "3", "3", "the slowest device counts"},
+    [GRAPHS] = {'G', "cudagraph", "0", "0", "each iteration is timed by itself"},
+    [CPUTIME] = {'C', "report_cputime", "0", "0", "the time is until the devices are idle"},
+    [UNALIGN] = {'u', "unalign", "0", "0", "memory is aligned"},
+    [REGISTER] = {'R', "local_register", "0", "0", "no memory is registered"},
+    [PARALLEL_INIT] = {'p', "parallel_init", "0", NULL, NULL},
+};
+
+struct given {
+    const struct collective *collective;
+    const char *value[FLAGS]; /* NULL: not given, and it has none */
+};
+
+static int refuse(struct text_error *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int refuse(struct text_error *why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+    text_clean(why->text, '?');
+    return -1;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int unknown_flag(const char *word, struct text_error *why)
+{
+    char known[4 * FLAGS + 1] = "";
+
+    for (int i = 0; i < FLAGS; ++i)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s-%c", i > 0 ? " " : "",
+                 flags[i].letter);
+    return refuse(why, "'%.40s' is not known here; known are %s", word, known);
+}
+
+/* The flag of a word, "-b", "-b8", "--minbytes" or "--minbytes=8", and the value in it, if any. */
+static int find_flag(const char *word, const char **value)
+{
+    const bool whole = strncmp(word, "--", 2) == 0;
+    const size_t length = strcspn(word + (whole ? 2 : 0), "=");
+
+    for (int i = 0; i < FLAGS; ++i) {
+        const char *name = flags[i].name;
+
+        if (!whole && word[0] == '-' && word[1] == flags[i].letter) {
+            *value = word[2] != '\0' ? word + 2 : NULL;
+            return i;
+        }
+        if (whole && strlen(name) == length && strncmp(word + 2, name, length) == 0) {
+            *value = word[2 + length] == '=' ? word + 3 + length : NULL;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int take(int id, const char *value, struct given *given, bool seen[FLAGS],
+                struct text_error *why)
+{
+    const struct flag *flag = &flags[id];
+
+    if (!value)
+        return refuse(why, "-%c needs a value", flag->letter);
+    if (seen[id])
+        return refuse(why, "-%c is given twice", flag->letter);
+    if (flag->only && strcmp(value, flag->only) != 0)
+        return refuse(why, "-%c %.40s: only %s can be had, because %s", flag->letter, value,
+                      flag->only, flag->because);
+    seen[id] = true;
+    given->value[id] = value;
+    return 0;
+}
+
+static int find_program(const char *word, struct given *given, struct text_error *why)
+{
+    const char *name = word && strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+    char known[160] = "";
+
+    given->collective = name ? collective_of_nccl(name) : NULL;
+    if (given->collective)
+        return 0;
+    for (int i = 0; i < COLLECTIVES; ++i)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
+                 collectives[i].nccl_program);
+    return refuse(why, "'%.40s' is no program of nccl-tests that is known here; known are %s",
+                  name ? name : "", known);
+}
+
+/* Cuts up text, which given points into. */
+static int read_words(char *text, struct given *given, struct text_error *why)
+{
+    bool seen[FLAGS] = {false};
+    char *rest = text;
+
+    for (int i = 0; i < FLAGS; ++i)
+        given->value[i] = flags[i].unset;
+    if (find_program(strtok_r(NULL, " \t", &rest), given, why))
+        return -1;
+    for (char *word; (word = strtok_r(NULL, " \t", &rest));) {
+        const char *value = NULL;
+        const int id = find_flag(word, &value);
+
+        if (id < 0)
+            return unknown_flag(word, why);
+        if (take(id, value ? value : strtok_r(NULL, " \t", &rest), given, seen, why))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int read_number(const struct given *given, enum flag_id id, size_t max, size_t *number,
+                       struct text_error *why)
+{
+    struct text_error reason = {""};
+
+    if (option_size(given->value[id], 1, max, number, &reason) == 0)
+        return 0;
+    return refuse(why, "-%c: %.200s", flags[id].letter, reason.text);
+}
+
+/* "128M" are Mebibytes: "128Mi". "": it is too long for a size. */
+static void binary_size(const char *value, char size[32])
+{
+    const size_t length = strlen(value);
+
+    size[0] = '\0';
+    if (length == 0 || length > 28)
+        return;
+    memcpy(size, value, length + 1);
+    if (!strchr("kmgKMG", size[length - 1]))
+        return;
+    size[length - 1] = (char)toupper((unsigned char)size[length - 1]);
+    memcpy(size + length, "i", 2);
+}
+
+static int read_bytes(const struct given *given, enum flag_id id, size_t *bytes,
+                      struct text_error *why)
+{
+    struct text_error reason = {""};
+    char size[32];
+
+    binary_size(given->value[id], size);
+    if (option_size(size, 1, PLAN_MAX_SIZE, bytes, &reason) == 0)
+        return 0;
+    return refuse(why, "-%c %.40s: not a whole number of 1 to %zu, with K, M or G behind it",
+                  flags[id].letter, given->value[id], PLAN_MAX_SIZE);
+}
+
+static int add(struct nccl_options *options, struct text_error *why, const char *name,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int add(struct nccl_options *options, struct text_error *why, const char *name,
+               const char *format, ...)
+{
+    char *value = options->row[options->n].value;
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(value, NCCL_VALUE, format, args);
+    va_end(args);
+    if (length < 0 || length >= NCCL_VALUE)
+        return refuse(why, "too long for --%s", name);
+    options->row[options->n++].name = name;
+    return 0;
+}
+
+struct sizes {
+    size_t first, last, by, unit;
+    bool multiply;
+};
+
+/* As nccl-tests steps; each rounded up, and once. */
+static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
+                     struct text_error *why)
+{
+    char text[NCCL_VALUE] = "";
+    size_t used = 0, n = 0, before = 0;
+
+    for (size_t size = sizes->first;;) {
+        const size_t rounded = (size + sizes->unit - 1) / sizes->unit * sizes->unit;
+
+        if (rounded != before && ++n > PLAN_MAX_SIZES)
+            return refuse(why, "more than %d sizes of %zu to %zu bytes: say -f, or a larger -i",
+                          PLAN_MAX_SIZES, sizes->first, sizes->last);
+        if (rounded != before && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", n > 1 ? "," : "",
+                                     rounded);
+        before = rounded;
+        /* Compared before it is computed, so that it cannot overflow. */
+        if (sizes->multiply ? size > sizes->last / sizes->by : sizes->by > sizes->last - size)
+            break;
+        size = sizes->multiply ? size * sizes->by : size + sizes->by;
+    }
+    return add(options, why, "sizes", "%s", text);
+}
+
+static int read_sizes(const struct given *given, size_t unit, struct nccl_options *options,
+                      struct text_error *why)
+{
+    struct sizes sizes = {.unit = unit};
+    size_t factor;
+
+    if (read_bytes(given, MINBYTES, &sizes.first, why) ||
+        read_bytes(given, MAXBYTES, &sizes.last, why) ||
+        read_bytes(given, STEPBYTES, &sizes.by, why) ||
+        read_number(given, STEPFACTOR, PLAN_MAX_SIZE, &factor, why))
+        return -1;
+    if (sizes.last < sizes.first)
+        return refuse(why, "-e %s is less than -b %s", given->value[MAXBYTES],
+                      given->value[MINBYTES]);
+    sizes.multiply = factor > 1;
+    sizes.by = factor > 1 ? factor : sizes.by;
+    return add_sizes(&sizes, options, why);
+}
+
+/* How it is timed; every iteration is checked, whatever -c says. */
+static int read_times(const struct given *given, struct nccl_options *options,
+                      struct text_error *why)
+{
+    size_t iterations = 0, warmup = 0, checks;
+
+    if (read_number(given, CHECK, SIZE_MAX - 1, &checks, why))
+        return refuse(why, "-c %.40s: every iteration is checked here, so at least 1",
+                      given->value[CHECK]);
+    if (given->value[ITERS] && (read_number(given, ITERS, SIZE_MAX - 1, &iterations, why) ||
+                                add(options, why, "steps", "%zu:%zu", iterations, iterations)))
+        return -1;
+    if (given->value[WARMUP] && (read_number(given, WARMUP, SIZE_MAX - 1, &warmup, why) ||
+                                 add(options, why, "warmup", "%zu:0", warmup)))
+        return -1;
+    return 0;
+}
+
+static int translate(const struct given *given, struct nccl_options *options,
+                     struct text_error *why)
+{
+    const struct collective *collective = given->collective;
+    const struct collective_type *type = collective_type_of_nccl(given->value[DATATYPE]);
+    size_t gpus = 0, threads = 0;
+
+    if (!type)
+        return refuse(why, "-d %.40s: known are float, double, int32, bfloat16",
+                      given->value[DATATYPE]);
+    if (read_number(given, NGPUS, PLAN_MAX_COUNTS, &gpus, why) ||
+        read_number(given, NTHREADS, PLAN_MAX_COUNTS, &threads, why))
+        return -1;
+    if (gpus * threads < 2)
+        return refuse(why, "one rank has nobody to talk to: say -g 2 or more");
+    return add(options, why, "collective", "%s", collective->name) ||
+                   add(options, why, "type", "%s", type->name) ||
+                   add(options, why, "counts", "%zu", gpus * threads) ||
+                   add(options, why, "out-of-place", "%s",
+                       collective->out_of_place ? "1" : "0,1") ||
+                   read_sizes(given, collective_unit(collective, type, (int)(gpus * threads)),
+                              options, why)
+               ? -1
+               : read_times(given, options, why);
+}
+
+int nccl_tests_options(const char *command, struct nccl_options *options, struct text_error *why)
+{
+    struct given given = {.collective = NULL};
+    char text[1024];
+
+    options->n = 0;
+    if (strlen(command) >= sizeof text)
+        return refuse(why, "longer than %zu characters", sizeof text - 1);
+    memcpy(text, command, strlen(command) + 1);
+    return read_words(text, &given, why) ? -1 : translate(&given, options, why);
+}
