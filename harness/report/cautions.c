@@ -1,5 +1,6 @@
 /* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
 #include "command/device_list.h"
+#include "report/beside.h"
 #include "report/peer_record.h"
 #include "report/report.h"
 
@@ -365,6 +366,18 @@ static void about_cores(struct text_out *out, const struct report *report, const
     }
 }
 
+/* Beside cells that are all verified it would be overlooked. */
+static void about_beside(struct text_out *out, const struct report *report, const char *before,
+                         const char *after)
+{
+    for (size_t b = 0; b < report->n_beside; ++b)
+        if (beside_is_wrong(report->beside[b])) {
+            caution(out, before, after,
+                    "nccl-tests found wrong numbers in a collective: see the table beside it.");
+            return;
+        }
+}
+
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
@@ -375,6 +388,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
         caution(out, before, after,
                 "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
                 counts.simulated, counts.points);
+    about_beside(out, report, before, after);
     report_gpu_cautions(out, report, before, after);
     about_launches(out, report, &counts, before, after);
     about_bases(out, &counts, before, after);

@@ -1,4 +1,5 @@
 /* report/html_tables.c: the tables of the page: counts, base cases, failed launches, all points. */
+#include "report/beside.h"
 #include "report/fits.h"
 #include "report/html_table.h"
 
@@ -371,6 +372,47 @@ static int fits_table(struct text_out *out, const struct report *report)
     return html_table_end(&table, report_fits_note);
 }
 
+static const char *beside_class(int column)
+{
+    return column < BESIDE_TEXTS ? "text" : "number";
+}
+
+static void beside_row(struct html_table *table, const struct report_point *point,
+                       const struct beside_line *line)
+{
+    char text[REPORT_CELL_TEXT];
+
+    html_table_row(table, line->wrong > 0 || point->verified < point->n ? "failed" : "good");
+    for (int c = 0; c < BESIDE_COLUMNS; ++c) {
+        beside_words(point, line, c, text);
+        html_table_cell(table, beside_class(c), text);
+    }
+    html_table_row_end(table);
+}
+
+static int beside_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    char note[2 * REPORT_CELL_TEXT], remarks[REPORT_CELL_TEXT];
+    struct html_table table;
+
+    if (report->n_beside == 0)
+        return 0;
+    begin(&table, out, "beside", beside_title, beside_rows(report), "cells");
+    for (int c = 0; c < BESIDE_COLUMNS; ++c)
+        html_table_heading(&table, beside_class(c), beside_names[c]);
+    for (size_t b = 0; b < report->n_beside; ++b)
+        for (size_t i = 0; i < own->n_points; ++i) {
+            const struct beside_line *line = beside_find(report->beside[b], &own->point[i]);
+
+            if (line)
+                beside_row(&table, &own->point[i], line);
+        }
+    beside_remarks(report, remarks);
+    snprintf(note, sizeof note, "%s%s", remarks, beside_note);
+    return html_table_end(&table, note);
+}
+
 int report_tables(struct text_out *out, const struct report *report)
 {
     int status = counts_table(out, report);
@@ -378,6 +420,7 @@ int report_tables(struct text_out *out, const struct report *report)
     status |= costs_table(out, report);
     status |= collectives_table(out, report);
     status |= fits_table(out, report);
+    status |= beside_table(out, report);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         return status | failures_table(out, report);
     status |= base_table(out, report);

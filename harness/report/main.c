@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "record/input.h"
+#include "report/beside.h"
 #include "report/export_report.h"
 #include "report/peer_report.h"
 #include "report/report.h"
@@ -16,6 +17,8 @@
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
+enum { BESIDE_MOST = 32 };
+
 /* Behind those that a sweep prints, too. */
 enum { NCCL_TESTS = REPORT_FORMATS, FORMATS };
 
@@ -23,6 +26,8 @@ static const char NAME[] = "lockstep report";
 
 struct arguments {
     const char *out, *check, *peer;
+    const char *beside[BESIDE_MOST];
+    size_t n_beside;
     size_t format; /* FORMATS: a page */
     char **files;
     size_t n_files;
@@ -35,6 +40,10 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
+    {"beside", 'b', "FILE", 0,
+     "What nccl-tests printed, or wrote with -J, of one collective: adds a table of its bandwidths "
+     "beside those of the same collectives here; can be repeated",
+     0},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
      "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
@@ -77,23 +86,38 @@ static error_t check_arguments(struct argp_state *state, const struct arguments 
         return arguments->out
                    ? 0
                    : command_bad_option(state, "--out DIR is missing: where the report should go");
-    if (arguments->out || arguments->check || arguments->peer)
+    if (arguments->out || arguments->check || arguments->peer || arguments->n_beside > 0)
         return command_bad_option(
             state, "--format prints the numbers of record files on standard output: leave out --%s",
             arguments->out     ? "out"
             : arguments->check ? "check"
-                               : "peer");
+            : arguments->peer  ? "peer"
+                               : "beside");
+    return 0;
+}
+
+static error_t add_beside(const struct argp_state *state, struct arguments *arguments,
+                          const char *value)
+{
+    if (value[0] == '\0')
+        return command_bad_option(state, "--beside is empty: name a file");
+    if (arguments->n_beside == BESIDE_MOST)
+        return command_bad_option(state, "--beside: at most %d are allowed", BESIDE_MOST);
+    arguments->beside[arguments->n_beside++] = value;
     return 0;
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
+    const error_t status =
+        key == 'b' ? 0 : command_once(state, option_table, key, &arguments->seen);
 
     if (status)
         return status;
     switch (key) {
+    case 'b':
+        return add_beside(state, arguments, value);
     case 'o':
         arguments->out = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
@@ -112,6 +136,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
+        if (arguments->n_beside > 0)
+            return command_bad_option(
+                state, "--beside stands beside collectives in record files: name one");
         return arguments->check || arguments->peer
                    ? 0
                    : command_bad_option(
@@ -230,6 +257,19 @@ static int judge_peer(const struct peer_record *peer)
     return EXIT_PARTLY;
 }
 
+static int judge_beside(const struct report *report)
+{
+    char text[REPORT_CELL_TEXT];
+
+    beside_remarks(report, text);
+    if (text[0] != '\0')
+        command_complain(NAME, "--beside: %s", text);
+    for (size_t b = 0; b < report->n_beside; ++b)
+        if (beside_is_wrong(report->beside[b]))
+            return EXIT_PARTLY;
+    return 0;
+}
+
 /* The page, the table and what belongs to them. 0, or -1. */
 static int write_pages(const char *directory, const struct report *report,
                        const struct report_figures *figures)
@@ -273,9 +313,10 @@ static int write_report(const char *directory, const struct report *report)
         command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
                          report->counts.planned, report_repeated(report) ? "launches" : "cells");
     const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
+    const int beside = judge_beside(report);
 
     return status == PLOT_OK && report->counts.verified == report->counts.planned &&
-                   conformance == 0
+                   conformance == 0 && beside == 0
                ? peer
                : EXIT_PARTLY;
 }
@@ -312,12 +353,34 @@ static int print_collectives(const struct report *report)
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
+/* It stands beside collectives. */
+static int read_beside(const struct arguments *arguments, struct report *report)
+{
+    struct text_error err = {{0}};
+
+    while (report->n_beside < arguments->n_beside) {
+        const char *path = arguments->beside[report->n_beside];
+
+        if (!(report->beside[report->n_beside] = beside_read(path, &err))) {
+            command_complain(NAME, "%s: %s", path, err.text);
+            return EXIT_MISUSE;
+        }
+        ++report->n_beside;
+    }
+    if (report->n_beside == 0 || report->collectives->n_points > 0)
+        return 0;
+    command_complain(NAME, "--beside is of collectives, and there are none");
+    return EXIT_MISUSE;
+}
+
 static int report_files(const struct arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer)
 {
+    struct beside *beside[BESIDE_MOST];
     struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
                             .conformance = check,
-                            .peer = peer};
+                            .peer = peer,
+                            .beside = beside};
     int status = 0;
 
     if (!report.file) {
@@ -336,9 +399,13 @@ static int report_files(const struct arguments *arguments, const struct check_re
         status = EXIT_MISUSE;
     }
     if (status == 0)
+        status = read_beside(arguments, &report);
+    if (status == 0)
         status = arguments->format == NCCL_TESTS ? print_collectives(&report)
                  : arguments->format < FORMATS   ? print_numbers(arguments->format, &report)
                                                  : write_report(arguments->out, &report);
+    for (size_t b = 0; b < report.n_beside; ++b)
+        beside_free(beside[b]);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);

@@ -1,5 +1,6 @@
 /* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
  * size of the sweep, but with all that failed. */
+#include "report/beside.h"
 #include "report/fits.h"
 #include "report/peer_report.h"
 
@@ -249,6 +250,46 @@ static void fits_table(struct text_out *out, const struct report *report)
     text_print(out, "\n%s\n", report_fits_note);
 }
 
+static void beside_row(struct text_out *out, const struct report_point *point,
+                       const struct beside_line *line)
+{
+    char text[REPORT_CELL_TEXT];
+
+    fputs("|", out->file);
+    for (int c = 0; c < BESIDE_COLUMNS; ++c) {
+        beside_words(point, line, c, text);
+        text_print(out, " %s |", text);
+    }
+    fputs("\n", out->file);
+}
+
+static void beside_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    const size_t all = beside_rows(report);
+    char remarks[REPORT_CELL_TEXT];
+    size_t n = 0;
+
+    if (report->n_beside == 0)
+        return;
+    text_print(out, "\n## %s\n\n|", beside_title);
+    for (int c = 0; c < BESIDE_COLUMNS; ++c)
+        text_print(out, " %s |", beside_names[c]);
+    bar(out, "\n| :--- |", BESIDE_COLUMNS - 1);
+    for (size_t b = 0; b < report->n_beside; ++b)
+        for (size_t i = 0; i < own->n_points && n < MAX_COLLECTIVES; ++i) {
+            const struct beside_line *line = beside_find(report->beside[b], &own->point[i]);
+
+            if (!line)
+                continue;
+            beside_row(out, &own->point[i], line);
+            ++n;
+        }
+    left(out, all, n, "cells");
+    beside_remarks(report, remarks);
+    text_print(out, "\n%s%s\n", remarks, beside_note);
+}
+
 static void failures(struct text_out *out, const struct report *report)
 {
     const size_t all = report->n_all - report->counts.verified;
@@ -325,6 +366,7 @@ int report_summary(struct text_out *out, const struct report *report,
         ranks_table(out, report, (enum report_ranks)t);
     collectives_table(out, report);
     fits_table(out, report);
+    beside_table(out, report);
     if (points_table(out, report) != 0)
         return -1;
     failures(out, report);

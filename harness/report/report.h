@@ -169,6 +169,7 @@ struct report_noise {
 struct check_record;
 struct peer_record;
 struct report_fit;
+struct beside;
 
 struct report {
     struct record_file *file;
@@ -185,6 +186,8 @@ struct report {
     bool many_variants;                     /* and they cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
+    struct beside **beside;                 /* files of nccl-tests: report/beside.h */
+    size_t n_beside;
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */
