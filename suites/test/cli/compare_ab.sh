@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 unset CI
 
-tiny='--allow-dirty --allow-disturbed --bind none --devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50'
+tiny='--allow-dirty --allow-disturbed --bind none --devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50 --warmup 1:0'
 
 # has WORDS: in one paragraph of the output, wherever its lines break.
 has()
@@ -95,7 +95,7 @@ for file in same again; do
 done
 cmp -s same.order again.order || fail "one seed, two orders"
 
-quiet='--allow-dirty --bind none --devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10'
+quiet='--allow-dirty --bind none --devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --warmup 1:0'
 two="$quiet --pairs 8 --allow-disturbed"
 
 # A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
@@ -249,7 +249,7 @@ expect_status 3 "$lockstep" compare --aa ./dies $two
 has '^NOT FIT for comparisons of these cells: 1 of 1 cells are INVALID'
 
 # Two sets of options of this build.
-sets="--allow-dirty --allow-disturbed --bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
+sets="--allow-dirty --allow-disturbed --bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --warmup 1:0 --pairs 8"
 for form in text md json; do
     expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+1000us' $sets --format $form
     has 'REGRESSED'
@@ -336,7 +336,7 @@ has 'not verified: 8 of 8 pairs'
 # More devices than cores.
 cores=$(nproc)
 expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --allow-dirty --bind none --devices virt:$((cores + 1)) --counts $((cores + 1)) \
-    --mode dp --workload mlp:8,6,4 --batch 64 --seconds 0.01 --steps 10:10 --pairs 8
+    --mode dp --workload mlp:8,6,4 --batch 64 --seconds 0.01 --steps 10:10 --warmup 1:0 --pairs 8
 has 'oversubscribed: more devices than cores'
 
 # What is no build of lockstep is refused before anything is measured.
