@@ -72,6 +72,18 @@ static int read_place(const json_t *result, const char *name, const struct besid
     return beside_add(beside, &line, err);
 }
 
+/* It is not shown; what is wrong in it is said all the same. */
+static void note_other(const json_t *result, struct beside *beside)
+{
+    static const char *const places[] = {"out_of_place", "in_place"};
+
+    ++beside->others;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i)
+        beside->failed =
+            beside->failed ||
+            json_number_value(json_object_get(json_object_get(result, places[i]), "nwrong")) > 0;
+}
+
 static int read_result(const json_t *result, struct beside *beside, struct text_error *err)
 {
     struct beside_line head = {.type = collective_type_of_nccl(text_of(result, "type"))};
@@ -81,7 +93,7 @@ static int read_result(const json_t *result, struct beside *beside, struct text_
                             err))
         return -1;
     if (!head.type || strcmp(text_of(result, "redop"), beside->collective->nccl_op) != 0) {
-        ++beside->others;
+        note_other(result, beside);
         return 0;
     }
     head.bytes = (size_t)bytes;
@@ -110,7 +122,7 @@ static int read_root(const json_t *root, struct beside *beside, struct text_erro
     }
     bounds = json_object_get(root, "out_of_bounds");
     beside->finished = bounds != NULL;
-    beside->failed = bounds && strcmp(text_of(bounds, "okay"), "true") != 0;
+    beside->failed = beside->failed || (bounds && strcmp(text_of(bounds, "okay"), "true") != 0);
     return 0;
 }
 

@@ -82,6 +82,8 @@ static bool is_whole(const struct columns *columns)
 
 static int read_program(const char *program, struct beside *beside, struct text_error *err)
 {
+    if (beside->collective)
+        return record_fail(err, "a second run begins there: name a file for each");
     beside->collective = collective_of_nccl(program);
     return beside->collective ? 0 : record_fail(err, "'%.40s' is not measured here", program);
 }
@@ -97,7 +99,7 @@ static int read_comment(const struct words *words, struct beside *beside, struct
         ++beside->ranks;
     if (words->n >= 8 && strcmp(words->word[1], "Out") == 0) {
         beside->finished = true;
-        beside->failed = strcmp(words->word[words->n - 1], "OK") != 0;
+        beside->failed = beside->failed || strcmp(words->word[words->n - 1], "OK") != 0;
     }
     read_heading(words, columns);
     return 0;
@@ -132,6 +134,15 @@ static int add_place(const struct words *words, const struct columns *columns, i
     return beside_add(beside, &line, err);
 }
 
+/* It is not shown; what is wrong in it is said all the same. */
+static void note_other(const struct words *words, const struct columns *columns,
+                       struct beside *beside)
+{
+    ++beside->others;
+    for (int place = 0; place < PLACES; ++place)
+        beside->failed = beside->failed || read_real(words->word[columns->wrong[place]]) > 0;
+}
+
 static int read_line(const struct words *words, const struct columns *columns,
                      struct beside *beside, struct text_error *err)
 {
@@ -144,7 +155,7 @@ static int read_line(const struct words *words, const struct columns *columns,
                                 "test starting: all_reduce_perf\" does");
     if (!collective_type_of_nccl(words->word[columns->type]) ||
         strcmp(words->word[columns->op], beside->collective->nccl_op) != 0) {
-        ++beside->others;
+        note_other(words, columns, beside);
         return 0;
     }
     for (int place = 0; place < PLACES; ++place) {

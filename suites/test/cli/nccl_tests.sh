@@ -88,6 +88,9 @@ rows 1 wrong.txt
 grep -q '^| allreduce | .*| 65536 | .* | WRONG there: 3 numbers |$' rows || fail "$(cat rows)"
 grep -q 'nccl-tests found wrong numbers in a collective' page/index.html || fail "not at the top of the page"
 grep -q '^lockstep report: --beside: all_reduce_perf found wrong numbers' err || fail "$(cat err)"
+printed 2 "$(echo "$others" | sed '1s/0$/3/')" "$bytes64k" >half.txt
+rows 1 half.txt
+grep -q '^lockstep report: --beside: all_reduce_perf found wrong numbers' err || fail "$(cat err)"
 printed 2 "$bytes64k" >cut.txt
 rows 0 cut.txt
 grep -q '^all.*_perf did not come to its end[.] ' rows || fail "$(cat rows)"
@@ -114,6 +117,9 @@ grep -q '^| allreduce | .*| 65536 | 12.0 µs | .* | 5.46 GB/s | .* (not checked 
 written wrong.json '"nwrong":0.000000' '"nwrong":7'
 rows 1 wrong.json
 grep -q '^| allreduce, out of place | .* | WRONG there: 7 numbers |$' rows || fail "$(cat rows)"
+written half.json '"type":"float",' '"type":"half",'
+sed -i 's/"nwrong":0.000000/"nwrong":1/' half.json
+rows 1 half.json
 written bounds.json '"okay":"true"' '"okay":"false"'
 rows 1 bounds.json
 # Both at once.
@@ -136,6 +142,8 @@ sed '/Collective test/d' printed.txt >nameless.txt
 not 'line 9: no line above it says which collective it is' nameless.txt
 sed 's/all_reduce_perf/sendrecv_perf/' printed.txt >other.txt
 not "line 2: 'sendrecv_perf' is not measured here" other.txt
+cat printed.txt printed.txt >twice.txt
+not 'line 20: a second run begins there: name a file for each' twice.txt
 printed 4 "$bytes64k" "$good" >ranks.txt
 not '65536 bytes: bus bandwidth 5.31 GB/s is not 1.5 times the algorithm bandwidth of 5.31 GB/s, as on 4 ranks' ranks.txt
 sed '/^# *size/d' printed.txt >headless.txt
