@@ -218,6 +218,23 @@ static int gpus_there(const char *command, const struct runner_options *options)
     return ended;
 }
 
+/* The libraries that a group loads, for the processes of the cases, which are copies of this one:
+ * for each to load them takes a sixth of its time. What is wrong they say. */
+static void load_libraries(const struct runner_options *options)
+{
+    const struct dp_group_config config = {
+        .devices = "virt:1",
+        .backend = options->backend[0] != '\0' ? options->backend : NULL,
+    };
+    struct dp_group *group = NULL;
+    struct dp_kind_row kind;
+
+    if (strcmp(options->impl, "reference") == 0 &&
+        (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
+        dp_group_open(&config, &group, NULL) == 0)
+        dp_group_close(group);
+}
+
 /* Whether one of the operations of its devices fails on purpose: then a pass is none. */
 static int check_faulty(const char *command, const struct runner_options *options)
 {
@@ -255,6 +272,7 @@ static int check_implementation(const char *command, const struct runner_options
     }
     run->options = options;
     run->traceable = !hide(options);
+    load_libraries(options);
     status = runner_probe(command, runner_spec(options), run);
     if (status == 0)
         status = check_devices_there(command, run);
