@@ -37,7 +37,7 @@ process='process [01] of 2 \(host [^ ]+, process [0-9]+\)'
 case $case in
 numbers)
     # RANKS:EACH; transfers take longer on purpose.
-    for list in 2:1 4:1 4:2; do
+    for list in 2:1 4:2; do
         ranks=${list%:*} each=${list#*:}
         bench 0 'good {n}' --devices "virt:$ranks+20us" --per-process "$each" --rounds 6 --format tsv
         awk -F '\t' -v ranks="$ranks" -v processes=$((ranks / each)) '
