@@ -105,14 +105,16 @@ static const struct report_row *middle_launch(const struct report_point *point,
     return NULL;
 }
 
-/* Cores that the run could use; 0: nobody knows, or the devices do not work on cores. */
-static int cores_of(const struct report_row *row)
+/* Cores that the run could use, on all hosts of its ranks as many as on the first; 0: nobody knows,
+ * or the devices do not work on cores. */
+static double cores_of(const struct report_row *row)
 {
     const int cores = row->run->cores, usable = row->run->usable_pus;
+    const double hosts = row->cell->hosts > 1 ? row->cell->hosts : 1;
 
     if (!report_works_on_cores(row))
         return 0;
-    return cores > 0 && (usable <= 0 || cores < usable) ? cores : usable;
+    return hosts * (cores > 0 && (usable <= 0 || cores < usable) ? cores : usable);
 }
 
 static bool is_mode(const struct report_point *point, const char *mode)
@@ -128,7 +130,7 @@ static double bound_of(const struct report_point *point)
     const size_t rows = row->cell->key.global_batch;
     const size_t k = row->cell->key.n_devices > 0 ? (size_t)row->cell->key.n_devices : 1;
     const size_t shard = rows / k + (rows % k != 0);
-    const int cores = cores_of(row);
+    const double cores = cores_of(row);
     double speedup;
 
     if (rows == 0)

@@ -258,6 +258,27 @@ Test(points, weak_scaling_compares_rows_per_device)
     bench_close(bench);
 }
 
+/* Two of four ranks are on each of two hosts, whose cores are not those of one. */
+Test(points, the_cores_are_those_of_all_hosts)
+{
+    static const struct {
+        int cores, usable, hosts;
+        double bound;
+    } rows[] = {{1, 1, 0, 0.25}, {1, 1, 1, 0.25}, {1, 1, 2, 0.5}, {8, 1, 2, 0.5},
+                {2, 8, 2, 1},    {8, 8, 2, 1},    {0, 0, 2, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct bench *bench = bench_open("strong");
+        bench->run.cores = rows[i].cores;
+        bench->run.usable_pus = rows[i].usable;
+        bench_add(bench, "ddp", 4, 32, 0, 100);
+        bench->cell[0].hosts = rows[i].hosts;
+        bench_make(bench);
+        cr_assert(bench_near(bench->point[0].bound, rows[i].bound), "row %zu: %g", i,
+                  bench->point[0].bound);
+        bench_close(bench);
+    }
+}
+
 Test(points, plain_comes_before_one_device)
 {
     struct bench *bench = bench_open("strong");
