@@ -218,8 +218,8 @@ static int gpus_there(const char *command, const struct runner_options *options)
     return ended;
 }
 
-/* The libraries that a group loads, for the processes of the cases, which are copies of this one:
- * for each to load them takes a sixth of its time. What is wrong they say. */
+/* Loads the libraries of a group once. The processes of the cases are copies of this one, and each
+ * of them would take a sixth of its time for that. If it fails here, they fail and say why. */
 static void load_libraries(const struct runner_options *options)
 {
     const struct dp_group_config config = {

@@ -3,7 +3,7 @@
 # DistributedDataParallel over gloo), and, noted by a communication hook, what it reduces when. What
 # a version is known to fail (pytorch_known.txt) must fail as known, and nothing else may: a pass
 # that was not expected is said, too. 77 where there is no PyTorch.
-# short: without more ranks than four and models of many parameters, which take half of the time.
+# short: without more ranks than four and models of many parameters, which take two fifths of the time.
 # usage: pytorch.sh LOCKSTEP PYTHON ADAPTER [short]
 set -eu
 
