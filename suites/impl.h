@@ -118,6 +118,8 @@ enum impl_dialect {
     IMPL_MIXED_RANKS, /* "mixed_ranks": negative dim, inputs of different ranks: REFUSE, ACCEPT */
     IMPL_ARGUMENTS_ONLY, /* "arguments_only": a forward with arguments and no input runs on ALL
                           * devices (Python), or once as a CALL without any */
+    IMPL_SUMS, /* "sums": of replicas in the order of the list, LISTED, or FREE: a collective
+                * library's (PyTorch with NCCL) */
     IMPL_DIALECTS
 };
 
@@ -139,7 +141,9 @@ enum impl_choice {
     IMPL_COPY,
     IMPL_CALL,
     IMPL_ALL,
-    IMPL_BASE /* in JSON the same words in lower case */
+    IMPL_BASE,
+    IMPL_LISTED,
+    IMPL_FREE /* in JSON the same words in lower case */
 };
 
 /* ---- 2. Sessions -------------------------------------------------------------------------- */

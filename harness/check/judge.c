@@ -143,7 +143,7 @@ static const char *read_about(const struct runner_shared *shared, struct runner_
     for (int i = 0; i < about->devices; ++i)
         runner_clean(about->device_name[i], sizeof about->device_name[i]);
     for (int i = 0; i < IMPL_DIALECTS; ++i)
-        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_BASE)
+        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_FREE)
             return "a declared dialect is not a word of impl.h";
     return NULL;
 }

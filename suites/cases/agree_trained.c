@@ -215,7 +215,8 @@ static void agree_trained(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0, 0, 0},
+    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0,
+     IMPL_SUMS, IMPL_LISTED},
     {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained, 0, 0,
      0},
 };

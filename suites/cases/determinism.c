@@ -213,6 +213,82 @@ static void gradients_of_shards(struct check *c)
     }
 }
 
+/* ---- DET-03: an order of the library's own --------------------------------------------------- */
+
+/* A sum of k numbers, in any order: each addition rounds by at most 2^-24 of the magnitudes. */
+static void expect_any_order(struct check *c, const char *what, const struct impl_array *got,
+                             size_t n, int k, const double sum[], const double magnitude[])
+{
+    check_int(c, what, (long long)check_elements(got), (long long)n);
+    for (size_t e = 0; e < n; ++e)
+        check_true(c, fabs(check_element(got, e) - sum[e]) <= k * 0x1p-24 * magnitude[e],
+                   "%s: element %zu is %.9g, the sum in double is %.17g", what, e,
+                   check_element(got, e), sum[e]);
+}
+
+/* Of k lists of as many numbers. Integers have no rounding, and so no magnitudes. */
+static void free_sum(struct check *c, int k, size_t size, bool exact)
+{
+    enum { MOST = 1021 };
+    const int *ids = mixed_ids(k);
+    struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
+    struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
+    double sum[MOST] = {0}, magnitude[MOST] = {0};
+
+    check_note(c, "K=%d, %zu %s: ", k, size, exact ? "integers" : "numbers");
+    for (int n = 0; n < k; ++n) {
+        const uint64_t seed = 700 + (uint64_t)n;
+        const double *from = exact ? check_integers(c, size, seed) : check_randoms(c, size, seed);
+        for (size_t e = 0; e < size; ++e) {
+            sum[e] += (double)(float)from[e];
+            magnitude[e] += exact ? 0 : fabs(from[e]);
+        }
+        src[n] = *check_on(check_vector(c, size, from), ids[n]);
+    }
+    op.sums = check_output(c, 1, MOST * sizeof(float));
+    check_reduce(c, &op);
+    expect_any_order(c, "sum in an order of its own", op.sums, size, k, sum, magnitude);
+}
+
+/* Numbers of many sizes near their sum, integers exactly. */
+static void free_sums(struct check *c)
+{
+    static const size_t sizes[] = {1, 7, 64, 1021};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; ++t) {
+            free_sum(c, k, sizes[t], false);
+            free_sum(c, k, sizes[t], true);
+        }
+}
+
+/* Of a sum of many sizes; and what was there is added to, not replaced. */
+static void free_gradients(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        struct impl_model *model, *alone[IMPL_MAX_DEVICES];
+        size_t size[IMPL_MAX_DEVICES], begin = 0;
+        const int m = check_shards(ROWS, k, size);
+        const double *before = check_randoms(c, WEIGHTS, 45);
+        double sum[WEIGHTS] = {0}, magnitude[WEIGHTS] = {0};
+        if (k == 1)
+            continue;
+        check_note(c, "K=%d: ", k);
+        for (int s = 0; s < m; begin += size[s++])
+            alone[s] = linear_step(c, 1, begin, size[s], "0", false);
+        model = linear_step(c, k, 0, ROWS, "0", true);
+        for (int s = 0; s <= m; ++s)
+            for (size_t e = 0; e < WEIGHTS; ++e) {
+                const double part = s < m ? check_element(check_get(c, alone[s], IMPL_GRAD, 0), e)
+                                          : (double)(float)before[e];
+                sum[e] += part;
+                magnitude[e] += fabs(part);
+            }
+        expect_any_order(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, m + 1,
+                         sum, magnitude);
+    }
+}
+
 /* ---- DET-04: time ---------------------------------------------------------------------------- */
 
 /* The counts that are worth the delays: 3 and 4, or 2 where there are no more. */
@@ -363,17 +439,24 @@ static void rows_in_place(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 static const struct check_case cases[] = {
-    {"DET-01.probe", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, probe_of_order, 0, 0, 0},
-    {"DET-01.many", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, order_of_many, 0, 0, 0},
+    {"DET-01.probe", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, probe_of_order, 0,
+     IMPL_SUMS, IMPL_LISTED},
+    {"DET-01.many", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, order_of_many, 0, IMPL_SUMS,
+     IMPL_LISTED},
     {"DET-01.gradients", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_in_order, 0,
-     0, 0},
-    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_eight, 0, 0,
-     0},
-    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_shards, 0, 0,
-     0},
-    {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, time_does_not_show, 0, 0,
-     0},
-    {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, many_runs, 0, 0, 0},
+     IMPL_SUMS, IMPL_LISTED},
+    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_eight, 0,
+     IMPL_SUMS, IMPL_LISTED},
+    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_shards, 0,
+     IMPL_SUMS, IMPL_LISTED},
+    {"DET-03.sums", "DET-03", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, free_sums, 0, IMPL_SUMS,
+     IMPL_FREE},
+    {"DET-03.gradients", "DET-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, free_gradients, 0,
+     IMPL_SUMS, IMPL_FREE},
+    {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, time_does_not_show, 0,
+     IMPL_SUMS, IMPL_LISTED},
+    {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, many_runs, 0,
+     IMPL_SUMS, IMPL_LISTED},
     {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, integers_agree, 0, 0,
      0},
     {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near, 0, 0, 0},
@@ -388,7 +471,6 @@ static const struct check_table *const tables[] = {
 
 static const struct check_excuse excuses[] = {
     {"DET-02", false, "differs from DET-01 in the sign of zero alone, and both are allowed"},
-    {"DET-03", false, "leaves the order of a collective library free: nothing to hold it to"},
 };
 
 const struct check_area area_determinism = {"DET",   7,

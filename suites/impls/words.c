@@ -27,6 +27,7 @@ static const struct {
     [IMPL_BORROWED] = {"borrowed", {IMPL_REFUSE, IMPL_BASE}},
     [IMPL_MIXED_RANKS] = {"mixed_ranks", {IMPL_REFUSE, IMPL_ACCEPT}},
     [IMPL_ARGUMENTS_ONLY] = {"arguments_only", {IMPL_ALL, IMPL_CALL}},
+    [IMPL_SUMS] = {"sums", {IMPL_LISTED, IMPL_FREE}},
 };
 
 static const char *const choice_words[] = {
@@ -48,6 +49,8 @@ static const char *const choice_words[] = {
     [IMPL_CALL] = "call",
     [IMPL_ALL] = "all",
     [IMPL_BASE] = "base",
+    [IMPL_LISTED] = "listed",
+    [IMPL_FREE] = "free",
 };
 
 static const struct {

@@ -152,6 +152,23 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
     return sent_to > 0 ? (size_t)g.n : 0;
 }
 
+/* All but the first into flat[1], the last one first. Returns how many are left to add up. */
+static int add_backwards(struct impl_array flat[], int k)
+{
+    for (int i = k - 1; i > 1; --i)
+        tensor_add(&flat[i - 1], &flat[i]);
+    return k < 2 ? k : 2;
+}
+
+/* To 16 bits. */
+static void make_coarse(struct impl_array *sum)
+{
+    uint32_t *words = sum->data;
+
+    for (size_t e = 0; sum->dtype == IMPL_F32 && e < tensor_count(sum); ++e)
+        words[e] &= 0xFFFFFF00U;
+}
+
 /* flat[0] + flat[1] + ... into flat[0]. */
 static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k, bool later)
 {
@@ -163,8 +180,12 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
     }
     if (whole.capacity > LARGE && bug(s, BUG_LARGE_GRADIENT))
         whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
+    if (s->dialect[IMPL_SUMS] == IMPL_FREE)
+        k = add_backwards(flat, k);
     for (int i = 1; i < k; ++i)
         tensor_add(&whole, &flat[i]);
+    if (bug(s, BUG_FREE_COARSE))
+        make_coarse(&flat[0]);
     wide_rounded(s, &flat[0], BUG_REDUCE_INT_DOUBLE);
     for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); ++e) {
         if (flat[0].dtype == IMPL_I64)

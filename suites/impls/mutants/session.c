@@ -15,7 +15,7 @@ static const enum impl_choice python[IMPL_DIALECTS] = {
     [IMPL_NESTED] = IMPL_REFUSE,        [IMPL_SHARD_0] = IMPL_VIEW,
     [IMPL_FUNCTIONAL_HOST] = IMPL_CALL, [IMPL_EMPTY_IDS] = IMPL_REFUSE,
     [IMPL_BORROWED] = IMPL_REFUSE,      [IMPL_MIXED_RANKS] = IMPL_REFUSE,
-    [IMPL_ARGUMENTS_ONLY] = IMPL_ALL,
+    [IMPL_ARGUMENTS_ONLY] = IMPL_ALL,   [IMPL_SUMS] = IMPL_LISTED,
 };
 
 /* The other choice everywhere, so that the cases about it run as well. */
@@ -27,7 +27,7 @@ static const enum impl_choice other[IMPL_DIALECTS] = {
     [IMPL_NESTED] = IMPL_REFUSE,          [IMPL_SHARD_0] = IMPL_COPY,
     [IMPL_FUNCTIONAL_HOST] = IMPL_REFUSE, [IMPL_EMPTY_IDS] = IMPL_ALL,
     [IMPL_BORROWED] = IMPL_BASE,          [IMPL_MIXED_RANKS] = IMPL_ACCEPT,
-    [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,
+    [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,    [IMPL_SUMS] = IMPL_FREE,
 };
 
 /* Bugs that declare one thing and do another. */
@@ -64,6 +64,8 @@ static const struct lie lies[] = {
     {BUG_SAYS_ALL_IDS, IMPL_EMPTY_IDS, IMPL_ALL, IMPL_REFUSE},
     {BUG_SAYS_ONCE, IMPL_ARGUMENTS_ONLY, IMPL_CALL, IMPL_ALL},
     {BUG_ARGS_ONE, IMPL_ARGUMENTS_ONLY, IMPL_ALL, IMPL_CALL},
+    {BUG_SAYS_LISTED, IMPL_SUMS, IMPL_LISTED, IMPL_FREE},
+    {BUG_FREE_COARSE, IMPL_SUMS, IMPL_FREE, IMPL_FREE},
 };
 
 int known_device(const struct impl_session *s, int device, struct impl_error *err)

@@ -35,7 +35,7 @@ static const enum impl_choice dialect[IMPL_DIALECTS] = {
     [IMPL_NESTED] = IMPL_REFUSE,        [IMPL_SHARD_0] = IMPL_VIEW,
     [IMPL_FUNCTIONAL_HOST] = IMPL_CALL, [IMPL_EMPTY_IDS] = IMPL_REFUSE,
     [IMPL_BORROWED] = IMPL_REFUSE,      [IMPL_MIXED_RANKS] = IMPL_ACCEPT,
-    [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,
+    [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,  [IMPL_SUMS] = IMPL_LISTED,
 };
 
 static void describe(struct dp_group *group, struct impl_about *about)

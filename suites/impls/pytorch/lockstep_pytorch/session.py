@@ -42,6 +42,7 @@ DIALECTS = {
     "borrowed": "refuse",
     "mixed_ranks": "accept",
     "arguments_only": "all",
+    "sums": "listed",
 }
 VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
 OPTIONS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
@@ -64,6 +65,11 @@ def choose_devices(words: str, host_only: bool) -> int:
     if found != wanted:
         raise Refusal("nodev", f"devices '{words[:40]}': {found} of {wanted} are there")
     return found
+
+
+def sums_of(devices: int) -> dict[str, str]:
+    """Between GPUs reduce_add leaves the order to NCCL where PyTorch was built with it."""
+    return {"sums": "free"} if devices > 1 and hasattr(torch._C, "_nccl_reduce") else {}
 
 
 def choose_options(words: str) -> dict[str, bool]:
@@ -102,7 +108,7 @@ class Session:
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
             "capabilities": [*ON_CPU, *(ON_CUDA if self.devices else ()),
                              *(WITH_HOOK if self.options["trace_buckets"] else ())],
-            "dialects": DIALECTS,
+            "dialects": {**DIALECTS, **sums_of(self.devices)},
         }
 
     def reset(self, _request: Request) -> dict[str, Any]:
