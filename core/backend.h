@@ -166,7 +166,8 @@ struct dp_moves {
     int n;
 };
 
-/* dst += or = the sum over the team's replicas i of src[i], in replica order. */
+/* dst += or = the sum over the team's replicas i of src[i], in replica order unless the
+ * communicator has DP_COMM_FREE_SUMS. */
 struct dp_sum {
     enum dp_dtype dtype;
     bool accumulate;
@@ -275,8 +276,9 @@ struct dp_comm_ops {
 extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the definition */
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
 extern const struct dp_comm_ops dp_comm_peer; /* cuda/comm_peer.c; else absent.c: no operations */
-/* cuda/comm_nccl.c; in a build without NCCL nccl_absent.c, without operations */
-extern const struct dp_comm_ops dp_comm_nccl;
+/* cuda/comm_nccl.c; in a build without NCCL nccl_absent.c, without operations. Moves by peer, or by
+ * NCCL what it has a call for. */
+extern const struct dp_comm_ops dp_comm_nccl, dp_comm_nccl_nccl;
 /* mpi/comm.c; in a build without MPI mpi/absent.c, without operations */
 extern const struct dp_comm_ops dp_comm_mpi;
 

@@ -480,9 +480,9 @@ struct dp_run *dp_replicas_run(struct dp_replicas *replicas, int i);
  * Source: torch.nn.parallel.replicate.   [REPL-01 REPL-02 REPL-03 REPL-07 DEV-01 DEV-09] */
 int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err);
 
-/* base gradient += ((g0 + g1) + ...) + g(m-1), in replica order, for every parameter that is not
- * frozen; a replica without a gradient counts as zeros.
- * [GRAD-01 GRAD-02 GRAD-04 GRAD-06 GRAD-11 GRAD-12 DET-01] */
+/* base gradient += ((g0 + g1) + ...) + g(m-1), in replica order unless the communicator has
+ * DP_COMM_FREE_SUMS, for every parameter that is not frozen; a replica without a gradient counts as
+ * zeros. [GRAD-01 GRAD-02 GRAD-04 GRAD-06 GRAD-11 GRAD-12 DET-01 DET-03] */
 int dp_reduce(struct dp_replicas *replicas, int m, struct dp_error *err);
 
 /* ---- 9. data_parallel ------------------------------------------------------------------- */

@@ -60,7 +60,8 @@ enum {
      * that round are the same only within their bounds. Without it: in rank order. */
     DP_COMM_FREE_ORDER = 16,
     /* It is of processes that were started together, dp_mpi_open: its name alone opens nothing. */
-    DP_COMM_TOGETHER = 32
+    DP_COMM_TOGETHER = 32,
+    DP_COMM_FREE_SUMS = 64 /* so may the sums of DataParallel. Without it: in replica order */
 };
 
 /* Of all that this version knows, whether this build has it or not. */
@@ -83,8 +84,9 @@ struct dp_communicator_row {
 bool dp_kinds(int i, struct dp_kind_row *row);
 bool dp_backends(int i, struct dp_backend_row *row);
 bool dp_communicators(int i, struct dp_communicator_row *row);
-/* Of what a group calls its communicator: "peer-staged" is peer, and a composite RANKS+MOVES is the
- * first, which has the collectives: "nccl+peer" is nccl. False: none has that name. */
+/* Of what a group calls its communicator: "peer-staged" is peer, and a composite RANKS+MOVES that
+ * has no row of its own is the first, which has the collectives: "nccl+peer" is nccl. False: none
+ * has that name. */
 bool dp_communicator_of(const char *name, struct dp_communicator_row *row);
 /* Of a device list, a slot's name or a kind: "virt:4+lag", "cuda:0#1", "virt". host is of the first
  * kind. False: of none that is known. */

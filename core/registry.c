@@ -26,7 +26,8 @@ static const struct dp_backend backends[] = {
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static const struct dp_comm_ops *const communicators[] = {
-    &dp_comm_threads, &dp_comm_staged, &dp_comm_peer, &dp_comm_nccl, &dp_comm_mpi,
+    &dp_comm_threads, &dp_comm_staged,    &dp_comm_peer,
+    &dp_comm_nccl,    &dp_comm_nccl_nccl, &dp_comm_mpi,
 };
 enum { COMMUNICATORS = sizeof communicators / sizeof *communicators };
 
@@ -280,18 +281,23 @@ static bool is_called(const struct dp_comm_ops *comm, const char *name, size_t l
     return false;
 }
 
-bool dp_communicator_of(const char *name, struct dp_communicator_row *row)
+static bool find_row(const char *name, size_t length, struct dp_communicator_row *row)
 {
-    const size_t length = strcspn(name, "+");
-    struct dp_communicator_row moves;
-    if (name[length] == '+' &&
-        (strchr(name + length + 1, '+') || !dp_communicator_of(name + length + 1, &moves)))
-        return false;
     for (int i = 0; dp_communicators(i, row); ++i) {
         if (is_called(communicators[i], name, length))
             return true;
     }
     return false;
+}
+
+bool dp_communicator_of(const char *name, struct dp_communicator_row *row)
+{
+    const size_t length = strcspn(name, "+");
+    struct dp_communicator_row moves;
+    if (find_row(name, strlen(name), row))
+        return true;
+    return name[length] == '+' && !strchr(name + length + 1, '+') &&
+           dp_communicator_of(name + length + 1, &moves) && find_row(name, length, row);
 }
 
 int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error *err)

@@ -7,10 +7,6 @@
  * which adds them in the same order: the same bits. Order on the devices as in comm_threads.c. */
 #include "peer.h"
 
-/* On a GPU that adds what it cannot read, for all that is on its way to it: an eighth of it is
- * 2 MiB, enough for the full rate of a bus. */
-#define STAGE_BYTES ((size_t)16 << 20)
-
 static struct dp_cuda_slot *native(const struct dp_slot *slot)
 {
     return slot->native;
@@ -270,24 +266,23 @@ static int count_far(const struct dp_team *team, const struct dp_slot *slot)
     return far;
 }
 
-/* With the first sum that is added there: few slots ever add one. */
-static int stage_open(struct dp_slot *slot, struct dp_error *err)
+/* With the first sum that needs it: few slots ever have one. */
+int dp_cuda_stage(struct dp_slot *slot, void **stage, struct dp_error *err)
 {
-    void *memory = NULL;
-    const int status = native(slot)->stage ? 0 : slot->ops->alloc(slot, STAGE_BYTES, &memory, err);
-    if (status == 0 && memory)
-        native(slot)->stage = memory;
+    void *memory = native(slot)->stage;
+    const int status = memory ? 0 : slot->ops->alloc(slot, DP_CUDA_STAGE_BYTES, &memory, err);
+    if (status == 0)
+        *stage = native(slot)->stage = memory;
     return status;
 }
 
 /* What is out of reach comes to the destination's GPU before it is added there, each summand to a
- * place of chunk bytes. */
+ * place of chunk bytes, from this one on. */
 static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, const struct part *part,
-                      size_t chunk, struct dp_error *err)
+                      char *place, size_t chunk, struct dp_error *err)
 {
     const size_t bytes = part->n * unit_of(part);
     struct dp_reduce_args args = arguments(team, part);
-    char *place = native(dst_slot)->stage;
     for (int i = 0; i < team->n; ++i) {
         if (dp_cuda_reaches(dst_slot, team->slot[i]))
             continue;
@@ -307,8 +302,9 @@ static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
     const int far = count_far(team, dst_slot);
-    const size_t chunk = far > 0 ? STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
-    int status = far > 0 ? stage_open(dst_slot, err) : 0;
+    const size_t chunk = far > 0 ? DP_CUDA_STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
+    void *stage = NULL;
+    int status = far > 0 ? dp_cuda_stage(dst_slot, &stage, err) : 0;
     if (status == 0)
         status = wait_for_team(team, dst_slot, dst_slot, err);
     const struct dp_span span = dp_span_begin(&dst_slot->comm, 0, phase);
@@ -318,7 +314,7 @@ static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
             const size_t left = sums[k].n - at;
             part_n = left < most ? left : most;
             const struct part part = {&sums[k], at, part_n};
-            status = add_staged(team, dst_slot, &part, chunk, err);
+            status = add_staged(team, dst_slot, &part, stage, chunk, err);
         }
     }
     dp_span_end(&span, 0);

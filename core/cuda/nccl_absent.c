@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 
-const struct dp_comm_ops dp_comm_nccl = {.name = "nccl",
-                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP |
-                                                DP_COMM_WORLD | DP_COMM_FREE_ORDER,
-                                         .needs = DP_KIND_PEERS};
+enum {
+    CAN = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP | DP_COMM_WORLD | DP_COMM_FREE_ORDER
+};
+const struct dp_comm_ops dp_comm_nccl = {.name = "nccl", .can = CAN, .needs = DP_KIND_PEERS};
+const struct dp_comm_ops dp_comm_nccl_nccl = {
+    .name = "nccl+nccl", .can = CAN | DP_COMM_FREE_SUMS, .needs = DP_KIND_PEERS};
 
 int dp_nccl_library(char *text, size_t bytes)
 {

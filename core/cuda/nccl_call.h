@@ -13,9 +13,9 @@
             call(async_error, CommGetAsyncError) call(finalize, CommFinalize)                      \
                 call(destroy, CommDestroy) call(abort, CommAbort) call(group_start, GroupStart)    \
                     call(group_end, GroupEnd) call(broadcast, Broadcast)                           \
-                        call(all_reduce, AllReduce) call(all_gather, AllGather)                    \
-                            call(reduce_scatter, ReduceScatter) call(send, Send)                   \
-                                call(receive, Recv)
+                        call(all_reduce, AllReduce) call(reduce, Reduce)                           \
+                            call(all_gather, AllGather) call(reduce_scatter, ReduceScatter)        \
+                                call(send, Send) call(receive, Recv)
 
 /* Their types are those of the header: none is written here a second time. */
 #define DP_NCCL_MEMBER(member, name) __typeof__(nccl##name) *member;

@@ -14,48 +14,48 @@ const char *dp_nccl_spread_call(enum dp_spread_kind kind)
     return calls[kind];
 }
 
-static ncclDataType_t type_of(enum dp_dtype dtype)
+ncclDataType_t dp_nccl_type(enum dp_dtype dtype)
 {
     static const ncclDataType_t types[] = {
         [DP_F32] = ncclFloat32, [DP_F64] = ncclFloat64, [DP_I32] = ncclInt32, [DP_I64] = ncclInt64};
     return types[dtype];
 }
 
-static ncclResult_t exchange(const struct dp_nccl *nccl, const struct dp_nccl_team *team,
-                             const struct dp_spread *s, int i, cudaStream_t stream)
+static ncclResult_t exchange(const struct dp_nccl_at *at, const struct dp_spread *s)
 {
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
     ncclResult_t result = ncclSuccess;
-    for (int rank = 0; !dp_nccl_is_bad(result) && rank < team->n_members; ++rank) {
-        const size_t at = (size_t)rank * bytes;
-        result = nccl->call.send((const char *)s->in[i] + at, bytes, ncclUint8, rank, team->comm[i],
-                                 stream);
+    for (int rank = 0; !dp_nccl_is_bad(result) && rank < at->c->n_members; ++rank) {
+        const size_t begin = (size_t)rank * bytes;
+        result = at->call->send((const char *)s->in[at->i] + begin, bytes, ncclUint8, rank,
+                                at->comm, at->stream);
         if (!dp_nccl_is_bad(result))
-            result = nccl->call.receive((char *)s->out[i] + at, bytes, ncclUint8, rank,
-                                        team->comm[i], stream);
+            result = at->call->receive((char *)s->out[at->i] + begin, bytes, ncclUint8, rank,
+                                       at->comm, at->stream);
     }
     return result;
 }
 
-ncclResult_t dp_nccl_issue_spread(const struct dp_nccl *nccl, const struct dp_nccl_team *team,
-                                  const struct dp_spread *s, int i, cudaStream_t stream)
+ncclResult_t dp_nccl_issue_spread(const struct dp_nccl_at *at)
 {
-    const struct dp_nccl_call *call = &nccl->call;
+    const struct dp_nccl_call *call = at->call;
+    const struct dp_spread *s = at->what->of;
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
-    const ncclComm_t comm = team->comm[i];
+    const void *in = s->in[at->i];
+    void *out = s->out[at->i];
     switch (s->kind) {
     case DP_SPREAD_ALLREDUCE:
-        return call->all_reduce(s->in[i], s->out[i], s->n, type_of(s->dtype), ncclSum, comm,
-                                stream);
+        return call->all_reduce(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
+                                at->stream);
     case DP_SPREAD_BROADCAST:
-        return call->broadcast(s->in[i], s->out[i], bytes, ncclUint8, s->root, comm, stream);
+        return call->broadcast(in, out, bytes, ncclUint8, s->root, at->comm, at->stream);
     case DP_SPREAD_ALLGATHER:
-        return call->all_gather(s->in[i], s->out[i], bytes, ncclUint8, comm, stream);
+        return call->all_gather(in, out, bytes, ncclUint8, at->comm, at->stream);
     case DP_SPREAD_REDUCESCATTER:
-        return call->reduce_scatter(s->in[i], s->out[i], s->n, type_of(s->dtype), ncclSum, comm,
-                                    stream);
+        return call->reduce_scatter(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
+                                    at->stream);
     default:
-        return exchange(nccl, team, s, i, stream);
+        return exchange(at, s);
     }
 }
 

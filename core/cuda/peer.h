@@ -12,6 +12,11 @@ int dp_cuda_connect(struct dp_slot *from, const struct dp_slot *to, struct dp_er
 /* comm_peer.c. A transfer in the comm queue of the worker. */
 int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err);
 
+/* Memory of the slot for what is on its way into a sum there: an eighth of it is 2 MiB, enough for
+ * the full rate of a bus. The comm queue's own, and kept. */
+#define DP_CUDA_STAGE_BYTES ((size_t)16 << 20)
+int dp_cuda_stage(struct dp_slot *slot, void **stage, struct dp_error *err);
+
 /* peer_spread.c. The moves bring the same bytes of one slot to others, and so many that it is worth
  * it that these hand them on to each other. */
 bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[]);

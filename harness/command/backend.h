@@ -12,8 +12,8 @@
 #define COMMAND_BACKEND_DOC                                                                        \
     "cpu (default), cpu-ref, cpu-cblas or cpu-onednn; on GPUs cuda (default) or cuda-staged"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
-    "what carries data between devices: threads, staged, or on GPUs peer, nccl or staged "         \
-    "(default: the backend's own)"
+    "what carries data between devices: threads, staged, or on GPUs peer, nccl, nccl+nccl or "     \
+    "staged (default: the backend's own)"
 
 /* The options --backend and --communicator: their entries in a table, with the key of each. */
 #define COMMAND_BACKEND_OPTION(letter)                                                             \

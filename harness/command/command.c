@@ -217,7 +217,7 @@ static int check_environment(const char *command, const struct dp_group_config *
 int command_check_nccl_log(const char *command, const char *communicator)
 {
     const char *level = getenv("NCCL_DEBUG"), *file = getenv("NCCL_DEBUG_FILE");
-    const bool asked = communicator && strcmp(communicator, "nccl") == 0;
+    const bool asked = communicator && strncmp(communicator, "nccl", 4) == 0;
     const bool whole = level && strcmp(level, "VERSION") != 0; /* which has no file */
 
     if (!asked || !level || level[0] == '\0' ||

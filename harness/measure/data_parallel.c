@@ -251,6 +251,7 @@ const struct measurable measure_plain_mt = {.phases = OF_MODEL,
                                             .close = nothing_more};
 
 const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
+                                      .free = DP_COMM_FREE_SUMS,
                                       .open = dp_open,
                                       .load = load,
                                       .unload = unload,

@@ -227,6 +227,7 @@ const struct measurable measure_ddp = {.phases = 1 << RECORD_FORWARD | 1 << RECO
                                                  1 << RECORD_BACKWARD | 1 << RECORD_REDUCE |
                                                  1 << RECORD_UPDATE,
                                        .apart = true,
+                                       .free = DP_COMM_FREE_ORDER,
                                        .open = ddp_open,
                                        .load = ddp_load,
                                        .unload = ddp_unload,

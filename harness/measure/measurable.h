@@ -14,6 +14,7 @@ struct session;
 struct measurable {
     unsigned phases; /* 1 << enum record_phase for each that a step has */
     bool apart;      /* ranks: its reduction can be run apart, session_overlap measures that */
+    unsigned free;   /* DP_COMM_: with it a communicator may add here in another order each time */
     bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
     /* Makes session->top, what is trained, on the session's group. */
     int (*open)(struct session *session, const struct cell_config *config, struct dp_error *err);

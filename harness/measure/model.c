@@ -401,9 +401,9 @@ static bool is_by_value(const struct measure *m, const struct dp_group *group)
 {
     struct dp_communicator_row row;
 
-    return m->session.kind->apart && !workload_is_exact(&m->config->workload) &&
+    return !workload_is_exact(&m->config->workload) &&
            dp_communicator_of(dp_group_communicator(group), &row) &&
-           (row.can & DP_COMM_FREE_ORDER) != 0;
+           (row.can & m->session.kind->free) != 0;
 }
 
 /* All that a step needs, verified as far as it can be before one was made. */

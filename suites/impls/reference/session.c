@@ -38,6 +38,15 @@ static const enum impl_choice dialect[IMPL_DIALECTS] = {
     [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,  [IMPL_SUMS] = IMPL_LISTED,
 };
 
+static enum impl_choice sums_of(const struct dp_group *group)
+{
+    struct dp_communicator_row row;
+
+    return dp_communicator_of(dp_group_communicator(group), &row) && row.can & DP_COMM_FREE_SUMS
+               ? IMPL_FREE
+               : IMPL_LISTED;
+}
+
 static void describe(struct dp_group *group, struct impl_about *about)
 {
     memset(about, 0, sizeof *about);
@@ -50,6 +59,7 @@ static void describe(struct dp_group *group, struct impl_about *about)
                  dp_slot_name(dp_group_slot(group, i)));
     about->capabilities = CAPABILITIES | overlap_of(group);
     memcpy(about->dialect, dialect, sizeof dialect);
+    about->dialect[IMPL_SUMS] = sums_of(group);
 }
 
 /* The options are "BACKEND/COMMUNICATOR". NULL: those that the devices have by themselves; without

@@ -77,6 +77,30 @@ static void kinds_of(struct context *c)
     }
 }
 
+/* A composite without a row of its own is the one that has its collectives. */
+static void composites(struct context *c)
+{
+    static const struct {
+        const char *text, *name; /* NULL: none is called so */
+    } table[] = {
+        {"peer", "peer"},         {"peer-staged", "peer"},      {"nccl", "nccl"},
+        {"nccl+peer", "nccl"},    {"nccl+peer-staged", "nccl"}, {"nccl+nccl", "nccl+nccl"},
+        {"nccl+nobody's", NULL},  {"nobody's+peer", NULL},      {"nccl+", NULL},
+        {"nccl+nccl+peer", NULL}, {"nccl+peer+peer", NULL},     {"+nccl", NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        struct dp_communicator_row row = {.name = "none"};
+        const bool found = dp_communicator_of(table[i].text, &row);
+        expect(c, found == (table[i].name != NULL), "'%s' is %s", table[i].text, row.name);
+        expect(c, !found || strcmp(row.name, table[i].name) == 0, "'%s' is %s", table[i].text,
+               row.name);
+        expect(c,
+               !found ||
+                   ((row.can & DP_COMM_FREE_SUMS) != 0) == (strcmp(row.name, "nccl+nccl") == 0),
+               "'%s': sums in any order", table[i].text);
+    }
+}
+
 /* What cannot be is refused before a device is opened, with those that can. */
 static void refused(struct context *c)
 {
@@ -293,6 +317,8 @@ static void same_bits(struct context *c)
                 result.value[r][k].near = result.mean[r][k].near =
                     (row.can & DP_COMM_FREE_ORDER) != 0;
         }
+        for (int k = 0; k < PARAMS; ++k)
+            result.grad[k].near = (row.can & DP_COMM_FREE_SUMS) != 0;
         case_release(c);
         c->settings.communicator = row.name;
         case_note(c, "%s", row.name);
@@ -312,6 +338,7 @@ static void same_bits(struct context *c)
 static const struct test_case cases[] = {
     {"communicator/rows", "ERR-07", rows},
     {"communicator/kinds", "ERR-07", kinds_of},
+    {"communicator/composites", "ERR-07", composites},
     {"communicator/together", "", together},
     {"communicator/refused", "ERR-07", refused},
     {"communicator/not-opened", "ERR-07", not_opened},

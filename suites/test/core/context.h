@@ -73,6 +73,7 @@ void own(struct context *c, void (*close)(void *object), void *object);
 
 /* SLOTS devices of the settings' kind. */
 struct dp_group *open_group(struct context *c, int slots);
+bool adds_freely(const struct dp_group *group); /* DataParallel's sums: DP_COMM_FREE_SUMS */
 struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math);
 /* "virt:4", "virt:4+lag", "cuda:0,1,0,1" on two GPUs. */
 void device_list(const struct case_settings *settings, int slots, char text[256]);

@@ -85,6 +85,13 @@ struct dp_group *open_group(struct context *c, int slots)
     return open_math_group(c, slots, DP_MATH_F32);
 }
 
+bool adds_freely(const struct dp_group *group)
+{
+    struct dp_communicator_row row;
+    return dp_communicator_of(dp_group_communicator(group), &row) &&
+           (row.can & DP_COMM_FREE_SUMS) != 0;
+}
+
 struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math)
 {
     char devices[256];

@@ -33,14 +33,15 @@ struct fake_clique {
 
 enum fake_collective {
     FAKE_ALLREDUCE,
+    FAKE_REDUCE,
     FAKE_BROADCAST,
     FAKE_ALLGATHER,
     FAKE_REDUCESCATTER,
     FAKE_SENDS
 };
 
-/* A call in a group. Of a broadcast root is not negative; count is in units of the type, of a block
- * where there are blocks. */
+/* A call in a group. Of a broadcast and a reduce root is not negative; count is in units of the
+ * type, of a block where there are blocks. */
 struct fake_entry {
     const char *name;
     enum fake_collective kind;

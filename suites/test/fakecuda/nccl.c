@@ -313,6 +313,22 @@ ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDa
     return collect(&entry, adds(type, op));
 }
 
+ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
+{
+    const struct fake_entry entry = {.name = "ncclReduce",
+                                     .kind = FAKE_REDUCE,
+                                     .comm = comm,
+                                     .send = send,
+                                     .receive = receive,
+                                     .count = count,
+                                     .type = type,
+                                     .op = op,
+                                     .root = root,
+                                     .stream = stream};
+    return collect(&entry, adds(type, op));
+}
+
 ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream)
 {

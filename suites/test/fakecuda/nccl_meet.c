@@ -192,7 +192,11 @@ static void run(const void *args)
     const struct part *part = args;
     struct fake_meeting *m = part->meeting;
     const struct fake_entry *entry = &m->entry[part->rank];
-    if (!m->killed && (entry->root != part->rank || m->receive[part->rank] != m->send[part->rank]))
+    const bool is_root = entry->root == part->rank;
+    const bool gets = entry->kind == FAKE_REDUCE
+                          ? is_root
+                          : !is_root || m->receive[part->rank] != m->send[part->rank];
+    if (!m->killed && gets)
         give(m, part->rank);
     m->work[part->rank] = NULL;
     if (++m->ran == m->clique->n)
@@ -261,12 +265,24 @@ static void declare_blocks(struct fake_meeting *m, const struct fake_entry *entr
     m->receive[rank] = fake_uses(work, entry->receive, gathers ? n * bytes : bytes, FAKE_WRITE);
 }
 
+/* Only the root gets the sum; on the others there may be no memory for it. */
+static void declare_reduce(struct fake_meeting *m, const struct fake_entry *entry, size_t bytes,
+                           struct fake_work *work)
+{
+    const int rank = entry->comm->rank;
+    m->send[rank] = fake_uses(work, entry->send, bytes, FAKE_READ);
+    if (entry->root == rank)
+        m->receive[rank] = fake_uses(work, entry->receive, bytes, FAKE_WRITE);
+}
+
 static void declare(struct fake_meeting *m, struct fake_entry *entry, struct fake_work *work)
 {
     const size_t bytes = entry->count * width_of(entry->type);
     const int rank = entry->comm->rank;
     if (entry->kind == FAKE_SENDS)
         declare_sends(m, entry, work);
+    if (entry->kind == FAKE_REDUCE)
+        declare_reduce(m, entry, bytes, work);
     if (entry->kind == FAKE_ALLGATHER || entry->kind == FAKE_REDUCESCATTER)
         declare_blocks(m, entry, work);
     if (entry->kind != FAKE_ALLREDUCE && entry->kind != FAKE_BROADCAST)

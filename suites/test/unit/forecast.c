@@ -147,7 +147,8 @@ Test(forecast, traffic_of_communicators)
                 {"threads", 1001, 4, 16, 4000}, {"peer", 0, 8, 8, 4000},
                 {"staged", 0, 2, 5, 20000},     {"peer-staged", 0, 2, 5, 20000},
                 {"nccl+peer", 0, 4, 6, 6000},   {"mpi", 0, 2, 2, 4000},
-                {"mpi", 0, 4, 6, 6000},         {"nccl", 0, 4, 6, 6000}};
+                {"mpi", 0, 4, 6, 6000},         {"nccl", 0, 4, 6, 6000},
+                {"nccl+nccl", 0, 4, 6, 6000}};
     struct fit_traffic traffic;
     struct record_key key = {.per_process = 0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

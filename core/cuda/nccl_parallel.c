@@ -1,0 +1,246 @@
+/* nccl_parallel.c: what DataParallel moves and adds, beside NCCL's collectives: by peer, or by NCCL
+ * what that has a call for.
+ *
+ * The same bytes from one replica to all others are a broadcast; a sum is a reduce to whoever has
+ * it in the end. What is scattered and gathered goes by peer. */
+#include "nccl_team.h"
+#include "peer.h"
+
+/* So many moves or sums are one group of calls. */
+enum { MOST_PIECES = 64 };
+
+/* ---- by peer ----------------------------------------------------------------------------- */
+
+/* A copy from or to the host's memory waits inside of CUDA, without a deadline. */
+static int watch_host(const struct dp_move *move, struct dp_error *err)
+{
+    struct dp_slot *slot = dp_is_host(move->dst_slot) ? move->src_slot : move->dst_slot;
+    if (dp_is_host(slot) || (!dp_is_host(move->dst_slot) && !dp_is_host(move->src_slot)))
+        return 0;
+    const int status = dp_nccl_watch(&slot->compute, err);
+    return status ? status : dp_nccl_watch(&slot->comm, err);
+}
+
+int dp_nccl_peer_move(const struct dp_team *team, const struct dp_moves moves[],
+                      enum dp_phase phase, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; i < team->n; ++i) {
+        for (int k = 0; status == 0 && k < moves[i].n; ++k)
+            status = watch_host(&moves[i].move[k], err);
+    }
+    return status ? status : dp_comm_peer.move(team, moves, phase, err);
+}
+
+int dp_nccl_peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                        const struct dp_sum sums[], int n, enum dp_phase phase,
+                        struct dp_error *err)
+{
+    return dp_comm_peer.reduce(team, dst_slot, sums, n, phase, err);
+}
+
+/* ---- replicas as ranks ------------------------------------------------------------------- */
+
+/* The replicas of a team in the order of their slots. */
+struct ranks {
+    int member[DP_MAX_SLOTS], n;
+    int root; /* which of them is on the root's slot */
+    struct dp_part part[DP_MAX_SLOTS];
+};
+
+/* Whether each replica has a slot of its own, and the root is one of several. */
+static bool find_ranks(const struct dp_team *team, const struct dp_slot *root, struct ranks *ranks)
+{
+    const struct dp_group *group = team->group;
+    ranks->n = 0;
+    ranks->root = -1;
+    for (int at = 0; at < group->size; ++at) {
+        int found = 0;
+        for (int i = 0; i < team->n; ++i) {
+            if (team->slot[i] != group->slot[at] || found++ > 0)
+                continue;
+            ranks->root = team->slot[i] == root ? ranks->n : ranks->root;
+            ranks->member[ranks->n] = group->first + at;
+            ranks->part[ranks->n++] =
+                (struct dp_part){.slot = team->slot[i], .rank = group->first + at, .replica = i};
+        }
+    }
+    return ranks->n == team->n && ranks->n > 1 && ranks->root >= 0;
+}
+
+static struct dp_collective collective_of(struct ranks *ranks, const size_t bytes[], int n)
+{
+    return (struct dp_collective){.member = ranks->member,
+                                  .n_members = ranks->n,
+                                  .part = ranks->part,
+                                  .n_parts = ranks->n,
+                                  .bytes = bytes,
+                                  .n_pieces = n};
+}
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* Of a broadcast: the moves of each replica from this one on; the root has none. */
+struct copies {
+    const struct dp_moves *moves;
+    int first;
+};
+
+static ncclResult_t issue_copy(const struct dp_nccl_at *at)
+{
+    const struct copies *copies = at->what->of;
+    const int replica = at->c->part[at->i].replica;
+    const int other = at->c->part[at->what->root == 0 ? 1 : 0].replica;
+    const int k = copies->first + at->k;
+    const void *from = copies->moves[other].move[k].copy.src;
+    void *to = (void *)from;
+    if (at->i != at->what->root)
+        to = copies->moves[replica].move[k].copy.dst;
+    return at->call->broadcast(to, to, at->c->bytes[at->k], ncclUint8, at->what->root, at->comm,
+                               at->stream);
+}
+
+/* Whether all replicas but the root get the same bytes of it, in one row each. */
+static bool is_broadcast(const struct dp_team *team, const struct dp_moves moves[],
+                         const struct ranks *ranks)
+{
+    const struct dp_part *root = &ranks->part[ranks->root];
+    const struct dp_moves *like = &moves[ranks->part[ranks->root == 0 ? 1 : 0].replica];
+    for (int i = 0; i < team->n; ++i) {
+        if (moves[i].n != (i == root->replica ? 0 : like->n))
+            return false;
+        for (int k = 0; k < moves[i].n; ++k) {
+            const struct dp_move *move = &moves[i].move[k];
+            if (move->src_slot != root->slot || move->dst_slot != team->slot[i] ||
+                move->copy.height != 1 || move->copy.src != like->move[k].copy.src ||
+                move->copy.width != like->move[k].copy.width)
+                return false;
+        }
+    }
+    return like->n > 0;
+}
+
+static int broadcast(const struct dp_team *team, const struct dp_moves moves[], struct ranks *ranks,
+                     enum dp_phase phase, struct dp_error *err)
+{
+    const struct dp_moves *like = &moves[ranks->part[ranks->root == 0 ? 1 : 0].replica];
+    struct copies copies = {.moves = moves};
+    const struct dp_nccl_operation what = {"ncclBroadcast", issue_copy, ranks->root, &copies};
+    int status = 0;
+    for (int n; status == 0 && copies.first < like->n; copies.first += n) {
+        size_t bytes[MOST_PIECES], total = 0, got[DP_MAX_SLOTS];
+        n = like->n - copies.first < MOST_PIECES ? like->n - copies.first : MOST_PIECES;
+        for (int k = 0; k < n; ++k)
+            total += bytes[k] = like->move[copies.first + k].copy.width;
+        for (int i = 0; i < ranks->n; ++i)
+            got[i] = i == ranks->root ? 0 : total;
+        const struct dp_collective c = collective_of(ranks, bytes, n);
+        status = dp_nccl_in_order(team->group, &c, &what, phase, got, err);
+    }
+    return status;
+}
+
+/* The root is where the first of all moves begins. */
+static const struct dp_slot *root_of(const struct dp_team *team, const struct dp_moves moves[])
+{
+    for (int i = 0; i < team->n; ++i) {
+        if (moves[i].n > 0)
+            return moves[i].move[0].src_slot;
+    }
+    return NULL;
+}
+
+int dp_nccl_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                 struct dp_error *err)
+{
+    struct ranks ranks;
+    if (phase == DP_PHASE_REPLICATE && find_ranks(team, root_of(team, moves), &ranks) &&
+        is_broadcast(team, moves, &ranks))
+        return broadcast(team, moves, &ranks, phase, err);
+    return dp_nccl_peer_move(team, moves, phase, err);
+}
+
+/* ---- sums -------------------------------------------------------------------------------- */
+
+/* Of a reduce: these sums, or elements first..first+n of one, to other memory than its own. */
+struct addition {
+    const struct dp_sum *sum;
+    size_t first;
+    void *to; /* NULL: where the sums belong */
+};
+
+static ncclResult_t issue_sum(const struct dp_nccl_at *at)
+{
+    const struct addition *addition = at->what->of;
+    const struct dp_sum *sum = &addition->sum[at->k];
+    const size_t unit = dp_dtype_bytes(sum->dtype);
+    const char *from = (const char *)sum->src[at->c->part[at->i].replica] + addition->first * unit;
+    void *to = addition->to ? addition->to : sum->dst;
+    return at->call->reduce(from, at->i == at->what->root ? to : NULL, at->c->bytes[at->k] / unit,
+                            dp_nccl_type(sum->dtype), ncclSum, at->what->root, at->comm,
+                            at->stream);
+}
+
+static int add_up(const struct dp_team *team, struct ranks *ranks, const struct addition *addition,
+                  const size_t bytes[], int n, enum dp_phase phase, struct dp_error *err)
+{
+    static const size_t nothing[DP_MAX_SLOTS]; /* dp_trace_sums has them */
+    const struct dp_nccl_operation what = {"ncclReduce", issue_sum, ranks->root, addition};
+    const struct dp_collective c = collective_of(ranks, bytes, n);
+    return dp_nccl_in_order(team->group, &c, &what, phase, nothing, err);
+}
+
+/* To what is there already: by way of other memory, a part at a time. */
+static int accumulate(const struct dp_team *team, struct ranks *ranks, const struct dp_sum *sum,
+                      enum dp_phase phase, struct dp_error *err)
+{
+    struct dp_slot *slot = ranks->part[ranks->root].slot;
+    const size_t unit = dp_dtype_bytes(sum->dtype), most = DP_CUDA_STAGE_BYTES / unit;
+    void *stage = NULL;
+    int status = dp_cuda_stage(slot, &stage, err);
+    struct addition addition = {.sum = sum, .to = stage};
+    for (size_t n; status == 0 && addition.first < sum->n; addition.first += n) {
+        const size_t left = sum->n - addition.first;
+        n = left < most ? left : most;
+        const struct dp_reduce_args args = {
+            sum->dtype, 1, true, n, (char *)sum->dst + addition.first * unit, {stage}};
+        status = add_up(team, ranks, &addition, (size_t[]){n * unit}, 1, phase, err);
+        if (status == 0)
+            status = dp_launch(&slot->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
+        slot->ops->record(&slot->comm, &slot->done);
+        if (status == 0)
+            status = dp_event_wait(&slot->compute, &slot->done, err);
+    }
+    return status;
+}
+
+/* Those from sums[0] on that can be one group. */
+static int count_alike(const struct dp_sum sums[], int n)
+{
+    int alike = 0;
+    while (alike < n && alike < MOST_PIECES && !sums[alike].accumulate)
+        ++alike;
+    return alike;
+}
+
+int dp_nccl_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
+                   int n, enum dp_phase phase, struct dp_error *err)
+{
+    struct ranks ranks;
+    int status = 0;
+    if (!find_ranks(team, dst_slot, &ranks))
+        return dp_nccl_peer_reduce(team, dst_slot, sums, n, phase, err);
+    dp_trace_sums(team, dst_slot, sums, n, phase);
+    for (int k = 0, alike; status == 0 && k<n; k += alike> 0 ? alike : 1) {
+        const struct addition addition = {.sum = &sums[k]};
+        size_t bytes[MOST_PIECES];
+        alike = count_alike(sums + k, n - k);
+        for (int i = 0; i < alike; ++i)
+            bytes[i] = sums[k + i].n * dp_dtype_bytes(sums[k + i].dtype);
+        if (alike > 0)
+            status = add_up(team, &ranks, &addition, bytes, alike, phase, err);
+        else
+            status = accumulate(team, &ranks, &sums[k], phase, err);
+    }
+    return status;
+}
