@@ -48,11 +48,20 @@ test_simulated() {
     has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
     for step in cases-1 cases-2 cases-staged eager-graphs eager-math sweep-graphs-on sweep-graphs-off sweep-tf32 \
         sweep-bf16 check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
-        sweep-ranks-slots copies report; do
+        sweep-ranks-slots sweep-communicators sweep-collectives copies report; do
         has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
+    # A build without NCCL says so.
+    passed=20
+    if grep -qE '^\| check-nccl \| SIMULATED PASS' gpu/summary.md; then
+        passed=21
+        has gpu/records/communicators.jsonl '"communicator":"nccl.nccl".*"mode":"dp"|"mode":"dp".*"communicator":"nccl.nccl"'
+        has gpu/records/collectives.jsonl '"communicator":"nccl.peer"'
+    else
+        has gpu/summary.md "^\| check-nccl \| SIMULATED SKIPPED .*communicator 'nccl' is not in this build"
+    fi
     for step in sanitizer-memcheck pytorch gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
-    has gpu/summary.md '^SIMULATED 18 passed, 0 failed, 0 dropped'
+    has gpu/summary.md "^SIMULATED $passed passed, 0 failed, 0 dropped"
     # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
     has gpu/summary.md '^SIMULATED no speed was judged$'
     has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
