@@ -11,13 +11,14 @@ mpirun=$1 kind=$2 lockstep=$3 first=$4 count=$5
 timeout=8 # of a cell; a call may stand still for half of it
 # Until the record is there: that half, a second to say so, and what the launcher takes to end.
 most=$((timeout / 2 + 1 + 5))
-failed=0 named=0 longest=0
+failed=0 named=0 longest=0 wrong=()
 # shellcheck disable=SC2016 # expanded by the launcher
 start heard 'exec bash $LAUNCH $n "$@" > >(tee -a heard.txt)'
 
 complain() {
-    echo "FAIL seed $seed ($what): $*"
     sed 's/^/    /' err
+    wrong+=("seed $seed ($what): $*")
+    echo "FAIL ${wrong[-1]}"
     failed=1
 }
 
@@ -63,7 +64,7 @@ try() {
     local reason pid at status=0 took due=1
     rm -f a.jsonl heard.txt hurt seen
     "$lockstep" sweep --launcher 'heard {n}' --bind none --out a.jsonl --counts "$processes" \
-        --workload mlp:7,5,3 --batch 11,12 --seconds 1.2 --steps 10:90000 --timeout $timeout >out 2>err &
+        --workload mlp:7,5,3 --batch 11,12 --seconds 2 --steps 10:90000 --timeout $timeout >out 2>err &
     local sweep=$!
     hurt || complain "nothing could be sent"
     watched
@@ -100,5 +101,6 @@ for ((seed = first; seed < first + count; ++seed)); do
     what="SIG$signal after $moment ms, $processes processes"
     try
 done
+[ $failed = 0 ] || printf 'FAIL %s\n' "${wrong[@]}"
 echo "$named of $count named by their process, the longest after $longest ms"
 exit $failed
