@@ -1,5 +1,6 @@
 /* report/html_tables.c: the tables of the page: counts, base cases, failed launches, all points. */
 #include "report/beside.h"
+#include "report/copies.h"
 #include "report/fits.h"
 #include "report/html_table.h"
 
@@ -418,6 +419,7 @@ int report_tables(struct text_out *out, const struct report *report)
     int status = counts_table(out, report);
 
     status |= costs_table(out, report);
+    status |= report_copies_table(out, report);
     status |= collectives_table(out, report);
     status |= fits_table(out, report);
     status |= beside_table(out, report);

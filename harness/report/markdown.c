@@ -1,6 +1,7 @@
 /* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
  * size of the sweep, but with all that failed. */
 #include "report/beside.h"
+#include "report/copies.h"
 #include "report/fits.h"
 #include "report/peer_report.h"
 
@@ -27,7 +28,7 @@ static void bar(struct text_out *out, const char *first, size_t columns)
     fputs("\n", out->file);
 }
 
-static void left(struct text_out *out, size_t all, size_t shown, const char *what)
+void report_left(struct text_out *out, size_t all, size_t shown, const char *what)
 {
     if (all > shown)
         text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
@@ -84,7 +85,7 @@ static void base_table(struct text_out *out, const struct report *report)
     bar(out, "\n| :--- |", columns);
     for (size_t g = 0; g < report->n_groups; ++g)
         base_rows(out, report, &report->group[g], used, &all);
-    left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
+    report_left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
 }
 
 static void ranks_table(struct text_out *out, const struct report *report, enum report_ranks which)
@@ -117,7 +118,7 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
             ++shown;
         }
     }
-    left(out, rows, shown, table->rows);
+    report_left(out, rows, shown, table->rows);
     text_print(out, "\n%s\n", table->note);
 }
 
@@ -194,7 +195,7 @@ static int points_table(struct text_out *out, const struct report *report)
     for (size_t i = 0; i < report->n_points; ++i)
         if (shown[i])
             point_row(out, report, &report->point[i]);
-    left(out, report->n_points, n, "cells");
+    report_left(out, report->n_points, n, "cells");
     free(shown);
     return 0;
 }
@@ -219,7 +220,7 @@ static void collectives_table(struct text_out *out, const struct report *report)
         }
         fputs("\n", out->file);
     }
-    left(out, own->n_points, n, "cells of collectives");
+    report_left(out, own->n_points, n, "cells of collectives");
     fputs("\nAlgorithm bandwidth: bytes of each device over the median time of an iteration, until "
           "all devices are idle. Bus bandwidth: that times the factor of nccl-tests. Every "
           "iteration is verified.\n",
@@ -246,7 +247,7 @@ static void fits_table(struct text_out *out, const struct report *report)
         }
         fputs("\n", out->file);
     }
-    left(out, own->n_fits, n, "lines");
+    report_left(out, own->n_fits, n, "lines");
     text_print(out, "\n%s\n", report_fits_note);
 }
 
@@ -285,7 +286,7 @@ static void beside_table(struct text_out *out, const struct report *report)
             beside_row(out, &own->point[i], line);
             ++n;
         }
-    left(out, all, n, "cells");
+    report_left(out, all, n, "cells");
     beside_remarks(report, remarks);
     text_print(out, "\n%s%s\n", remarks, beside_note);
 }
@@ -312,7 +313,7 @@ static void failures(struct text_out *out, const struct report *report)
                    report->row[i].run->run_id, text);
         ++shown;
     }
-    left(out, all, shown, "launches without a result");
+    report_left(out, all, shown, "launches without a result");
 }
 
 static void provenance(struct text_out *out, const struct report *report)
@@ -328,7 +329,7 @@ static void provenance(struct text_out *out, const struct report *report)
                    run->blas, run->backend, run->communicator, run->devices, run->source);
         text_print(out, "  - options: %s\n", run->command);
     }
-    left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
+    report_left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
 }
 
 static void sentences(struct text_out *out, const struct report *report)
@@ -348,8 +349,8 @@ static void sentences(struct text_out *out, const struct report *report)
         text_print(out, "\n**%s**\n\n", text);
         report_facts(out, &style, report, &report->group[g]);
     }
-    left(out, report->n_groups, report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS,
-         "settings");
+    report_left(out, report->n_groups,
+                report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS, "settings");
 }
 
 int report_summary(struct text_out *out, const struct report *report,
@@ -364,6 +365,7 @@ int report_summary(struct text_out *out, const struct report *report,
     base_table(out, report);
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(out, report, (enum report_ranks)t);
+    report_copies_summary(out, report);
     collectives_table(out, report);
     fits_table(out, report);
     beside_table(out, report);

@@ -169,6 +169,7 @@ struct report_noise {
 struct check_record;
 struct peer_record;
 struct report_fit;
+struct copies_set;
 struct beside;
 
 struct report {
@@ -196,6 +197,8 @@ struct report {
     struct report *collectives;
     struct report_fit *fit; /* of collectives: report/fits.h */
     size_t n_fits;
+    struct copies_set *copies; /* report/copies.h */
+    size_t n_copies;
     struct report_noise noise;
 };
 
@@ -496,6 +499,8 @@ void report_caption(struct text_out *out, const struct report *report, enum repo
  * or -1: memory is short. */
 int report_summary(struct text_out *out, const struct report *report,
                    const struct report_figures *figures);
+/* Says that so many of all lines are in the page only; nothing where all are shown. */
+void report_left(struct text_out *out, size_t all, size_t shown, const char *what);
 /* The same as summary.md. */
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err);

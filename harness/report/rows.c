@@ -2,6 +2,7 @@
  *
  * Only a row whose values were checked and whose numbers are finite is verified; everything else
  * is listed with its state and takes part in nothing. */
+#include "report/copies.h"
 #include "report/fits.h"
 
 #include "command/device_list.h"
@@ -418,11 +419,12 @@ int report_rows_make(struct report *report)
     if (make_collectives(report))
         return -1;
     report_rows_sort(report);
-    return report_points_make(report) || make_states(report) ? -1 : 0;
+    return report_points_make(report) || make_states(report) || report_copies_make(report) ? -1 : 0;
 }
 
 void report_rows_free(struct report *report)
 {
+    report_copies_free(report);
     if (report->collectives) {
         free(report->collectives->point);
         free(report->collectives->group);
