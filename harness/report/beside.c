@@ -1,7 +1,6 @@
 /* report/beside.c: see report/beside.h. */
 #include "report/beside.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,35 +59,18 @@ int beside_add(struct beside *beside, const struct beside_line *line, struct tex
     return 0;
 }
 
-/* -1: it cannot be opened. */
-static int begins_as_json(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    int c;
-
-    if (!file)
-        return -1;
-    do
-        c = fgetc(file);
-    while (c == ' ' || c == '\t' || c == '\n' || c == '\r');
-    fclose(file);
-    return c == '{';
-}
-
-struct beside *beside_read(const char *path, struct text_error *err)
+struct beside *beside_read(const char *path, const struct json_t *root, struct text_error *err)
 {
     struct beside *beside = calloc(1, sizeof *beside);
-    const int json = begins_as_json(path);
     int status;
 
     if (!beside)
         status = record_fail(err, "no memory");
-    else if (json < 0)
-        status = record_fail(err, "%s", strerror(errno));
     else
-        status = json ? beside_json(path, beside, err) : beside_text(path, beside, err);
+        status = root ? beside_json(root, beside, err) : beside_text(path, beside, err);
     if (status == 0 && beside->n == 0 && beside->others == 0)
-        status = record_fail(err, "no result of nccl-tests is in it");
+        status =
+            record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
     if (status == 0)
         return beside;
     beside_free(beside);

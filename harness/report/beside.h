@@ -9,6 +9,7 @@
 
 #include "report/report.h"
 
+struct json_t;
 struct collective;
 struct collective_type;
 
@@ -31,9 +32,10 @@ struct beside {
     bool failed;   /* it found values out of bounds */
 };
 
-/* NULL and why: it cannot be read, is no output of nccl-tests, or is of a collective that is not
- * known here. Free it. */
-struct beside *beside_read(const char *path, struct text_error *err);
+/* Of a file, whose JSON root is, or NULL where it is text. NULL and why: it cannot be read, is no
+ * output of nccl-tests, or is of a collective that is not known here. Free it. */
+struct beside *beside_read(const char *path, const struct json_t *root, struct text_error *err);
+bool beside_is(const struct json_t *root);
 void beside_free(struct beside *beside);
 /* Whether it found wrong numbers, or values out of bounds. */
 bool beside_is_wrong(const struct beside *beside);
@@ -43,7 +45,7 @@ bool beside_is_wrong(const struct beside *beside);
  * of other ranks than the file says. */
 int beside_add(struct beside *beside, const struct beside_line *line, struct text_error *err);
 int beside_text(const char *path, struct beside *beside, struct text_error *err);
-int beside_json(const char *path, struct beside *beside, struct text_error *err);
+int beside_json(const struct json_t *root, struct beside *beside, struct text_error *err);
 
 /* The table: a row for each cell of a collective that a file has, too: same collective, type,
  * number of devices, place and bytes. */

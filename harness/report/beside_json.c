@@ -7,7 +7,7 @@
 #include "record/json.h"
 #include "verify/collective.h"
 
-enum { BYTES_MOST = 256 << 20, RANKS_MOST = 1 << 20, NEWEST = 3 };
+enum { RANKS_MOST = 1 << 20, NEWEST = 3 };
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -103,7 +103,12 @@ static int read_result(const json_t *result, struct beside *beside, struct text_
                : 0;
 }
 
-static int read_root(const json_t *root, struct beside *beside, struct text_error *err)
+bool beside_is(const struct json_t *root)
+{
+    return json_object_get(root, "args") || json_object_get(root, "results");
+}
+
+int beside_json(const struct json_t *root, struct beside *beside, struct text_error *err)
 {
     const json_t *results = json_object_get(root, "results"), *bounds;
     json_int_t version = 0;
@@ -124,13 +129,4 @@ static int read_root(const json_t *root, struct beside *beside, struct text_erro
     beside->finished = bounds != NULL;
     beside->failed = beside->failed || (bounds && strcmp(text_of(bounds, "okay"), "true") != 0);
     return 0;
-}
-
-int beside_json(const char *path, struct beside *beside, struct text_error *err)
-{
-    json_t *root = record_json_file(path, BYTES_MOST, err);
-    const int status = root ? read_root(root, beside, err) : -1;
-
-    json_decref(root);
-    return status;
 }

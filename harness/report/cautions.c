@@ -1,6 +1,7 @@
 /* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
 #include "command/device_list.h"
 #include "report/beside.h"
+#include "report/nvbandwidth.h"
 #include "report/peer_record.h"
 #include "report/report.h"
 
@@ -374,8 +375,10 @@ static void about_beside(struct text_out *out, const struct report *report, cons
         if (beside_is_wrong(report->beside[b])) {
             caution(out, before, after,
                     "nccl-tests found wrong numbers in a collective: see the table beside it.");
-            return;
+            break;
         }
+    if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
+        caution(out, before, after, "nvbandwidth ended with an error: see the table of copies.");
 }
 
 void report_cautions(struct text_out *out, const struct report *report, const char *before,

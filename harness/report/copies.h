@@ -26,8 +26,17 @@ double copies_rate(const struct copies_set *set, int from, int to);
 int report_copies_make(struct report *report);
 void report_copies_free(struct report *report);
 
-/* The table, a line for each end that copies come from: on the page, and in the summary. Nothing
- * without copies. 0, or -1: memory was short. */
+/* What nvbandwidth says of such a copy, of that which the receiving device starts or of the other
+ * kind; NaN: nothing, or it was not measured here. A device is that with the number in its name.
+ * report/copies_beside.c */
+double copies_beside(const struct report *report, const struct copies_set *set, int from, int to,
+                     bool read);
+/* What a reader must know of its file: errors, no end, numbers without a counterpart. "": nothing.
+ */
+void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
+
+/* The table, a line for each end that copies come from, and below it what nvbandwidth says and the
+ * ratio: on the page, and in the summary. Nothing without copies. 0, or -1: memory was short. */
 int report_copies_table(struct text_out *out, const struct report *report);
 void report_copies_summary(struct text_out *out, const struct report *report);
 

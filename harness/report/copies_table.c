@@ -6,15 +6,30 @@
 #include <math.h>
 #include <string.h>
 
-enum { FROM, TEXTS }; /* behind them a column for each end */
-enum { SUMMARY_LINES = 60 };
+enum { FROM, OF, TEXTS }; /* behind them a column for each end */
+enum { SUMMARY_LINES = 60, NOTE_BYTES = 2048 };
+
+/* Lines of an end. */
+enum of { HERE, THERE, RATIO, READ, READ_RATIO, OFS };
+static const char *const of_names[OFS] = {[HERE] = "here",
+                                          [THERE] = "nvbandwidth",
+                                          [RATIO] = "ratio",
+                                          [READ] = "nvbandwidth, read",
+                                          [READ_RATIO] = "ratio, read"};
 
 static const char title[] = "Copies, GB/s";
-static const char note[] =
+static const char note_here[] =
     "From the end that a row names to that of a column, in 10^9 bytes copied per second: of each "
     "launch the median copy, and of all launches the median. Each copy is timed by itself, from "
     "its call until it is done, by --parts. Where row and column are the same device it is within "
     "that device's memory: its bytes count once, though they are read and written.";
+static const char note_there[] =
+    " What nvbandwidth says was not measured by Lockstep, and whether it ran on this machine is "
+    "not known. It times copies of a GPU's copy engine one behind the other, with host memory "
+    "that is locked for the GPU, and here a copy is one call of the program's own path, timed "
+    "until it is done, with plain host memory. Between devices, that which sends starts its copies "
+    "(write_ce), or that which receives (read). A ratio is ours over nvbandwidth's.";
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static int columns_of(const struct copies_set *set)
@@ -22,12 +37,41 @@ static int columns_of(const struct copies_set *set)
     return TEXTS + COPIES_DEVICE + set->devices;
 }
 
+/* Without another program all numbers are from here. */
+static bool is_used(const struct report *report, int column)
+{
+    return column != OF || report->nvbandwidth;
+}
+
+/* In GB/s; of ratios none. NaN: there is no such copy, or no number of it. */
+static double number_of(const struct report *report, const struct copies_set *set, int from, int to,
+                        enum of of)
+{
+    const double here = copies_rate(set, from, to);
+    const double there = copies_beside(report, set, from, to, of == READ || of == READ_RATIO);
+
+    return of == HERE ? here / 1e9 : of == THERE || of == READ ? there / 1e9 : here / there;
+}
+
+/* Whether a line has numbers; those from here are always there. */
+static bool has_line(const struct report *report, const struct copies_set *set, int from,
+                     enum of of)
+{
+    bool any = of == HERE;
+
+    for (int to = 0; to < COPIES_DEVICE + set->devices && !any; ++to)
+        any = isfinite(number_of(report, set, from, to, of));
+    return any;
+}
+
 static size_t count_lines(const struct report *report)
 {
     size_t n = 0;
 
     for (size_t s = 0; s < report->n_copies; ++s)
-        n += (size_t)(COPIES_DEVICE + report->copies[s].devices);
+        for (int from = 0; from < COPIES_DEVICE + report->copies[s].devices; ++from)
+            for (int of = 0; of < OFS; ++of)
+                n += has_line(report, &report->copies[s], from, (enum of)of);
     return n;
 }
 
@@ -62,6 +106,8 @@ static void heading(int column, char text[REPORT_CELL_TEXT])
     text[0] = '\0';
     if (column == FROM)
         report_add(text, "From");
+    else if (column == OF)
+        report_add(text, "Number");
     else if (to == COPIES_HOST)
         report_add(text, "to host");
     else
@@ -96,19 +142,49 @@ static void add_speed(char text[REPORT_CELL_TEXT], double speed)
         report_add(text, "-");
 }
 
-static void words(const struct copies_set *set, int from, int column, char text[REPORT_CELL_TEXT])
+static void words(const struct report *report, const struct copies_set *set, int from, enum of of,
+                  int column, char text[REPORT_CELL_TEXT])
 {
     const int to = column - TEXTS;
 
     text[0] = '\0';
     if (column == FROM)
         add_end(text, set, from);
-    else if (to < COPIES_DEVICE + set->devices && (from != COPIES_HOST || to != COPIES_HOST))
-        add_speed(text, copies_rate(set, from, to) / 1e9);
+    else if (column == OF)
+        report_add(text, "%s", of_names[of]);
+    else if (to >= COPIES_DEVICE + set->devices || (from == COPIES_HOST && to == COPIES_HOST))
+        return; /* there is no such copy */
+    else if (of == RATIO || of == READ_RATIO)
+        report_add_ratio(text, number_of(report, set, from, to, of));
+    else
+        add_speed(text, number_of(report, set, from, to, of));
     text_clean(text, ' ');
 }
 
+static void add_note(const struct report *report, char text[NOTE_BYTES])
+{
+    char remarks[REPORT_CELL_TEXT];
+
+    report_copies_remarks(report, remarks);
+    snprintf(text, NOTE_BYTES, "%s%s%s", remarks, note_here, report->nvbandwidth ? note_there : "");
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
+
+static void html_line(struct html_table *table, const struct report *report,
+                      const struct copies_set *set, int from, enum of of)
+{
+    char text[REPORT_CELL_TEXT];
+
+    html_table_row(table, "");
+    for (int c = 0; c < columns_of(report->copies); ++c) {
+        if (!is_used(report, c))
+            continue;
+        words(report, set, from, of, c, text);
+        html_table_cell(table, class_of(c), text);
+    }
+    html_table_row_end(table);
+}
 
 static void html_set(struct html_table *table, const struct report *report,
                      const struct copies_set *set)
@@ -118,19 +194,18 @@ static void html_set(struct html_table *table, const struct report *report,
     set_words(report, set, text);
     html_table_group(table, text);
     for (int from = 0; from < COPIES_DEVICE + set->devices; ++from) {
-        html_table_row(table, "");
-        for (int c = 0; c < columns_of(report->copies); ++c) {
-            words(set, from, c, text);
-            html_table_cell(table, class_of(c), text);
-        }
-        html_table_row_end(table);
+        if (from > 0 && report->nvbandwidth)
+            html_table_line(table);
+        for (int of = 0; of < OFS; ++of)
+            if (has_line(report, set, from, (enum of)of))
+                html_line(table, report, set, from, (enum of)of);
     }
 }
 
 int report_copies_table(struct text_out *out, const struct report *report)
 {
     struct html_table table;
-    char text[REPORT_CELL_TEXT];
+    char text[REPORT_CELL_TEXT], note[NOTE_BYTES];
 
     if (report->n_copies == 0)
         return 0;
@@ -138,21 +213,27 @@ int report_copies_table(struct text_out *out, const struct report *report)
              report->n_copies == 1 ? "x" : "ces");
     html_table_begin(&table, out, HTML_FOLDED, "copies", title, text);
     for (int c = 0; c < columns_of(report->copies); ++c) {
+        if (!is_used(report, c))
+            continue;
         heading(c, text);
         html_table_heading(&table, class_of(c), text);
     }
     for (size_t s = 0; s < report->n_copies; ++s)
         html_set(&table, report, &report->copies[s]);
+    add_note(report, note);
     return html_table_end(&table, note);
 }
 
-static void summary_line(struct text_out *out, const struct copies_set *set, int from)
+static void summary_line(struct text_out *out, const struct report *report,
+                         const struct copies_set *set, int from, enum of of)
 {
     char text[REPORT_CELL_TEXT];
 
     fputs("|", out->file);
     for (int c = 0; c < columns_of(set); ++c) {
-        words(set, from, c, text);
+        if (!is_used(report, c))
+            continue;
+        words(report, set, from, of, c, text);
         text_print(out, " %s |", text);
     }
     fputs("\n", out->file);
@@ -167,11 +248,13 @@ static void summary_heading(struct text_out *out, const struct report *report,
     text_print(out, "\n**%s**\n\n|", text);
     for (int c = 0; c < columns_of(set); ++c) {
         heading(c, text);
-        text_print(out, " %s |", text);
+        if (is_used(report, c))
+            text_print(out, " %s |", text);
     }
     fputs("\n|", out->file);
     for (int c = 0; c < columns_of(set); ++c)
-        fputs(c < TEXTS ? " :--- |" : " ---: |", out->file);
+        if (is_used(report, c))
+            fputs(c < TEXTS ? " :--- |" : " ---: |", out->file);
     fputs("\n", out->file);
 }
 
@@ -181,14 +264,17 @@ static void summary_set(struct text_out *out, const struct report *report,
 {
     if (*shown < SUMMARY_LINES)
         summary_heading(out, report, set);
-    for (int from = 0; from < COPIES_DEVICE + set->devices && *shown < SUMMARY_LINES; ++from) {
-        summary_line(out, set, from);
-        ++*shown;
-    }
+    for (int from = 0; from < COPIES_DEVICE + set->devices; ++from)
+        for (int of = 0; of < OFS && *shown < SUMMARY_LINES; ++of)
+            if (has_line(report, set, from, (enum of)of)) {
+                summary_line(out, report, set, from, (enum of)of);
+                ++*shown;
+            }
 }
 
 void report_copies_summary(struct text_out *out, const struct report *report)
 {
+    char note[NOTE_BYTES];
     size_t shown = 0;
 
     if (report->n_copies == 0)
@@ -197,5 +283,6 @@ void report_copies_summary(struct text_out *out, const struct report *report)
     for (size_t s = 0; s < report->n_copies; ++s)
         summary_set(out, report, &report->copies[s], &shown);
     report_left(out, count_lines(report), shown, "lines");
+    add_note(report, note);
     text_print(out, "\n%s\n", note);
 }

@@ -6,7 +6,10 @@
 #include "files/stop.h"
 #include "record/input.h"
 #include "report/beside.h"
+#include "report/beside_file.h"
+#include "report/copies.h"
 #include "report/export_report.h"
+#include "report/nvbandwidth.h"
 #include "report/peer_report.h"
 #include "report/report.h"
 
@@ -41,8 +44,9 @@ static const struct argp_option option_table[] = {
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
     {"beside", 'b', "FILE", 0,
-     "What nccl-tests printed, or wrote with -J, of one collective: adds a table of its bandwidths "
-     "beside those of the same collectives here; can be repeated",
+     "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
+     "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
+     "copies of `sweep --parts`",
      0},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
@@ -65,8 +69,9 @@ static const char documentation[] =
     "launches, and their intervals.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
-    "result of --check is not a pass; 2 misuse, "
-    "unreadable or torn input, or output that cannot be written; 3 the files are of different "
+    "result of --check is not a pass, or a file of --beside has wrong numbers or an error; "
+    "2 misuse, unreadable or torn input, or output that cannot be written; 3 the files are of "
+    "different "
     "machines or GPU software and nothing was written, or no cell is verified and the page says "
     "so; 130 interrupted.";
 
@@ -138,7 +143,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         if (arguments->n_beside > 0)
             return command_bad_option(
-                state, "--beside stands beside collectives in record files: name one");
+                state, "--beside stands beside collectives or copies in record files: name one");
         return arguments->check || arguments->peer
                    ? 0
                    : command_bad_option(
@@ -264,10 +269,13 @@ static int judge_beside(const struct report *report)
     beside_remarks(report, text);
     if (text[0] != '\0')
         command_complain(NAME, "--beside: %s", text);
+    report_copies_remarks(report, text);
+    if (text[0] != '\0')
+        command_complain(NAME, "--beside: %s", text);
     for (size_t b = 0; b < report->n_beside; ++b)
         if (beside_is_wrong(report->beside[b]))
             return EXIT_PARTLY;
-    return 0;
+    return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : 0;
 }
 
 /* The page, the table and what belongs to them. 0, or -1. */
@@ -353,23 +361,18 @@ static int print_collectives(const struct report *report)
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
-/* It stands beside collectives. */
 static int read_beside(const struct arguments *arguments, struct report *report)
 {
     struct text_error err = {{0}};
 
-    while (report->n_beside < arguments->n_beside) {
-        const char *path = arguments->beside[report->n_beside];
-
-        if (!(report->beside[report->n_beside] = beside_read(path, &err))) {
-            command_complain(NAME, "%s: %s", path, err.text);
+    for (size_t i = 0; i < arguments->n_beside; ++i)
+        if (beside_file_add(arguments->beside[i], report, &err) != 0) {
+            command_complain(NAME, "%s: %s", arguments->beside[i], err.text);
             return EXIT_MISUSE;
         }
-        ++report->n_beside;
-    }
-    if (report->n_beside == 0 || report->collectives->n_points > 0)
+    if (beside_file_check(report, &err) == 0)
         return 0;
-    command_complain(NAME, "--beside is of collectives, and there are none");
+    command_complain(NAME, "%s", err.text);
     return EXIT_MISUSE;
 }
 
@@ -404,8 +407,7 @@ static int report_files(const struct arguments *arguments, const struct check_re
         status = arguments->format == NCCL_TESTS ? print_collectives(&report)
                  : arguments->format < FORMATS   ? print_numbers(arguments->format, &report)
                                                  : write_report(arguments->out, &report);
-    for (size_t b = 0; b < report.n_beside; ++b)
-        beside_free(beside[b]);
+    beside_files_free(&report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);

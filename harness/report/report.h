@@ -171,6 +171,7 @@ struct peer_record;
 struct report_fit;
 struct copies_set;
 struct beside;
+struct nvbandwidth;
 
 struct report {
     struct record_file *file;
@@ -189,6 +190,7 @@ struct report {
     const struct peer_record *peer;         /* NULL: none */
     struct beside **beside;                 /* files of nccl-tests: report/beside.h */
     size_t n_beside;
+    struct nvbandwidth *nvbandwidth; /* one file of nvbandwidth, or NULL: report/nvbandwidth.h */
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */

@@ -1,4 +1,4 @@
-# What --parts measured of copies, in the report.
+# What --parts measured of copies, and what nvbandwidth said of the same beside it.
 # copies.sh LOCKSTEP FOLDER
 . "$(dirname "$0")/common.sh"
 
@@ -48,6 +48,17 @@ sed -f edit.sed measured.jsonl | sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//'
 expect_count 3 '"copy":{"work":16777216,"ns":\[\[0,0,0\],\[' copies.jsonl
 expect_count 3 '"memory":{"work":134217728,"ns":\[\[14680064,2097152,1\]\]}' copies.jsonl
 
+# table STATUS OPTION...: the table of report, which has that status. Where unseen is what hides gnuplot:
+# without figures, which take long, and are missed with status 1.
+unseen=
+table()
+{
+    wanted=$1
+    shift
+    expect_status "$wanted" $unseen "$lockstep" report copies.jsonl "$@" --out page
+    sed -n '/^## Copies, GB.s$/,/^## /p' page/summary.md >rows
+    [ "$(grep -c 'id="copies"' page/index.html)" -eq 1 ] || fail "the page has no table"
+}
 
 # has LINE: the table has it.
 has()
@@ -55,9 +66,7 @@ has()
     grep -qxF -- "$1" rows || fail "no line '$1': $(cat rows)"
 }
 
-expect_status 0 "$lockstep" report copies.jsonl --out page
-sed -n '/^## Copies, GB.s$/,/^## /p' page/summary.md >rows
-[ "$(grep -c 'id="copies"' page/index.html)" -eq 1 ] || fail "the page has no table"
+table 0
 has '**virt:2, cpu/threads, 3 launches**'
 has '| From | to host | to 0 | to 1 |'
 has "| host |  | 8.00 | 4.00 |"
@@ -70,11 +79,164 @@ has "| host |  | 2.00 |"
 has "| 0 (virt:0) | 1.00 | 32.0 |"
 [ "$(grep -c '^| [h0-9]' rows)" -eq 5 ] || fail "not 5 lines: $(cat rows)"
 
-# Without copies there is no table.
+# Without copies there is no table, and nothing that could stand beside it.
 expect_status 0 "$lockstep" sweep --devices virt:2 --bind none --seconds 0.01 --seed 3 --workload tutorial --mode plain \
     --counts 1 --batch 8 --out without.jsonl
 expect_status 0 "$lockstep" report without.jsonl --out without
 if grep -q 'id="copies"' without/index.html || grep -q '^## Copies' without/summary.md; then
     fail "a table of copies that nobody measured"
 fi
-echo 'copies: they are in one table'
+
+# ---- what nvbandwidth wrote ----------------------------------------------------------------------
+
+# written NAME OLD NEW: a file as json_output.cpp of nvbandwidth 0.8 writes it, with something else in one place.
+written()
+{
+    sed "s|$2|$3|" >"$1" <<'JSON'
+{
+	"nvbandwidth" : 
+	{
+		"CUDA Runtime Version" : 13000,
+		"Driver Version" : "580.95.05",
+		"GPU Device list" : 
+		[
+			"0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)",
+			"1: NVIDIA H100 80GB HBM3 (00000000:3b:00): (node)"
+		],
+		"git_version" : "unknown",
+		"testcases" : 
+		[
+			{ "bandwidth_description" : "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "10", "8" ] ],
+				"name" : "host_to_device_memcpy_ce", "status" : "Passed", "sum" : 18.0 },
+			{ "bandwidth_description" : "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "4", "5" ] ],
+				"name" : "device_to_host_memcpy_ce", "status" : "Passed", "sum" : 9.0 },
+			{ "bandwidth_description" : "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "9", "9.5" ] ],
+				"name" : "host_to_device_bidirectional_memcpy_ce", "status" : "Passed", "sum" : 18.5 },
+			{ "bandwidth_description" : "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "N/A", "25" ], [ "80", "N/A" ] ],
+				"name" : "device_to_device_memcpy_read_ce", "status" : "Passed", "sum" : 105.0 },
+			{ "bandwidth_description" : "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "N/A", "16" ], [ "20", "N/A" ] ],
+				"name" : "device_to_device_memcpy_write_ce", "status" : "Passed", "sum" : 36.0 },
+			{ "bandwidth_description" : "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "N/A", "14" ], [ "15", "N/A" ], [ "N/A", "14" ], [ "15", "N/A" ],
+					[ "N/A", "28" ], [ "30", "N/A" ] ],
+				"name" : "device_to_device_bidirectional_memcpy_read_ce", "status" : "Passed", "sum" : 58.0 },
+			{ "name" : "all_to_one_write_ce", "status" : "Waived" },
+			{ "bandwidth_description" : "memcpy local GPU(column) bandwidth (GB/s)",
+				"bandwidth_matrix" : [ [ "32", "40" ] ],
+				"name" : "device_local_copy", "status" : "Passed", "sum" : 72.0 }
+		],
+		"version" : "v0.8"
+	},
+	"testcases" : null
+}
+JSON
+}
+written written.json same same
+table 0 --beside written.json
+has '| From | Number | to host | to 0 | to 1 |'
+has "| host | here |  | 8.00 | 4.00 |"
+has "| host | nvbandwidth |  | 10.0 | 8.00 |"
+has "| host | ratio |  | 0.80 | 0.50 |"
+has "| 0 (virt:0) | nvbandwidth | 4.00 | 32.0 | 16.0 |"
+has "| 0 (virt:0) | ratio | 0.50 | 0.50 | 0.40 |"
+has "| 1 (virt:1) | nvbandwidth | 5.00 | 20.0 | 40.0 |"
+has "| 1 (virt:1) | ratio | 0.20 | 0.64 | 0.80 |"
+# Of read_ce a row is the device that gets the data.
+has "| 0 (virt:0) | nvbandwidth, read | - | - | 80.0 |"
+has "| 0 (virt:0) | ratio, read | - | - | 0.080 |"
+has "| 1 (virt:1) | nvbandwidth, read | - | 25.0 | - |"
+has "| 1 (virt:1) | ratio, read | - | 0.51 | - |"
+# One device stands beside the same numbers.
+has "| 0 (virt:0) | ratio | 0.25 | 1.00 |"
+# Both ways at once, two numbers with the host and six between devices, is not measured here.
+grep -q '^1 test of nvbandwidth was not run there[.] 8 results of nvbandwidth have no counterpart here[.] From the end' rows ||
+    fail "$(tail -n 3 rows)"
+grep -q '^lockstep report: --beside: 1 test of nvbandwidth was not run there[.] 8 results of' err || fail "$(cat err)"
+
+# A GPU of the same number elsewhere on the bus is another one.
+sed 's/"bus":""/"bus":"0000:19:00.0"/2; s/"bus":""/"bus":"0000:19:00.0"/' copies.jsonl >places.jsonl
+unseen="env PATH=$PWD"
+expect_status 1 $unseen "$lockstep" report places.jsonl --beside written.json --out page
+grep -q 'virt:1 is the GPU at 0000:19:00[.]0 here, and that at 0000:3b:00 in nvbandwidth.s file' err || fail "$(cat err)"
+! grep -q 'virt:0 is the GPU' err || fail "it is that GPU: $(cat err)"
+
+# More devices than here: two numbers with the host, one within, and of three devices four pairs, both ways.
+written three.json '"8" \] \]' '"8", "7" ] ]'
+sed -i 's/"5" \] \]/"5", "6" ] ]/; s/"32", "40"/"32", "40", "48"/
+    s/\[ "N.A", "25" \], \[ "80", "N.A" \]/[ "N\/A", "25", "1" ], [ "80", "N\/A", "1" ], [ "1", "1", "N\/A" ]/
+    s/\[ "N.A", "16" \], \[ "20", "N.A" \]/[ "N\/A", "16", "1" ], [ "20", "N\/A", "1" ], [ "1", "1", "N\/A" ]/' three.json
+table 1 --beside three.json
+unseen=
+has "| 1 (virt:1) | nvbandwidth | 5.00 | 20.0 | 40.0 |"
+grep -q '19 results of nvbandwidth have no counterpart here' rows || fail "$(tail -n 3 rows)"
+
+# An error is no pass.
+written error.json '"status" : "Passed", "sum" : 9.0' '"status" : "Error"'
+table 1 --beside error.json
+grep -q '^1 test of nvbandwidth ended with an error, the first is device._to._host._memcpy._ce[.] ' rows || fail "$(tail -n 3 rows)"
+grep -q '^lockstep report: --beside: 1 test of nvbandwidth ended with an error' err || fail "$(cat err)"
+grep -q '<li>nvbandwidth ended with an error' page/index.html || fail "not at the top of the page"
+has "| 0 (virt:0) | ratio | - | 0.50 | 0.40 |"
+# A copy that arrived wrong ends all of it, while its test runs.
+written stopped.json '"sum" : 72.0 }$' '"sum" : 72.0 }, { "name" : "host_to_device_memcpy_sm", "status" : "Running" }'
+sed -i 's|"git_version"|"error" : "ASSERT in expression \\n<b>isEqual</b>", "git_version"|' stopped.json
+unseen="env PATH=$PWD"
+table 1 --beside stopped.json
+grep -q '^nvbandwidth ended with an error: ASSERT in expression .*isEqual' rows || fail "$(tail -n 3 rows)"
+grep -q 'host.to.device.memcpy.sm of nvbandwidth did not come to its end' err || fail "$(cat err)"
+! grep -q '<b>isEqual' page/index.html || fail "the page has markup of the file"
+
+# ---- what cannot be ------------------------------------------------------------------------------
+
+# not WORDS FILE
+not()
+{
+    refuse "$1" "$lockstep" report copies.jsonl --beside "$2" --out never
+    [ ! -e never ] || fail "a page was made: $2"
+}
+written fast.json '"10"' '"fast"'
+not 'test 1: host_to_device_memcpy_ce: "fast" is no bandwidth above 0 and up to 1e+06 GB/s, and not N/A' fast.json
+for value in nan inf -3 0 1e7 '3 '; do
+    written value.json '"10"' "\"$value\""
+    not "\"$value\" is no bandwidth above 0" value.json
+done
+written bare.json '"10"' '10'
+not 'an element of "bandwidth_matrix" is no text' bare.json
+written rows.json '\[ \[ "10", "8" \] \]' '[ [ "10", "8" ], [ "10", "8" ] ]'
+not '"bandwidth_matrix" has 2 rows of 2 columns, not 1' rows.json
+written columns.json '\[ "80", "N/A" \]' '[ "80" ]'
+not 'row 1 of "bandwidth_matrix" has 1 columns, row 0 has 2' columns.json
+written empty.json '\[ \[ "10", "8" \] \]' '[]'
+not '"bandwidth_matrix" has 0 columns, 1 to 256 are allowed' empty.json
+written differs.json '\[ \[ "4", "5" \] \]' '[ [ "4", "5", "6" ] ]'
+not 'test 2: device_to_host_memcpy_ce: "bandwidth_matrix" is of 3 devices, one before it of 2' differs.json
+written matrix.json '\[ \[ "10", "8" \] \]' '"10"'
+not '"bandwidth_matrix" is missing or no array' matrix.json
+written twice.json device_to_host_memcpy_ce host_to_device_memcpy_ce
+not 'test 2: host_to_device_memcpy_ce: it has results twice' twice.json
+written status.json Waived Fine
+not 'all_to_one_write_ce: "status" is "Fine"; allowed are Passed, Error, Waived, Not Found and Running' status.json
+written nameless.json '"name" : "device_local_copy"' '"name" : 4'
+not 'test 8: "name" is missing or no text' nameless.json
+echo '{"nvbandwidth":{"testcases":[]}}' >none.json
+not 'it has no test' none.json
+echo '{"nvbandwidth":{"testcases":{}}}' >object.json
+not '"testcases" is no array' object.json
+echo '{"bandwidth":{}}' >other.json
+not 'it is JSON of neither nccl-tests nor nvbandwidth' other.json
+echo 'nvbandwidth Version: v0.8' >text.txt
+not 'it is the text of nvbandwidth: its JSON is read here, which -j writes' text.txt
+echo 'hello' >hello.txt
+not 'no result of nccl-tests is in it, nor is it the JSON of nvbandwidth' hello.txt
+head -n 12 written.json >torn.json
+not 'not JSON' torn.json
+refuse 'written.json: it is a second file of nvbandwidth, and one is allowed' \
+    "$lockstep" report copies.jsonl --beside three.json --beside written.json --out never
+refuse 'beside is of copies, which `lockstep sweep --parts` measures, and there are none' \
+    "$lockstep" report without.jsonl --beside written.json --out never
+echo 'copies: they are in one table, and what it wrote stands beside them'

@@ -164,5 +164,5 @@ refuse 'beside is empty' "$lockstep" report theirs.jsonl --beside '' --out never
 expect_status 0 "$lockstep" sweep $tiny --workload tutorial --mode plain --counts 1 --batch 8 --out steps.jsonl
 refuse 'beside is of collectives, and there are none' "$lockstep" report steps.jsonl --beside printed.txt --out never
 "$lockstep" check --only SPLIT-01.sizes --format json --out check.json >out 2>err || fail "$(cat err)"
-refuse 'beside stands beside collectives in record files' "$lockstep" report --check check.json --beside printed.txt --out never
+refuse 'beside stands beside collectives or copies in record files' "$lockstep" report --check check.json --beside printed.txt --out never
 echo 'nccl_tests: a command line means what it says, and its output stands beside ours'

@@ -1,22 +1,16 @@
-/* beside.c: what nccl-tests printed or wrote. What is taken from it is a number that can be shown.
- */
+/* beside.c: what nccl-tests printed or wrote, or nvbandwidth wrote. What is taken from it is a
+ * number that can be shown. */
 #include "fuzz.h"
 
 #include "report/beside.h"
+#include "report/beside_file.h"
+#include "report/nvbandwidth.h"
 #include "verify/collective.h"
 
 #include <math.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+static void check_nccl_tests(const struct beside *beside)
 {
-    const char *path = fuzz_file(data, bytes);
-    struct text_error err = {""};
-    struct beside *beside = beside_read(path, &err);
-
-    if (!beside) {
-        fuzz_must_be_line(err.text);
-        return 0;
-    }
     fuzz_must(beside->collective != NULL, "a file of no collective");
     fuzz_must(beside->n > 0 || beside->others > 0, "a file without a result");
     for (size_t i = 0; i < beside->n; ++i) {
@@ -27,6 +21,48 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         fuzz_must(isfinite(line->algbw) && isfinite(line->busbw), "a bandwidth that is none");
         fuzz_must(isnan(line->wrong) || line->wrong >= 0, "fewer than no wrong numbers");
     }
-    beside_free(beside);
+}
+
+/* One device more than it has, and the host, in every place. */
+static void check_nvbandwidth(const struct nvbandwidth *nvbandwidth)
+{
+    const int devices = nvbandwidth->devices;
+
+    for (int test = 0; test < NVBANDWIDTH_TESTS; ++test) {
+        fuzz_must(!nvbandwidth->rate[test] || devices > 0, "results of no device");
+        for (int from = NVBANDWIDTH_HOST; from <= devices; ++from)
+            for (int to = NVBANDWIDTH_HOST; to <= devices; ++to) {
+                const double rate =
+                    nvbandwidth_rate(nvbandwidth, (enum nvbandwidth_test)test, from, to);
+
+                fuzz_must(isnan(rate) || (isfinite(rate) && rate > 0), "a bandwidth that is none");
+                fuzz_must(isnan(rate) || (from < devices && to < devices), "of another device");
+            }
+    }
+    if (nvbandwidth->failed > 0)
+        fuzz_must_be_line(nvbandwidth->first);
+    fuzz_must(nvbandwidth_is_wrong(nvbandwidth) ==
+                  (nvbandwidth->failed > 0 || nvbandwidth->stopped),
+              "an error that is none");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    const char *path = fuzz_file(data, bytes);
+    struct text_error err = {""};
+    struct beside *one[1];
+    struct report report = {.beside = one};
+
+    if (beside_file_add(path, &report, &err) != 0) {
+        fuzz_must(report.n_beside == 0 && !report.nvbandwidth, "a file that is refused and kept");
+        fuzz_must_be_line(err.text);
+        return 0;
+    }
+    fuzz_must(report.n_beside + (report.nvbandwidth != NULL) == 1, "a file of no program or two");
+    if (report.nvbandwidth)
+        check_nvbandwidth(report.nvbandwidth);
+    else
+        check_nccl_tests(one[0]);
+    beside_files_free(&report);
     return 0;
 }

@@ -1,0 +1,269 @@
+/* report/nvbandwidth.c: see report/nvbandwidth.h. */
+#include "report/nvbandwidth.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/json.h"
+
+static const double SPEED_MOST = 1e6; /* GB/s */
+
+/* By the code of its tests: the arrows in their descriptions are not the way of the data. */
+enum shape { BY_DEVICE, FROM_ROW, FROM_COLUMN };
+
+static const struct known {
+    const char *name;
+    enum shape shape;
+} known[NVBANDWIDTH_TESTS] = {
+    [NVBANDWIDTH_FROM_HOST] = {"host_to_device_memcpy_ce", BY_DEVICE},
+    [NVBANDWIDTH_TO_HOST] = {"device_to_host_memcpy_ce", BY_DEVICE},
+    [NVBANDWIDTH_WITHIN] = {"device_local_copy", BY_DEVICE},
+    [NVBANDWIDTH_WRITE] = {"device_to_device_memcpy_write_ce", FROM_ROW},
+    [NVBANDWIDTH_READ] = {"device_to_device_memcpy_read_ce", FROM_COLUMN},
+};
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* "26.03" or "N/A", which is NaN. */
+static int read_number(const json_t *value, double *number, struct text_error *err)
+{
+    const char *text = json_string_value(value);
+    char *end = NULL;
+
+    if (!text)
+        return record_fail(err, "an element of \"bandwidth_matrix\" is no text");
+    if (strcmp(text, "N/A") == 0) {
+        *number = (double)NAN;
+        return 0;
+    }
+    *number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
+    if (!(*number > 0) || !(*number <= SPEED_MOST) || *end != '\0')
+        return record_fail(err, "\"%.40s\" is no bandwidth above 0 and up to %g GB/s, and not N/A",
+                           text, SPEED_MOST);
+    return 0;
+}
+
+static size_t columns_of(const json_t *matrix)
+{
+    return json_array_size(json_array_get(matrix, 0));
+}
+
+static int check_shape(const json_t *matrix, enum shape shape,
+                       const struct nvbandwidth *nvbandwidth, struct text_error *err)
+{
+    const size_t rows = json_array_size(matrix), columns = columns_of(matrix);
+
+    if (columns < 1 || columns > NVBANDWIDTH_DEVICES)
+        return record_fail(err, "\"bandwidth_matrix\" has %zu columns, 1 to %d are allowed",
+                           columns, NVBANDWIDTH_DEVICES);
+    if (rows != (shape == BY_DEVICE ? 1 : columns))
+        return record_fail(err, "\"bandwidth_matrix\" has %zu rows of %zu columns, not %zu", rows,
+                           columns, shape == BY_DEVICE ? 1 : columns);
+    if (nvbandwidth->devices != 0 && columns != (size_t)nvbandwidth->devices)
+        return record_fail(err, "\"bandwidth_matrix\" is of %zu devices, one before it of %d",
+                           columns, nvbandwidth->devices);
+    for (size_t row = 0; row < rows; ++row)
+        if (json_array_size(json_array_get(matrix, row)) != columns)
+            return record_fail(err,
+                               "row %zu of \"bandwidth_matrix\" has %zu columns, row 0 has %zu",
+                               row, json_array_size(json_array_get(matrix, row)), columns);
+    return 0;
+}
+
+static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
+                       struct nvbandwidth *nvbandwidth, struct text_error *err)
+{
+    const enum shape shape = known[test].shape;
+    const size_t rows = json_array_size(matrix), columns = columns_of(matrix);
+    double *rate;
+
+    if (nvbandwidth->rate[test])
+        return record_fail(err, "it has results twice");
+    if (check_shape(matrix, shape, nvbandwidth, err))
+        return -1;
+    rate = nvbandwidth->rate[test] = calloc(rows * columns, sizeof *rate);
+    if (!rate)
+        return record_fail(err, "no memory for %zu results", rows * columns);
+    nvbandwidth->devices = (int)columns;
+    for (size_t row = 0; row < rows; ++row)
+        for (size_t column = 0; column < columns; ++column) {
+            const json_t *value = json_array_get(json_array_get(matrix, row), column);
+            double *to =
+                &rate[shape == FROM_COLUMN ? column * columns + row : row * columns + column];
+
+            if (read_number(value, to, err))
+                return -1;
+            *to *= 1e9;
+        }
+    return 0;
+}
+
+/* A test that means something else: how many numbers it has. */
+static void count_others(const json_t *matrix, struct nvbandwidth *nvbandwidth)
+{
+    for (size_t row = 0; row < json_array_size(matrix); ++row) {
+        const json_t *values = json_array_get(matrix, row);
+
+        for (size_t i = 0; i < json_array_size(values); ++i) {
+            const char *text = json_string_value(json_array_get(values, i));
+
+            nvbandwidth->others += text && strcmp(text, "N/A") != 0;
+        }
+    }
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static int read_passed(const json_t *test, const char *name, struct nvbandwidth *nvbandwidth,
+                       struct text_error *err)
+{
+    const json_t *matrix = json_object_get(test, "bandwidth_matrix");
+
+    if (!json_is_array(matrix))
+        return record_fail(err, "\"bandwidth_matrix\" is missing or no array");
+    for (int i = 0; i < NVBANDWIDTH_TESTS; ++i)
+        if (strcmp(name, known[i].name) == 0)
+            return read_matrix(matrix, (enum nvbandwidth_test)i, nvbandwidth, err);
+    count_others(matrix, nvbandwidth);
+    return 0;
+}
+
+static void keep_name(char to[NVBANDWIDTH_NAME], const char *name)
+{
+    snprintf(to, NVBANDWIDTH_NAME, "%s", name);
+    text_clean(to, ' ');
+}
+
+/* It adds a test a second time, as one that failed, behind the one that it began with. */
+static void note_failure(const char *name, struct nvbandwidth *nvbandwidth)
+{
+    char failed[NVBANDWIDTH_NAME];
+
+    keep_name(failed, name);
+    if (nvbandwidth->failed++ == 0)
+        keep_name(nvbandwidth->first, name);
+    if (strcmp(nvbandwidth->running, failed) == 0)
+        nvbandwidth->running[0] = '\0';
+}
+
+static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct text_error *err)
+{
+    const char *name = json_string_value(json_object_get(test, "name"));
+    const char *status = json_string_value(json_object_get(test, "status"));
+    struct text_error why = {""};
+
+    if (!name || name[0] == '\0')
+        return record_fail(err, "\"name\" is missing or no text");
+    if (!status)
+        return record_fail(err, "%.60s: \"status\" is missing or no text", name);
+    if (strcmp(status, "Passed") == 0) {
+        if (read_passed(test, name, nvbandwidth, &why) == 0)
+            return 0;
+        return record_fail(err, "%.60s: %.200s", name, why.text);
+    }
+    if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0)
+        note_failure(name, nvbandwidth);
+    else if (strcmp(status, "Waived") == 0 || strcmp(status, "Not Found") == 0)
+        ++nvbandwidth->idle;
+    else if (strcmp(status, "Running") == 0)
+        keep_name(nvbandwidth->running, name);
+    else
+        return record_fail(err,
+                           "%.60s: \"status\" is \"%.40s\"; allowed are Passed, Error, Waived, Not "
+                           "Found and Running",
+                           name, status);
+    return 0;
+}
+
+/* "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)" */
+static struct nvbandwidth_place place_of(const char *text)
+{
+    struct nvbandwidth_place place = {.known = false}, found;
+
+    for (const char *at = strchr(text, '('); at; at = strchr(at + 1, '('))
+        if (sscanf(at, "(%8x:%2x:%2x)", &found.domain, &found.bus, &found.device) == 3) {
+            place = found;
+            place.known = true;
+        }
+    return place;
+}
+
+static void read_places(const json_t *list, struct nvbandwidth *nvbandwidth)
+{
+    for (size_t i = 0; i < json_array_size(list) && i < NVBANDWIDTH_DEVICES; ++i) {
+        const char *text = json_string_value(json_array_get(list, i));
+
+        if (text)
+            nvbandwidth->place[i] = place_of(text);
+    }
+}
+
+static int read_root(const json_t *root, struct nvbandwidth *nvbandwidth, struct text_error *err)
+{
+    const json_t *all = json_object_get(root, "nvbandwidth");
+    const json_t *tests = json_object_get(all, "testcases"), *error = json_object_get(all, "error");
+
+    if (error && !json_is_string(error))
+        return record_fail(err, "\"error\" is no text");
+    if (tests && !json_is_array(tests))
+        return record_fail(err, "\"testcases\" is no array");
+    for (size_t i = 0; i < json_array_size(tests); ++i) {
+        struct text_error why = {""};
+
+        if (read_test(json_array_get(tests, i), nvbandwidth, &why))
+            return record_fail(err, "test %zu: %.280s", i + 1, why.text);
+    }
+    read_places(json_object_get(all, "GPU Device list"), nvbandwidth);
+    nvbandwidth->stopped = error != NULL;
+    if (error) {
+        snprintf(nvbandwidth->error, sizeof nvbandwidth->error, "%s", json_string_value(error));
+        text_clean(nvbandwidth->error, ' ');
+    }
+    return json_array_size(tests) > 0 || error ? 0 : record_fail(err, "it has no test");
+}
+
+bool nvbandwidth_is(const json_t *root)
+{
+    return json_is_object(json_object_get(root, "nvbandwidth"));
+}
+
+struct nvbandwidth *nvbandwidth_read(const json_t *root, struct text_error *err)
+{
+    struct nvbandwidth *nvbandwidth = calloc(1, sizeof *nvbandwidth);
+
+    if (!nvbandwidth) {
+        record_fail(err, "no memory");
+        return NULL;
+    }
+    if (read_root(root, nvbandwidth, err) == 0)
+        return nvbandwidth;
+    nvbandwidth_free(nvbandwidth);
+    return NULL;
+}
+
+void nvbandwidth_free(struct nvbandwidth *nvbandwidth)
+{
+    for (int i = 0; nvbandwidth && i < NVBANDWIDTH_TESTS; ++i)
+        free(nvbandwidth->rate[i]);
+    free(nvbandwidth);
+}
+
+double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, enum nvbandwidth_test test, int from,
+                        int to)
+{
+    const double *rate = nvbandwidth->rate[test];
+    const int devices = nvbandwidth->devices, device = from == NVBANDWIDTH_HOST ? to : from;
+
+    if (!rate || from >= devices || to >= devices || device < 0)
+        return (double)NAN;
+    if (known[test].shape == BY_DEVICE)
+        return rate[device];
+    return from < 0 || to < 0 ? (double)NAN : rate[from * devices + to];
+}
+
+bool nvbandwidth_is_wrong(const struct nvbandwidth *nvbandwidth)
+{
+    return nvbandwidth->failed > 0 || nvbandwidth->stopped;
+}
