@@ -121,6 +121,7 @@ static struct peer_comparison compare(const struct row *row, const struct peer_c
 {
     const struct peer_arm *above = arm_of(cell, row->above, k),
                           *under = arm_of(cell, row->under, k);
+    const enum peer_group group = sides[row->under].group;
     struct peer_comparison one = {.drawn = row->drawn};
 
     if (row->name) {
@@ -133,7 +134,8 @@ static struct peer_comparison compare(const struct row *row, const struct peer_c
     one.value = row->per == NO_SIDE ? peer_ratio(above, under)
                                     : peer_ratio_in(above, under, arm_of(cell, row->per, k),
                                                     arm_of(cell, row->for_each, k));
-    if (!row->name && peer_choice(cell, sides[row->under].group, devices_of(row->under, k)) > 1)
+    if (!row->name && group != PEER_NO_GROUP &&
+        peer_choice(cell, group, devices_of(row->under, k)) > 1)
         one.fastest = under;
     return one;
 }
