@@ -169,7 +169,6 @@ test_misuse() {
     refused 'python must be the first' --python python3
     refused 'latest must be the first' --quick --latest
     refused 'not both' --only cnn --workload lstm
-    refused 'cnn and lstm: compared on --device cpu only' --only cnn,lstm --device cuda
     refused '2 to 16 sizes' --workload mlp:8
     refused "'30,30' has a number twice" --batch 30,30
     refused "'1.5' is not a whole number" --batch 1.5
@@ -229,11 +228,17 @@ test_latest() {
 
 # Without GPUs, or with a PyTorch that cannot use them: 77, and why in one line.
 test_cuda() {
-    local status=0
-    CUDA_VISIBLE_DEVICES='' "$compare" --device cuda --can-run --lockstep "$lockstep" >out 2>err || status=$?
-    [ "$status" -eq 77 ] || fail "status $status, not 77"
-    [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
-    has err '^compare-pytorch: (no GPU for this comparison: .|no PyTorch for )'
+    local status=0 words
+    for words in --can-run --quick '--only cnn,lstm' '--workload resnet --batch 16'; do
+        status=0
+        # shellcheck disable=SC2086 # words
+        CUDA_VISIBLE_DEVICES='' "$compare" --device cuda $words --lockstep "$lockstep" --out none.json \
+            >out 2>err || status=$?
+        [ "$status" -eq 77 ] || fail "status $status, not 77: $words"
+        [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $words"
+        has err '^compare-pytorch: (no GPU for this comparison: .|no PyTorch for )'
+        [ ! -e none.json ] || fail "a record was made: $words"
+    done
     status=0
     "$compare" --python ./nothing --quick >out 2>err || status=$?
     [ "$status" -eq 77 ] || fail "status $status for a Python that is not there"

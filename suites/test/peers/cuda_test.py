@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""cuda_test.py: the comparison on GPUs, as far as that needs none: what PyTorch says of them, that TF32
-is off or refused, when the clock runs, which arms there are; and, where PyTorch is here, its
-programs with the first GPU replaced by the host. usage: cuda_test.py FOLDER EXAMPLE REPORTER"""
+"""cuda_test.py: the comparison on GPUs, as far as that needs neither one nor PyTorch: what PyTorch says of
+them, that TF32 is off or refused, when the clock runs, what is measured and which arms there are.
+usage: cuda_test.py FOLDER EXAMPLE REPORTER"""
 from __future__ import annotations
 
 import json
@@ -13,9 +13,9 @@ import unittest
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-from lockstep_peers import arms, compare, devices, figures, launch, printed, worker
+from lockstep_peers import arms, compare, devices, figures, launch, limits, printed, worker
 from lockstep_peers.steady import END
-from lockstep_peers.workloads import Workload, workload_of
+from lockstep_peers.workloads import Workload
 
 FOLDER, EXAMPLE, REPORTER = (sys.argv + ["", "", ""])[1:4]
 
@@ -34,30 +34,6 @@ class cuda:
     def get_device_name(i):
         return "GPU | <b>" + str(i)
 """
-# Put in front of worker.main: the host in place of the first GPU.
-WORKER = """import sys
-sys.path.insert(0, {folder!r})
-import torch
-from lockstep_peers import devices
-devices.device_of = lambda torch, kind: torch.device("cpu")
-torch.cuda.synchronize = lambda device: drained.append(device)
-drained = []
-from lockstep_peers import programs, worker
-{fault}
-was = worker.describe
-def describe(kind):
-    if not drained or set(drained) != set(range(2)): raise RuntimeError("not every GPU was waited for")
-    if torch.backends.cuda.matmul.allow_tf32: raise RuntimeError("TF32 is on")
-    return was(kind)
-worker.describe = describe
-worker.main(sys.argv[1:])
-"""
-FAULTS = {"none": ("dp", "ok", ""), "the products": ("matmul", "ok", ""),
-          "a replica left out": ("dp", "wrong", "class Half(programs.nn.DataParallel):\n"
-                                 "    def forward(self, x):\n"
-                                 "        return super().forward(x) * (torch.arange(11) < 6)[:, None]\n"
-                                 "programs.nn.DataParallel = Half"),
-          "not waited for": ("dp", "broken", "devices.Drain.__call__ = lambda self: None")}
 
 
 def stub(cuda: str | None, count: int, init: str = "pass") -> dict:
@@ -97,6 +73,18 @@ class Gpus(unittest.TestCase):
         self.assertFalse(plan.oversubscribed())
         command = launch.lockstep_command(plan, launch.Cell("tutorial", 30), found[0], "o")
         self.assertEqual(command[2:6], ["--devices", "cuda:0-7", "--counts", "8"])
+
+    def test_what_is_measured(self) -> None:
+        def cells(*words: str) -> list[tuple[str, int]]:
+            options = compare.parse(["--device", "cuda", *words])
+            names = compare.names_of(options, "no program")
+            return [tuple(cell) for cell in compare.cells_of(options, {
+                name: TUTORIAL._replace(name=name, chain=name not in ("cnn", "lstm")) for name in names})]
+        models = [("cnn", 64), ("cnn", 512), ("lstm", 64), ("lstm", 512)]
+        self.assertEqual(cells(), [("tutorial", 30), (limits.MLP, 256), (limits.MLP, 2048),
+                                   ("mlp:4096,4096,4096,4096", 4096), *models])
+        self.assertEqual(cells("--quick"), [("mlp:64,64,64", 32), ("cnn", 32), ("lstm", 32)])
+        self.assertEqual(cells("--workload", "cnn", "--workload", "lstm"), models)
 
     def test_float32(self) -> None:
         class Stubborn:
@@ -200,28 +188,6 @@ class Words(unittest.TestCase):
             html = file.read()
         self.assertNotIn("DDP", html)
         self.assertIn("0.31 [0.21, 0.42] of the time of PyTorch&#39;s fastest program", html)
-
-
-class Programs(unittest.TestCase):
-    def test_on_the_host(self) -> None:
-        try:
-            import torch  # noqa: F401
-            from lockstep_peers import reference
-        except ImportError:
-            self.skipTest("no PyTorch here")
-        cell = launch.Cell("mlp:12,8,4", 11)
-        os.makedirs(FOLDER, exist_ok=True)
-        workload = workload_of(REPORTER, cell.workload)
-        script, expected = os.path.join(FOLDER, "worker.py"), os.path.join(FOLDER, "expected.npz")
-        reference.write(expected, workload, cell.batch, 7, 1)
-        plan = launch.Plan("", sys.executable, 2, 0.01, (2, 6), 7, 120.0, {1: [[]], 2: [[], []]},
-                           compare.SETTINGS, {}, {cell.workload: workload}, "cuda")
-        for name, (mode, want, fault) in FAULTS.items():
-            with open(script, "w", encoding="utf-8") as file:
-                file.write(WORKER.format(folder=PEERS, fault=fault))
-            launch.WORKER = [script]
-            found = launch.launch(plan, cell, arms.Arm("pytorch", mode, 2), expected)
-            self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
 
 
 if __name__ == "__main__":

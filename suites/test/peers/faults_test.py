@@ -124,7 +124,7 @@ class Forked:
 
 def main(folder: str, lockstep: str) -> int:
     from lockstep_peers import compare, launch
-    from lockstep_peers.arms import Arm
+    from lockstep_peers.arms import PLAIN, Arm, kind_of
     from lockstep_peers.workloads import peers, workload_of
 
     # Before PyTorch and numpy, which read these when they are loaded.
@@ -152,7 +152,8 @@ def main(folder: str, lockstep: str) -> int:
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
                            compare.ENVIRONMENT, {model: workload})
-        found = launch.launch(plan, cell, Arm("pytorch", mode, devices),
+        alone = kind_of("pytorch", mode).group == PLAIN
+        found = launch.launch(plan, cell, Arm("pytorch", mode, 1 if alone else devices),
                               references[model, devices])
         want = next((status for words, status in STATUS.items() if words in name), "wrong")
         print(f"{name:40} {mode:11} {found['status']:7} {found.get('reason', '')}", flush=True)

@@ -24,6 +24,8 @@ PASSED, MISSED, MISUSE, OPEN, SKIPPED, INTERRUPTED = 0, 1, 2, 3, 77, 130
 DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
 CHAIN_BATCHES, MODEL_BATCHES = [256, 2048], [64, 512]
 QUICK_WORKLOAD = "mlp:64,64,64"
+# Models whose kernels are not those of linear layers: cuDNN's.
+GPU_MODELS = ["cnn", "lstm"]
 # By mode. What PyTorch's documentation recommends for a model like this on CPUs. The environment makes
 # glibc keep freed memory, as the allocators that it recommends do: without it every step maps anew.
 SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "ddp-default": {}, "sgd": {}}
@@ -80,8 +82,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="compare-pytorch", allow_abbrev=False, formatter_class=help_of_80_columns,
         description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over "
-                    "gloo, tuned and as it comes, and the plain program, compiled and as it comes) on "
-                    "this machine, interleaved, every step checked, and prints ratios to the fastest.",
+                    "gloo, tuned and as it comes, and the plain program, compiled and as it comes; on "
+                    "GPUs see --device) on this machine, interleaved, every step checked, and prints "
+                    "ratios to the fastest.",
         epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed "
                "or a limit is missed; 2 misuse; 3 no limit is missed, but some are open: their "
                "intervals do not tell; 77 there is no PyTorch; 130 interrupted, what was measured is "
@@ -89,10 +92,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add = parser.add_argument
     add("--workload", metavar="W", action="append",
         help="a workload of `lockstep sweep`, can be repeated (default: each that "
-             "PyTorch has, too, mlp with the sizes 1024,1024,1024,1024)")
+             "PyTorch has, too, mlp with the sizes 1024,1024,1024,1024; with cuda tutorial, mlp "
+             "with these and with 4096,4096,4096,4096, cnn, lstm)")
     add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
-        help="global batches (default: tutorial 30; mlp 256,2048; others 64,512)")
+        help="global batches (default: tutorial 30; mlp 256,2048, of 4 x 4096 4096; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
         help="cuda: beside torch.nn.DataParallel and the plain program on GPUs, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
@@ -122,8 +126,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
              "takes 6 rounds")
     add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
     add("--quick", action="store_true",
-        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s, and without torch.compile, "
-             "which takes many seconds")
+        help=f"does it run: {QUICK_WORKLOAD} (with cuda {' and '.join(GPU_MODELS)}, too), batch 32, one round, "
+             "0.05 s, and without torch.compile, which takes many seconds")
     options = parser.parse_args(arguments)
     if options.python or options.latest:
         raise Misuse(f"{'--python' if options.python else '--latest'} must be the first option")
@@ -156,10 +160,11 @@ def names_of(options: argparse.Namespace, lockstep: str) -> list[str]:
         if unknown:
             raise Misuse(f"--only: '{unknown[0][:40]}' is not one of {', '.join(known)}")
         return [known[name] for name in options.only.split(",")]
+    on_gpus = options.device == "cuda"
     if options.quick:
-        return [QUICK_WORKLOAD]
-    if options.device == "cuda":
-        return ["tutorial", limits.MLP, "mlp:4096,4096,4096,4096"]
+        return [QUICK_WORKLOAD, *GPU_MODELS] if on_gpus else [QUICK_WORKLOAD]
+    if on_gpus:
+        return ["tutorial", limits.MLP, "mlp:4096,4096,4096,4096", *GPU_MODELS]
     return list(usual(lockstep).values())
 
 
@@ -179,9 +184,6 @@ def batches_of(workload: Workload) -> list[int]:
 def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> list[Cell]:
     cells = [Cell(name, batch) for name, workload in workloads.items()
              for batch in options.batch or batches_of(workload)]
-    models = [name for name, workload in workloads.items() if not workload.chain]
-    if options.device == "cuda" and models:
-        raise Misuse(f"{' and '.join(models)}: compared on --device cpu only")
     if options.processes and options.device == "cuda":
         raise Misuse("--processes: compared on --device cpu only")
     if options.limits and options.device == "cuda":

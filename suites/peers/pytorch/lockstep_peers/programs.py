@@ -120,29 +120,31 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 class Expected:
     """What one set must give on the rows of this rank, on the device where it is compared."""
 
-    def __init__(self, saved: Any, index: int, part: slice, ranks: int, device: torch.device,
+    def __init__(self, saved: Any, index: int, part: slice, job: dict, device: torch.device,
                  shapes: list[torch.Size]):
-        alone = ranks == 1 and f"alone{index}.outputs" in saved.files
+        alone = job["devices"] == 1 and f"alone{index}.outputs" in saved.files
 
         def get(name: str) -> np.ndarray:
             return saved[f"{'alone' if alone else 'set'}{index}.{name}"]
 
-        def of_parameters(name: str) -> list[torch.Tensor]:
-            return [torch.from_numpy(get(f"{name}{i}")).view(shape) for i, shape in enumerate(shapes)]
+        def of_rows(name: str) -> torch.Tensor:
+            return torch.from_numpy(get(name)[part].copy()).to(device)
 
-        self.outputs = torch.from_numpy(get("outputs")[part].copy()).to(device)
+        def of_parameters(name: str) -> list[torch.Tensor]:
+            return [torch.from_numpy(get(f"{name}{i}")).view(shape).to(device) for i, shape in enumerate(shapes)]
+
+        self.outputs = of_rows("outputs")
         self.loss, size = (float(get(name)[part].sum()) for name in ("row_loss", "row_size"))
         # Integers: a sum in float is exact as long as no part of it can leave 24 bits.
         self.loss_bound = 0.0 if size < 2.0**24 else gamma(self.outputs.numel() + 1) * size
         self.bounds = None
         if f"set{index}.bound0" in saved.files:
             self.bounds = of_parameters("bound")
-            self.output_bound = torch.from_numpy(get("output_bound")[part].copy())
+            self.output_bound = of_rows("output_bound")
             # A sum of the row's products, in any order, of numbers that carry errors.
             self.loss_bound = float(get("row_moved")[part].sum()) + gamma(self.outputs.numel() + 1) * size
-        self.grads = [grad.to(device) for grad in of_parameters("grad")]
-        self.updated = [updated.to(device) for updated in of_parameters("updated")]
-        if ranks & (ranks - 1):
+        self.grads, self.updated = of_parameters("grad"), of_parameters("updated")
+        if job["ranks"] & (job["ranks"] - 1):
             self.sizes = of_parameters("size")
 
 
@@ -171,7 +173,7 @@ class Training:
                                    for v, shape in zip(data.parameters(), shapes)])
             self.inputs.append(torch.from_numpy(data.inputs()[part].copy()).to(device))
             self.upstream.append(torch.from_numpy(data.upstream()[part] * self.scale).to(device))
-            self.expected.append(Expected(saved, index, part, ranks, device, shapes))
+            self.expected.append(Expected(saved, index, part, job, device, shapes))
         self.parameters = list(self.model.parameters())
         self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE, **job["sgd"])
         self.compiled: list[int] = []  # how much was compiled until the check of each step

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""cuda_programs_test.py: PyTorch's programs on GPUs, with the host in place of them: what they leave is
+checked by the same code, faults are found, all GPUs are waited for, and whatever a step or its check
+reads was moved to the device. 77: no PyTorch here.
+usage: cuda_programs_test.py FOLDER LOCKSTEP"""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+from types import SimpleNamespace
+
+PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
+sys.path.insert(0, PEERS)
+
+from faults_test import Forked
+from lockstep_peers import compare, launch
+from lockstep_peers.arms import Arm
+from lockstep_peers.workloads import workload_of
+
+os.environ.update(launch.ONE_THREAD)  # before numpy and PyTorch, which read it when they are loaded
+try:
+    import torch
+    from lockstep_peers import programs, reference
+except ImportError:
+    print("cuda_programs_test.py: no PyTorch")
+    sys.exit(77)
+
+FOLDER, LOCKSTEP = (sys.argv + ["", ""])[1:3]
+
+# Done before worker.main: the host in place of GPUs. What is waited for is looked at when a process
+# describes itself, after its last step.
+ON_THE_HOST = """
+import torch
+from lockstep_peers import devices, worker
+drained = []
+programs.device_of = lambda torch, kind: torch.device("cpu")
+torch.cuda.synchronize = drained.append
+describe = worker.describe
+def describe_checked(kind):
+    if set(drained) != set(range(replicas)): raise RuntimeError("not every GPU was waited for")
+    if torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32: raise RuntimeError("TF32 is on")
+    return describe(kind)
+worker.describe = describe_checked
+"""
+# As DataParallel cuts a batch on GPUs; on the host it has one replica.
+SPLIT = """
+class Split(programs.nn.DataParallel):
+    def forward(self, x): return torch.cat([self.module(part) for part in x.chunk(2)])
+programs.nn.DataParallel = Split
+"""
+# Workload, mode, what must be found, and what is wrong with it.
+CHAIN = "mlp:12,8,4"
+FAULTS = {
+    "none": (CHAIN, "dp", "ok", ""),
+    "the products": (CHAIN, "matmul", "ok", ""),
+    "a replica left out": (CHAIN, "dp", "wrong", "class Half(programs.nn.DataParallel):\n"
+                           "    def forward(self, x):\n"
+                           "        return super().forward(x) * (torch.arange(11) < 6)[:, None]\n"
+                           "programs.nn.DataParallel = Half"),
+    "not waited for": (CHAIN, "dp", "broken", "devices.Drain.__call__ = lambda self: None"),
+    "cnn": ("cnn", "dp", "ok", ""),
+    "lstm alone": ("lstm", "plain", "ok", ""),
+    "resnet alone": ("resnet", "plain", "ok", ""),
+    "resnet, statistics of each replica": ("resnet", "dp", "ok", SPLIT),
+    "resnet, statistics of the whole batch": ("resnet", "dp", "wrong", ""),
+}
+
+
+class Programs(unittest.TestCase):
+    @staticmethod
+    def plan(name: str, count: int) -> tuple[launch.Plan, str]:
+        """And the file of what must be found."""
+        os.makedirs(FOLDER, exist_ok=True)
+        workload = workload_of(LOCKSTEP, name)
+        expected = os.path.join(FOLDER, f"{name.partition(':')[0]}-{count}.npz")
+        reference.write(expected, workload, 11, 7, count)
+        return launch.Plan("", sys.executable, count, 0.01, (2, 6), 7, 120.0, {}, compare.SETTINGS, {},
+                           {name: workload}, "cuda"), expected
+
+    def test_on_the_host(self) -> None:
+        plans = {name: self.plan(name, 2) for name, *_ in FAULTS.values()}
+        was, launch.subprocess = launch.subprocess, SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL)
+        try:
+            for name, (workload, mode, want, fault) in FAULTS.items():
+                plan, expected = plans[workload]
+                count = 1 if mode == "plain" else 2
+                Forked.fault = f"{ON_THE_HOST}\nreplicas = {count}\n{fault}"
+                found = launch.launch(plan, launch.Cell(workload, 11), Arm("pytorch", mode, count), expected)
+                self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
+        finally:
+            launch.subprocess = was
+
+    def test_everything_is_on_the_device(self) -> None:
+        """Of three ranks' rounding model, which has every kind of tensor: what a step reads, and its check."""
+        plan, expected = self.plan("lstm", 3)
+        command = launch.pytorch_command(plan, launch.Cell("lstm", 11), Arm("pytorch", "plain", 1), 0, "", expected)
+        was, programs.device_of = programs.device_of, lambda torch, kind: torch.device("meta")
+        try:
+            made = programs.Training({**json.loads(command[-1]), "ranks": 3, "devices": 3})
+        finally:
+            programs.device_of = was
+        self.assertTrue(made.expected[0].sizes and made.expected[0].bounds)
+        found = list(tensors_of(made))
+        self.assertGreater(len(found), 60)
+        self.assertEqual({tensor.device.type for tensor in found}, {"meta"})
+
+
+def tensors_of(thing):
+    """All that it holds."""
+    if isinstance(thing, torch.Tensor):
+        yield thing
+    elif isinstance(thing, torch.nn.Module):
+        yield from (*thing.parameters(), *thing.buffers())
+    elif isinstance(thing, (list, tuple)):
+        for part in thing:
+            yield from tensors_of(part)
+    elif type(thing).__module__ == "lockstep_peers.programs":
+        yield from tensors_of(list(vars(thing).values()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
