@@ -69,6 +69,7 @@ static void row_words(const struct peer_comparison *one, double most, char text[
 static size_t style_of(const struct peer_comparison *one)
 {
     return strncmp(one->name, "lockstep DDP", 12) == 0     ? FIGURE_RANKS
+           : strncmp(one->name, "lockstep NCCL", 13) == 0  ? FIGURE_RANKS
            : strncmp(one->name, "lockstep plain", 14) == 0 ? FIGURE_PLAIN
                                                            : FIGURE_DP;
 }

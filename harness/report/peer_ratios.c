@@ -12,6 +12,7 @@ enum side {
     ONE, /* DataParallel on one device */
     RANKS,
     PROCESSES,
+    NCCL,
     BARE,
     FASTEST,
     PARALLEL,
@@ -26,12 +27,13 @@ static const struct {
     enum peer_group group;
     bool counted;  /* the name ends with the devices */
     bool one;      /* on one device */
-    bool may_lack; /* not every cell has it, and no row says so */
+    bool may_lack; /* not every cell has it, or can measure it, and no row says so */
 } sides[] = {
     [OURS] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true},
     [ONE] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true, .one = true},
     [RANKS] = {"lockstep DDP ", PEER_LOCKSTEP_DDP, .counted = true, .may_lack = true},
     [PROCESSES] = {"lockstep MPI ", PEER_LOCKSTEP_PROCESSES, .counted = true, .may_lack = true},
+    [NCCL] = {"lockstep NCCL ", PEER_LOCKSTEP_DDP_NCCL, .counted = true, .may_lack = true},
     [BARE] = {"lockstep plain", PEER_LOCKSTEP_PLAIN, .one = true},
     [FASTEST] = {"PyTorch's fastest", .group = PEER_ANY},
     [PARALLEL] = {"PyTorch ", .group = PEER_PARALLEL, .counted = true},
@@ -52,6 +54,8 @@ static const struct row {
     {RANKS, PARALLEL, .drawn = true},
     {PROCESSES, PARALLEL, .drawn = true},
     {PROCESSES, RANKS, .drawn = true},
+    {NCCL, PARALLEL, .drawn = true},
+    {.above = NCCL, .under = RANKS},
     {ONE, PLAIN, .drawn = true},
     {BARE, PLAIN, .drawn = true},
     {.above = OURS, .under = PRODUCTS},
@@ -75,14 +79,19 @@ static const struct peer_arm *arm_of(const struct peer_cell *cell, enum side sid
                : peer_find(cell, sides[side].kind, devices_of(side, k));
 }
 
-/* Whether the cell has an arm for it, absent or not. */
+/* Whether the cell has an arm for it that is not absent. */
 static bool has(const struct peer_cell *cell, enum side side)
 {
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        if (sides[side].group != PEER_NO_GROUP
-                ? peer_group_of(cell->arm[a].kind) == sides[side].group
-                : cell->arm[a].kind == sides[side].kind)
+    const enum peer_group group = sides[side].group;
+
+    for (size_t a = 0; a < cell->n_arms; ++a) {
+        const struct peer_arm *arm = &cell->arm[a];
+        const bool same = group != PEER_NO_GROUP ? peer_group_of(arm->kind) == group
+                                                 : arm->kind == sides[side].kind;
+
+        if (same && arm->absent[0] == '\0')
             return true;
+    }
     return false;
 }
 

@@ -18,10 +18,13 @@ static const struct {
     const char *program, *mode;
 } kinds[PEER_KINDS] = {[PEER_LOCKSTEP_DP] = {"lockstep", "dp"},
                        [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp"},
+                       [PEER_LOCKSTEP_DDP_NCCL] = {"lockstep", "ddp-nccl"},
                        [PEER_LOCKSTEP_PROCESSES] = {"lockstep", "processes"},
                        [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"},
                        [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
                        [PEER_PYTORCH_DDP_DEFAULT] = {"pytorch", "ddp-default"},
+                       [PEER_PYTORCH_DDP_NCCL] = {"pytorch", "ddp-nccl"},
+                       [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"pytorch", "ddp-nccl-default"},
                        [PEER_PYTORCH_DP] = {"pytorch", "dp"},
                        [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
                        [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled"},
@@ -185,7 +188,7 @@ static void read_launch(const json_t *object, const struct peer_record *record,
 
 static enum peer_kind read_kind(const json_t *object, struct text_error *err)
 {
-    char program[16], mode[16];
+    char program[16], mode[24];
 
     read_text(object, "program", program, sizeof program, err);
     read_text(object, "mode", mode, sizeof mode, err);

@@ -17,11 +17,14 @@ enum { PEER_MAX_BESIDE = 6 };
 enum peer_kind {
     PEER_LOCKSTEP_DP,
     PEER_LOCKSTEP_DDP,
+    PEER_LOCKSTEP_DDP_NCCL,  /* on GPUs, by NCCL in place of copies between them */
     PEER_LOCKSTEP_PROCESSES, /* DDP, a process for each rank */
     PEER_LOCKSTEP_PLAIN,
     PEER_PYTORCH_DDP,         /* with the settings of the record */
     PEER_PYTORCH_DDP_DEFAULT, /* with none */
-    PEER_PYTORCH_DP,          /* on GPUs, in place of DDP */
+    PEER_PYTORCH_DDP_NCCL,    /* the same two on GPUs */
+    PEER_PYTORCH_DDP_NCCL_DEFAULT,
+    PEER_PYTORCH_DP, /* on GPUs */
     PEER_PYTORCH_PLAIN,
     PEER_PYTORCH_COMPILED, /* the plain program by torch.compile */
     PEER_PYTORCH_PRODUCTS, /* the matrix products of a step alone, on all devices at once */
@@ -97,7 +100,7 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
                                     int devices);
 /* How many arms it is the fastest of. */
 size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices);
-/* "DDP" or, on GPUs, "DP". */
+/* "DDP" or, on GPUs, "DP", or "DP or DDP": which there are. */
 const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
 struct report_value peer_step(const struct peer_arm *arm);
@@ -118,7 +121,7 @@ struct peer_comparison {
     const struct peer_arm *fastest; /* which one that is, of several; NULL: there was no choice */
     bool drawn;                     /* below 1 lockstep is faster than PyTorch */
 };
-enum { PEER_COMPARISONS = 14 };
+enum { PEER_COMPARISONS = 16 };
 /* Those that this cell can have, the one against the fastest of all first; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);

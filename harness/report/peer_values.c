@@ -62,9 +62,10 @@ struct report_value peer_outside(const struct peer_arm *arm)
 enum peer_group peer_group_of(enum peer_kind kind)
 {
     static const enum peer_group groups[PEER_KINDS + 1] = {
-        [PEER_PYTORCH_DDP] = PEER_PARALLEL,   [PEER_PYTORCH_DDP_DEFAULT] = PEER_PARALLEL,
-        [PEER_PYTORCH_DP] = PEER_PARALLEL,    [PEER_PYTORCH_PLAIN] = PEER_PLAIN,
-        [PEER_PYTORCH_COMPILED] = PEER_PLAIN, [PEER_PYTORCH_PRODUCTS] = PEER_PRODUCTS};
+        [PEER_PYTORCH_DDP] = PEER_PARALLEL,      [PEER_PYTORCH_DDP_DEFAULT] = PEER_PARALLEL,
+        [PEER_PYTORCH_DDP_NCCL] = PEER_PARALLEL, [PEER_PYTORCH_DDP_NCCL_DEFAULT] = PEER_PARALLEL,
+        [PEER_PYTORCH_DP] = PEER_PARALLEL,       [PEER_PYTORCH_PLAIN] = PEER_PLAIN,
+        [PEER_PYTORCH_COMPILED] = PEER_PLAIN,    [PEER_PYTORCH_PRODUCTS] = PEER_PRODUCTS};
 
     return groups[kind];
 }
@@ -116,10 +117,17 @@ size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devi
 
 const char *peer_parallel_name(const struct peer_cell *cell)
 {
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        if (cell->arm[a].kind == PEER_PYTORCH_DP)
-            return "DP";
-    return "DDP";
+    bool dp = false, ddp = false;
+
+    for (size_t a = 0; a < cell->n_arms; ++a) {
+        const struct peer_arm *arm = &cell->arm[a];
+
+        if (peer_group_of(arm->kind) != PEER_PARALLEL || arm->absent[0] != '\0')
+            continue;
+        dp = dp || arm->kind == PEER_PYTORCH_DP;
+        ddp = ddp || arm->kind != PEER_PYTORCH_DP;
+    }
+    return !dp ? "DDP" : ddp ? "DP or DDP" : "DP";
 }
 
 /* Of the round's launch that was good; NAN: there is none. */

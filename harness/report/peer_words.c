@@ -16,7 +16,12 @@ const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {
 
 static bool is_on_gpus(const struct peer_record *record)
 {
-    return record->n_cells > 0 && strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0;
+    const struct peer_cell *cell = &record->cell[0];
+
+    for (size_t a = 0; record->n_cells > 0 && a < cell->n_arms; ++a)
+        if (cell->arm[a].kind == PEER_PYTORCH_DP)
+            return true;
+    return false;
 }
 
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT])
@@ -33,8 +38,13 @@ void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TE
 
     peer_version_names(record, names);
     text[0] = '\0';
-    report_add(text, "Beside %s, %s", names,
-               is_on_gpus(record) ? "DataParallel on GPUs" : "DistributedDataParallel over gloo");
+    report_add(text, "Beside %s, ", names);
+    if (!is_on_gpus(record))
+        report_add(text, "DistributedDataParallel over gloo");
+    else if (strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0)
+        report_add(text, "DataParallel on GPUs");
+    else
+        report_add(text, "DataParallel, and DistributedDataParallel over NCCL, on GPUs");
 }
 
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
@@ -68,10 +78,13 @@ static const struct {
 } kinds[PEER_KINDS] = {
     [PEER_LOCKSTEP_DP] = {"lockstep DataParallel", "device"},
     [PEER_LOCKSTEP_DDP] = {"lockstep DDP", "device"},
+    [PEER_LOCKSTEP_DDP_NCCL] = {"lockstep DDP over NCCL", "GPU"},
     [PEER_LOCKSTEP_PROCESSES] = {"lockstep DDP over MPI", "process"},
     [PEER_LOCKSTEP_PLAIN] = {"lockstep plain", "device"},
     [PEER_PYTORCH_DDP] = {"PyTorch DDP over gloo, tuned", "process"},
     [PEER_PYTORCH_DDP_DEFAULT] = {"PyTorch DDP over gloo, as it comes", "process"},
+    [PEER_PYTORCH_DDP_NCCL] = {"PyTorch DDP over NCCL, tuned", "GPU"},
+    [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"PyTorch DDP over NCCL, as it comes", "GPU"},
     [PEER_PYTORCH_DP] = {"PyTorch DataParallel", "GPU"},
     [PEER_PYTORCH_PLAIN] = {"PyTorch plain", "process"},
     [PEER_PYTORCH_COMPILED] = {"PyTorch plain by torch.compile", "process"},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cuda_programs_test.py: PyTorch's programs on GPUs, with the host in place of them: what they leave is
-checked by the same code, faults are found, all GPUs are waited for, and whatever a step or its check
-reads was moved to the device. 77: no PyTorch here.
+checked by the same code, faults are found, every process waits for its own GPUs and no others, and
+whatever a step or its check reads was moved to the device. 77: no PyTorch here.
 usage: cuda_programs_test.py FOLDER LOCKSTEP"""
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 
 sys.path.insert(0, PEERS)
 
 from faults_test import Forked
-from lockstep_peers import compare, launch
+from lockstep_peers import compare, devices, launch
 from lockstep_peers.arms import Arm
 from lockstep_peers.workloads import workload_of
 
@@ -30,20 +30,26 @@ except ImportError:
 
 FOLDER, LOCKSTEP = (sys.argv + ["", ""])[1:3]
 
-# Done before worker.main: the host in place of GPUs. What is waited for is looked at when a process
-# describes itself, after its last step.
+# Done before worker.main: the host in place of GPUs, and gloo in place of NCCL. What is waited for, and
+# which GPU a process has made its own, is looked at when it describes itself, after its last step.
 ON_THE_HOST = """
 import torch
+import torch.distributed as dist
 from lockstep_peers import devices, worker
-drained = []
-programs.device_of = lambda torch, kind: torch.device("cpu")
+own, drained = [], []
+programs.device_of = lambda torch, kind, rank=0: torch.device("cpu")
+torch.cuda.set_device = own.append
 torch.cuda.synchronize = drained.append
-describe = worker.describe
+init, describe = dist.init_process_group, worker.describe
+def init_process_group(backend, rank, **rest):
+    if (backend, own) != ("nccl", [rank]): raise RuntimeError(f"{backend} on {own}, not nccl on GPU {rank}")
+    init("gloo", rank=rank, **rest)
 def describe_checked(kind):
-    if set(drained) != set(range(replicas)): raise RuntimeError("not every GPU was waited for")
+    gpus = set(own) if dist.is_initialized() else set(range(replicas))
+    if set(drained) != gpus: raise RuntimeError("it was not its own GPUs that were waited for")
     if torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32: raise RuntimeError("TF32 is on")
     return describe(kind)
-worker.describe = describe_checked
+dist.init_process_group, worker.describe = init_process_group, describe_checked
 """
 # As DataParallel cuts a batch on GPUs; on the host it has one replica.
 SPLIT = """
@@ -66,6 +72,13 @@ FAULTS = {
     "resnet alone": ("resnet", "plain", "ok", ""),
     "resnet, statistics of each replica": ("resnet", "dp", "ok", SPLIT),
     "resnet, statistics of the whole batch": ("resnet", "dp", "wrong", ""),
+    "ranks": (CHAIN, "ddp-nccl", "ok", ""),
+    "ranks of cnn, as it comes": ("cnn", "ddp-nccl-default", "ok", ""),
+    "ranks of lstm": ("lstm", "ddp-nccl", "ok", ""),
+    "ranks without an average": ("cnn", "ddp-nccl", "wrong", "programs.wrap = lambda model, settings: model"),
+    "ranks over gloo": (CHAIN, "ddp-nccl", "broken", "programs.BACKENDS = {'cuda': 'gloo'}"),
+    "ranks that share a GPU": (CHAIN, "ddp-nccl", "broken", "torch.cuda.set_device = lambda rank: own.append(0)"),
+    "ranks that touch all GPUs": (CHAIN, "ddp-nccl", "broken", "devices.gpus_of = lambda job: [0, 1]"),
 }
 
 
@@ -96,16 +109,20 @@ class Programs(unittest.TestCase):
     def test_everything_is_on_the_device(self) -> None:
         """Of three ranks' rounding model, which has every kind of tensor: what a step reads, and its check."""
         plan, expected = self.plan("lstm", 3)
-        command = launch.pytorch_command(plan, launch.Cell("lstm", 11), Arm("pytorch", "plain", 1), 0, "", expected)
-        was, programs.device_of = programs.device_of, lambda torch, kind: torch.device("meta")
+        command = launch.pytorch_command(plan, launch.Cell("lstm", 11), Arm("pytorch", "ddp-nccl", 3), 1, "", expected)
+        was, programs.device_of = programs.device_of, lambda torch, kind, rank: torch.device("meta")
         try:
-            made = programs.Training({**json.loads(command[-1]), "ranks": 3, "devices": 3})
+            made = programs.Training({**json.loads(command[-1]), "around": ""})
         finally:
             programs.device_of = was
         self.assertTrue(made.expected[0].sizes and made.expected[0].bounds)
         found = list(tensors_of(made))
         self.assertGreater(len(found), 60)
         self.assertEqual({tensor.device.type for tensor in found}, {"meta"})
+
+    def test_a_rank_has_its_own_device(self) -> None:
+        self.assertEqual([str(devices.device_of(torch, *where)) for where in (("cuda",), ("cuda", 3), ("cpu", 3))],
+                         ["cuda:0", "cuda:3", "cpu"])
 
 
 def tensors_of(thing):

@@ -275,8 +275,8 @@ class Rules(unittest.TestCase):
                          {"dp", "ddp", "ddp-default", "plain", "compiled"})
         self.assertNotIn(Arm(*limits.RANKS2), arms_of(model, 2))
         self.assertIn(Arm(*limits.RANKS2), arms_of(chain, 2))
-        for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
-            modes = [arm.mode for arm in arms_of(chain, devices, kind) if arm.program == "lockstep"]
+        for devices in (1, 3):
+            modes = [arm.mode for arm in arms_of(chain, devices) if arm.program == "lockstep"]
             self.assertNotIn("ddp", modes)
 
     def test_arms_of_processes(self) -> None:
@@ -304,18 +304,28 @@ class Rules(unittest.TestCase):
         self.assertEqual({arm.torch for arm in arms_of(tutorial, 2, torches=3)}, {0, 1, 2})
 
     def test_the_report_knows_every_arm(self) -> None:
-        source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", "peer_record.c")
-        with open(source, encoding="utf-8") as file:
-            known = re.findall(r'= \{"(lockstep|pytorch)", "([a-z-]+)"\}', file.read())
-        self.assertEqual(set(known), {(kind.program, kind.mode) for kind in KINDS})
+        """And which of PyTorch's do the same."""
+        def rows(name: str, what: str) -> dict[str, tuple[str, ...]]:
+            source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", name)
+            with open(source, encoding="utf-8") as file:
+                return {key: value for key, *value in re.findall(rf"\[(PEER_[A-Z_]+)\] = {what}", file.read())}
+
+        known = rows("peer_record.c", r'\{"(lockstep|pytorch)", "([a-z-]+)"\}')
+        self.assertEqual(sorted(map(tuple, known.values())), sorted((kind.program, kind.mode) for kind in KINDS))
+        names = {"": "", PARALLEL: "PEER_PARALLEL", PLAIN: "PEER_PLAIN", PRODUCTS: "PEER_PRODUCTS"}
+        groups = rows("peer_values.c", r"(PEER_[A-Z]+)\b(?!_)")
+        self.assertEqual({tuple(arm): groups.get(key, [""])[0] for key, arm in known.items()},
+                         {(kind.program, kind.mode): names[kind.group] for kind in KINDS})
 
     def test_what_an_arm_needs(self) -> None:
         compiled, plain = Arm("pytorch", "compiled", 1, 1), Arm("pytorch", "plain", 1, 1)
         old, new = {"torch": "1.13.0", "lacks": ["torch.compile"]}, {"torch": "2.15.0", "lacks": []}
-        self.assertEqual(absence(compiled, [new, old], []), "PyTorch 1.13.0 has no torch.compile")
-        self.assertEqual(absence(compiled, [old, new], []), "")
-        self.assertEqual(absence(compiled, [old, new], ["torch.compile"]), "torch.compile was not asked for")
-        self.assertEqual(absence(plain, [old, old], ["torch.compile"]), "")
+        for arm, abouts, without, why in (
+                (compiled, [new, old], [], "PyTorch 1.13.0 has no torch.compile"),
+                (compiled, [old, new], [], ""),
+                (compiled, [old, new], ["torch.compile"], "torch.compile was not asked for"),
+                (plain, [old, old], ["torch.compile"], ""), (Arm("lockstep", "ddp", 2), [old], [], "")):
+            self.assertEqual(absence(arm, "cpu", abouts, without, {}), why)
 
     def test_what_a_process_says(self) -> None:
         """Absent is no failure, and never without its reason; the rest are."""

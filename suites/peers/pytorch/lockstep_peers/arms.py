@@ -44,6 +44,11 @@ def where_the_mean_is_exact(asked: Asked) -> list[int]:
     return [asked.devices] if exact and asked.kind == "cpu" and asked.workload.name.startswith("mlp:") else []
 
 
+def of_ranks(asked: Asked) -> list[int]:
+    """On GPUs of every model: where it cannot be measured, its row says why."""
+    return [asked.devices] if asked.kind == "cuda" else where_the_mean_is_exact(asked)
+
+
 def of_processes(asked: Asked) -> list[int]:
     return where_the_mean_is_exact(asked) if asked.processes else []
 
@@ -58,6 +63,17 @@ def of_chains(counts: Callable[[Asked], list[int]]) -> Callable[[Asked], list[in
     return lambda asked: counts(asked) if asked.workload.chain else []
 
 
+def several(kind: str, devices: int) -> str:
+    """Ranks on GPUs: one of them has nobody to send its gradients to."""
+    return "it takes 2 GPUs or more" if kind == "cuda" and devices < 2 else ""
+
+
+def several_and_exact(kind: str, devices: int) -> str:
+    """As lockstep checks its ranks: bit for bit, which a mean must allow."""
+    inexact = kind == "cuda" and devices & (devices - 1) != 0
+    return f"the mean over {devices} ranks is not exact" if inexact else several(kind, devices)
+
+
 class Kind(NamedTuple):
     """A row."""
 
@@ -68,17 +84,27 @@ class Kind(NamedTuple):
     group: str = ""
     around: str = ""  # what programs.py puts around the model, or in its place
     ranks: bool = False  # a process for each device
-    needs: str = ""  # what not every PyTorch has: where it lacks, the arm is absent, with the reason
+    settings: str = ""  # which of the plan's its DistributedDataParallel has
+    communicator: str = ""  # lockstep's, where it is not the devices' own
+    needs: str = ""  # what not every program has: where it lacks, the arm is absent, with the reason
+    unless: Callable[[str, int], str] = lambda kind, devices: ""  # why not on so many of a kind, or nothing
 
 
 KINDS = (
     Kind("lockstep", "dp", here_and_on_one, "lockstep DataParallel, {n} device{s}"),
-    Kind("lockstep", "ddp", where_the_mean_is_exact, "lockstep DDP, {n} device{s}"),
+    Kind("lockstep", "ddp", of_ranks, "lockstep DDP, {n} device{s}", unless=several_and_exact),
+    Kind("lockstep", "ddp-nccl", on("cuda"), "lockstep DDP, NCCL, {n} GPU{s}", communicator="nccl",
+         needs="NCCL", unless=several_and_exact),
     Kind("lockstep", "processes", of_processes, "lockstep DDP, MPI, {n} process{es}"),
     Kind("lockstep", "plain", on_one, "lockstep plain, 1 device"),
-    Kind("pytorch", "ddp", on("cpu"), "PyTorch{of} DDP tuned, {n} process{es}", PARALLEL, "ddp", True),
+    Kind("pytorch", "ddp", on("cpu"), "PyTorch{of} DDP tuned, {n} process{es}", PARALLEL, "ddp", True,
+         settings="ddp"),
     Kind("pytorch", "ddp-default", on("cpu"), "PyTorch{of} DDP as it comes, {n} process{es}", PARALLEL,
          "ddp", True),
+    Kind("pytorch", "ddp-nccl", on("cuda"), "PyTorch{of} DDP tuned, NCCL, {n} GPU{s}", PARALLEL, "ddp", True,
+         settings="ddp", needs="NCCL", unless=several),
+    Kind("pytorch", "ddp-nccl-default", on("cuda"), "PyTorch{of} DDP as it comes, NCCL, {n} GPU{s}", PARALLEL,
+         "ddp", True, needs="NCCL", unless=several),
     Kind("pytorch", "dp", on("cuda"), "PyTorch{of} DataParallel, {n} GPU{s}", PARALLEL, "dp"),
     Kind("pytorch", "plain", on_one, "PyTorch{of} plain, 1 process", PLAIN),
     Kind("pytorch", "compiled", on("cpu", on_one), "PyTorch{of} compiled, 1 process", PLAIN, "compile",

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from . import devices, document, limits, printed
 from .arms import arms_of
-from .here import ROOT, Misuse, absence, cores_of, find_lockstep, look_around, look_for_gpus
+from .here import ROOT, Misuse, absence, cores_of, find_lockstep, lacks_of, look_around, look_for_gpus
 from .launch import Cell, Plan, launch
 from .workloads import Workload, peers, workload_of
 
@@ -26,9 +26,9 @@ CHAIN_BATCHES, MODEL_BATCHES = [256, 2048], [64, 512]
 QUICK_WORKLOAD = "mlp:64,64,64"
 # Models whose kernels are not those of linear layers: cuDNN's.
 GPU_MODELS = ["cnn", "lstm"]
-# By mode. What PyTorch's documentation recommends for a model like this on CPUs. The environment makes
+# What PyTorch's documentation recommends for a model like this. The environment is of CPUs: it makes
 # glibc keep freed memory, as the allocators that it recommends do: without it every step maps anew.
-SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "ddp-default": {}, "sgd": {}}
+SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "sgd": {}}
 ENVIRONMENT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184"}
 
 
@@ -98,7 +98,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--batch", metavar="LIST", type=numbers,
         help="global batches (default: tutorial 30; mlp 256,2048, of 4 x 4096 4096; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
-        help="cuda: beside torch.nn.DataParallel and the plain program on GPUs, TF32 off on both sides")
+        help="cuda: on GPUs, beside torch.nn.DataParallel, DistributedDataParallel over NCCL (2 GPUs "
+             "or more) and the plain program, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
         help="devices, processes (default 2; with cuda all GPUs)")
     add("--processes", metavar="COMMAND", nargs="?", const="mpirun", default="",
@@ -223,8 +224,10 @@ class Run:
         self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind, bool(plan.launcher),
                              len(plan.pythons())) for cell in cells]
         header, abouts = look_around(plan)
-        self.document = document.new(plan, cells, [[(arm, absence(arm, abouts, without)) for arm in arms]
-                                                   for arms in self.arms], launches, header, abouts)
+        lacks = lacks_of(plan)
+        self.document = document.new(
+            plan, cells, [[(arm, absence(arm, plan.kind, abouts, without, lacks)) for arm in arms]
+                          for arms in self.arms], launches, header, abouts)
         self.order = random.Random(plan.seed)
         self.done = 0
         document.save(out, self.document)

@@ -53,7 +53,7 @@ def lockstep_devices(kind: str, count: int) -> str:
 
 
 def exact_float32(torch: Any) -> None:
-    """RuntimeError where it cannot be had."""
+    """RuntimeError where it cannot be had. Of products and of cuDNN, which has a switch of its own."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     if torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32:
@@ -62,18 +62,34 @@ def exact_float32(torch: Any) -> None:
         raise RuntimeError("float32 products are not done in float32")
 
 
-def device_of(torch: Any, kind: str) -> Any:
-    """Of the model and its inputs: as in the tutorial, the first GPU."""
-    return torch.device("cuda:0" if kind == "cuda" else "cpu")
+def begin(torch: Any, kind: str, rank: int) -> None:
+    """Of a process, before it makes anything. Its GPU is then the current one: NCCL, and what names no
+    device, would take the first in all of them."""
+    if kind == "cuda":
+        exact_float32(torch)
+        torch.cuda.set_device(rank)
+    else:
+        torch.set_num_threads(1)
+
+
+def device_of(torch: Any, kind: str, rank: int = 0) -> Any:
+    """Of the model and its inputs: a rank's own GPU, and as in the tutorial the first one where one
+    process has all."""
+    return torch.device(f"cuda:{rank}" if kind == "cuda" else "cpu")
+
+
+def gpus_of(job: dict) -> list[int]:
+    """Those that a process uses: nothing of the others' is touched, where it would leave a context."""
+    return [job["rank"]] if job["ranks"] > 1 else list(range(job["devices"]))
 
 
 class Drain:
     """Waits until every GPU has done what it was given: a launched kernel is no work done. Called
     before the clock is started and before it is stopped."""
 
-    def __init__(self, torch: Any, kind: str, count: int):
+    def __init__(self, torch: Any, kind: str, gpus: list[int]):
         self.synchronize = torch.cuda.synchronize if kind == "cuda" else None
-        self.devices = range(count)
+        self.devices = gpus
 
     def __call__(self) -> None:
         if self.synchronize is not None:

@@ -1,4 +1,4 @@
-"""document.py: the record of a comparison, lockstep/peer/1.1 (results/README.md has the fields).
+"""document.py: the record of a comparison, lockstep/peer/1.2 (results/README.md has the fields).
 
 Written anew after every cell of every round, under another name first: whatever happens, the file
 is whole and has all that was measured until then.
@@ -19,8 +19,8 @@ MACHINE = ("machine_class", "machine_instance", "node_hash", "cpu_model", "packa
            "kernel", "libc", "governor")
 STEP_TIME = ("slowest rank's end minus the last rank's start; all start from one barrier in shared "
              "memory, and the closing barrier is not counted; lockstep: see its records")
-GPU_STEP_TIME = ("from when all GPUs are idle until all are idle again, by the host's clock; lockstep: "
-                 "see its records")
+GPU_STEP_TIME = ("from when all GPUs are idle, and all ranks have met, until all are idle again, by the host's "
+                 "clock; lockstep: see its records")
 
 
 def versions_of(about: dict) -> dict[str, str]:
@@ -42,7 +42,7 @@ def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launch
     """arms: of each cell, and why they are absent."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
-        "schema": "lockstep/peer/1.1",
+        "schema": "lockstep/peer/1.2",
         "created_utc": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "git_sha": header["git_sha"], "git_dirty": header["git_dirty"],
         "seed": str(plan.seed),
@@ -60,13 +60,18 @@ def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launch
                      **versions_of(abouts[0]), "beside": [versions_of(about) for about in abouts[1:]]},
         "device": plan.kind,
         "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": rule_of(plan.warmup()),
-                     "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]), "launcher": plan.launcher,
+                     "ddp": ddp_words(plan), "sgd": words(plan.settings["sgd"]), "launcher": plan.launcher,
                      "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
         "cells": [{"workload": cell.workload, "batch": cell.batch,
                    "arms": [arm_entry(arm, abouts, absent) for arm, absent in arms[number]]}
                   for number, cell in enumerate(cells)],
     }
+
+
+def ddp_words(plan: Plan) -> str:
+    tuned = words(plan.settings["ddp"])
+    return tuned if plan.kind == "cpu" else f"DataParallel; DDP tuned: {tuned}; TF32 off"
 
 
 def words(settings: dict[str, Any]) -> str:

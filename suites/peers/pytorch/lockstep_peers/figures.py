@@ -116,8 +116,10 @@ def ratio_figure(above: dict | None, under: dict | None, *against: dict | None) 
 
 
 def parallel_of(cell: dict) -> str:
-    """What PyTorch's parallel program is: DP on GPUs."""
-    return "DP" if any((arm["program"], arm["mode"]) == ("pytorch", "dp") for arm in cell["arms"]) else "DDP"
+    """What PyTorch's parallel programs are: DP on GPUs, and DDP where it is there, too."""
+    kinds = [kind_of(arm["program"], arm["mode"]) for arm in cell["arms"] if not arm.get("absent")]
+    found = {kind.around.upper() for kind in kinds if kind.group == PARALLEL}
+    return " or ".join(sorted(found, reverse=True)) or "DDP"
 
 
 Key = Tuple[str, str, int]
@@ -145,6 +147,7 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
     """Less is better, but for the speed-ups."""
     ours, one, bare = ("lockstep", "dp", devices), ("lockstep", "dp", 1), ("lockstep", "plain", 1)
     ranks, processes = ("lockstep", "ddp", devices), ("lockstep", "processes", devices)
+    nccl = ("lockstep", "ddp-nccl", devices)
     ddp, plain = ("pytorch", PARALLEL, devices), ("pytorch", PLAIN, 1)
     name = f"{parallel} {devices}"
     found = [Ratio(f"lockstep {devices} / PyTorch's fastest", ours, ("pytorch", FASTEST, devices)),
@@ -153,6 +156,8 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
              Ratio(f"lockstep DDP {devices} / PyTorch {name}", ranks, ddp),
              Ratio(f"lockstep MPI {devices} / PyTorch {name}", processes, ddp),
              Ratio(f"lockstep MPI {devices} / lockstep DDP {devices}", processes, ranks),
+             Ratio(f"lockstep NCCL {devices} / PyTorch {name}", nccl, ddp),
+             Ratio(f"lockstep NCCL {devices} / lockstep DDP {devices}", nccl, ranks),
              Ratio("lockstep 1 / PyTorch plain", one, plain),
              Ratio("lockstep plain / PyTorch plain", bare, plain),
              Ratio(f"lockstep {devices} / products alone {devices}", ours, ("pytorch", PRODUCTS, devices)),
@@ -162,13 +167,14 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
 
 
 def is_optional(key: Key) -> bool:
-    """Not of every workload, or not asked for: no row says that it is missing."""
-    return key[1] in ("ddp", "processes", PRODUCTS)
+    """Not of every workload, not asked for, or not on these devices: no row says that it is missing."""
+    return key[1] in ("ddp", "ddp-nccl", "processes", PRODUCTS)
 
 
 def ratio_rows(cell: dict, devices: int) -> list[tuple[Ratio, Figure]]:
     """Of this cell."""
-    modes = {(arm["program"], kind_of(arm["program"], arm["mode"]).group or arm["mode"]) for arm in cell["arms"]}
+    modes = {(arm["program"], kind_of(arm["program"], arm["mode"]).group or arm["mode"])
+             for arm in cell["arms"] if not arm.get("absent")}
     rows = []
     for ratio in ratios_of(devices, parallel_of(cell)):
         keys = (ratio.above, ratio.under, *ratio.against)

@@ -21,13 +21,10 @@ def torch_times(kind: str, size: int, rounds: int) -> list[int]:
     import time
 
     import torch
-    from .devices import Drain, device_of, exact_float32
+    from .devices import Drain, begin, device_of
 
-    if kind == "cuda":
-        exact_float32(torch)
-    else:
-        torch.set_num_threads(1)
-    device, drain = device_of(torch, kind), Drain(torch, kind, 1)
+    begin(torch, kind, 0)
+    device, drain = device_of(torch, kind), Drain(torch, kind, [0])
     i, k = torch.arange(size).reshape(-1, 1), torch.arange(size)
     x, weight = (((i * 7 + k * 3 + salt * i) % 5 - 2).to(torch.float32).to(device) for salt in (1, 2))
     out, found = torch.empty(size, size, device=device), []

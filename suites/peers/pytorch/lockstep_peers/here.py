@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,11 +95,31 @@ def look_around(plan: Plan) -> tuple[dict, list[dict]]:
     return header, abouts
 
 
-def absence(arm: Arm, abouts: list[dict], without: list[str]) -> str:
-    """Why an arm cannot be measured, as far as that is known before; or nothing."""
-    needs = kind_of(arm.program, arm.mode).needs
-    if not needs:
+def no_nccl(printed: str) -> str:
+    """Why lockstep has none, by what `lockstep devices` prints, where long words go on below; or nothing."""
+    found = re.search(r"^  NCCL +(.*(?:\n {13}.*)*)", printed, re.MULTILINE)
+    words = " ".join(found.group(1).split()) if found else "`lockstep devices` does not say"
+    return "" if words.endswith("for communicator nccl") else words[:150]
+
+
+def lacks_of(plan: Plan) -> dict[str, str]:
+    """What lockstep lacks of what an arm may need, and why."""
+    if plan.kind == "cpu":
+        return {}
+    why = no_nccl(ask([plan.lockstep, "devices", "--devices", devices.lockstep_devices(plan.kind, plan.devices)]))
+    return {"NCCL": why} if why else {}
+
+
+def absence(arm: Arm, kind: str, abouts: list[dict], without: list[str], lacks: dict[str, str]) -> str:
+    """Why an arm cannot be measured on devices of that kind, as far as that is known before; or nothing.
+    `abouts` of each PyTorch, `lacks` of lockstep."""
+    row = kind_of(arm.program, arm.mode)
+    if row.unless(kind, arm.devices):
+        return row.unless(kind, arm.devices)
+    if not row.needs:
         return ""
-    if needs in abouts[arm.torch]["lacks"]:
-        return f"PyTorch {abouts[arm.torch]['torch']} has no {needs}"
-    return f"{needs} was not asked for" if needs in without else ""
+    if arm.program == "lockstep":
+        return f"lockstep has no {row.needs}: {lacks[row.needs]}" if row.needs in lacks else ""
+    if row.needs in abouts[arm.torch]["lacks"]:
+        return f"PyTorch {abouts[arm.torch]['torch']} has no {row.needs}"
+    return f"{row.needs} was not asked for" if row.needs in without else ""

@@ -112,11 +112,16 @@ def run_together(commands: list[list[str]], timeout: float, folder: str,
 # ---- lockstep --------------------------------------------------------------------------------
 
 def sweep_mode(arm: Arm) -> str:
-    return "ddp" if arm.mode == "processes" else arm.mode
+    return {"processes": "ddp", "ddp-nccl": "ddp"}.get(arm.mode, arm.mode)
 
 
 def launcher_of(plan: Plan, arm: Arm) -> list[str]:
     return ["--launcher", plan.launcher, "--per-process", "1"] if arm.mode == "processes" else []
+
+
+def communicator_of(arm: Arm) -> list[str]:
+    name = kind_of(arm.program, arm.mode).communicator
+    return ["--communicator", name] if name else []
 
 
 def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
@@ -124,7 +129,8 @@ def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
             str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
             f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--wait", "--timeout",
-            repr(plan.timeout), "--mode", sweep_mode(arm), "--out", out, *launcher_of(plan, arm)]
+            repr(plan.timeout), "--mode", sweep_mode(arm), "--out", out, *launcher_of(plan, arm),
+            *communicator_of(arm)]
 
 
 def read_sweep(path: str) -> tuple[dict, dict]:
@@ -135,6 +141,14 @@ def read_sweep(path: str) -> tuple[dict, dict]:
     if len(cells) != 1 or not lines[0]["schema"].startswith("lockstep/run/"):
         raise Failed(f"the sweep left {len(cells)} cells, not 1")
     return lines[0], cells[0]
+
+
+def is_asked(key: dict, cell: Cell, arm: Arm) -> bool:
+    """NCCL calls itself nccl+ and what moves the rest."""
+    over = kind_of(arm.program, arm.mode).communicator
+    return (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"]) == (
+        cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes")) and (
+        over in ("", key["communicator"].partition("+")[0]))
 
 
 def matmul_of(cell: dict, good: list[int]) -> list[int] | None:
@@ -158,9 +172,7 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
                      "wrong" if record["status"] == "failed" else "broken")
     if header["source"] != "measured":
         raise Failed(f"the sweep's records are {header['source']}, not measured", "wrong")
-    key = record["cell"]
-    if (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"]) != (
-            cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes")):
+    if not is_asked(record["cell"], cell, arm):
         raise Failed("the sweep measured another cell than it was asked for")
     raw = record["raw"]
     good = [i for i, flags in enumerate(raw["flags"]) if not flags & WARMUP_OR_BAD]
@@ -183,14 +195,14 @@ def ranks_of(arm: Arm) -> int:
 
 def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
                     reference: str) -> list[str]:
-    ranks = ranks_of(arm)
-    cores = plan.cores[ranks] if plan.kind == "cpu" else [[]]
-    job = {"around": kind_of(arm.program, arm.mode).around, "workload": plan.workloads[cell.workload].text,
+    ranks, row = ranks_of(arm), kind_of(arm.program, arm.mode)
+    cores = plan.cores[ranks] if plan.kind == "cpu" else [[]] * ranks
+    job = {"around": row.around, "workload": plan.workloads[cell.workload].text,
            "rows": cell.batch, "seed": plan.seed, "devices": arm.devices, "kind": plan.kind, "rank": rank,
            "ranks": ranks, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "warmup": plan.warmup(), "sgd": plan.settings["sgd"],
-           "ddp": plan.settings.get(arm.mode, {}), "spin": not plan.oversubscribed()}
+           "ddp": plan.settings[row.settings] if row.settings else {}, "spin": not plan.oversubscribed()}
     return [plan.pythons()[arm.torch], "-B", *WORKER, json.dumps(job)]
 
 

@@ -73,12 +73,15 @@ def gamma(n: float) -> float:
     return n * 2.0**-24 / (1 - n * 2.0**-24)
 
 
+BACKENDS = {"cpu": "gloo", "cuda": "nccl"}  # what carries gradients between ranks
+
+
 def wrap(model: nn.Module, settings: dict[str, Any]) -> nn.Module:
     return DistributedDataParallel(model, **settings)
 
 
 def in_ranks(model: nn.Module, job: dict) -> nn.Module:
-    dist.init_process_group("gloo", init_method=f"file://{job['store']}", rank=job["rank"],
+    dist.init_process_group(BACKENDS[job["kind"]], init_method=f"file://{job['store']}", rank=job["rank"],
                             world_size=job["ranks"], timeout=datetime.timedelta(seconds=60))
     return wrap(model, job["ddp"])
 
@@ -160,7 +163,7 @@ class Training:
         shards = shards_of(rows, ranks)
         part = slice(sum(shards[:rank]), sum(shards[:rank + 1]))
         saved = np.load(job["reference"])
-        device = device_of(torch, job["kind"])
+        device = device_of(torch, job["kind"], rank)
         self.values_of, self.inputs, self.upstream, self.expected = [], [], [], []
         workload = parse(job["workload"])
         self.model: nn.Module = model_of(workload).to(device)

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def prepare_process(cores: list[int]) -> None:
@@ -27,7 +27,7 @@ def prepare_process(cores: list[int]) -> None:
 
 def measure(program, pace, meeting, drain) -> tuple[list[int], list[int]]:
     """Start and end of every step. The barriers are before the start and after the end; GPUs have
-    done everything at both."""
+    done everything at both. Those of all ranks have before any of them starts."""
     from .meeting import now
     from .steady import END
 
@@ -37,11 +37,11 @@ def measure(program, pace, meeting, drain) -> tuple[list[int], list[int]]:
         word = pace.next() if pace is not None else 0
         if word != END:
             program.prepare(index)
+            drain()
         if meeting is not None:
             word = meeting.meet(word)
         if word == END:
             return starts, ends
-        drain()
         start = now()
         program.step(index)
         drain()
@@ -68,12 +68,15 @@ def libraries() -> dict[str, str]:
     return found
 
 
-def products_library(kind: str) -> tuple[str, str]:
-    """And gloo's."""
-    import torch
+def has_nccl(torch: Any) -> bool:
+    return torch.distributed.is_available() and torch.distributed.is_nccl_available()
 
+
+def products_library(torch: Any, kind: str) -> tuple[str, str]:
+    """And that of what ranks send: gloo's, or on GPUs NCCL with its version."""
     if kind == "cuda":
-        return f"cuBLAS of CUDA {torch.version.cuda}", ""
+        nccl = ".".join(map(str, torch.cuda.nccl.version())) if has_nccl(torch) else ""
+        return f"cuBLAS of CUDA {torch.version.cuda}", f"NCCL {nccl}" if nccl else ""
     loaded = libraries()
     fast = [loaded[kind] for kind in ("openblas", "mkl", "blis", "atlas", "armpl") if kind in loaded]
     if not fast and torch.backends.mkl.is_available():
@@ -81,28 +84,31 @@ def products_library(kind: str) -> tuple[str, str]:
     return os.path.basename(fast[0]) if fast else "", os.path.basename(loaded.get("gloo", "inside libtorch"))
 
 
+def lacks(torch: Any) -> list[str]:
+    """What an arm may need, as arms.py calls it."""
+    there = {"torch.compile": hasattr(torch, "compile"), "NCCL": has_nccl(torch)}
+    return [what for what, is_there in there.items() if not is_there]
+
+
 def describe(kind: str) -> dict[str, object]:
     import torch
 
-    blas, gloo = products_library(kind)
+    blas, gloo = products_library(torch, kind)
     return {"torch": torch.__version__, "python": sys.version.split()[0], "blas": blas, "gloo": gloo,
             "build": " ".join(torch.__config__.show().split())[:1000],
-            "lacks": [] if hasattr(torch, "compile") else ["torch.compile"]}
+            "lacks": lacks(torch)}
 
 
 def run(job: dict) -> dict[str, object]:
     prepare_process(job["cores"])
     import torch
 
-    from .devices import Drain, exact_float32
+    from .devices import Drain, begin, gpus_of
     from .meeting import Meeting
     from .programs import make
     from .steady import Pace
 
-    if job["kind"] == "cuda":
-        exact_float32(torch)
-    else:
-        torch.set_num_threads(1)
+    begin(torch, job["kind"], job["rank"])
     program = make(job)
     meeting = None
     if job["ranks"] > 1:
@@ -113,7 +119,7 @@ def run(job: dict) -> dict[str, object]:
     gc.collect()
     gc.freeze()
     gc.disable()
-    starts, ends = measure(program, pace, meeting, Drain(torch, job["kind"], job["devices"]))
+    starts, ends = measure(program, pace, meeting, Drain(torch, job["kind"], gpus_of(job)))
     found = {"starts": starts, "ends": ends, "values_checked": program.values,
              "steps_checked": program.steps, "compiled": program.compiled,
              "about": describe(job["kind"])}
