@@ -180,6 +180,17 @@ static int check_peer(const struct report *report, const char *path, const char 
     return EXIT_INVALID;
 }
 
+/* Whether the versions differ in what both have: the one of NCCL, which is the last, is there only
+ * where NCCL was used. */
+static bool drivers_differ(const char *a, const char *b)
+{
+    static const char nccl[] = ", NCCL ";
+    const size_t with = strlen(a) > strlen(b) ? strlen(b) : strlen(a);
+    const char *rest = strlen(a) > strlen(b) ? a + with : b + with;
+
+    return memcmp(a, b, with) != 0 || (rest[0] != '\0' && strncmp(rest, nccl, strlen(nccl)) != 0);
+}
+
 /* Records of no GPU have no driver, and go with those of any. */
 static int check_drivers(const struct report *report, char *const paths[])
 {
@@ -189,14 +200,14 @@ static int check_drivers(const struct report *report, char *const paths[])
         const char *there = report->file[first].run.gpu_software;
         const char *here = report->file[f].run.gpu_software;
 
-        if (there[0] == '\0')
-            first = f;
-        else if (here[0] != '\0' && strcmp(here, there) != 0) {
+        if (here[0] != '\0' && there[0] != '\0' && drivers_differ(here, there)) {
             command_complain(
                 NAME, "the GPU software differs and cannot be compared: %s has %s, %s has %s",
                 paths[first], there, paths[f], here);
             return EXIT_INVALID;
         }
+        if (strlen(here) > strlen(there))
+            first = f;
     }
     return 0;
 }

@@ -452,6 +452,16 @@ test_classes() {
     report 3 none.jsonl one.jsonl two.jsonl --out out
     one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
     not_written out
+    # NCCL is among the versions where it was used. Of two that used it, it must be the same.
+    class c1 b1 'driver 13.0, NCCL 2.28.9' '' good-again.jsonl two.jsonl
+    class c1 b1 'driver 13.0, NCCL 2.30.3' '' other-machine.jsonl three.jsonl
+    report 3 one.jsonl two.jsonl three.jsonl --out out
+    one_line 'two.jsonl has driver 13.0, NCCL 2.28.9, three.jsonl has driver 13.0, NCCL 2.30.3'
+    class c1 b1 'driver 13.04' '' other-machine.jsonl three.jsonl
+    report 3 two.jsonl three.jsonl --out out
+    one_line 'two.jsonl has driver 13.0, NCCL 2.28.9, three.jsonl has driver 13.04'
+    not_written out
+    page one.jsonl two.jsonl
     # The host's name is no matter, another start is said, and once.
     class c1 b1 '' '' good.jsonl one.jsonl
     class c1 b2 '' '' other-machine.jsonl two.jsonl
