@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "numbers/equal.h"
 
@@ -19,120 +17,13 @@ int chain_open(struct chain *chain, struct session *session, size_t length, stru
     *chain = (struct chain){.session = session, .length = length};
     chain->traced = dp_kind_of(dp_slot_name(dp_group_slot(session->group, 0)), &kind) &&
                     (kind.flags & DP_KIND_CORES) != 0;
-    chain->read = calloc(DP_FOLD_MARKS, sizeof *chain->read);
-    return chain->read ? 0 : dp_fail(err, DP_ENOMEM, "no memory for the marks of a chain");
+    return marks_open(&chain->marks, session, err);
 }
 
 void chain_close(struct chain *chain)
 {
-    for (int i = 0; i < CHAIN_PLACES; ++i)
-        if (chain->marks[i].slot)
-            dp_tensor_free(&chain->marks[i]);
-    free(chain->read);
+    marks_close(&chain->marks);
     *chain = (struct chain){.session = NULL};
-}
-
-/* ---- marks ----------------------------------------------------------------------------------- */
-
-static int place_of(const struct dp_tensor *tensor)
-{
-    struct dp_slot_info info;
-
-    dp_slot_describe(tensor->slot, &info);
-    return info.index + 1;
-}
-
-/* Memory for marks where the tensor is. */
-static int fold(struct chain *chain, const struct dp_tensor *tensor, struct dp_error *err)
-{
-    struct dp_tensor *marks = &chain->marks[place_of(tensor)];
-    int status = 0;
-
-    if (!marks->slot) {
-        memset(chain->read, 0, DP_FOLD_MARKS * sizeof *chain->read);
-        status =
-            dp_tensor_alloc(tensor->slot, DP_I32, 1, (const size_t[]){DP_FOLD_MARKS}, marks, err);
-        if (status == 0)
-            status = dp_tensor_write(marks, chain->read, err);
-    }
-    return status ? status : dp_tensor_fold(marks, tensor, err);
-}
-
-static int fold_param(struct chain *chain, const struct dp_tensor *value,
-                      const struct dp_tensor *grad, bool has_grad, struct dp_error *err)
-{
-    int status = fold(chain, value, err);
-
-    return status || !has_grad ? status : fold(chain, grad, err);
-}
-
-static int fold_wrapped(struct chain *chain, struct dp_error *err)
-{
-    const struct session *s = chain->session;
-    int status;
-
-    if ((status = fold(chain, &s->output, err)) || (status = fold(chain, &s->loss, err)))
-        return status;
-    for (int p = 0; status == 0 && p < s->n_params; ++p)
-        status =
-            fold_param(chain, &s->param[p]->value, &s->param[p]->grad, s->param[p]->has_grad, err);
-    return status;
-}
-
-static int fold_rank(struct chain *chain, int r, struct dp_error *err)
-{
-    const struct session *s = chain->session;
-    int status;
-
-    if ((status = fold(chain, &s->ranks[r].output, err)) ||
-        (status = fold(chain, &s->ranks[r].loss, err)))
-        return status;
-    for (int p = 0; status == 0 && p < s->n_params; ++p) {
-        struct dp_ddp_param param;
-
-        status = dp_ddp_param(s->ddp, r, s->at[p], &param, err);
-        if (status == 0)
-            status = fold_param(chain, &param.value, &param.grad, *param.has_grad, err);
-    }
-    return status;
-}
-
-/* All that a step leaves, where it is. */
-static int fold_step(struct chain *chain, struct dp_error *err)
-{
-    int status = 0;
-
-    if (chain->session->n_ranks == 0)
-        return fold_wrapped(chain, err);
-    for (int r = 0; status == 0 && r < chain->session->n_ranks; ++r)
-        status = fold_rank(chain, r, err);
-    return status;
-}
-
-static int clear_marks(struct chain *chain, struct dp_error *err)
-{
-    int status = 0;
-
-    memset(chain->read, 0, DP_FOLD_MARKS * sizeof *chain->read);
-    for (int i = 0; status == 0 && i < CHAIN_PLACES; ++i)
-        if (chain->marks[i].slot)
-            status = dp_tensor_write(&chain->marks[i], chain->read, err);
-    return status;
-}
-
-/* 0: nothing is left at that place. */
-static int digest_marks(struct chain *chain, uint64_t digest[CHAIN_PLACES], struct dp_error *err)
-{
-    int status = 0;
-
-    for (int i = 0; status == 0 && i < CHAIN_PLACES; ++i) {
-        digest[i] = 0;
-        if (!chain->marks[i].slot)
-            continue;
-        status = dp_tensor_read(chain->read, &chain->marks[i], err);
-        digest[i] = equal_digest(1, chain->read, DP_FOLD_MARKS * sizeof *chain->read);
-    }
-    return status;
 }
 
 /* ---- step by step ---------------------------------------------------------------------------- */
@@ -208,17 +99,17 @@ static int check_step(const struct chain *chain, size_t step, uint64_t before,
 }
 
 /* A fold that did nothing would find nothing. */
-static int check_marks(struct chain *chain, struct chain_set *set, uint64_t before[CHAIN_PLACES],
+static int check_marks(struct chain *chain, struct chain_set *set, struct marks_digest *before,
                        struct dp_error *err)
 {
-    const int status = digest_marks(chain, set->marks, err);
+    const struct marks *marks = &chain->marks;
+    const int status = marks_digest(&chain->marks, &set->marks, err);
 
-    for (int i = 0; status == 0 && i < CHAIN_PLACES; ++i) {
-        if (chain->marks[i].slot && set->marks[i] == before[i])
+    for (int i = 0; status == 0 && i < MARKS_PLACES; ++i)
+        if (marks->at[i].slot && set->marks.at[i] == before->at[i])
             return dp_fail(err, DP_EFAULT, "a step of a chain leaves no marks on %s",
-                           dp_slot_name(chain->marks[i].slot));
-        before[i] = set->marks[i];
-    }
+                           dp_slot_name(marks->at[i].slot));
+    *before = set->marks;
     return status;
 }
 
@@ -227,8 +118,8 @@ static int learn_steps(struct chain *chain, int k, const struct session_verified
 {
     struct chain_set *set = &chain->set[k];
     struct session *s = chain->session;
-    uint64_t before[CHAIN_PLACES] = {0};
-    int status = clear_marks(chain, err);
+    struct marks_digest before = {{0}};
+    int status = marks_clear(&chain->marks, err);
 
     set->digest = 0;
     if (status == 0)
@@ -236,11 +127,11 @@ static int learn_steps(struct chain *chain, int k, const struct session_verified
     for (size_t step = 0; status == 0 && step < chain->length; ++step) {
         if (step > 0)
             session_clear(s);
-        if ((status = single_step(s, k, err)) || (status = fold_step(chain, err)) ||
+        if ((status = single_step(s, k, err)) || (status = marks_fold(&chain->marks, err)) ||
             (status = check_step(chain, step, set->digest, verified, err)))
             return status;
         set->digest = session_digest(s);
-        status = check_marks(chain, set, before, err);
+        status = check_marks(chain, set, &before, err);
     }
     return status;
 }
@@ -277,7 +168,7 @@ static int run_steps(struct chain *chain, int k, struct session_times *times, st
             session_clear(s);
         status = s->kind->step(s, k, err);
         if (status == 0)
-            status = fold_step(chain, err);
+            status = marks_fold(&chain->marks, err);
     }
     if (status == 0)
         status = dp_group_wait(s->group, err);
@@ -289,16 +180,15 @@ int chain_run(struct chain *chain, int k, struct session_times *times, struct dp
 {
     struct session *s = chain->session;
     const float before = s->rate;
-    int status = clear_marks(chain, err);
+    int status = marks_clear(&chain->marks, err);
 
     session_set_rate(s, chain->set[k].rate);
     if (status == 0)
         status = session_prepare(s, k, err);
-    if (!chain->traced)
-        dp_group_trace(s->group, NULL);
+    session_set_traced(s, chain->traced);
     if (status == 0)
         status = run_steps(chain, k, times, err);
-    dp_group_trace(s->group, &s->trace);
+    session_set_traced(s, true);
     session_set_rate(s, before);
     return status;
 }
@@ -306,14 +196,14 @@ int chain_run(struct chain *chain, int k, struct session_times *times, struct dp
 int chain_check(struct chain *chain, int k, struct dp_error *err)
 {
     const struct chain_set *set = &chain->set[k];
-    uint64_t marks[CHAIN_PLACES];
-    int status = digest_marks(chain, marks, err);
+    const struct dp_slot *slot;
+    struct marks_digest marks;
+    int status = marks_digest(&chain->marks, &marks, err);
 
-    for (int i = 0; status == 0 && i < CHAIN_PLACES; ++i)
-        if (marks[i] != set->marks[i])
-            return dp_fail(err, DP_EFAULT,
-                           "in a chain of %zu steps %s had a result that it had not step by step",
-                           chain->length, dp_slot_name(chain->marks[i].slot));
+    if (status == 0 && (slot = marks_differ(&chain->marks, &marks, &set->marks)))
+        return dp_fail(err, DP_EFAULT,
+                       "in a chain of %zu steps %s had a result that it had not step by step",
+                       chain->length, dp_slot_name(slot));
     if (status || (status = session_read(chain->session, err)))
         return status;
     if (session_digest(chain->session) == set->digest)

@@ -3,29 +3,26 @@
  *
  * A chain is first run step by step, with a digest of all that each step leaves; then it is timed
  * as a whole. In both, each device folds the bits of what a step leaves there into marks
- * (dp_tensor_fold), behind the step: outputs, loss, gradients, parameters. A timed chain must have
- * the same marks, and its last step the same digest. So every value of every timed step is covered,
- * also one that no later step depends on.
+ * (measure/marks.h), behind the step. A timed chain must have the same marks, and its last step the
+ * same digest. So every value of every timed step is covered, also one that no later step depends
+ * on.
  *
  * The verifier knows the first step alone: behind it numbers are rounded. So a chain begins with
  * the verified step, and the rest of it is compared with itself, run another way. */
 #ifndef HARNESS_MEASURE_CHAIN_H
 #define HARNESS_MEASURE_CHAIN_H
 
-#include "measure/session.h"
-
-enum { CHAIN_PLACES = DP_MAX_SLOTS + 1 }; /* the host, then the slots by index */
+#include "measure/marks.h"
 
 struct chain {
     struct session *session;
     size_t length;
-    bool traced;                          /* phases are measured while it runs */
-    struct dp_tensor marks[CHAIN_PLACES]; /* slot NULL: no step leaves anything there */
-    uint32_t *read;                       /* of one place; 0s before a chain */
+    bool traced; /* phases are measured while it runs */
+    struct marks marks;
     struct chain_set {
-        float rate;                   /* of learning; 0: not run step by step */
-        uint64_t digest;              /* of the last step */
-        uint64_t marks[CHAIN_PLACES]; /* their digest */
+        float rate;      /* of learning; 0: not run step by step */
+        uint64_t digest; /* of the last step */
+        struct marks_digest marks;
     } set[WORKLOAD_SETS];
 };
 

@@ -111,7 +111,7 @@ int session_open(struct session *session, struct dp_group *group, const struct c
         return status;
     if (!(session->outputs = session_floats(session_outputs(session))))
         return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", config->rows);
-    dp_group_trace(group, &session->trace);
+    session_set_traced(session, true);
     return 0;
 }
 
@@ -173,6 +173,12 @@ void session_set_rate(struct session *session, float rate)
 {
     session->rate = rate;
     dp_sgd_set_rate(session->sgd, rate);
+}
+
+void session_set_traced(struct session *session, bool traced)
+{
+    session->untraced = !traced;
+    dp_group_trace(session->group, traced ? &session->trace : NULL);
 }
 
 void session_clear(struct session *session)

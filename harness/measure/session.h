@@ -41,7 +41,8 @@ struct session {
     float rate; /* of learning: the verifier's, but in a chain */
     struct probe probe;
     struct dp_trace trace;
-    int n_params; /* without buffers: nothing is learned in them, and no output depends on them */
+    bool untraced; /* steps leave no times of phases, and measuring those takes none of theirs */
+    int n_params;  /* without buffers: nothing is learned in them, and no output depends on them */
     struct dp_param *param[SESSION_PARAMS];
     int at[SESSION_PARAMS]; /* the place of each in the list that has buffers, too */
     struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
@@ -81,9 +82,11 @@ int session_prepare(struct session *session, int k, struct dp_error *err);
 /* Makes ready for a step that goes on with the parameters that the last one left. */
 void session_clear(struct session *session);
 void session_set_rate(struct session *session, float rate);
+void session_set_traced(struct session *session, bool traced);
 /* One training step on batch k: forward, loss, backward, update, everything drained. */
 int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);
-/* Completes the trace of the step, which a device of its own may still have. */
+/* Completes the trace of the step, which a device of its own may still have; one that is not traced
+ * has none. */
 int session_trace(struct session *session, struct dp_error *err);
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */

@@ -124,6 +124,8 @@ int session_alone(struct session *session, const struct cell_config *config,
     as_ranks.bucket_bytes = 0;
     status = session_open(&ranks, session->group, &as_ranks, err);
     if (status == 0)
+        session_set_traced(&ranks, !session->untraced);
+    if (status == 0)
         status = session_open_set(&ranks, set, err);
     if (status == 0)
         status = run_steps(&ranks, 0.05 * config->limits.seconds,

@@ -20,7 +20,7 @@ int session_gather(struct session *session, const void *mine, size_t bytes, void
     /* It is no part of a step. */
     dp_group_trace(session->group, NULL);
     status = share_gather(session->group, mine, bytes, all, err);
-    dp_group_trace(session->group, &session->trace);
+    session_set_traced(session, !session->untraced);
     return status;
 }
 

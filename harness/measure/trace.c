@@ -198,7 +198,7 @@ static int run_step(struct picture *p, const struct session_verified verified[],
         return status;
     memset(p->timeline, 0, sizeof *p->timeline);
     s->trace.timeline = p->timeline;
-    dp_group_trace(s->group, &s->trace);
+    session_set_traced(s, true);
     if ((status = session_step(s, k, &times, err)) || (status = session_trace(s, err)) ||
         (status = session_read(s, err)))
         return status;

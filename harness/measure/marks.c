@@ -1,0 +1,153 @@
+/* measure/marks.c: what a step left, folded where it lies. */
+#include "measure/marks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers/equal.h"
+
+int marks_open(struct marks *marks, struct session *session, struct dp_error *err)
+{
+    *marks = (struct marks){.session = session};
+    marks->read = calloc(DP_FOLD_MARKS, sizeof *marks->read);
+    return marks->read ? 0 : dp_fail(err, DP_ENOMEM, "no memory for the marks of steps");
+}
+
+void marks_close(struct marks *marks)
+{
+    for (int i = 0; i < MARKS_PLACES; ++i)
+        if (marks->at[i].slot)
+            dp_tensor_free(&marks->at[i]);
+    free(marks->read);
+    *marks = (struct marks){.session = NULL};
+}
+
+/* ---- folds ----------------------------------------------------------------------------------- */
+
+static int place_of(const struct dp_tensor *tensor)
+{
+    struct dp_slot_info info;
+
+    dp_slot_describe(tensor->slot, &info);
+    return info.index + 1;
+}
+
+/* Memory for marks where the tensor is. */
+static int fold(struct marks *to, const struct dp_tensor *tensor, struct dp_error *err)
+{
+    struct dp_tensor *marks = &to->at[place_of(tensor)];
+    int status = 0;
+
+    if (!marks->slot) {
+        memset(to->read, 0, DP_FOLD_MARKS * sizeof *to->read);
+        status =
+            dp_tensor_alloc(tensor->slot, DP_I32, 1, (const size_t[]){DP_FOLD_MARKS}, marks, err);
+        if (status == 0)
+            status = dp_tensor_write(marks, to->read, err);
+    }
+    return status ? status : dp_tensor_fold(marks, tensor, err);
+}
+
+static int fold_param(struct marks *to, const struct dp_tensor *value, const struct dp_tensor *grad,
+                      bool has_grad, struct dp_error *err)
+{
+    int status = fold(to, value, err);
+
+    return status || !has_grad ? status : fold(to, grad, err);
+}
+
+static int fold_wrapped(struct marks *to, struct dp_error *err)
+{
+    const struct session *s = to->session;
+    int status;
+
+    if ((status = fold(to, &s->output, err)) || (status = fold(to, &s->loss, err)))
+        return status;
+    for (int p = 0; status == 0 && p < s->n_params; ++p)
+        status =
+            fold_param(to, &s->param[p]->value, &s->param[p]->grad, s->param[p]->has_grad, err);
+    return status;
+}
+
+static int fold_rank(struct marks *to, int r, struct dp_error *err)
+{
+    const struct session *s = to->session;
+    int status;
+
+    if ((status = fold(to, &s->ranks[r].output, err)) ||
+        (status = fold(to, &s->ranks[r].loss, err)))
+        return status;
+    for (int p = 0; status == 0 && p < s->n_params; ++p) {
+        struct dp_ddp_param param;
+
+        status = dp_ddp_param(s->ddp, r, s->at[p], &param, err);
+        if (status == 0)
+            status = fold_param(to, &param.value, &param.grad, *param.has_grad, err);
+    }
+    return status;
+}
+
+int marks_fold(struct marks *marks, struct dp_error *err)
+{
+    int status = 0;
+
+    if (marks->session->n_ranks == 0)
+        return fold_wrapped(marks, err);
+    for (int r = 0; status == 0 && r < marks->session->n_ranks; ++r)
+        status = fold_rank(marks, r, err);
+    return status;
+}
+
+/* ---- digests --------------------------------------------------------------------------------- */
+
+int marks_clear(struct marks *marks, struct dp_error *err)
+{
+    int status = 0;
+
+    memset(marks->read, 0, DP_FOLD_MARKS * sizeof *marks->read);
+    for (int i = 0; status == 0 && i < MARKS_PLACES; ++i)
+        if (marks->at[i].slot)
+            status = dp_tensor_write(&marks->at[i], marks->read, err);
+    return status;
+}
+
+int marks_digest(struct marks *marks, struct marks_digest *digest, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < MARKS_PLACES; ++i) {
+        digest->at[i] = 0;
+        if (!marks->at[i].slot)
+            continue;
+        status = dp_tensor_read(marks->read, &marks->at[i], err);
+        digest->at[i] = equal_digest(1, marks->read, DP_FOLD_MARKS * sizeof *marks->read);
+    }
+    return status;
+}
+
+const struct dp_slot *marks_differ(const struct marks *marks, const struct marks_digest *a,
+                                   const struct marks_digest *b)
+{
+    for (int i = 0; i < MARKS_PLACES; ++i)
+        if (a->at[i] != b->at[i])
+            return marks->at[i].slot;
+    return NULL;
+}
+
+/* A fold that did nothing would find nothing: each place must have changed. */
+int marks_of_step(struct marks *marks, struct marks_digest *digest, struct dp_error *err)
+{
+    uint64_t nothing;
+    int status;
+
+    if ((status = marks_clear(marks, err)) || (status = marks_fold(marks, err)) ||
+        (status = marks_digest(marks, digest, err)))
+        return status;
+    memset(marks->read, 0, DP_FOLD_MARKS * sizeof *marks->read);
+    nothing = equal_digest(1, marks->read, DP_FOLD_MARKS * sizeof *marks->read);
+    for (int i = 0; i < MARKS_PLACES; ++i)
+        if (digest->at[i] == nothing)
+            return dp_fail(err, DP_EFAULT, "a step leaves no marks on %s",
+                           dp_slot_name(marks->at[i].slot));
+    return 0;
+}
