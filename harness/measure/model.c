@@ -6,7 +6,11 @@
  * another order shows, and the timed steps are the verified ones. With a chain (measure/chain.h) a
  * measured sample is a chain of steps, and its time is divided by their number. Where the
  * communicator may add in another order in every step, and the workload rounds, each step is
- * verified by value. */
+ * verified by value.
+ *
+ * A GPU times phases by events in its queues, which take time themselves. So there a sample has a
+ * step of its own in front of it for its phases, and is not traced. Nor does what its later steps
+ * leave go to the host: it is compared by marks (measure/marks.h). */
 #include "measure/model.h"
 
 #include <inttypes.h>
@@ -16,6 +20,7 @@
 #include <string.h>
 
 #include "measure/chain.h"
+#include "measure/marks.h"
 #include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
@@ -31,9 +36,16 @@ struct measure {
     struct chain chain;        /* length 0: none */
     struct cell_limits limits; /* of samples */
     bool untraced;             /* samples have no phases */
+    bool apart;                /* phases are those of a step of their own for each */
+    bool marked;               /* steps are compared by marks, where they lie */
+    struct marks marks;
     struct workload_set set[WORKLOAD_SETS];
     struct verify *verify[WORKLOAD_SETS];
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
+    struct left_marks {
+        struct marks_digest bits;
+        uint64_t rows; /* of each replica */
+    } left_marks[WORKLOAD_SETS];
     bool verified[WORKLOAD_SETS];
     bool by_value;                  /* each step */
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
@@ -53,27 +65,18 @@ static const int phase_of[DP_PHASES] = {
     [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
     [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
 
-/* The trace is the sum of so many steps. */
-static void note_replicas(struct measure *m, size_t step, size_t steps)
+/* Of the next sample; the trace is the sum of so many steps. */
+static void note_phases(struct measure *m, size_t steps)
 {
     struct record_cell *cell = m->cell;
+    const size_t step = m->steps.n;
 
     for (int phase = 0; phase < DP_PHASES; ++phase)
         for (int r = 0; r < cell->n_ranks; ++r)
             cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
                 m->session.trace.replica[r].ns[phase] / steps;
-}
-
-static void note_times(struct measure *m, const struct session_times *times, size_t steps,
-                       bool warmup)
-{
-    const struct record_cell *cell = m->cell;
-    const size_t step = m->steps.n;
-
-    note_replicas(m, step, steps);
     for (int r = 0; r < cell->n_ranks; ++r)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r] / steps;
-    steps_note(&m->steps, times->start_ns, times->step_ns / steps, warmup);
 }
 
 /* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
@@ -93,6 +96,27 @@ static void note_bits(struct measure *m)
         m->cell->exact_bits = bits;
 }
 
+static uint64_t digest_rows(const struct session *s)
+{
+    size_t rows[DP_MAX_SLOTS];
+    const size_t shards = probe_rows(&s->probe, rows);
+
+    return equal_digest(0, rows, shards * sizeof rows[0]);
+}
+
+/* All that later steps must leave, too. */
+static int learn_left(struct measure *m, int k, struct dp_error *err)
+{
+    const struct session *s = &m->session;
+    int status;
+
+    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
+    m->left_marks[k].rows = digest_rows(s);
+    if ((status = session_fingerprint(&m->session, m->left[k].step, err)))
+        return status;
+    return m->marked ? marks_of_step(&m->marks, &m->left_marks[k].bits, err) : 0;
+}
+
 /* The first step of a set: every value against the reference. */
 static int verify_values(struct measure *m, int k, size_t step)
 {
@@ -109,18 +133,13 @@ static int verify_values(struct measure *m, int k, size_t step)
     memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
     if (status < 0)
         return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    if (status > 0) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, why.text);
+    if (status > 0 || learn_left(m, k, &err)) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k,
+                 status > 0 ? why.text : err.text);
         return bad_step(m, step, reason);
     }
-    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
     m->verified[k] = true;
-    if (session_fingerprint(&m->session, m->left[k].step, &err)) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, err.text);
-        return bad_step(m, step, reason);
-    }
     note_bits(m);
-    ++m->cell->steps_checked;
     return 0;
 }
 
@@ -129,7 +148,6 @@ static int verify_digest(struct measure *m, int k, size_t step)
     const uint64_t digest = session_digest(&m->session);
     char reason[256];
 
-    ++m->cell->steps_checked;
     if (digest == m->left[k].step)
         return 0;
     snprintf(reason, sizeof reason,
@@ -138,33 +156,105 @@ static int verify_digest(struct measure *m, int k, size_t step)
     return bad_step(m, step, reason);
 }
 
+static int verify_marks(struct measure *m, int k, size_t step, struct dp_error *err)
+{
+    const struct left_marks *left = &m->left_marks[k];
+    const struct dp_slot *slot;
+    struct marks_digest bits;
+    char reason[256];
+    const int status = marks_of_step(&m->marks, &bits, err);
+
+    if (status)
+        return status;
+    if ((slot = marks_differ(&m->marks, &bits, &left->bits)))
+        snprintf(reason, sizeof reason,
+                 "step %zu, set %d: %s has a result that it had not in the verified step", step, k,
+                 dp_slot_name(slot));
+    else if (digest_rows(&m->session) != left->rows)
+        snprintf(reason, sizeof reason,
+                 "step %zu, set %d: the replicas had other rows than in the verified step", step,
+                 k);
+    else
+        return 0;
+    return bad_step(m, step, reason);
+}
+
+/* What the last step left. 0, or -1: the cell has the reason, or err. */
+static int check_left(struct measure *m, int k, size_t step, struct dp_error *err)
+{
+    if (m->verified[k] && m->marked)
+        return verify_marks(m, k, step, err);
+    if (session_read(&m->session, err))
+        return -1;
+    return m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
+}
+
+/* A step of set k, which is traced or not; the times of all processes. */
+static int time_step(struct measure *m, int k, bool traced, struct session_times *times,
+                     struct dp_error *err)
+{
+    struct session *s = &m->session;
+    int status;
+
+    if (m->apart)
+        session_set_traced(s, traced);
+    if ((status = session_prepare(s, k, err)) || (status = session_step(s, k, times, err)) ||
+        (status = session_trace(s, err)))
+        return status;
+    return session_share(s, times, err);
+}
+
+/* The step in front of a sample. */
+static int phased_step(struct measure *m, int k, struct dp_error *err)
+{
+    const size_t step = m->steps.n;
+    struct session_times times = {0};
+    const int status = time_step(m, k, true, &times, err);
+
+    if (status)
+        return status;
+    note_phases(m, 1);
+    m->cell->phased_ns[step] = times.step_ns;
+    m->cell->bytes_per_step = m->session.kind->bytes(&m->session);
+    return check_left(m, k, step, err);
+}
+
+static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *err)
+{
+    const size_t step = m->steps.n;
+    struct session_times times = {0};
+    int status = time_step(m, k, !m->apart, &times, err);
+    uint64_t begin_ns;
+
+    if (status)
+        return status;
+    if (!m->apart)
+        note_phases(m, 1);
+    steps_note(&m->steps, times.start_ns, times.step_ns, warmup);
+    m->measured[k] += !warmup;
+    ++m->cell->steps_checked;
+    begin_ns = session_clock_ns();
+    status = check_left(m, k, step, err);
+    m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
+    return status;
+}
+
 static int run_step(void *self, bool warmup)
 {
     struct measure *m = self;
     const size_t step = m->steps.n;
     const int k = (int)(step % WORKLOAD_SETS);
-    struct session_times times = {0};
     struct dp_error err = {0};
-    uint64_t begin_ns = 0;
     char reason[256];
-    int status;
+    int status = m->apart ? phased_step(m, k, &err) : 0;
 
-    if (session_prepare(&m->session, k, &err) == 0 &&
-        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
-        session_share(&m->session, &times, &err) == 0) {
-        note_times(m, &times, 1, warmup);
-        m->measured[k] += !warmup;
-        begin_ns = session_clock_ns();
-        session_read(&m->session, &err);
-    }
-    if (err.status) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
-        m->cell->first_bad_step = (long)step;
-        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-    }
-    status = m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
-    m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
-    return status;
+    if (status == 0)
+        status = timed_step(m, k, warmup, &err);
+    if (err.status == 0)
+        return status;
+    snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
+    m->cell->first_bad_step = (long)step;
+    return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
 }
 
 static int run_chain(struct measure *m)
@@ -178,7 +268,8 @@ static int run_chain(struct measure *m)
     int status;
 
     if (chain_run(&m->chain, k, &times, &err) == 0) {
-        note_times(m, &times, m->chain.length, false);
+        note_phases(m, m->chain.length);
+        steps_note(&m->steps, times.start_ns, times.step_ns / m->chain.length, false);
         begin_ns = session_clock_ns();
         ++m->measured[k];
         ++m->cell->steps_checked;
@@ -225,19 +316,20 @@ static int run_sample(void *self, bool warmup)
     return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
 }
 
-/* Of a chain one step more, by itself: what is counted of a step is counted there. */
+/* Behind samples that were compared by marks one step more, whose result goes to the host; of a
+ * chain, what is counted of a step is counted there. */
 static int step_behind(struct measure *m)
 {
     struct session_times times;
     struct dp_error err = {0};
 
-    if (m->chain.length == 0)
+    if (m->chain.length == 0 && !m->marked)
         return 0;
     if (session_prepare(&m->session, 0, &err) == 0 &&
         session_step(&m->session, 0, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
         session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left[0].step)
         dp_fail(&err, DP_EFAULT,
-                "the step behind the chains does not leave what the verified one left");
+                "the step behind the samples does not leave what the verified one left");
     return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
 }
 
@@ -248,7 +340,8 @@ static int measure_beside(struct measure *m)
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
 
-    cell->bytes_per_step = m->session.kind->bytes(&m->session);
+    if (!m->apart)
+        cell->bytes_per_step = m->session.kind->bytes(&m->session);
     cell->kernels_per_step = (double)m->session.kernels;
     if (session_peaks(&m->session, cell->peak_bytes, &err))
         return cell_fail(cell, RECORD_FAILED, err.text);
@@ -393,8 +486,24 @@ static int open_chain(struct measure *m, struct dp_error *err)
 
     const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
 
+    m->chain.traced = m->chain.traced && !m->config->phases_apart;
     m->untraced = !m->chain.traced;
     return status;
+}
+
+/* How samples are traced and compared. */
+static int open_samples(struct measure *m, struct dp_group *group, struct dp_error *err)
+{
+    struct record_cell *cell = m->cell;
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(dp_slot_name(dp_group_slot(group, 0)), &kind) &&
+                       (kind.flags & DP_KIND_CORES) != 0;
+
+    m->apart = m->config->chain == 0 && (m->config->phases_apart || !cores);
+    m->marked = m->apart && !m->by_value;
+    if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
+        return dp_fail(err, DP_ENOMEM, "no memory for the samples");
+    return m->marked ? marks_open(&m->marks, &m->session, err) : 0;
 }
 
 static bool is_by_value(const struct measure *m, const struct dp_group *group)
@@ -425,7 +534,7 @@ static int open_all(struct measure *m, struct dp_group *group)
     if (status == 0)
         status = open_sets(m);
     cell->reference_ns = session_clock_ns() - reference_ns;
-    if (status == 0 && open_chain(m, &err))
+    if (status == 0 && (open_chain(m, &err) || open_samples(m, group, &err)))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     return status;
 }
@@ -474,6 +583,7 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps.n;
     chain_close(&m->chain);
+    marks_close(&m->marks);
     session_close(&m->session);
     if (status == 0)
         status = parts_beside(m, group);

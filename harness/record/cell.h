@@ -57,10 +57,11 @@ struct cell_config {
     size_t rows; /* global batch */
     uint64_t seed;
     bool bind;
-    bool no_graphs; /* GPUs: every operation is launched by itself */
-    bool trace;     /* some more steps, for a picture */
-    double parts;   /* seconds for each part of the machine, behind the steps; 0: none */
-    double timeout; /* seconds after which a process of several ends itself; 0: never */
+    bool no_graphs;    /* GPUs: every operation is launched by itself */
+    bool phases_apart; /* each sample has a step of its own for its phases; of GPUs always */
+    bool trace;        /* some more steps, for a picture */
+    double parts;      /* seconds for each part of the machine, behind the steps; 0: none */
+    double timeout;    /* seconds after which a process of several ends itself; 0: never */
     struct cell_limits limits;
     size_t order_index;
     char run_id[17];

@@ -39,6 +39,7 @@ static const struct field {
     {"run-id", "ID", TEXT, PLACE(run_id), BYTES(run_id)},
     {"bind-cores", NULL, FLAG, PLACE(bind), 0},
     {"no-graphs", NULL, FLAG, PLACE(no_graphs), 0},
+    {"phases-apart", NULL, FLAG, PLACE(phases_apart), 0},
     {"trace", NULL, FLAG, PLACE(trace), 0},
     {"parts", "T", EXTRA, PLACE(parts), 0},
     {"timeout", "S", EXTRA, PLACE(timeout), 0},

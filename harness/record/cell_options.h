@@ -7,7 +7,7 @@
 #include "record/plan.h"
 
 enum {
-    CELL_FIELDS = 21, /* what every cell has; the axes follow */
+    CELL_FIELDS = 22, /* what every cell has; the axes follow */
     CELL_OPTIONS = CELL_FIELDS + PLAN_OPTIONS,
     CELL_VALUE_BYTES = sizeof((struct workload *)0)->name
 };

@@ -282,6 +282,13 @@ static bool take_phases(struct scan *s, struct record_cell *cell)
     return take(s, "}");
 }
 
+static bool take_phased(struct scan *s, struct record_cell *cell)
+{
+    cell->phased_ns = malloc((cell->n_samples + 1) * sizeof cell->phased_ns[0]);
+    return cell->phased_ns &&
+           take_times(s, cell->n_samples, (uint64_t)RECORD_EXACT_MAX, cell->phased_ns);
+}
+
 static bool take_raw(struct scan *s, struct record_cell *cell)
 {
     const size_t n = cell->n_samples;
@@ -307,6 +314,9 @@ static bool take_raw(struct scan *s, struct record_cell *cell)
     }
     if (take_name(s, "alone_ns") && !take(s, "null") &&
         !take_list(s, RECORD_MOST_ROUNDS, cell->alone_ns, &cell->n_alone)) {
+        return false;
+    }
+    if (take_name(s, "phased_ns") && !take_phased(s, cell)) {
         return false;
     }
     return take(s, "}");

@@ -157,6 +157,7 @@ F(REAL, n_eff, FIRST, RESULT, "steps", "effective number of steps", "what `n_val
 F(REAL, throughput_samples_per_s, FIRST, RESULT, "rows/s", "throughput", "all rows / all time, stalls included") \
 F(REAL, duty, LATER, RESULT, "0..1", "duty", "of a cell with a `chain`: the part of the time from its first measured step to its last in which steps ran; `null` in others") \
 F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
+F(REAL, tracing_ns, LATER, RESULT, "ns", "cost of phases", "what measuring phases takes of a step: the median of `phased_ns` less `t_step_ns`, which noise puts below 0, too; `null` where phases were measured in the samples themselves") \
 F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of mode `collective`: `size_bytes` over the median time of an iteration, until all devices were idle; `null` in other modes") \
 F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \
 N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")

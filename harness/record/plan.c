@@ -403,6 +403,7 @@ static void make_cell(const struct plan_options *options, size_t group, size_t p
     cell->seed = options->seed;
     cell->bind = options->bind;
     cell->no_graphs = options->no_graphs;
+    cell->phases_apart = options->phases_apart;
     cell->parts = options->parts;
     cell->limits = options->limits;
 }

@@ -52,6 +52,7 @@ struct plan_options {
     bool has_seed;
     bool bind;
     bool no_graphs;
+    bool phases_apart;
     double parts; /* seconds; 0: none */
     struct cell_limits limits;
 };
@@ -139,7 +140,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 24 };
+enum { PLAN_OPTIONS = 25 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

@@ -570,6 +570,18 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .choices = {"on", "off"},
      .what = "choice",
      .flag = PLACE(no_graphs)},
+    {.name = "phases",
+     .key = 'A',
+     .apart = true,
+     .arg = "HOW",
+     .doc = "timed (default): phases are measured in the steps that are timed; apart: each of "
+            "these has a step of its own for its phases in front of it, and what measuring them "
+            "takes is recorded; of GPUs always apart",
+     .read = plan_read_choice,
+     .write = plan_write_second,
+     .choices = {"timed", "apart"},
+     .what = "choice",
+     .flag = PLACE(phases_apart)},
     {.name = "parts",
      .key = 'p',
      .arg = "T",

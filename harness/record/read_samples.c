@@ -166,6 +166,21 @@ static int read_alone(const struct source *source, struct record_cell *cell, str
     return read_series(&series, "alone_ns", RECORD_EXACT_MAX, cell->alone_ns, err);
 }
 
+/* Null or missing, or one for each sample. */
+static int read_phased(const struct source *source, struct record_cell *cell,
+                       struct text_error *err)
+{
+    const json_t *phased = json_object_get(source->object, "phased_ns");
+    if (!phased || json_is_null(phased)) {
+        return 0;
+    }
+    cell->phased_ns = calloc(source->n + 1, sizeof cell->phased_ns[0]);
+    if (!cell->phased_ns) {
+        return record_fail(err, "no memory for %zu samples", source->n);
+    }
+    return read_times(source, "phased_ns", RECORD_EXACT_MAX, cell->phased_ns, err);
+}
+
 static int read_part(const json_t *object, const struct record_raw *raw, enum record_part part,
                      struct record_cell *cell, struct text_error *err)
 {
@@ -244,7 +259,7 @@ int record_samples_from_json(const json_t *root, const struct record_raw *raw,
         }
     }
     if (read_rounds(&source, cell, err) != 0 || read_alone(&source, cell, err) != 0 ||
-        read_parts(&source, cell, err) != 0) {
+        read_phased(&source, cell, err) != 0 || read_parts(&source, cell, err) != 0) {
         return -1;
     }
     const json_t *matmul = json_object_get(source.object, "matmul_ns");

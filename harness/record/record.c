@@ -77,8 +77,10 @@ void record_parts_free(struct record_cell *cell)
 void record_cell_keep_steps(struct record_cell *cell)
 {
     free(cell->t_start_ns);
+    free(cell->phased_ns);
     free(cell->matmul_ns);
     cell->t_start_ns = NULL;
+    cell->phased_ns = NULL;
     cell->matmul_ns = NULL;
     for (int p = 0; p < RECORD_PHASES; ++p) {
         free(cell->phase_ns[p]);
@@ -134,7 +136,19 @@ static double outside_median(const struct record_cell *cell, double x[])
             inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
         }
         if (counts(cell, i)) {
-            x[n++] = 1 - inside / cell->n_shards / (double)cell->t_step_ns[i];
+            x[n++] = 1 - inside / cell->n_shards / (double)record_phased_ns(cell, i);
+        }
+    }
+    return stats_median(x, n);
+}
+
+/* Each beside its own sample, so that what the machine does in between touches both. */
+static double tracing_median(const struct record_cell *cell, double x[])
+{
+    size_t n = 0;
+    for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i) {
+        if (counts(cell, i)) {
+            x[n++] = (double)cell->phased_ns[i] - (double)cell->t_step_ns[i];
         }
     }
     return stats_median(x, n);
@@ -145,6 +159,11 @@ uint64_t record_sample_ns(const struct record_cell *cell, size_t i)
     const bool chain = cell->key.chain > 0 && i >= cell->warmup_steps;
 
     return cell->t_step_ns[i] * (chain ? cell->key.chain : 1);
+}
+
+uint64_t record_phased_ns(const struct record_cell *cell, size_t i)
+{
+    return cell->phased_ns ? cell->phased_ns[i] : cell->t_step_ns[i];
 }
 
 /* Of the samples that are measured, without what is between them. */
@@ -258,6 +277,7 @@ int record_derive(struct record_cell *cell)
         cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
     }
     cell->outside_frac = outside_median(cell, x);
+    cell->tracing_ns = tracing_median(cell, x);
     cell->duty = duty_of(cell);
     free(x);
     free(scratch);

@@ -93,10 +93,12 @@ struct record_cell {
     struct record_key key;
     enum record_status status;
     int n_shards;
-    size_t shard[RECORD_MAX_RANKS];    /* rows seen by each replica */
-    uint64_t *t_start_ns;              /* [n_samples], from the first step's start */
-    uint64_t *t_step_ns;               /* [n_samples] */
-    unsigned *flags;                   /* [n_samples] */
+    size_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */
+    uint64_t *t_start_ns;           /* [n_samples], from the first step's start */
+    uint64_t *t_step_ns;            /* [n_samples] */
+    unsigned *flags;                /* [n_samples] */
+    uint64_t *phased_ns; /* [n_samples]: a step of its own for each, in which its phases were
+                            measured; NULL: they were in the sample itself */
     uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */
     uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
                             measured */
@@ -142,6 +144,8 @@ int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
 int record_derive(struct record_cell *cell);
 /* What sample i took: a step, or all steps of a chain behind the warm-up. */
 uint64_t record_sample_ns(const struct record_cell *cell, size_t i);
+/* How long the step was in which the phases of sample i were measured. */
+uint64_t record_phased_ns(const struct record_cell *cell, size_t i);
 /* The times of the three turns from their rounds; nothing where no rounds were kept. */
 void record_derive_rounds(struct record_cell *cell);
 

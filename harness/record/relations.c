@@ -96,10 +96,10 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
     const size_t n = cell->n_samples;
     for (size_t rank = 0; ns && rank < (size_t)cell->n_ranks; ++rank, ns += n) {
         for (size_t i = 0; i < n; ++i) {
-            if (ns[i] > cell->t_step_ns[i]) {
+            if (ns[i] > record_phased_ns(cell, i)) {
                 return record_fail(
                     err, "step %zu took %" PRIu64 " ns, but %s of replica %zu in it %" PRIu64, i,
-                    cell->t_step_ns[i], name, rank, ns[i]);
+                    record_phased_ns(cell, i), name, rank, ns[i]);
             }
         }
     }
@@ -135,6 +135,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"backward", cell->phase_ns[RECORD_BACKWARD] != NULL, trains},
         {"update", cell->phase_ns[RECORD_UPDATE] != NULL, trains},
         {"matmul_ns", cell->matmul_ns != NULL, trains},
+        {"phased_ns", cell->phased_ns != NULL, trains && cell->key.chain == 0},
         {"parts", has_parts(cell), trains},
         {"size_bytes", cell->key.size_bytes > 0, collective},
         {"bus_factor", !isnan(cell->bus_factor), collective},

@@ -284,6 +284,10 @@ static json_t *raw(const struct record_cell *cell)
     status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
     status |= json_object_set_new(object, "rounds_ns", rounds(cell));
     status |= json_object_set_new(object, "alone_ns", alone(cell));
+    if (cell->phased_ns) {
+        status |= json_object_set_new(object, "phased_ns",
+                                      array_of_u64(cell->phased_ns, cell->n_samples));
+    }
     status |= add_parts(object, cell);
     if (status != 0) {
         json_decref(object);

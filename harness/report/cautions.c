@@ -109,6 +109,30 @@ static void about_launches(struct text_out *out, const struct report *report,
                 counts->no_interval, counts->points, FEWEST, FEWEST);
 }
 
+/* What looking into a step costs, of the middle launch of each point. */
+static void about_phases(struct text_out *out, const struct report *report,
+                         const struct counts *counts, const char *before, const char *after)
+{
+    double least = INFINITY, most = -INFINITY;
+    size_t n = 0;
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const struct record_cell *cell = point->verified > 0 ? point->middle->cell : NULL;
+
+        if (!cell || isnan(cell->tracing_ns))
+            continue;
+        least = fmin(least, cell->tracing_ns / cell->median_ns);
+        most = fmax(most, cell->tracing_ns / cell->median_ns);
+        ++n;
+    }
+    if (n > 0)
+        caution(out, before, after,
+                "In %zu of %zu cells phases were measured in steps of their own, which took from "
+                "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
+                n, counts->points, 100 * least, 100 * most);
+}
+
 /* With the point that is still getting faster the most, surely. */
 static void about_settling(struct text_out *out, const struct report *report,
                            const struct counts *counts, const char *before, const char *after)
@@ -410,6 +434,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
                 "do not describe any machine.",
                 counts.slowed, counts.points);
+    about_phases(out, report, &counts, before, after);
     if (counts.settling > 0)
         about_settling(out, report, &counts, before, after);
     if (counts.stalled > 0)

@@ -168,7 +168,8 @@ static bool add_shares(const struct record_cell *cell, double share[STACK])
         for (size_t i = 0; cell->phase_ns[p] && cell->n_valid > 0 && i < cell->n_samples; ++i)
             for (int r = 0; r < ranks && (cell->flags[i] & RECORD_WARMUP) == 0; ++r) {
                 share[stack_of[p]] += (double)cell->phase_ns[p][(size_t)r * cell->n_samples + i] /
-                                      (double)cell->t_step_ns[i] / ranks / (double)cell->n_valid;
+                                      (double)record_phased_ns(cell, i) / ranks /
+                                      (double)cell->n_valid;
                 any = true;
             }
     return any;

@@ -20,6 +20,8 @@ has '"model":"Fake GPU","bus":"0000:12:00.0"' gpus.jsonl
 has '"gpu_software":"driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*"' gpus.jsonl
 has '"communicator":"peer"' gpus.jsonl
 expect_count 0 '"oversubscribed":true' gpus.jsonl
+# Phases are of steps of their own, without being asked for.
+expect_count 8 '"tracing_ns":-\{0,1\}[0-9.e+]*,.*"phased_ns":\[[0-9]' gpus.jsonl
 
 expect_status 0 "$lockstep" report gpus.jsonl --out report
 page=report/index.html

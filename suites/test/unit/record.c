@@ -110,6 +110,42 @@ Test(record, steps_alone_round_trip)
     record_cell_free(&cell);
 }
 
+/* Phases of steps of their own, which may take longer than a sample: then the part outside of
+ * products is of those, and their cost is known. */
+Test(record, phased_steps_round_trip)
+{
+    struct record_cell cell = example_cell(0), back;
+    struct text_error err = {""};
+    const double outside = cell.outside_frac;
+    cr_assert(isnan(cell.tracing_ns));
+    cell.phased_ns = calloc(cell.n_samples, sizeof cell.phased_ns[0]);
+    cr_assert(cell.phased_ns);
+    for (size_t i = 0; i < cell.n_samples; ++i) {
+        cell.phased_ns[i] = 2 * cell.t_step_ns[i];
+        cell.phase_ns[RECORD_FORWARD][i] = cell.t_step_ns[i] + 1;
+    }
+    cr_assert(record_derive(&cell) == 0);
+    cr_assert(cell.tracing_ns == cell.median_ns);
+    cr_assert(cell.outside_frac > outside);
+    char *text = record_cell_text(&cell);
+    cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
+    cr_assert(back.phased_ns && memcmp(back.phased_ns, cell.phased_ns,
+                                       cell.n_samples * sizeof cell.phased_ns[0]) == 0);
+    cr_assert(back.tracing_ns == cell.tracing_ns);
+    record_cell_free(&back);
+    char *spaced = example_edit(text, "\"phased_ns\":[", "\"phased_ns\": [");
+    cr_assert(record_cell_parse(spaced, &back, &err) == 0, "%s", err.text);
+    cr_assert(back.phased_ns && back.phased_ns[1] == cell.phased_ns[1]);
+    record_cell_free(&back);
+    char *shorter = example_edit(text, "\"phased_ns\":[", "\"phased_ns\":[7,");
+    cr_assert(record_cell_parse(shorter, &back, &err) == -1 && strstr(err.text, "phased_ns"), "%s",
+              err.text);
+    free(shorter);
+    free(spaced);
+    free(text);
+    record_cell_free(&cell);
+}
+
 static void fill_parts(struct record_cell *cell)
 {
     for (int p = 0; p < RECORD_PARTS; ++p) {

@@ -236,6 +236,36 @@ static void ranks_alone(struct record_cell *cell)
     cell->n_alone = 5;
 }
 
+/* A step for the phases of each sample, by so much longer. */
+static void with_phased(struct record_cell *cell, uint64_t more)
+{
+    cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0]);
+    cr_assert(cell->phased_ns);
+    for (size_t i = 0; i < cell->n_samples; ++i) {
+        cell->phased_ns[i] = cell->t_step_ns[i] + more;
+    }
+    record_derive(cell);
+}
+
+static void phases_in_a_shorter_step(struct record_cell *cell)
+{
+    with_phased(cell, 10);
+    cell->phased_ns[4] = 1;
+    record_derive(cell);
+}
+
+static void another_cost_of_phases(struct record_cell *cell)
+{
+    with_phased(cell, 10);
+    cell->tracing_ns = 9;
+}
+
+static void phased_steps_of_a_chain(struct record_cell *cell)
+{
+    cell->key.chain = 1;
+    with_phased(cell, 10);
+}
+
 static void hidden_of_nothing(struct record_cell *cell)
 {
     example_ranks(cell);
@@ -313,6 +343,9 @@ Test(record_proof, unproven_cells_are_refused)
         {few_rounds, "\"rounds_ns\" has 4 rounds, at least 5"},
         {few_alone, "\"alone_ns\" has 4 steps, at least 5"},
         {alone_in_no_time, "step 2 of \"alone_ns\" took no time"},
+        {phases_in_a_shorter_step, "step 4 took 1 ns, but"},
+        {another_cost_of_phases, "summary"},
+        {phased_steps_of_a_chain, "mode dp on 2 devices has no \"phased_ns\""},
         {ranks_alone, "mode ddp on 2 devices has no \"alone_ns\""},
         {rounds_of_no_ranks, "mode dp on 2 devices has no \"rounds_ns\""},
         {peaks_of_others, "\"peak_bytes\" is of 1 devices, not of 2"},
