@@ -33,7 +33,7 @@ do for [p = 1:panels] {
     }
     set ytics ()
     do for [i = lowest:int(floor(log(yhi) / log(2))):stride] {
-        set ytics add ((column == 0 ? sprintf("%g", 2.0 ** i) : "") 2.0 ** i)
+        set ytics add ((column == 0 ? sprintf(i < 0 ? "1/%g" : "%g", 2.0 ** abs(i)) : "") 2.0 ** i)
     }
     load 'ends.gp'
     set label 50 "ideal" at first most / 1.03, first most right offset -0.6,0.3 noenhanced font ",11" \

@@ -27,14 +27,17 @@ rows = STATS_max + 0.7
 set xrange [xlo:xhi]
 set yrange [rows:-0.7]
 half = 0.36
-# Where the words of a bar are: left of it, inside, or right of it.
-letters = 6.9 / (panel_width - panel_room) * (xhi - xlo)
+# Where the words of a bar are: right of it, left of it, or inside; where they have no room, on the side
+# that has more.
+letters = 6.0 / (panel_width - panel_room) * (xhi - xlo)
 long(w, ns) = (strlen(name(w)) + strlen(signed(w, ns)) + 2) * letters
 lower(a, b) = a < b ? a : b
 upper(a, b) = a > b ? a : b
 within(v) = 100 * v < xlo ? xlo : 100 * v > xhi ? xhi : 100 * v
-place(a, b, w, ns) = 100 * upper(a, b) + long(w, ns) < xhi ? 1 : 100 * lower(a, b) - xlo > long(w, ns) ? -1 : 0
 inside(a, b, w, ns) = 100 * (upper(a, b) - lower(a, b)) > long(w, ns)
+side(a, b) = xhi - 100 * upper(a, b) > 100 * lower(a, b) - xlo ? 1 : -1
+place(a, b, w, ns) = 100 * upper(a, b) + long(w, ns) < xhi ? 1 : 100 * lower(a, b) - xlo > long(w, ns) ? -1 : \
+    inside(a, b, w, ns) ? 0 : side(a, b)
 words_of(w, ns) = name(w)." ".signed(w, ns)
 do for [p = 1:panels] {
     load 'panel.gp'
@@ -77,7 +80,7 @@ do for [p = 1:panels] {
              using (100 * lower($3, $4)):($2 < 16 && place($3, $4, $2, $8) == -1 ? $1 : rows + 9):(words_of($2, $8)) \
              with labels right offset -0.7,0 noenhanced font ",11" title "left", \
          for [s = 1:n] table index is("block") + s - 1 \
-             using (inside($3, $4, $2, $8) ? 100 * lower($3, $4) : xlo):($2 < 16 && place($3, $4, $2, $8) == 0 ? $1 : rows + 9):\
-             (words_of($2, $8)):($2 == 12 && $7 == 0 && inside($3, $4, $2, $8) ? 0xffffff : 0) \
+             using (100 * lower($3, $4)):($2 < 16 && place($3, $4, $2, $8) == 0 ? $1 : rows + 9):\
+             (words_of($2, $8)):($2 == 12 && $7 == 0 ? 0xffffff : 0) \
              with labels left offset 0.7,0 noenhanced font ",11" tc rgb variable title "inside"
 }
