@@ -145,7 +145,7 @@ enum impl_choice check_choice(struct check *c, enum impl_dialect dialect)
     const enum impl_choice choice = c->session->about.dialect[dialect];
 
     if (choice == IMPL_UNDECLARED)
-        check_fail(c, "dialect number %d must be declared", (int)dialect);
+        check_fail(c, "dialect \"%s\" must be declared", impl_dialect_word(dialect));
     return choice;
 }
 
