@@ -73,6 +73,39 @@ static void steady(struct context *c)
     }
 }
 
+/* A graph has addresses in it: none of a device outlives memory that is given back there. */
+static void released(struct context *c)
+{
+    for (int k = 1; k <= 2; ++k) {
+        case_release(c);
+        struct golden g;
+        struct dp_launches before;
+        struct dp_tensor more;
+        golden_open(c, &g, k);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        const uint64_t m = (uint64_t)k;
+        dp_group_launches(g.group, &before);
+        for (int step = 0; step < 6; ++step) {
+            case_note(c, "K=%d step %d", k, step);
+            if (step == 3) {
+                struct dp_error err = {0};
+                expect_ok(c, dp_tensor_alloc(g.ids[0], DP_F32, 1, (size_t[]){64}, &more, &err),
+                          &err, "more memory");
+                dp_tensor_free(&more);
+            }
+            golden_step(c, &g, &x, 2.0, 1.0);
+            const struct dp_launches d = since(&g, &before);
+            expect_counts(c, &d,
+                          step == 0   ? 0
+                          : step == 3 ? 2 * (m - 1)
+                                      : 2 * m,
+                          step == 1   ? 2 * m
+                          : step == 4 ? 2
+                                      : 0);
+        }
+    }
+}
+
 static void switched_off(struct context *c)
 {
     struct golden g;
@@ -357,6 +390,7 @@ static void temporary(struct context *c)
 
 static const struct test_case cases[] = {
     {"graphs/steady", "COMP-01", steady},
+    {"graphs/released", "COMP-01", released},
     {"graphs/switched-off", "COMP-01", switched_off},
     {"graphs/fresh-weights", "REPL-01 REPL-02", fresh_weights},
     {"graphs/batches", "SPLIT-02 REPL-03", batches},
