@@ -59,6 +59,10 @@ struct dp_device_ops {
     void (*adopt)(struct dp_slot *slot);
     int (*alloc)(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
     void (*release)(struct dp_slot *slot, void *memory);
+    /* Memory of the slot "host" of a group of this kind that its devices copy to and from on their
+     * own, side by side. NULL: that is so of any memory. */
+    int (*host_alloc)(struct dp_slot *host, size_t bytes, void **memory, struct dp_error *err);
+    void (*host_release)(struct dp_slot *host, void *memory);
     int (*launch)(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                   struct dp_error *err);
     /* A C function in the queue's order. */

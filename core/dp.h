@@ -163,8 +163,9 @@ int dp_group_size(const struct dp_group *group); /* K; 0 for "host" */
 int dp_group_world(const struct dp_group *group);
 int dp_group_first(const struct dp_group *group);
 struct dp_slot *dp_group_slot(struct dp_group *group, int i); /* NULL outside 0..K-1 */
-struct dp_slot *dp_group_host(struct dp_group *group);        /* plain CPU memory */
-const char *dp_group_backend(const struct dp_group *group);   /* "cpu", ... */
+/* CPU memory; of a group of GPUs locked (pinned), so that these copy side by side. */
+struct dp_slot *dp_group_host(struct dp_group *group);
+const char *dp_group_backend(const struct dp_group *group); /* "cpu", ... */
 enum dp_math dp_group_math(const struct dp_group *group);
 const char *dp_group_communicator(const struct dp_group *group); /* "threads", "staged" */
 /* More virtual devices than cores, or several slots on one GPU: times say little. */

@@ -14,9 +14,18 @@ bool dp_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
+/* Of the host: the kind of device that copies to it and from it may want other memory. */
+static const struct dp_device_ops *kind_of_host(const struct dp_slot *slot)
+{
+    const struct dp_device_ops *ops = dp_is_host(slot) ? slot->group->kind->ops : NULL;
+    return ops && ops->host_alloc ? ops : NULL;
+}
+
 int dp_slot_take(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
-    const int status = slot->ops->alloc(slot, bytes, memory, err);
+    const struct dp_device_ops *kind = kind_of_host(slot);
+    const int status = kind ? kind->host_alloc(slot, bytes, memory, err)
+                            : slot->ops->alloc(slot, bytes, memory, err);
     if (status)
         return status;
     const size_t now = atomic_fetch_add(&slot->bytes, bytes) + bytes;
@@ -28,7 +37,11 @@ int dp_slot_take(struct dp_slot *slot, size_t bytes, void **memory, struct dp_er
 
 void dp_slot_give(struct dp_slot *slot, void *memory, size_t bytes)
 {
-    slot->ops->release(slot, memory);
+    const struct dp_device_ops *kind = kind_of_host(slot);
+    if (kind)
+        kind->host_release(slot, memory);
+    else
+        slot->ops->release(slot, memory);
     atomic_fetch_sub(&slot->bytes, bytes);
 }
 

@@ -173,6 +173,30 @@ static void cuda_release(struct dp_slot *slot, void *memory)
         cudaGetLastError(); /* or the thread's next launch would be told */
 }
 
+/* Of pageable memory a copy is on the calling thread's time, one device after the other. */
+static int cuda_host_alloc(struct dp_slot *host, size_t bytes, void **memory, struct dp_error *err)
+{
+    struct dp_slot *slot = host->group->slot[0];
+    const int status = dp_cuda_enter(slot, err);
+    if (status)
+        return status;
+    const cudaError_t error = cudaHostAlloc(memory, bytes ? bytes : 1, cudaHostAllocPortable);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return dp_fail(err, DP_ENOMEM, "host: cannot allocate %zu bytes of locked memory", bytes);
+    }
+    return error ? dp_cuda_fail(slot, "cudaHostAlloc", error, err) : 0;
+}
+
+static void cuda_host_release(struct dp_slot *host, void *memory)
+{
+    if (!memory)
+        return;
+    dp_cuda_enter(host->group->slot[0], NULL);
+    if (cudaFreeHost(memory))
+        cudaGetLastError();
+}
+
 static void cuda_adopt(struct dp_slot *slot)
 {
     dp_cuda_enter(slot, NULL);
@@ -265,6 +289,8 @@ const struct dp_device_ops dp_device_cuda = {
     .close = cuda_close,
     .alloc = cuda_alloc,
     .release = cuda_release,
+    .host_alloc = cuda_host_alloc,
+    .host_release = cuda_host_release,
     .launch = dp_cuda_launch,
     .call = dp_cuda_call,
     .adopt = cuda_adopt,
