@@ -1,5 +1,8 @@
-/* measure/data_parallel.c: the rows plain, plain_mt and dp: a batch on the first device, and the
- * model alone there, or in the wrapper, which spreads it over all devices. */
+/* measure/data_parallel.c: the rows plain, plain_mt and dp: a batch on the first device, or on the
+ * host, and the model alone on that device, or in the wrapper, which spreads it over all devices.
+ *
+ * What starts on the host is carried by each step: by the wrapper, which takes its input from
+ * anywhere, and else by dp_scatter, so that time and bytes of it are those of the phase scatter. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,12 +65,12 @@ static int open_batch(struct session *s, const struct workload_set *set, size_t 
                       fill_fn *fill, struct dp_tensor *tensor, struct dp_error *err)
 {
     float *values = session_floats(s->rows * width);
+    struct dp_slot *slot = s->host_inputs ? dp_group_host(s->group) : dp_group_slot(s->group, 0);
     int status;
 
     if (!values)
         return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", s->rows, width);
-    status = dp_tensor_alloc(dp_group_slot(s->group, 0), DP_F32, 2, (size_t[]){s->rows, width},
-                             tensor, err);
+    status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){s->rows, width}, tensor, err);
     if (status == 0) {
         fill(s->workload, set, s->rows, values);
         status = dp_tensor_write(tensor, values, err);
@@ -139,9 +142,41 @@ static struct dp_span begin(const struct session *s, bool alone, enum dp_phase p
     return alone ? dp_phase_begin(dp_group_slot(s->group, 0), phase) : (struct dp_span){0};
 }
 
-static int step_loss(struct session *s, int k, struct dp_tensor grad[], struct dp_error *err)
+static int to_first(struct session *s, const struct dp_tensor *tensor, struct dp_tensor *there,
+                    struct dp_error *err)
 {
-    struct dp_tensor terms[2] = {s->output, s->upstream[k]}, loss[DP_MAX_IO];
+    struct dp_slot *const slots[] = {dp_group_slot(s->group, 0)};
+    int n;
+
+    return dp_scatter(s->run, tensor, slots, 1, 0, NULL, there, &n, err);
+}
+
+/* Whether the module that has the inputs takes them from the host: the wrapper around all of the
+ * model, or a table. */
+static bool takes_from_host(const struct session *s, bool alone)
+{
+    return s->workload->is->table || (!alone && !s->workload->is->inside);
+}
+
+/* The batch of set k as the modules take it. */
+static int take_batch(struct session *s, int k, bool alone, struct dp_tensor *in,
+                      struct dp_tensor *factors, struct dp_error *err)
+{
+    int status = 0;
+
+    *in = s->input[k];
+    *factors = s->upstream[k];
+    if (s->host_inputs && !takes_from_host(s, alone))
+        status = to_first(s, &s->input[k], in, err);
+    if (s->host_inputs && status == 0)
+        status = to_first(s, &s->upstream[k], factors, err);
+    return status;
+}
+
+static int step_loss(struct session *s, const struct dp_tensor *factors, struct dp_tensor grad[],
+                     struct dp_error *err)
+{
+    struct dp_tensor terms[2] = {s->output, *factors}, loss[DP_MAX_IO];
     const struct dp_span span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_LOSS);
     int n_loss = 0, status;
 
@@ -156,15 +191,18 @@ static int step_loss(struct session *s, int k, struct dp_tensor grad[], struct d
 
 static int step(struct session *s, int k, bool alone, struct dp_error *err)
 {
-    struct dp_tensor out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
-    struct dp_span span = begin(s, alone, DP_PHASE_FORWARD);
+    struct dp_tensor in, factors, out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    struct dp_span span;
     int n_out = 0, status;
 
-    if ((status = dp_forward(s->top, s->run, &s->input[k], 1, out, &n_out, err)))
+    if ((status = take_batch(s, k, alone, &in, &factors, err)))
+        return status;
+    span = begin(s, alone, DP_PHASE_FORWARD);
+    if ((status = dp_forward(s->top, s->run, &in, 1, out, &n_out, err)))
         return status;
     dp_phase_end(&span);
     s->output = out[0];
-    if ((status = step_loss(s, k, grad, err)))
+    if ((status = step_loss(s, &factors, grad, err)))
         return status;
     span = begin(s, alone, DP_PHASE_BACKWARD);
     if ((status = dp_backward(s->top, s->run, grad, 1, NULL, 0, err)))

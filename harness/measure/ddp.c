@@ -1,5 +1,8 @@
 /* measure/ddp.c: the row ddp: steps of a workload in DistributedDataParallel. Every rank has its
- * own rows and its own loss; the model that is wrapped ends in that loss. */
+ * own rows and its own loss; the model that is wrapped ends in that loss.
+ *
+ * Where the batch starts on the host, each step carries the ranks' rows to their devices, all of
+ * this process's by one dp_scatter, whose copies run side by side: the phase scatter. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,16 @@ static size_t first_row(const struct session *s)
 
     for (int r = 0; r < dp_group_first(s->group); ++r)
         rows += rows_of(s, (size_t)r);
+    return rows;
+}
+
+/* Of this process's. */
+static size_t all_rows(const struct session *s)
+{
+    size_t rows = 0;
+
+    for (int r = 0; r < s->n_ranks; ++r)
+        rows += rank_rows(s, (size_t)r);
     return rows;
 }
 
@@ -65,33 +78,48 @@ static int ddp_open(struct session *s, const struct cell_config *config, struct 
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int open_part(struct session *s, int r, size_t first, size_t width, const float values[],
+static int open_rows(struct dp_slot *slot, size_t rows, size_t width, const float values[],
                      struct dp_tensor *tensor, struct dp_error *err)
 {
-    int status = dp_tensor_alloc(dp_group_slot(s->group, r), DP_F32, 2,
-                                 (size_t[]){rank_rows(s, (size_t)r), width}, tensor, err);
+    int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, width}, tensor, err);
 
-    return status ? status : dp_tensor_write(tensor, values + first * width, err);
+    return status ? status : dp_tensor_write(tensor, values, err);
 }
 
 static int deal(struct session *s, int k, const float inputs[], const float upstream[],
                 struct dp_error *err)
 {
-    const struct workload *w = s->workload;
+    const size_t width[2] = {s->workload->size[0], s->workload->size[s->workload->n_sizes - 1]};
     size_t first = first_row(s);
     int status = 0;
 
     for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
+        struct dp_slot *slot = dp_group_slot(s->group, r);
+        const size_t rows = rank_rows(s, (size_t)r);
         struct dp_tensor *in = s->ranks[r].in[k];
 
-        if ((status = open_part(s, r, first, w->size[0], inputs, &in[0], err)) == 0)
-            status = open_part(s, r, first, w->size[w->n_sizes - 1], upstream, &in[1], err);
-        first += rank_rows(s, (size_t)r);
+        if ((status = open_rows(slot, rows, width[0], inputs + first * width[0], &in[0], err)) == 0)
+            status = open_rows(slot, rows, width[1], upstream + first * width[1], &in[1], err);
+        first += rows;
     }
     return status;
 }
 
-/* The batch that a wrapper would get, every rank's rows on its device. */
+/* The rows of all ranks here, for each step to deal. */
+static int keep(struct session *s, int k, const float inputs[], const float upstream[],
+                struct dp_error *err)
+{
+    const size_t width[2] = {s->workload->size[0], s->workload->size[s->workload->n_sizes - 1]};
+    const size_t first = first_row(s), rows = all_rows(s);
+    struct dp_slot *host = dp_group_host(s->group);
+    int status = open_rows(host, rows, width[0], inputs + first * width[0], &s->input[k], err);
+
+    return status
+               ? status
+               : open_rows(host, rows, width[1], upstream + first * width[1], &s->upstream[k], err);
+}
+
+/* The batch that a wrapper would get, every rank's rows on its device or all on the host. */
 static int ddp_load(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
     const struct workload *w = s->workload;
@@ -104,23 +132,28 @@ static int ddp_load(struct session *s, const struct workload_set *set, struct dp
     } else {
         workload_fill_inputs(w, set, s->rows, inputs);
         workload_fill_upstream(w, set, s->rows, upstream);
-        status = deal(s, set->index, inputs, upstream, err);
+        status = s->host_inputs ? keep(s, set->index, inputs, upstream, err)
+                                : deal(s, set->index, inputs, upstream, err);
     }
     free(inputs);
     free(upstream);
     return status;
 }
 
+static void free_tensor(struct dp_tensor *tensor)
+{
+    if (tensor->slot)
+        dp_tensor_free(tensor);
+    *tensor = (struct dp_tensor){0};
+}
+
 static void ddp_unload(struct session *session, int k)
 {
+    free_tensor(&session->input[k]);
+    free_tensor(&session->upstream[k]);
     for (int r = 0; session->ranks && r < session->n_ranks; ++r)
-        for (int i = 0; i < 2; ++i) {
-            struct dp_tensor *in = &session->ranks[r].in[k][i];
-
-            if (in->slot)
-                dp_tensor_free(in);
-            *in = (struct dp_tensor){0};
-        }
+        for (int i = 0; i < 2; ++i)
+            free_tensor(&session->ranks[r].in[k][i]);
 }
 
 static void ddp_close(struct session *session)
@@ -155,13 +188,45 @@ static int ddp_prepare(struct session *session, int k, struct dp_error *err)
     return status;
 }
 
+/* Input number i of every rank, from the host to its device. */
+static int carry(struct session *s, const struct dp_tensor *rows, int i, struct dp_tensor in[],
+                 struct dp_error *err)
+{
+    struct dp_slot *slots[DP_MAX_SLOTS];
+    struct dp_tensor part[DP_MAX_SLOTS];
+    size_t sizes[DP_MAX_SLOTS];
+    int n, status;
+
+    for (int r = 0; r < s->n_ranks; ++r) {
+        slots[r] = dp_group_slot(s->group, r);
+        sizes[r] = rank_rows(s, (size_t)r);
+    }
+    status = dp_scatter(s->run, rows, slots, s->n_ranks, 0, sizes, part, &n, err);
+    for (int r = 0; status == 0 && r < s->n_ranks; ++r)
+        in[2 * r + i] = part[r];
+    return status;
+}
+
+static int take_batch(struct session *s, int k, struct dp_tensor in[], struct dp_error *err)
+{
+    int status;
+
+    if (!s->host_inputs) {
+        for (int r = 0; r < s->n_ranks; ++r)
+            memcpy(&in[2 * r], s->ranks[r].in[k], 2 * sizeof in[0]);
+        return 0;
+    }
+    status = carry(s, &s->input[k], 0, in, err);
+    return status ? status : carry(s, &s->upstream[k], 1, in, err);
+}
+
 static int ddp_step(struct session *session, int k, struct dp_error *err)
 {
     struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
     int n_out = 0, status;
 
-    for (int r = 0; r < session->n_ranks; ++r)
-        memcpy(&in[2 * r], session->ranks[r].in[k], 2 * sizeof in[0]);
+    if ((status = take_batch(session, k, in, err)))
+        return status;
     if ((status = dp_ddp_forward(session->ddp, in, 2, NULL, out, &n_out, err)))
         return status;
     if ((status = dp_ddp_backward(session->ddp, NULL, 0, NULL, 0, err)))

@@ -434,7 +434,8 @@ static void drop(uint64_t **times)
 
 /* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
  * their queues later do not know their matrix products, and the model alone has nothing to
- * scatter, replicate, gather or reduce; ranks have their rows and parameters already. */
+ * scatter, replicate, gather or reduce; ranks have their parameters already. Their rows, too,
+ * unless these start on the host. */
 static void drop_unmeasured(unsigned phases, struct record_cell *cell)
 {
     uint64_t all = 0;
@@ -588,7 +589,7 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
     if (status == 0)
         status = parts_beside(m, group);
     steps_trim(&m->steps);
-    drop_unmeasured(m->untraced ? 0 : session_measurable(m->config->mode)->phases, cell);
+    drop_unmeasured(m->untraced ? 0 : session_phases(m->config), cell);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status != 0)

@@ -17,6 +17,12 @@ const struct measurable *session_measurable(enum cell_mode mode)
     return rows[mode];
 }
 
+unsigned session_phases(const struct cell_config *config)
+{
+    return session_measurable(config->mode)->phases |
+           (config->host_inputs > 0 ? 1u << RECORD_SCATTER : 0);
+}
+
 uint64_t session_clock_ns(void)
 {
     struct timespec now;
@@ -105,6 +111,7 @@ int session_open(struct session *session, struct dp_group *group, const struct c
     session->kind = session_measurable(config->mode);
     session->workload = &config->workload;
     session->rows = config->rows;
+    session->host_inputs = config->host_inputs > 0;
     session->group = group;
     session->rate = (float)VERIFY_LEARNING_RATE;
     if ((status = open_modules(session, config, err)) || (status = open_params(session, err)))

@@ -1,9 +1,9 @@
 /* measure/session.h: one workload on one group, ready to run training steps and to read what they
  * left.
  *
- * Everything is made once: two batches on the first device (mixed's on the host), two parameter
- * sets on the host. Set k of the parameters is always used with batch k. The probe's set is there
- * only while it is run. */
+ * Everything is made once: two batches on the first device (mixed's on the host), or on the host if
+ * each step carries its own to the devices; two parameter sets on the host. Set k of the parameters
+ * is always used with batch k. The probe's set is there only while it is run. */
 #ifndef HARNESS_SESSION_H
 #define HARNESS_SESSION_H
 
@@ -24,7 +24,8 @@ struct session_times {
 
 /* One rank in DistributedDataParallel. */
 struct session_rank {
-    struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors */
+    struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors,
+                                             unless these are on the host */
     struct dp_tensor loss, output;        /* of the last step */
 };
 
@@ -45,6 +46,7 @@ struct session {
     int n_params;  /* without buffers: nothing is learned in them, and no output depends on them */
     struct dp_param *param[SESSION_PARAMS];
     int at[SESSION_PARAMS]; /* the place of each in the list that has buffers, too */
+    bool host_inputs;       /* the batches are on the host when a step begins */
     struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
@@ -63,6 +65,8 @@ uint64_t session_clock_ns(void);
 
 /* The row of a mode. */
 const struct measurable *session_measurable(enum cell_mode mode);
+/* What a step of the cell has: 1 << enum record_phase for each. */
+unsigned session_phases(const struct cell_config *config);
 
 /* Opens what the config says on group, without any set; the caller closes the session in any case,
  * and keeps the config until then. */

@@ -51,6 +51,7 @@ struct cell_config {
     size_t size_bytes;            /* of each rank's memory, the larger of in and out */
     size_t per_process;           /* devices; 0: one process has all of them */
     size_t out_of_place;          /* of collective: 1, or 0: in place */
+    size_t host_inputs;           /* of the others: 1: each step carries its batch from the host */
     int launch;                   /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;

@@ -140,14 +140,16 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
 }
 
 /* Every replica that got rows worked in every step that counts, and the first one had the loss and
- * the update; of ranks each had its own. Of a chain on GPUs nobody knows. */
+ * the update; of ranks each had its own. Where inputs start on the host each got its own, too. Of a
+ * chain on GPUs nobody knows. */
 int record_check_phases(const struct record_cell *cell, struct text_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
-                                               RECORD_UPDATE};
+                                               RECORD_UPDATE, RECORD_SCATTER};
     const bool without = record_is_collective(&cell->key) ||
                          (cell->key.chain > 0 && !cell->phase_ns[RECORD_FORWARD]);
-    const size_t n = without ? 0 : sizeof needed / sizeof needed[0];
+    const size_t all = sizeof needed / sizeof needed[0] - (cell->key.host_inputs == 0);
+    const size_t n = without ? 0 : all;
     for (size_t k = 0; k < n; ++k) {
         const enum record_phase phase = needed[k];
         const bool first = phase == RECORD_LOSS || phase == RECORD_UPDATE;

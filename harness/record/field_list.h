@@ -106,6 +106,7 @@ F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of
 F(COUNT, out_of_place, LATER, IDENTITY, "", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
 F(COUNT, per_process, LATER, IDENTITY, "devices", "devices per process", "of each of the processes that a launcher has started, which share no memory; 0: one process has all devices") \
 F(COUNT, chain, LATER, IDENTITY, "steps", "chain", "steps that were timed together, each with the parameters of the one before; 0: each by itself, with the same parameters") \
+F(COUNT, host_inputs, LATER, IDENTITY, "", "place of inputs", "1: the batch is in the host's memory, and each step carries it to the devices, which is its phase `scatter`; 0: it is on the devices before the step begins; 0 in mode `collective`") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
 /* A finished cell. */

@@ -46,6 +46,8 @@ struct plan_options {
     size_t n_sizes;
     size_t out_of_place[2]; /* 0, 1 or both */
     size_t n_places;        /* 0: not asked for */
+    size_t host_inputs[2];  /* 0, 1 or both */
+    size_t n_host_inputs;   /* 0: not asked for, which is {0} */
     bool weak;              /* batches are rows per device */
     size_t launches;        /* of every cell; 0: 1 */
     uint64_t seed;
@@ -140,7 +142,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 25 };
+enum { PLAN_OPTIONS = 26 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

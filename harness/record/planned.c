@@ -11,6 +11,7 @@
 
 #include "command/backend.h"
 #include "command/device_list.h"
+#include "verify/verify.h"
 
 static int compare_places(const void *a, const void *b)
 {
@@ -212,6 +213,17 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     return 0;
 }
 
+/* What a step carries at least where its inputs start on the host: the rows, but for numbers of
+ * rows of a table, which is there, and the factors of its loss. */
+static double least_bytes(const struct cell_config *cell)
+{
+    const struct workload *workload = &cell->workload;
+    const size_t inputs = verify_has_ranks(workload) ? workload->size[0] : 0;
+    const size_t width = inputs + workload->size[workload->n_sizes - 1];
+
+    return (double)cell->rows * (double)(width * sizeof(float));
+}
+
 /* A command of before says nothing of the warm-up. */
 static int check_warmup(const struct record_cell *cell, const struct cell_limits *limits,
                         struct text_error *err)
@@ -238,6 +250,9 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
     if (cell->values_checked < least)
         return record_fail(err, "\"values_checked\" is %zu, but a verified cell of %s has %zu",
                            cell->values_checked, cell->key.workload, least);
+    if (planned->host_inputs > 0 && !(cell->bytes_per_step >= least_bytes(planned)))
+        return record_fail(err, "\"bytes_per_step\" is %.17g, but its inputs alone are %.17g",
+                           cell->bytes_per_step, least_bytes(planned));
     /* Cores of processes may be those of other machines. */
     if (plan->cores > 0 && planned->per_process == 0 &&
         (cell->oversubscribed ? devices == 1 : devices > plan->cores))

@@ -122,11 +122,12 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
     const bool collective = record_is_collective(&cell->key), trains = !collective;
     struct dp_kind_row kind;
     const bool cores = dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
+    const bool carried = trains && cell->key.host_inputs > 0;
     const struct {
         const char *name;
         bool here, allowed;
     } rows[] = {
-        {"scatter", cell->phase_ns[RECORD_SCATTER] != NULL, dp},
+        {"scatter", cell->phase_ns[RECORD_SCATTER] != NULL, dp || carried},
         {"replicate", cell->phase_ns[RECORD_REPLICATE] != NULL, dp},
         {"gather", cell->phase_ns[RECORD_GATHER] != NULL, dp},
         {"reduce", cell->phase_ns[RECORD_REDUCE] != NULL, dp || ddp},
@@ -146,11 +147,14 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"whole_ns", !isnan(cell->whole_ns), ddp},
         {"hidden_frac", !isnan(cell->hidden_frac), ddp && cell->key.n_devices > 1},
         {"bytes_per_step", cell->bytes_per_step > 0,
-         (cell->key.n_devices > 1 && (dp || ddp || collective)) || !cores},
+         (cell->key.n_devices > 1 && (dp || ddp || collective)) || carried || !cores},
     };
     if (!dp && !ddp && !collective && !is_mode(cell, "plain") && !is_mode(cell, "plain-mt")) {
         return record_fail(err, "\"mode\" is \"%s\", not plain, plain-mt, dp, ddp or collective",
                            cell->key.mode);
+    }
+    if (cell->key.host_inputs > 1) {
+        return record_fail(err, "\"host_inputs\" is %zu, not 0 or 1", cell->key.host_inputs);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         if (rows[i].here && !rows[i].allowed) {

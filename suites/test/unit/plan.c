@@ -320,6 +320,43 @@ Test(plan, buckets_are_an_axis_of_ranks)
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
 }
 
+/* Both places of the batch, in all modes that train; that on the devices has the id of before. */
+Test(plan, places_of_inputs_are_an_axis_of_training)
+{
+    struct plan_options options = example();
+    struct text_error why = {""};
+    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
+    options.host_inputs[1] = 1;
+    options.n_host_inputs = 2;
+    struct cell_config *cells = make(&options);
+    const size_t block = plan_block(&options);
+    size_t found[2][CELL_MODES] = {{0}};
+    uint64_t names[84];
+    cr_assert(block == 2 * 6 * (1 + 3 + 3), "%zu cells", block);
+    for (size_t i = 0; i < block; ++i) {
+        struct record_cell cell, before;
+        struct cell_config without = cells[i];
+        without.host_inputs = 0;
+        cell_identify(&cells[i], &cell);
+        cell_identify(&without, &before);
+        cr_assert((strcmp(cell.cell_id, before.cell_id) == 0) == (cell.key.host_inputs == 0));
+        ++found[cell.key.host_inputs][cells[i].mode];
+    }
+    for (int i = 0; i < 2; ++i) {
+        cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
+    }
+    sorted_names(cells, block, names);
+    for (size_t i = 1; i < block; ++i) {
+        cr_assert(names[i] != names[i - 1], "a cell is there twice");
+    }
+    free(cells);
+    options = example();
+    options.host_inputs[0] = options.n_host_inputs = 1;
+    options.mode[CELL_COLLECTIVE] = true;
+    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "collective has none"),
+              "%s", why.text);
+}
+
 static const struct plan_option *option_of(const char *name)
 {
     const struct plan_option *option = plan_option_table;

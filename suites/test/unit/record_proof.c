@@ -293,6 +293,33 @@ static void buckets_of_none(struct record_cell *cell)
     cell->key.bucket_bytes = 4096;
 }
 
+/* The rows of each replica were carried to it, in time. */
+static void no_copy(struct record_cell *cell)
+{
+    cell->key.host_inputs = 1;
+    free(cell->phase_ns[RECORD_SCATTER]);
+    cell->phase_ns[RECORD_SCATTER] = NULL;
+    record_derive(cell);
+}
+
+static void no_copy_to_one(struct record_cell *cell)
+{
+    cell->key.host_inputs = 1;
+    cell->phase_ns[RECORD_SCATTER][8 + 4] = 0;
+    record_derive(cell);
+}
+
+static void no_copy_to_ranks(struct record_cell *cell)
+{
+    example_ranks(cell);
+    cell->key.host_inputs = 1;
+}
+
+static void inputs_elsewhere(struct record_cell *cell)
+{
+    cell->key.host_inputs = 2;
+}
+
 static void failed_but_validated(struct record_cell *cell)
 {
     cell->status = RECORD_FAILED;
@@ -352,6 +379,10 @@ Test(record_proof, unproven_cells_are_refused)
         {no_kernels, "\"kernels_per_step\" is 0, not a number of launches"},
         {part_of_a_kernel, "\"kernels_per_step\" is 36.5"},
         {buckets_of_none, "mode dp has no buckets"},
+        {no_copy, "step 0 has no time for scatter of replica 0"},
+        {no_copy_to_one, "step 4 has no time for scatter of replica 1"},
+        {no_copy_to_ranks, "step 0 has no time for scatter of replica 0"},
+        {inputs_elsewhere, "\"host_inputs\" is 2, not 0 or 1"},
         {failed_but_validated, "\"validated\" is true"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
