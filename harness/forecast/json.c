@@ -66,16 +66,17 @@ static json_t *one_series(const struct forecast_series *series)
     const struct record_key *key = &row->cell->key;
 
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, "
-        "s:o}",
+        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
+        "s:o, s:o}",
         "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
         count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
         key->communicator, "math", key->dtype, "bucket_bytes", count(key->bucket_bytes),
-        "per_process", count(key->per_process), "launches", count(series->setting->launches),
-        "alpha_ns", value(&series->alpha, true), "beta_ns_per_byte", value(&series->beta, true),
-        "hidden_of_reduction", value(&series->share, true), "hidden_of_computation",
-        value(&series->cover, true), "one_size", series->one_size, "left_out", count(series->tried),
-        "largest_error", real(series->off), "lines", lines(series));
+        "per_process", count(key->per_process), "host_inputs", count(key->host_inputs), "launches",
+        count(series->setting->launches), "alpha_ns", value(&series->alpha, true),
+        "beta_ns_per_byte", value(&series->beta, true), "hidden_of_reduction",
+        value(&series->share, true), "hidden_of_computation", value(&series->cover, true),
+        "one_size", series->one_size, "left_out", count(series->tried), "largest_error",
+        real(series->off), "lines", lines(series));
 }
 
 /* null: nobody asked for it. */

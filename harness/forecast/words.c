@@ -145,6 +145,8 @@ void forecast_series_words(const struct forecast_series *series, char text[FOREC
         report_add(text, ", buckets of %zu bytes", key->bucket_bytes);
     if (key->per_process > 0)
         report_add(text, ", %zu a process", key->per_process);
+    if (key->host_inputs > 0)
+        report_add(text, ", inputs from the host");
 }
 
 /* A part of a cost that the launches cannot tell from none. */
