@@ -24,6 +24,11 @@ expect_count 10 '"status":"ok"' both.jsonl
 expect_status 0 "$lockstep" report both.jsonl --out page
 has 'cuda/nccl+peer on cuda' page/summary.md
 
+# It carries nothing from the host: a batch that starts there comes as by peer.
+expect_status 0 "$lockstep" sweep $grid --workload mlp:8,8,4 --communicator nccl,nccl+nccl --host-inputs 1 \
+    --out inputs.jsonl
+expect_count 10 '"host_inputs":1,.*"status":"ok"' inputs.jsonl
+
 # NCCL adds in another order in every step: each step of a workload that rounds is held to its bound.
 LOCKSTEP_FAKE_NCCL_VARIES=1
 export LOCKSTEP_FAKE_NCCL_VARIES

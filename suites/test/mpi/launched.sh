@@ -33,7 +33,8 @@ verified)
     sweep 0 good "${short[@]}" --counts 1,2,4 --per-process 0,1
     [ "$(grep -c '"status":"ok"' a.jsonl)" = 6 ] || fail "not 6 cells"
     [ "$(grep -c '"per_process":1.*"hosts":1,"host_ranks":"[124]"' a.jsonl)" = 3 ] || fail "no hosts"
-    sweep 0 good --counts 4 --per-process 2 --workload cnn --seconds 0.01 --steps 4:20
+    sweep 0 good --counts 4 --per-process 2 --workload cnn --seconds 0.01 --steps 4:20 --host-inputs 0,1
+    [ "$(grep -c '"host_inputs":[01],.*"status":"ok"' a.jsonl)" = 2 ] || fail "not both places of the batch"
     "$lockstep" report a.jsonl --out page >/dev/null 2>err || fail "no report"
     grep -q 'mpi.*per-process 2' page/summary.md || fail "the report does not say processes"
     ;;
