@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/plan.h"
+
 /* The times, in order: with none of the two in between there is one term. */
 enum { IDEAL, SHARD, ALONE, STEP, LEVELS };
 /* What a row is to plots/waterfall.gp. A term is its two levels: 1 << from | 1 << to. */
@@ -325,12 +327,13 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
     const size_t n = choose(table->plot, group, batch, points);
     const char *lacks = missing(table->plot, group, points, n);
     const struct report_row *row = figure_report(table->plot)->point[group->first].row;
-    char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
+    char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "", axes[PLAN_AXES_TEXT];
     double at = 0;
 
-    /* A panel may cut the end of a long name. */
-    report_add(title, "%s %zu, %s", figure_is_weak(group) ? "batch per device" : "batch", batch,
-               row->cell->key.workload);
+    /* A panel may cut the end of a long name, and of the setting. */
+    plan_axes_words(&row->cell->key, ", ", false, axes);
+    report_add(title, "%s %zu%s, %s", figure_is_weak(group) ? "batch per device" : "batch", batch,
+               axes, row->cell->key.workload);
     if (report_simulated(row))
         report_add(note, "SIMULATED, not measured");
     if (report_oversubscribed(points[0]))

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "record/plan.h"
+
 /* Nearer to its bound than this, a point has nothing to explain. */
 static const double AT_BOUND = 0.98;
 
@@ -150,9 +152,12 @@ static bool is_open(const struct report_point *point)
 /* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...". */
 static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
+    char axes[PLAN_AXES_TEXT];
+
+    plan_axes_words(&point->row->cell->key, ", ", false, axes);
     report_add(text, report_simulated(point->row) ? "SIMULATED, on " : "on ");
     report_add_devices(text, point);
-    report_add(text, ", %s is ", point->row->cell->key.workload);
+    report_add(text, ", %s%s is ", point->row->cell->key.workload, axes);
     report_add_speedup(text, point);
     report_add(text, " as fast as %s at ", report_base_name(point->base));
     report_add_batch(text, point);

@@ -81,6 +81,13 @@ refuse 'nothing to compare: 1 cells are only in' "$lockstep" compare host.jsonl 
 expect_status 0 "$lockstep" report both.jsonl --out page
 grep -q ', host-inputs 1)' page/summary.md || fail "the report does not name the place of inputs"
 
+if command -v gnuplot >/dev/null; then
+    grep -q '>batch 64, host-inputs 1, mlp:64,32,16<' page/waterfall.svg || fail "nor does the waterfall"
+fi
+expect_status 0 "$lockstep" report slow.jsonl --out slow
+grep -q '[Oo]n 2 devices with DDP, mlp:64,32,16, host-inputs 1 is ' slow/summary.md ||
+    fail "nor does its sentence: $(head -n 3 slow/summary.md)"
+
 # A picture of steps has the copies, on the row of transfers.
 sweep 0 traced.jsonl --devices virt:2 --counts 2 --mode ddp --workload mlp:64,32,16 --host-inputs 1 \
     --trace steps.json
