@@ -236,3 +236,14 @@ has 'tutorial dp virt:1, 8 rows, chain 4'
 limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profile eight.yaml ''
 expect_status 3 "$lockstep" validate --profile eight.yaml both.jsonl
 has '1 UNMEASURED'
+
+# No limit is about cells whose inputs start on the host: they are no evidence for it.
+limit step_time 'max: 100 s' "$one" binding 'statistic: cost' | profile single.yaml '' 'launches: 5'
+expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
+    --host-inputs 0,1 --launches 5 --bind none --seconds 0.01 --seed 3 --out places.jsonl
+expect_status 0 "$lockstep" validate --profile single.yaml places.jsonl
+has '1 PASS'
+expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
+    --host-inputs 1 --launches 5 --bind none --seconds 0.01 --seed 3 --out host.jsonl
+expect_status 3 "$lockstep" validate --profile single.yaml host.jsonl
+has '1 UNMEASURED'
