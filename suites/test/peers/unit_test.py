@@ -214,6 +214,17 @@ class Limits(unittest.TestCase):
         self.assertRegex(text, "MISSED +1.125 <= 1.08 ")
         self.assertRegex(text, "MISSED +0.942 >= 0.97 ")
 
+    def test_what_products_leave(self) -> None:
+        """Said of limits beside PyTorch that are not met, and of no others: 0.03 of plain is one."""
+        for outside, said in ((0.9, "0.0040"), (0.2, "0.0320, above the limit")):
+            cell = self.cell(dp2=8.0, ddp2=10000.0, plain=200.0)
+            for launch in cell["arms"][0]["launches"]:
+                launch["outside_frac"] = outside
+            text = "\n".join(limits.judge([cell])[0])
+            self.assertRegex(text, f"MISSED .*plain\n.*\n +its matrix products by themselves: {said}$")
+            self.assertEqual(text.count("by themselves"), 1)
+        self.assertNotIn("by themselves", "\n".join(limits.judge([self.cell(dp2=8, ddp2=99, plain=9)])[0]))
+
     def test_open_is_no_pass_and_no_failure(self) -> None:
         self.assertEqual([compare.status_of(True, word) for word in ("met", "OPEN", "MISSED")], [0, 3, 1])
         self.assertEqual([compare.status_of(False, word) for word in ("met", "OPEN", "MISSED")], [1, 1, 1])

@@ -115,6 +115,13 @@ def ratio_figure(above: dict | None, under: dict | None, *against: dict | None) 
     return figure_of([math.prod([first, *(1 / other for other in others)]) for first, *others in zip(*quotients)])
 
 
+def products_figure(above: dict | None, under: dict | None) -> Figure:
+    """What is left of that ratio when nothing of `above` but its matrix products takes time."""
+    products = by_round(above, lambda launch: step_of(launch) * (1 - outside_of(launch)))
+    steps = by_round(under, step_of)
+    return figure_of([products[number] / steps[number] for number in sorted(products) if number in steps])
+
+
 def parallel_of(cell: dict) -> str:
     """What PyTorch's parallel programs are: DP on GPUs, and DDP where it is there, too."""
     kinds = [kind_of(arm["program"], arm["mode"]) for arm in cell["arms"] if not arm.get("absent")]

@@ -5,7 +5,7 @@ import math
 from typing import NamedTuple
 
 from .arms import FASTEST, PARALLEL, PLAIN, PRODUCTS
-from .figures import Figure, arm_of, outside_figure, ratio_figure
+from .figures import NOTHING, Figure, arm_of, outside_figure, products_figure, ratio_figure
 from .printed import ratio_text, spread_name, spread_text
 
 MET, OPEN, MISSED = "met", "OPEN", "MISSED"
@@ -56,6 +56,13 @@ def figure_of(limit: Limit, cell: dict) -> Figure:
     return ratio_figure(above, *(arm_of(cell, *key) for key in (limit.under, *limit.against)))
 
 
+def products_of(limit: Limit, cell: dict) -> Figure:
+    """Of a limit beside PyTorch's steps: what its own products leave of it."""
+    if limit.under is None or limit.under[0] != "pytorch" or limit.under[1] == PRODUCTS or limit.against:
+        return NOTHING
+    return products_figure(arm_of(cell, *limit.above), arm_of(cell, *limit.under))
+
+
 def verdict(limit: Limit, figure: Figure) -> str:
     """MET or MISSED where the whole interval is on one side of the limit, else OPEN: also where there
     are too few launches for an interval. A number that is missing or not finite is missed."""
@@ -68,8 +75,8 @@ def verdict(limit: Limit, figure: Figure) -> str:
     return MET if figure.low >= limit.least else MISSED if figure.high < limit.least else OPEN
 
 
-def lines_of(limit: Limit, figure: Figure) -> list[str]:
-    """The limit, and the interval that decides."""
+def lines_of(limit: Limit, figure: Figure, products: Figure = NOTHING) -> list[str]:
+    """The limit, and the interval that decides; where it is not met, what the CPU's products leave of it."""
     number = ratio_text(figure.value) if math.isfinite(figure.value) else "nothing"
     room = f"<= {limit.most:g}" if limit.most is not None else f">= {limit.least:g}"
     name = f"mlp 4 x 1024, {limit.batch}" if limit.workload == MLP else f"{limit.workload}, {limit.batch}"
@@ -78,6 +85,10 @@ def lines_of(limit: Limit, figure: Figure) -> list[str]:
         lines.append(f"{'':16}one launch, no interval")
     elif figure.n > 1:
         lines.append(f"{'':16}{spread_name([figure])}: {spread_text(figure, ratio_text)}")
+    if verdict(limit, figure) != MET and math.isfinite(products.value):
+        beyond = limit.most is not None and products.low > limit.most
+        lines.append(f"{'':16}its matrix products by themselves: {ratio_text(products.value)}"
+                     f"{', above the limit' if beyond else ''}")
     return lines
 
 
@@ -95,5 +106,5 @@ def judge(cells: list[dict], processes: bool = False) -> tuple[list[str], str]:
                 continue
             figure = figure_of(limit, cell)
             words.add(verdict(limit, figure))
-            lines += lines_of(limit, figure)
+            lines += lines_of(limit, figure, products_of(limit, cell))
     return lines, next((word for word in (MISSED, OPEN, MET) if word in words), MISSED)
