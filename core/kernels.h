@@ -50,9 +50,9 @@
     X(LOOKUP_GRAD,     lookup_grad,     REF,  STREAM, "embedding's gradient",       TAIL(dp_lookup, accumulate)) \
     X(LSTM,            lstm,            FAST, STREAM, "lstm step",                  TAIL(dp_lstm_args, last)) \
     X(LSTM_GRAD,       lstm_grad,       FAST, STREAM, "lstm step's gradient",       TAIL(dp_lstm_args, last)) \
-    X(BATCH_NORM,      batch_norm,      REF,  STREAM, "batch norm",                 TAIL(dp_batch_norm_args, training)) \
+    X(BATCH_NORM,      batch_norm,      FAST, STREAM, "batch norm",                 TAIL(dp_batch_norm_args, training)) \
     X(BATCH_NORM_EVAL, batch_norm_eval, REF,  STREAM, "batch norm in eval",         TAIL(dp_batch_norm_args, training)) \
-    X(BATCH_NORM_GRAD, batch_norm_grad, REF,  STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
+    X(BATCH_NORM_GRAD, batch_norm_grad, FAST, STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
     X(DROPOUT,         dropout,         REF,  STREAM, "dropout",                    TAIL(dp_dropout_args, scale)) \
     X(CAPSULE,         capsule,         REF,  STREAM, "capsules",                   TAIL(dp_capsule_args, rounds)) \
     X(CAPSULE_GRAD,    capsule_grad,    REF,  STREAM, "capsules' gradient",         TAIL(dp_capsule_args, rounds)) \
@@ -118,7 +118,8 @@ struct dp_activation_grad {
     size_t n;
 };
 
-/* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. */
+/* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. Sums are
+ * kept in double; but for XENT in lanes, as dp_add_rows says. */
 struct dp_loss_args {
     enum dp_loss_kind kind;
     double scale;
@@ -267,7 +268,8 @@ struct dp_lstm_args {
 };
 
 /* Normalisation per channel of x [rows, channels, inner], n = rows * inner values each. Sums are
- * kept in double, rows then inner ascending, and every result is rounded once from double.
+ * kept in double: of the values, rows then inner ascending, lane l = 0..7 adds l, l+8, ..., and the
+ * lanes are added as dp_add_rows says. Every result is rounded once from double.
  *   BATCH_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
  *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps). running = (1 - momentum)
  *                    running + momentum * (mean, var n/(n-1)); count += 1

@@ -2,6 +2,7 @@
  * element comes from the operations of its reference in the same order, so the bits are the same:
  * no load depends on a value, and what a loop does not change is settled before it. */
 #include "kernels_fast.h"
+#include "lanes.h"
 
 #include <string.h>
 
@@ -72,47 +73,44 @@ void dp_fast_relu_grad(const void *args)
     }
 }
 
-#define TERMS 16
-
-/* The order of a sum is fixed, so its additions are one chain; the terms need not wait for it. */
-static double add_products(double sum, const float *y, const float *t, size_t n)
+DP_WIDE static double sum_products(const float *y, const float *t, size_t n)
 {
-    double term[TERMS];
-    for (size_t i = 0; i < n; ++i)
-        term[i] = (double)y[i] * (double)t[i];
-    for (size_t i = 0; i < n; ++i)
-        sum += term[i];
-    return sum;
+    double s[DP_SUM_LANES] = {0.0};
+    size_t i = 0;
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
+        for (size_t l = 0; l < DP_SUM_LANES; ++l)
+            s[l] += (double)y[i + l] * (double)t[i + l];
+    for (size_t l = 0; i + l < n; ++l)
+        s[l] += (double)y[i + l] * (double)t[i + l];
+    return dp_sum_of_lanes(s);
 }
 
-static double add_squares(double sum, const float *y, const float *t, size_t n)
+DP_WIDE static double sum_squares(const float *y, const float *t, size_t n)
 {
-    double term[TERMS];
-    for (size_t i = 0; i < n; ++i) {
-        const double difference = (double)y[i] - (double)t[i];
-        term[i] = difference * difference;
+    double s[DP_SUM_LANES] = {0.0};
+    size_t i = 0;
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
+        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
+            const double difference = (double)y[i + l] - (double)t[i + l];
+            s[l] += difference * difference;
+        }
+    for (size_t l = 0; i + l < n; ++l) {
+        const double difference = (double)y[i + l] - (double)t[i + l];
+        s[l] += difference * difference;
     }
-    for (size_t i = 0; i < n; ++i)
-        sum += term[i];
-    return sum;
+    return dp_sum_of_lanes(s);
 }
 
 void dp_fast_loss(const void *args)
 {
     const struct dp_loss_args *g = args;
-    const float *y = g->y, *t = g->target;
     const size_t n = g->rows * g->cols;
-    size_t i = 0;
-    double sum = 0.0;
-    if (!t || g->kind == DP_LOSS_XENT) {
+    if (!g->target || g->kind == DP_LOSS_XENT) {
         dp_ref_loss(args);
         return;
     }
-    double (*const add)(double, const float *, const float *, size_t) =
-        g->kind == DP_LOSS_MSE ? add_squares : add_products;
-    for (; n - i >= TERMS; i += TERMS)
-        sum = add(sum, y + i, t + i, TERMS);
-    sum = add(sum, y + i, t + i, n - i);
+    const double sum =
+        g->kind == DP_LOSS_MSE ? sum_squares(g->y, g->target, n) : sum_products(g->y, g->target, n);
     *g->out = (float)(g->scale * sum);
 }
 

@@ -1,6 +1,7 @@
 /* kernels_ref.c: the portable kernels. Each is the definition of its operation: the plainest loop
  * that is right, in a fixed order. Other backends are compared with these. */
 #include "kernels_ref.h"
+#include "lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,22 +106,22 @@ void dp_ref_loss(const void *args)
     const struct dp_loss_args *g = args;
     const float *t = g->target;
     const size_t n = g->rows * g->cols;
-    double sum = 0.0;
+    double lanes[DP_SUM_LANES] = {0.0};
     switch (g->kind) {
     case DP_LOSS_SUM:
         for (size_t i = 0; i < n; ++i)
-            sum += t ? (double)g->y[i] * (double)t[i] : (double)g->y[i];
+            lanes[i % DP_SUM_LANES] += t ? (double)g->y[i] * (double)t[i] : (double)g->y[i];
         break;
     case DP_LOSS_MSE:
         for (size_t i = 0; i < n; ++i) {
             const double difference = (double)g->y[i] - (double)t[i];
-            sum += difference * difference;
+            lanes[i % DP_SUM_LANES] += difference * difference;
         }
         break;
     case DP_LOSS_XENT:
-        sum = xent_loss(g);
         break;
     }
+    const double sum = g->kind == DP_LOSS_XENT ? xent_loss(g) : dp_sum_of_lanes(lanes);
     *g->out = (float)(g->scale * sum);
 }
 

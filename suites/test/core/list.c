@@ -30,6 +30,7 @@ static const struct case_table *const tables[] = {
     &collectives_cases,
     &spreads_cases,
     &kernel_cases,
+    &kernel_norm_cases,
     &ddp_primitives_cases,
     &distributed_cases,
     &graphs_cases,

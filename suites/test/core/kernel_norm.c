@@ -1,0 +1,138 @@
+/* kernel_norm.c: batch normalisation against plain loops in the promised order: the same bits, for
+ * planes that fill the lanes of a sum and for others. GPUs add in an order of their own: see
+ * core/cuda/launch.h. */
+#include "list.h"
+
+#include <math.h>
+
+enum { ROWS = 5, CHANNELS = 3, MOST = 24 };
+static const double EPS = 1e-3, MOMENTUM = 0.1;
+
+struct norm {
+    size_t inner;
+    const float *x, *dy, *weight, *bias;
+};
+
+/* Large numbers that cancel, in other lanes, between small ones: other lanes give other bits. */
+static const float *cancelling(struct context *c, size_t n, uint64_t seed)
+{
+    const float *values = randoms(c, n, seed);
+    float *list = case_memory(c, n * sizeof *list);
+    for (size_t i = 0; i < n; ++i)
+        list[i] = i % 8 == 0 ? ldexpf(values[i], 40) : i % 8 == 3 ? -list[i - 3] : values[i];
+    return list;
+}
+
+static size_t place(const struct norm *n, size_t c, size_t k)
+{
+    return (k / n->inner * CHANNELS + c) * n->inner + k % n->inner;
+}
+
+static double sum_of(const double term[], size_t count)
+{
+    double lane[8] = {0.0};
+    for (size_t k = 0; k < count; ++k)
+        lane[k % 8] += term[k];
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+struct wanted {
+    float y[ROWS * CHANNELS * MOST], dx[ROWS * CHANNELS * MOST];
+    float dweight[CHANNELS], dbias[CHANNELS], mean[CHANNELS], var[CHANNELS];
+};
+
+/* The gradient reads mean and invstd as floats. */
+static void want_gradient(const struct norm *n, size_t c, double mean, double invstd,
+                          struct wanted *w)
+{
+    const size_t count = ROWS * n->inner;
+    double sums[ROWS * MOST], products[ROWS * MOST];
+    for (size_t k = 0; k < count; ++k) {
+        const size_t i = place(n, c, k);
+        sums[k] = (double)n->dy[i];
+        products[k] = (double)n->dy[i] * ((double)n->x[i] - mean) * invstd;
+    }
+    const double sum = sum_of(sums, count), product = sum_of(products, count);
+    w->dweight[c] = (float)product;
+    w->dbias[c] = (float)sum;
+    for (size_t k = 0; k < count; ++k) {
+        const size_t i = place(n, c, k);
+        const double xhat = ((double)n->x[i] - mean) * invstd;
+        w->dx[i] =
+            (float)((double)n->weight[c] * invstd *
+                    ((double)n->dy[i] - sum / (double)count - xhat * (product / (double)count)));
+    }
+}
+
+static void want_channel(const struct norm *n, size_t c, struct wanted *w)
+{
+    const size_t count = ROWS * n->inner;
+    double terms[ROWS * MOST];
+    for (size_t k = 0; k < count; ++k)
+        terms[k] = (double)n->x[place(n, c, k)];
+    const double mean = sum_of(terms, count) / (double)count;
+    for (size_t k = 0; k < count; ++k)
+        terms[k] = (terms[k] - mean) * (terms[k] - mean);
+    const double squares = sum_of(terms, count);
+    const double invstd = 1.0 / sqrt(squares / (double)count + EPS);
+    for (size_t k = 0; k < count; ++k) {
+        const size_t i = place(n, c, k);
+        w->y[i] = (float)(((double)n->x[i] - mean) * (invstd * (double)n->weight[c]) +
+                          (double)n->bias[c]);
+    }
+    w->mean[c] = (float)(MOMENTUM * mean);
+    w->var[c] = (float)((1.0 - MOMENTUM) + MOMENTUM * (squares / ((double)count - 1.0)));
+    want_gradient(n, c, (double)(float)mean, (double)(float)invstd, w);
+}
+
+static void one_norm(struct context *c, struct dp_group *group, size_t inner)
+{
+    const size_t dim[] = {ROWS, CHANNELS, inner}, count = ROWS * CHANNELS * inner;
+    const struct norm n = {inner, cancelling(c, count, inner), cancelling(c, count, inner + 50),
+                           randoms(c, CHANNELS, inner + 100), randoms(c, CHANNELS, inner + 150)};
+    struct wanted *w = case_memory(c, sizeof *w);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_run *run = open_run(c, group);
+    struct dp_module *module;
+    struct dp_error err = {0};
+    case_note(c, "planes of %zu", inner);
+    for (size_t channel = 0; channel < CHANNELS; ++channel)
+        want_channel(&n, channel, w);
+    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &err), &err,
+              "dp_batch_norm");
+    (void)own_module(c, module);
+    expect_ok(c, dp_module_to(module, slot, &err), &err, "to the device");
+    write_floats(c, &param_at(c, module, 0)->value, n.weight);
+    write_floats(c, &param_at(c, module, 1)->value, n.bias);
+    struct dp_tensor x = make_tensor(c, slot, DP_F32, 3, dim, NULL);
+    const struct dp_tensor dy = make_tensor(c, slot, DP_F32, 3, dim, NULL);
+    struct dp_tensor out[DP_MAX_IO], grad[1];
+    int n_out = 0;
+    write_floats(c, &x, n.x);
+    write_floats(c, &dy, n.dy);
+    x.needs_grad = true;
+    expect_ok(c, dp_forward(module, run, &x, 1, out, &n_out, &err), &err, "forward");
+    expect_ok(c, dp_backward(module, run, &dy, 1, grad, 1, &err), &err, "backward");
+    expect_bits(c, "output", &out[0], w->y);
+    expect_bits(c, "gradient of the input", &grad[0], w->dx);
+    expect_bits(c, "gradient of the weight", &param_at(c, module, 0)->grad, w->dweight);
+    expect_bits(c, "gradient of the bias", &param_at(c, module, 1)->grad, w->dbias);
+    expect_bits(c, "running mean", &param_at(c, module, 2)->value, w->mean);
+    expect_bits(c, "running variance", &param_at(c, module, 3)->value, w->var);
+}
+
+static void batch_norm(struct context *c)
+{
+    static const size_t inner[] = {1, 7, 8, 9, 16, MOST};
+    struct dp_group *group = open_group(c, 1);
+    if (c->settings.gpus > 0)
+        case_skip(c, "GPUs add in an order of their own");
+    for (size_t i = 0; i < sizeof inner / sizeof inner[0]; ++i)
+        one_norm(c, group, inner[i]);
+}
+
+static const struct test_case cases[] = {
+    {"kernel/batch-norm", "DET-01 BUF-01", batch_norm},
+};
+const struct case_table kernel_norm_cases = {cases, sizeof cases / sizeof cases[0]};
