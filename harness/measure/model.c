@@ -1,32 +1,26 @@
-/* measure/model.c: steps of a model: warm-up, measured steps, and the check of every one of them.
+/* measure/model.c: steps of a model: warm-up, and measured steps.
  *
  * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
- * steps alternate between two parameter sets and batches. The first step of each is verified value
- * by value, every later one must have the digest of that step, so a stale replica or a sum in
- * another order shows, and the timed steps are the verified ones. With a chain (measure/chain.h) a
- * measured sample is a chain of steps, and its time is divided by their number. Where the
- * communicator may add in another order in every step, and the workload rounds, each step is
- * verified by value.
+ * steps alternate between two parameter sets and batches. What every one of them leaves is checked
+ * (measure/left.h), so the timed steps are the verified ones. With a chain (measure/chain.h) a
+ * measured sample is a chain of steps, and its time is divided by their number.
  *
  * A GPU times phases by events in its queues, which take time themselves. So there a sample has a
  * step of its own in front of it for its phases, and is not traced. Nor does what its later steps
  * leave go to the host: it is compared by marks (measure/marks.h). */
 #include "measure/model.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "measure/chain.h"
-#include "measure/marks.h"
+#include "measure/left.h"
 #include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/steps.h"
 #include "measure/trace.h"
-#include "numbers/equal.h"
 
 struct measure {
     const struct cell_config *config;
@@ -37,27 +31,11 @@ struct measure {
     struct cell_limits limits; /* of samples */
     bool untraced;             /* samples have no phases */
     bool apart;                /* phases are those of a step of their own for each */
-    bool marked;               /* steps are compared by marks, where they lie */
-    struct marks marks;
+    struct left left;
     struct workload_set set[WORKLOAD_SETS];
-    struct verify *verify[WORKLOAD_SETS];
-    struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
-    struct left_marks {
-        struct marks_digest bits;
-        uint64_t rows; /* of each replica */
-    } left_marks[WORKLOAD_SETS];
-    bool verified[WORKLOAD_SETS];
-    bool by_value;                  /* each step */
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
     struct steps steps;
 };
-
-static int bad_step(struct measure *m, size_t step, const char *reason)
-{
-    m->cell->first_bad_step = (long)step;
-    m->cell->flags[step] |= RECORD_BAD_VALUES;
-    return cell_fail(m->cell, RECORD_FAILED, reason);
-}
 
 static const int phase_of[DP_PHASES] = {
     [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
@@ -77,116 +55,6 @@ static void note_phases(struct measure *m, size_t steps)
                 m->session.trace.replica[r].ns[phase] / steps;
     for (int r = 0; r < cell->n_ranks; ++r)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r] / steps;
-}
-
-/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
-static void note_bits(struct measure *m)
-{
-    const struct session *s = &m->session;
-    const struct workload *w = s->workload;
-    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
-
-    for (int p = 0; p < s->n_params; ++p) {
-        const struct dp_tensor *value = &s->param[p]->value;
-        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
-
-        bits = value->ndim > 1 && own < bits ? own : bits;
-    }
-    if (workload_is_exact(w) && (m->cell->exact_bits == 0 || bits < m->cell->exact_bits))
-        m->cell->exact_bits = bits;
-}
-
-static uint64_t digest_rows(const struct session *s)
-{
-    size_t rows[DP_MAX_SLOTS];
-    const size_t shards = probe_rows(&s->probe, rows);
-
-    return equal_digest(0, rows, shards * sizeof rows[0]);
-}
-
-/* All that later steps must leave, too. */
-static int learn_left(struct measure *m, int k, struct dp_error *err)
-{
-    const struct session *s = &m->session;
-    int status;
-
-    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
-    m->left_marks[k].rows = digest_rows(s);
-    if ((status = session_fingerprint(&m->session, m->left[k].step, err)))
-        return status;
-    return m->marked ? marks_of_step(&m->marks, &m->left_marks[k].bits, err) : 0;
-}
-
-/* The first step of a set: every value against the reference. */
-static int verify_values(struct measure *m, int k, size_t step)
-{
-    const struct session *s = &m->session;
-    size_t shard[DP_MAX_SLOTS], values = 0;
-    struct text_error why = {""};
-    const struct verify_step left = session_result(s, shard);
-    const int status = verify_check(m->verify[k], &left, &values, &why);
-    struct dp_error err = {0};
-    char reason[256];
-
-    m->cell->values_checked += values;
-    m->cell->n_shards = (int)left.n_shards;
-    memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
-    if (status < 0)
-        return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    if (status > 0 || learn_left(m, k, &err)) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k,
-                 status > 0 ? why.text : err.text);
-        return bad_step(m, step, reason);
-    }
-    m->verified[k] = true;
-    note_bits(m);
-    return 0;
-}
-
-static int verify_digest(struct measure *m, int k, size_t step)
-{
-    const uint64_t digest = session_digest(&m->session);
-    char reason[256];
-
-    if (digest == m->left[k].step)
-        return 0;
-    snprintf(reason, sizeof reason,
-             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
-             digest, m->left[k].step);
-    return bad_step(m, step, reason);
-}
-
-static int verify_marks(struct measure *m, int k, size_t step, struct dp_error *err)
-{
-    const struct left_marks *left = &m->left_marks[k];
-    const struct dp_slot *slot;
-    struct marks_digest bits;
-    char reason[256];
-    const int status = marks_of_step(&m->marks, &bits, err);
-
-    if (status)
-        return status;
-    if ((slot = marks_differ(&m->marks, &bits, &left->bits)))
-        snprintf(reason, sizeof reason,
-                 "step %zu, set %d: %s has a result that it had not in the verified step", step, k,
-                 dp_slot_name(slot));
-    else if (digest_rows(&m->session) != left->rows)
-        snprintf(reason, sizeof reason,
-                 "step %zu, set %d: the replicas had other rows than in the verified step", step,
-                 k);
-    else
-        return 0;
-    return bad_step(m, step, reason);
-}
-
-/* What the last step left. 0, or -1: the cell has the reason, or err. */
-static int check_left(struct measure *m, int k, size_t step, struct dp_error *err)
-{
-    if (m->verified[k] && m->marked)
-        return verify_marks(m, k, step, err);
-    if (session_read(&m->session, err))
-        return -1;
-    return m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
 }
 
 /* A step of set k, which is traced or not; the times of all processes. */
@@ -216,7 +84,7 @@ static int phased_step(struct measure *m, int k, struct dp_error *err)
     note_phases(m, 1);
     m->cell->phased_ns[step] = times.step_ns;
     m->cell->bytes_per_step = m->session.kind->bytes(&m->session);
-    return check_left(m, k, step, err);
+    return left_check(&m->left, k, step, err);
 }
 
 static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *err)
@@ -234,7 +102,7 @@ static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *er
     m->measured[k] += !warmup;
     ++m->cell->steps_checked;
     begin_ns = session_clock_ns();
-    status = check_left(m, k, step, err);
+    status = left_check(&m->left, k, step, err);
     m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
     return status;
 }
@@ -280,7 +148,7 @@ static int run_chain(struct measure *m)
         return 0;
     snprintf(reason, sizeof reason, "sample %zu, set %d: %.240s", sample, k, err.text);
     status = err.status == DP_EFAULT && m->steps.n > sample
-                 ? bad_step(m, sample, reason)
+                 ? left_bad(&m->left, sample, reason)
                  : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     m->cell->first_bad_step = (long)sample;
     return status;
@@ -294,7 +162,7 @@ static int learn_chains(void *self)
     char reason[sizeof m->cell->reason];
 
     for (int k = 0; k < WORKLOAD_SETS && m->chain.length > 0; ++k) {
-        if (chain_learn(&m->chain, k, &m->left[k], &err) == 0)
+        if (chain_learn(&m->chain, k, &m->left.step[k], &err) == 0)
             continue;
         snprintf(reason, sizeof reason, "set %d, %.240s", k, err.text);
         return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
@@ -323,11 +191,11 @@ static int step_behind(struct measure *m)
     struct session_times times;
     struct dp_error err = {0};
 
-    if (m->chain.length == 0 && !m->marked)
+    if (m->chain.length == 0 && !m->left.marked)
         return 0;
     if (session_prepare(&m->session, 0, &err) == 0 &&
         session_step(&m->session, 0, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
-        session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left[0].step)
+        session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left.step[0].step)
         dp_fail(&err, DP_EFAULT,
                 "the step behind the samples does not leave what the verified one left");
     return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
@@ -347,12 +215,13 @@ static int measure_beside(struct measure *m)
         return cell_fail(cell, RECORD_FAILED, err.text);
     cell->n_peaks = cell->n_ranks;
     /* Its rounds are compared by digest alone. */
-    if (m->by_value)
+    if (m->left.by_value)
         return 0;
     const int status =
         m->session.kind->apart
-            ? session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err)
-            : session_alone(&m->session, m->config, &m->set[0], m->left[0].gradients, cell, &err);
+            ? session_overlap(&m->session, m->config->limits.seconds, m->left.step, cell, &err)
+            : session_alone(&m->session, m->config, &m->set[0], m->left.step[0].gradients, cell,
+                            &err);
 
     return status ? cell_fail(cell, RECORD_FAILED, err.text) : 0;
 }
@@ -363,8 +232,8 @@ static int trace_beside(struct measure *m)
     struct dp_error err = {0};
     char reason[sizeof m->cell->reason];
 
-    if (!m->trace || m->by_value ||
-        trace_steps(&m->session, m->config, m->left, m->trace, &err) == 0 ||
+    if (!m->trace || m->left.by_value ||
+        trace_steps(&m->session, m->config, m->left.step, m->trace, &err) == 0 ||
         err.status == DP_ENOMEM)
         return 0;
     snprintf(reason, sizeof reason, "a traced step: %s", err.text);
@@ -392,14 +261,14 @@ static int open_reference(struct measure *m, int devices, int k, struct text_err
     *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
     for (;;) {
         int status = verify_open(&config->workload, set, config->rows, (size_t)devices,
-                                 config->math, &m->verify[k], why);
+                                 config->math, &m->left.verify[k], why);
 
         if (status == 0)
-            status = m->session.kind->verify(m->verify[k], set, why);
+            status = m->session.kind->verify(m->left.verify[k], set, why);
         if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
             return status;
-        verify_close(m->verify[k]);
-        m->verify[k] = NULL;
+        verify_close(m->left.verify[k]);
+        m->left.verify[k] = NULL;
         workload_narrow(set);
     }
 }
@@ -456,10 +325,10 @@ static void judge(struct measure *m)
     struct text_error why = {""};
 
     for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        if (m->verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
+        if (m->left.verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
             continue;
         snprintf(why.text, sizeof why.text, "data set %d was %s", k,
-                 m->verified[k] ? "not used in any measured step" : "not verified");
+                 m->left.verified[k] ? "not used in any measured step" : "not verified");
         cell_fail(cell, RECORD_FAILED, why.text);
         return;
     }
@@ -477,7 +346,7 @@ static int open_chain(struct measure *m, struct dp_error *err)
 {
     if (m->config->chain == 0)
         return 0;
-    if (m->by_value)
+    if (m->left.by_value)
         return dp_fail(err, DP_ENOTSUP,
                        "the communicator may add in another order in each step, and the workload "
                        "rounds: what a chain leaves is not known");
@@ -501,10 +370,10 @@ static int open_samples(struct measure *m, struct dp_group *group, struct dp_err
                        (kind.flags & DP_KIND_CORES) != 0;
 
     m->apart = m->config->chain == 0 && (m->config->phases_apart || !cores);
-    m->marked = m->apart && !m->by_value;
+    m->left.marked = m->apart && !m->left.by_value;
     if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
         return dp_fail(err, DP_ENOMEM, "no memory for the samples");
-    return m->marked ? marks_open(&m->marks, &m->session, err) : 0;
+    return m->left.marked ? marks_open(&m->left.marks, &m->session, err) : 0;
 }
 
 static bool is_by_value(const struct measure *m, const struct dp_group *group)
@@ -526,7 +395,7 @@ static int open_all(struct measure *m, struct dp_group *group)
 
     if (session_open(&m->session, group, m->config, &err))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    m->by_value = status == 0 && is_by_value(m, group);
+    m->left.by_value = status == 0 && is_by_value(m, group);
     if (status == 0)
         status = measure_probe(m->config, &m->session, cell);
     reference_ns = session_clock_ns();
@@ -584,7 +453,7 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps.n;
     chain_close(&m->chain);
-    marks_close(&m->marks);
+    marks_close(&m->left.marks);
     session_close(&m->session);
     if (status == 0)
         status = parts_beside(m, group);
@@ -602,7 +471,8 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
 {
     struct measure m = {.config = config, .cell = cell, .trace = trace};
 
+    m.left = (struct left){.session = &m.session, .cell = cell};
     measure_on(&m, group, gpus, start_ns);
     for (int k = 0; k < WORKLOAD_SETS; ++k)
-        verify_close(m.verify[k]);
+        verify_close(m.left.verify[k]);
 }

@@ -1,0 +1,126 @@
+/* measure/left.c: whether what the steps of a cell leave is right. */
+#include "measure/left.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/probe_step.h"
+#include "numbers/equal.h"
+
+int left_bad(const struct left *left, size_t step, const char *reason)
+{
+    left->cell->first_bad_step = (long)step;
+    left->cell->flags[step] |= RECORD_BAD_VALUES;
+    return cell_fail(left->cell, RECORD_FAILED, reason);
+}
+
+/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
+static void note_bits(struct left *left)
+{
+    const struct session *s = left->session;
+    const struct workload *w = s->workload;
+    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
+
+    for (int p = 0; p < s->n_params; ++p) {
+        const struct dp_tensor *value = &s->param[p]->value;
+        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
+
+        bits = value->ndim > 1 && own < bits ? own : bits;
+    }
+    if (workload_is_exact(w) && (left->cell->exact_bits == 0 || bits < left->cell->exact_bits))
+        left->cell->exact_bits = bits;
+}
+
+static uint64_t digest_rows(const struct session *s)
+{
+    size_t rows[DP_MAX_SLOTS];
+    const size_t shards = probe_rows(&s->probe, rows);
+
+    return equal_digest(0, rows, shards * sizeof rows[0]);
+}
+
+/* All that later steps must leave, too. */
+static int learn(struct left *left, int k, struct dp_error *err)
+{
+    const struct session *s = left->session;
+    int status;
+
+    left->step[k] = (struct session_verified){session_digest(s), session_gradients(s)};
+    left->mark[k].rows = digest_rows(s);
+    if ((status = session_fingerprint(left->session, left->step[k].step, err)))
+        return status;
+    return left->marked ? marks_of_step(&left->marks, &left->mark[k].bits, err) : 0;
+}
+
+/* The first step of a set: every value against the reference. */
+static int verify_values(struct left *left, int k, size_t step)
+{
+    const struct session *s = left->session;
+    size_t shard[DP_MAX_SLOTS], values = 0;
+    struct text_error why = {""};
+    const struct verify_step result = session_result(s, shard);
+    const int status = verify_check(left->verify[k], &result, &values, &why);
+    struct dp_error err = {0};
+    char reason[256];
+
+    left->cell->values_checked += values;
+    left->cell->n_shards = (int)result.n_shards;
+    memcpy(left->cell->shard, shard, result.n_shards * sizeof shard[0]);
+    if (status < 0)
+        return cell_fail(left->cell, RECORD_BROKEN, why.text);
+    if (status > 0 || learn(left, k, &err)) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k,
+                 status > 0 ? why.text : err.text);
+        return left_bad(left, step, reason);
+    }
+    left->verified[k] = true;
+    note_bits(left);
+    return 0;
+}
+
+static int verify_digest(struct left *left, int k, size_t step)
+{
+    const uint64_t digest = session_digest(left->session);
+    char reason[256];
+
+    if (digest == left->step[k].step)
+        return 0;
+    snprintf(reason, sizeof reason,
+             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
+             digest, left->step[k].step);
+    return left_bad(left, step, reason);
+}
+
+static int verify_marks(struct left *left, int k, size_t step, struct dp_error *err)
+{
+    const struct left_marks *seen = &left->mark[k];
+    const struct dp_slot *slot;
+    struct marks_digest bits;
+    char reason[256];
+    const int status = marks_of_step(&left->marks, &bits, err);
+
+    if (status)
+        return status;
+    if ((slot = marks_differ(&left->marks, &bits, &seen->bits)))
+        snprintf(reason, sizeof reason,
+                 "step %zu, set %d: %s has a result that it had not in the verified step", step, k,
+                 dp_slot_name(slot));
+    else if (digest_rows(left->session) != seen->rows)
+        snprintf(reason, sizeof reason,
+                 "step %zu, set %d: the replicas had other rows than in the verified step", step,
+                 k);
+    else
+        return 0;
+    return left_bad(left, step, reason);
+}
+
+int left_check(struct left *left, int k, size_t step, struct dp_error *err)
+{
+    if (left->verified[k] && left->marked)
+        return verify_marks(left, k, step, err);
+    if (session_read(left->session, err))
+        return -1;
+    return left->verified[k] && !left->by_value ? verify_digest(left, k, step)
+                                                : verify_values(left, k, step);
+}
