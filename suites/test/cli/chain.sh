@@ -2,18 +2,6 @@
 # and no wrong bit of any step of a timed chain goes through.
 . "$(dirname "$0")/common.sh"
 
-short='--bind none --seconds 0.001 --warmup 5:0'
-
-# sweep STATUS FILE OPTION...
-sweep()
-{
-    wanted=$1
-    file=$2
-    shift 2
-    rm -f "$file"
-    expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
-}
-
 # Each value is a cell: of a chain both sets are used, and a duty is known.
 sweep 0 both.jsonl --devices virt:2 --counts 1,2 --mode plain,dp,ddp --workload mlp:64,64,64 \
     --chain 0,8 --steps 32:32

@@ -107,3 +107,16 @@ cell_ids()
 {
     grep -o '"cell_id":"[0-9a-f]*"' "$1" | sort
 }
+
+# A cell of few steps.
+short='--bind none --seconds 0.001 --warmup 5:0'
+
+# sweep STATUS FILE OPTION...: such cells, of $batch rows
+sweep()
+{
+    wanted=$1
+    file=$2
+    shift 2
+    rm -f "$file"
+    expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
+}

@@ -2,18 +2,6 @@
 # which carries its rows to the devices, in every mode; and no copy that is not made is a pass.
 . "$(dirname "$0")/common.sh"
 
-short='--bind none --seconds 0.001 --warmup 5:0'
-
-# sweep STATUS FILE OPTION...
-sweep()
-{
-    wanted=$1
-    file=$2
-    shift 2
-    rm -f "$file"
-    expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
-}
-
 # Each value is a cell, and that of a batch on the devices is what it was.
 sweep 0 both.jsonl --devices virt:2 --counts 1,2 --mode plain,dp,ddp --workload mlp:64,32,16 \
     --host-inputs 0,1

@@ -3,18 +3,6 @@
 # what they leave is compared where it lies.
 . "$(dirname "$0")/common.sh"
 
-short='--bind none --seconds 0.001 --warmup 5:0'
-
-# sweep STATUS FILE OPTION...
-sweep()
-{
-    wanted=$1
-    file=$2
-    shift 2
-    rm -f "$file"
-    expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
-}
-
 # Each sample has its step, and the cost is known; of a chain there are no phases.
 sweep 0 apart.jsonl --devices virt:2 --counts 1,2 --mode plain,dp,ddp --workload mlp:64,64,64 \
     --steps 32:32 --phases apart
