@@ -25,6 +25,7 @@ static int check_models(const struct plan_options *options, struct text_error *w
         {"batch", "use --sizes", options->n_batches > 0},
         {"scaling", "sizes are of each device", options->weak},
         {"math", "use --type", options->math != DP_MATH_F32},
+        {"phases", "leave it out", options->phases_apart},
         {"parts", "leave it out", options->parts > 0},
     };
 

@@ -47,6 +47,8 @@ refuse 'launches 1000 of 180 cells are 180000; at most 100000' "$lockstep" sweep
     --launches 1000 --batch 1:60:+1 --workload mlp:2,2
 refuse 'socket' "$lockstep" sweep --bind socket
 refuse 'sideways' "$lockstep" sweep --graphs sideways
+refuse 'phases is of models, and --mode collective has none' "$lockstep" sweep --devices virt:2 \
+    --collective allreduce --phases apart
 refuse 'nan' "$lockstep" sweep --seconds nan
 refuse '5:2\|5 is more than 2' "$lockstep" sweep --steps 5:2
 refuse 'MIN:MAX' "$lockstep" sweep --steps 5
