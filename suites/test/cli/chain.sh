@@ -30,7 +30,8 @@ batch=64
 
 # Behind the probe, the warm-up and both chains step by step, which are 24 steps: whatever is flipped,
 # lost, repeated or stuck in a timed chain is found, and on which device. Of several devices a sum may
-# round a flipped bit away, and then no result is wrong; of one rank every flip is in a result.
+# round a flipped bit away, and bits that are stuck, and then no result is wrong: of this seed it does
+# not. Of one rank every flip is in a result.
 seen='sample [5-8], set [01]: \(in a chain of 8 steps virt:[01] had a result that it had not'
 seen="$seen step by step\\|behind a chain of 8 steps: digest\\)"
 
@@ -38,7 +39,7 @@ seen="$seen step by step\\|behind a chain of 8 steps: digest\\)"
 planted()
 {
     sweep 1 bad.jsonl --devices "virt:$3+fault:$2" --counts "$3" --mode "$1" --workload mlp:64,64,64 \
-        --chain 8 --steps 32:32
+        --chain 8 --steps 32:32 --seed 1
     expect_count 1 "\"status\":\"failed\",.*\"reason\":\"$seen" bad.jsonl
 }
 

@@ -35,14 +35,15 @@ batch=64
 
 # Behind the probe and the warm-up, which are 11 steps, whatever is flipped, lost, repeated or stuck is
 # found, in the step for phases and in the one that is timed. Of several devices a sum may round a
-# flipped bit away, and then no result is wrong; of one rank every flip is in a result.
+# flipped bit away, and bits that are stuck, and then no result is wrong: of this seed it does not. Of
+# one rank every flip is in a result.
 seen='step [5-9], set [01]: virt:[01] has a result that it had not in the verified step'
 
 # planted MODE FAULT DEVICES
 planted()
 {
     sweep 1 bad.jsonl --devices "virt:$3+fault:$2" --counts "$3" --mode "$1" --workload mlp:64,64,64 \
-        --phases apart --steps 16:16
+        --phases apart --steps 16:16 --seed 1
     expect_count 1 "\"status\":\"failed\",.*\"reason\":\"$seen" bad.jsonl
 }
 
