@@ -347,7 +347,11 @@ Test(check, requirements)
     test.choice = IMPL_ALIAS;
     cr_assert(outcome_of(GOOD, &test).verdict == CHECK_PASS);
     test.dialect = IMPL_UNUSED;
-    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_FAIL, "undeclared");
+    const struct check_outcome undeclared = outcome_of(GOOD, &test);
+
+    cr_assert(undeclared.verdict == CHECK_FAIL);
+    cr_assert(strstr(undeclared.reason, "dialect \"unused\" must be declared"), "%s",
+              undeclared.reason);
 }
 
 Test(check, a_claim_without_an_operation_is_refused)
