@@ -49,8 +49,8 @@ static void write_line(FILE *stream, const struct forecast *forecast,
         text_write_field(stream, texts[i]);
         fputc(',', stream);
     }
-    fprintf(stream, "%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process, line->ranks,
-            line->batch, line->shard);
+    fprintf(stream, "%zu,%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process, key->host_inputs,
+            line->ranks, line->batch, line->shard);
     number(stream, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN, 1e-9);
     value(stream, line, &line->step, 1e-9);
     value(stream, line, &line->efficiency, 1);
@@ -63,8 +63,9 @@ static void write_line(FILE *stream, const struct forecast *forecast,
 
 int forecast_csv(FILE *stream, const struct forecast *forecast)
 {
-    fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,ranks,batch,"
-          "shard,measured_seconds,forecast_seconds,forecast_lower,forecast_upper,efficiency,"
+    fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,host_inputs,"
+          "ranks,batch,shard,measured_seconds,forecast_seconds,forecast_lower,forecast_upper,"
+          "efficiency,"
           "efficiency_lower,efficiency_upper,left_out_seconds,left_out_error,residual,state,"
           "extrapolated,simulated_seconds,simulated_error,platform,reduction,rounds_simulated,"
           "rounds\r\n",

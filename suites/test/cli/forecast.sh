@@ -66,6 +66,14 @@ for format in text json csv md; do
 done
 grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(cat out)"
 
+# Cells whose inputs start on the host are a series of their own, and CSV says which.
+expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --mode ddp --counts 1,2 --batch 4 --host-inputs 0,1 \
+    --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out inputs.jsonl
+"$lockstep" forecast inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV: $(cat err)" # 3: noise
+seen=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+    $(column["ranks"] + 1) == 4 { print $1 "," $2, $(column["host_inputs"] + 1) }' out | sort | tr '\n' ';')
+[ "$seen" = '"mlp:128,128" 0;"mlp:128,128" 1;"mlp:64,64" 0;"mlp:64,64" 1;' ] || fail "inputs: $seen"
+
 # What no forecast is made of.
 refuse 'no record file: name at least one' "$lockstep" forecast --to 4
 refuse '--to N is missing' "$lockstep" forecast two.jsonl
