@@ -62,6 +62,7 @@ static json_t *size_json(const struct validate_judged *judged)
     set(o, "n_devices", count(key ? (uint64_t)key->n_devices : at->devices));
     set(o, "batch", count(key ? key->global_batch : at->batch));
     set(o, "chain", count(key ? key->chain : at->chain));
+    set(o, "host_inputs", count(key ? key->host_inputs : at->host_inputs));
     set(o, "backend", text(key ? key->backend : at->backend));
     set(o, "communicator", text(key ? key->communicator : at->communicator));
     set(o, "math", text(key ? key->dtype : at->math));

@@ -21,7 +21,6 @@ static bool fits(const char *wanted, const char *is)
     return !wanted || strcmp(wanted, is) == 0;
 }
 
-/* A profile cannot name where inputs start: its limits are of those that are on the devices. */
 static bool is_at(const struct profile_limit *limit, const struct report_point *point)
 {
     const struct profile_place *at = &limit->at;
@@ -31,7 +30,8 @@ static bool is_at(const struct profile_limit *limit, const struct report_point *
            fits(at->backend, key->backend) && fits(at->communicator, key->communicator) &&
            fits(at->math, key->dtype) && validate_limit_takes(limit, key->chain) &&
            (at->devices == 0 || at->devices == (uint64_t)key->n_devices) &&
-           (at->batch == 0 || at->batch == key->global_batch) && key->host_inputs == 0;
+           (at->batch == 0 || at->batch == key->global_batch) &&
+           at->host_inputs == key->host_inputs;
 }
 
 static int devices_of(const struct profile_limit *limit, const struct report_point *point)
@@ -246,10 +246,10 @@ static bool is_there(const struct report *report, const struct validate_cell *ce
 {
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct record_key *key = &report->point[i].row->cell->key;
-        const struct validate_cell there = {key->workload, key->mode, (uint64_t)key->n_devices,
-                                            key->global_batch, key->chain};
+        const struct validate_cell there = {key->workload,     key->mode,  (uint64_t)key->n_devices,
+                                            key->global_batch, key->chain, key->host_inputs};
 
-        if (key->host_inputs == 0 && validate_is_cell(cell, &there))
+        if (validate_is_cell(cell, &there))
             return true;
     }
     return false;

@@ -93,6 +93,8 @@ static void print_place(const struct profile_limit *limit, const struct record_k
     printf(", math: %s", key->dtype);
     if (key->chain > 0)
         printf(", chain: %zu", key->chain);
+    if (key->host_inputs > 0)
+        printf(", host_inputs: %zu", key->host_inputs);
     if (limit->row->bytes)
         printf(", bytes: %.0f B", limit->at_bytes);
     printf("}\n");
@@ -171,7 +173,8 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                                                .math = place.dtype,
                                                .devices = (uint64_t)place.n_devices,
                                                .batch = place.global_batch,
-                                               .chain = place.chain},
+                                               .chain = place.chain,
+                                               .host_inputs = place.host_inputs},
                                         .row = metric,
                                         .at_bytes = metric->bytes ? metric->bytes(point->row) : 0,
                                         .by = by,
@@ -260,7 +263,7 @@ static int learn_all(const struct learning *learning)
         struct record_key others = *key;
         char axes[PLAN_AXES_TEXT];
 
-        others.chain = 0; /* which limits have */
+        others.chain = others.host_inputs = 0; /* which limits have */
         plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
             printf("  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload, key->mode,

@@ -158,6 +158,11 @@ static void add_cells(struct line *line, const struct validate_need *need)
         add_number(line, need->cell[i].chain);
     if (strcmp(line->word[line->n - 1], "--chain=0") == 0)
         line->argument[--line->n] = NULL; /* the default: no command says it */
+    add_word(line, "--host-inputs=");
+    for (size_t i = 0; i < need->n; ++i)
+        add_number(line, need->cell[i].host_inputs);
+    if (strcmp(line->word[line->n - 1], "--host-inputs=0") == 0)
+        line->argument[--line->n] = NULL;
     for (size_t i = 0; i < need->n; ++i)
         if (!has_workload(need, i))
             add_word(line, "--workload=%s", need->cell[i].workload);
@@ -274,8 +279,12 @@ static int end_file(struct measuring *measuring)
 
 static bool is_needed(const struct validate_need *need, const struct cell_config *config)
 {
-    const struct validate_cell planned = {config->workload.name, cell_mode_names[config->mode],
-                                          (uint64_t)config->n_devices, config->rows, config->chain};
+    const struct validate_cell planned = {config->workload.name,
+                                          cell_mode_names[config->mode],
+                                          (uint64_t)config->n_devices,
+                                          config->rows,
+                                          config->chain,
+                                          config->host_inputs};
 
     for (size_t i = 0; i < need->n; ++i)
         if (validate_is_cell(&need->cell[i], &planned))

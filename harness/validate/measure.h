@@ -8,7 +8,7 @@
 /* A cell that limits are about. */
 struct validate_cell {
     const char *workload, *mode;
-    uint64_t devices, batch, chain;
+    uint64_t devices, batch, chain, host_inputs;
 };
 
 struct validate_need {

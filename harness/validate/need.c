@@ -24,13 +24,14 @@ bool validate_limit_has(const struct profile_limit *limit, const struct validate
 
     return validate_limit_takes(limit, cell->chain) && fits(at->workload, cell->workload) &&
            fits(at->mode, cell->mode) && (at->devices == 0 || at->devices == cell->devices) &&
-           (at->batch == 0 || at->batch == cell->batch);
+           (at->batch == 0 || at->batch == cell->batch) && at->host_inputs == cell->host_inputs;
 }
 
 bool validate_is_cell(const struct validate_cell *a, const struct validate_cell *b)
 {
     return strcmp(a->workload, b->workload) == 0 && strcmp(a->mode, b->mode) == 0 &&
-           a->devices == b->devices && a->batch == b->batch && a->chain == b->chain;
+           a->devices == b->devices && a->batch == b->batch && a->chain == b->chain &&
+           a->host_inputs == b->host_inputs;
 }
 
 static void add(struct validate_need *need, const struct validate_cell *cell)
@@ -78,8 +79,8 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
 {
     const struct profile_place *at = &limit->at;
     const bool alone = at->mode && strcmp(at->mode, "plain") == 0;
-    const struct validate_cell cell = {at->workload, at->mode, alone ? 1 : at->devices, at->batch,
-                                       at->chain};
+    const struct validate_cell cell = {at->workload, at->mode,  alone ? 1 : at->devices,
+                                       at->batch,    at->chain, at->host_inputs};
 
     if (agree("backend", &need->backend, at->backend, why) != 0 ||
         agree("communicator", &need->communicator, at->communicator, why) != 0 ||
@@ -96,7 +97,8 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
     if (!is_there(need, limit))
         add(need, &cell);
     if (limit->row->has_base)
-        add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch, cell.chain});
+        add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch, cell.chain,
+                                          cell.host_inputs});
     return 0;
 }
 

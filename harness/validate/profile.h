@@ -35,8 +35,9 @@ struct profile_place {
     char *mode;     /* plain, dp, ddp */
     char *backend, *communicator, *math;
     uint64_t devices, batch;
-    uint64_t chain; /* of metrics of steps 0 is that each was timed by itself, not any */
-    char *bytes;    /* "16 GiB": of what is copied or reduced */
+    uint64_t chain;       /* of metrics of steps 0 is that each was timed by itself, not any */
+    uint64_t host_inputs; /* 1: of steps that carry their batch from the host; 0: not any */
+    char *bytes;          /* "16 GiB": of what is copied or reduced */
 };
 
 struct profile_limit {

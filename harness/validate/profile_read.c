@@ -30,12 +30,17 @@ static const cyaml_schema_field_t match_fields[] = {
 static const cyaml_schema_field_t requires_fields[] = {
     COUNT(launches, profile_requires), MAYBE(conformance, profile_requires), CYAML_FIELD_END};
 
-static const cyaml_schema_field_t place_fields[] = {
-    MAYBE(workload, profile_place), MAYBE(mode, profile_place),
-    MAYBE(backend, profile_place),  MAYBE(communicator, profile_place),
-    MAYBE(math, profile_place),     COUNT(devices, profile_place),
-    COUNT(batch, profile_place),    COUNT(chain, profile_place),
-    MAYBE(bytes, profile_place),    CYAML_FIELD_END};
+static const cyaml_schema_field_t place_fields[] = {MAYBE(workload, profile_place),
+                                                    MAYBE(mode, profile_place),
+                                                    MAYBE(backend, profile_place),
+                                                    MAYBE(communicator, profile_place),
+                                                    MAYBE(math, profile_place),
+                                                    COUNT(devices, profile_place),
+                                                    COUNT(batch, profile_place),
+                                                    COUNT(chain, profile_place),
+                                                    COUNT(host_inputs, profile_place),
+                                                    MAYBE(bytes, profile_place),
+                                                    CYAML_FIELD_END};
 
 static const cyaml_schema_field_t limit_fields[] = {
     TEXT(metric, profile_limit),
@@ -270,11 +275,13 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
 }
 
 /* Bytes of a place are those of a transfer: no cell has any. */
-static int read_bytes(const char *path, struct profile_limit *limit, struct text_error *why)
+static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
 
     limit->at_bytes = NAN;
+    if (limit->at.host_inputs > 1)
+        return refuse(path, limit, why, "host_inputs", "only 0 and 1 are places of the inputs");
     if (!limit->at.bytes)
         return 0;
     if (limit->row->kind != QUANTITY_SPEED)
@@ -294,7 +301,7 @@ static bool same_place(const struct profile_place *a, const struct profile_place
     return same(a->workload, b->workload) && same(a->mode, b->mode) &&
            same(a->backend, b->backend) && same(a->communicator, b->communicator) &&
            same(a->math, b->math) && same(a->bytes, b->bytes) && a->devices == b->devices &&
-           a->batch == b->batch && a->chain == b->chain;
+           a->batch == b->batch && a->chain == b->chain && a->host_inputs == b->host_inputs;
 }
 
 /* Two numbers that both decide: nobody could say by which one a machine was accepted. */
@@ -353,7 +360,7 @@ static int read_meaning(const char *path, struct profile *profile, struct text_e
     for (unsigned i = 0; i < profile->n_limits; ++i)
         if (read_words(path, &profile->limit[i], why) != 0 ||
             read_bounds(path, &profile->limit[i], why) != 0 ||
-            read_bytes(path, &profile->limit[i], why) != 0 ||
+            read_place(path, &profile->limit[i], why) != 0 ||
             check_once(path, profile, i, why) != 0)
             return -1;
     return 0;

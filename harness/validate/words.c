@@ -8,6 +8,9 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
 {
     const struct profile_place *at = &judged->limit->at;
     const size_t steps = judged->point ? judged->point->row->cell->key.chain : (size_t)at->chain;
+    const bool carried =
+        judged->point ? judged->point->row->cell->key.host_inputs > 0 : at->host_inputs > 0;
+    const char *inputs = carried ? ", host-inputs 1" : "";
     char device[24] = "", devices[24] = "any", batch[24] = "any", chain[40] = "";
 
     if (judged->device >= 0)
@@ -17,17 +20,17 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
     if (judged->point) {
         const struct record_key *key = &judged->point->row->cell->key;
 
-        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s%s", key->workload, key->mode,
-                 key->devices, key->global_batch, chain, device);
+        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s%s%s", key->workload, key->mode,
+                 key->devices, key->global_batch, chain, inputs, device);
         return;
     }
     if (at->devices > 0)
         snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
     if (at->batch > 0)
         snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
-    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s",
+    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s%s",
              at->workload ? at->workload : "any workload", at->mode ? at->mode : "any mode",
-             devices, batch, chain);
+             devices, batch, chain, inputs);
 }
 
 void validate_number_words(const struct validate_judged *judged, char text[128])

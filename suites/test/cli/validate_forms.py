@@ -153,7 +153,7 @@ first, *_, last = verdict["limits"]
 assert first["limit"] == "at most 5.7 us" and first["max"] == 5700 and first["min"] is None
 assert first["expected"] == 5400 and first["device"] is None and first["launches"] == 8
 assert first["size"] == {"workload": "tutorial", "mode": "dp", "devices": "virt:2", "n_devices": 2,
-                         "batch": 30, "chain": None, "bytes": None, "backend": "cpu", "communicator": "threads",
+                         "batch": 30, "chain": None, "host_inputs": None, "bytes": None, "backend": "cpu", "communicator": "threads",
                          "math": "f32"}
 assert last["size"]["batch"] == 12345 and last["size"]["workload"] is None
 assert last["is"] is None and last["median"] is None and last["reason"]

@@ -237,13 +237,35 @@ limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profil
 expect_status 3 "$lockstep" validate --profile eight.yaml both.jsonl
 has '1 UNMEASURED'
 
-# No limit is about cells whose inputs start on the host: they are no evidence for it.
+# A limit is about cells whose inputs start on the devices, or about those from the host if it names
+# these: the others are no evidence for it. Both are measured where both are asked for.
+{
+    limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
+    limit step_time 'max: 100 s' "$one, host_inputs: 1" binding 'statistic: cost'
+} | profile places.yaml '' 'launches: 5'
+run 0 places.yaml --run --devices virt:1 --out places.jsonl
+expect_count 5 '"host_inputs":1,' places.jsonl
+expect_count 5 '"host_inputs":0,' places.jsonl
+has 'tutorial dp virt:1, 8 rows, host-inputs 1:'
 limit step_time 'max: 100 s' "$one" binding 'statistic: cost' | profile single.yaml '' 'launches: 5'
-expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
-    --host-inputs 0,1 --launches 5 --bind none --seconds 0.01 --seed 3 --out places.jsonl
 expect_status 0 "$lockstep" validate --profile single.yaml places.jsonl
 has '1 PASS'
 expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
     --host-inputs 1 --launches 5 --bind none --seconds 0.01 --seed 3 --out host.jsonl
 expect_status 3 "$lockstep" validate --profile single.yaml host.jsonl
 has '1 UNMEASURED'
+expect_status 3 "$lockstep" validate --profile places.yaml host.jsonl
+has '1 PASS.* 1 UNMEASURED'
+
+# What is learned of such cells says so.
+id=$(sed -n '1s/.*"run_id":"\([0-9a-f]*\)".*/\1/p' places.jsonl)
+for sitting in 1 2 3 4 5 6; do
+    sed "s/,\"chain\":\"[^\"]*\"//; s/,\"seal\":\"[^\"]*\"//; s/$id/feedface0000010$sitting/
+        1s/\"created_utc\":\"..../\"created_utc\":\"201$sitting/; 1s/\"git_dirty\":true/\"git_dirty\":false/" \
+        places.jsonl >sitting$sitting.jsonl
+done
+expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
+mv out learned.yaml
+expect_count 2 ' at: ' learned.yaml
+expect_count 1 ' at: .*, host_inputs: 1}' learned.yaml
+[ "$(grep 'max: \|expected: ' learned.yaml | sort -u | wc -l)" -gt 2 ] || fail "two limits of the same steps: $(cat learned.yaml)"
