@@ -160,7 +160,7 @@ grep -q '^lockstep report: --beside: 1 test of nvbandwidth was not run there[.] 
 
 # A GPU of the same number elsewhere on the bus is another one.
 sed 's/"bus":""/"bus":"0000:19:00.0"/2; s/"bus":""/"bus":"0000:19:00.0"/' copies.jsonl >places.jsonl
-unseen="env PATH=$PWD"
+unseen="env PATH=." # the folder of the test
 expect_status 1 $unseen "$lockstep" report places.jsonl --beside written.json --out page
 grep -q 'virt:1 is the GPU at 0000:19:00[.]0 here, and that at 0000:3b:00 in nvbandwidth.s file' err || fail "$(cat err)"
 ! grep -q 'virt:0 is the GPU' err || fail "it is that GPU: $(cat err)"
@@ -185,7 +185,7 @@ has "| 0 (virt:0) | ratio | - | 0.50 | 0.40 |"
 # A copy that arrived wrong ends all of it, while its test runs.
 written stopped.json '"sum" : 72.0 }$' '"sum" : 72.0 }, { "name" : "host_to_device_memcpy_sm", "status" : "Running" }'
 sed -i 's|"git_version"|"error" : "ASSERT in expression \\n<b>isEqual</b>", "git_version"|' stopped.json
-unseen="env PATH=$PWD"
+unseen="env PATH=." # the folder of the test
 table 1 --beside stopped.json
 grep -q '^nvbandwidth ended with an error: ASSERT in expression .*isEqual' rows || fail "$(tail -n 3 rows)"
 grep -q 'host.to.device.memcpy.sm of nvbandwidth did not come to its end' err || fail "$(cat err)"
