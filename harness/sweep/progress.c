@@ -130,14 +130,15 @@ static void axes_text(const struct progress *p, const struct record_key *key, ch
 }
 
 /* "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or weak " 2 dev x   15
- * rows". */
-static void setting_text(const struct progress *p, const struct record_key *key, char *text,
-                         size_t bytes)
+ * rows". The axes are so many bytes shorter than they would be. */
+static void setting_text(const struct progress *p, const struct record_key *key, size_t excess,
+                         char *text, size_t bytes)
 {
     const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
-    char mode[80], axes[48];
+    char mode[80], whole[48], axes[48];
 
-    axes_text(p, key, axes, sizeof axes);
+    axes_text(p, key, whole, sizeof whole);
+    cut_name(whole, strlen(whole) > excess ? strlen(whole) - excess : 0, axes, sizeof axes);
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain%s ", axes);
     else
@@ -152,22 +153,30 @@ static void setting_text(const struct progress *p, const struct record_key *key,
 }
 
 /* "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without newline.
- * Its last column stays free: some terminals go on to the next line after it. */
+ * Where that is too long the workload is cut, then the axes, and rest last of all. Its last column
+ * stays free: some terminals go on to the next line after it. */
 static void print_line(const struct progress *p, size_t number, const struct record_key *key,
                        const char *rest)
 {
-    const size_t room = columns() - 1;
+    const size_t room = columns() - 1, name_width = (size_t)p->name_width;
+    const size_t name_min = name_width < NAME_MIN ? name_width : NAME_MIN;
     char head[128], name[128], setting[128], tail[288], line[600], shown[600];
 
-    setting_text(p, key, setting, sizeof setting);
+    setting_text(p, key, 0, setting, sizeof setting);
     snprintf(tail, sizeof tail, "%s %s", setting, rest);
     head_text(p, number, key, "launch ", head, sizeof head);
-    if (strlen(head) + strlen(tail) + 2 + NAME_MIN > room)
+    if (strlen(head) + strlen(tail) + 2 + name_min > room)
         head_text(p, number, key, "", head, sizeof head);
 
+    const size_t least = strlen(head) + strlen(tail) + 2 + name_min;
+
+    if (least > room) {
+        setting_text(p, key, least - room, setting, sizeof setting);
+        snprintf(tail, sizeof tail, "%s %s", setting, rest);
+    }
+
     const size_t others = strlen(head) + strlen(tail) + 2;
-    const size_t left = room > others + NAME_MIN ? room - others : NAME_MIN;
-    const size_t name_width = (size_t)p->name_width;
+    const size_t left = room > others + name_min ? room - others : name_min;
 
     cut_name(key->workload, left < name_width ? left : name_width, name, sizeof name);
     if (snprintf(line, sizeof line, "%s %-*s %s", head,

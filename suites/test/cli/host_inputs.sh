@@ -60,6 +60,10 @@ done
 batch=18
 sweep 0 late.jsonl --devices virt:4+lag --counts 1,4 --mode ddp --workload cnn --workload tutorial \
     --host-inputs 1 --chain 0,3 --steps 1:6 --communicator threads,staged
+# A line of progress has no room for all axes: they are cut, and the rate is whole.
+expect_count 16 '^.\{8,79\} batch   18 verified .* rows/s$' err
+expect_count 8 ' ddp [a-z]* cha[a-z]*[.][.][.] batch   18 verified' err
+expect_count 8 ' ddp [a-z]* hos[a-z]*[.][.][.] batch   18 verified' err
 batch=
 
 # Those of one kind are never held against those of the other.
