@@ -3,6 +3,7 @@
  * With too few sittings for a gate no cell passes and none fails. */
 #include "compare/baseline.h"
 #include "compare/export.h"
+#include "report/page.h"
 
 static const char *const not_a_gate[PAIRS_VERDICTS] = {
     "EQUIVALENT, not a gate", "IMPROVED, not a gate", "REGRESSED, not a gate",

@@ -2,6 +2,7 @@
 #include "compare/baseline.h"
 
 #include "files/text_out.h"
+#include "report/page.h"
 #include "text/units.h"
 
 #include <math.h>

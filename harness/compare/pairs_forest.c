@@ -3,6 +3,7 @@
 #include "command/command.h"
 #include "compare/pairs.h"
 #include "plot/plot.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "files/text_out.h"
 #include "numbers/stats.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

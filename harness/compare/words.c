@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "record/plan.h"
+#include "report/page.h"
 
 const char compare_class_words[] =
     "Evidence class III, two files: two sittings, which differ for reasons of the machine, too. "

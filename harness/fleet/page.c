@@ -5,7 +5,7 @@
 #include "fleet/page.h"
 
 #include "files/text_out.h"
-#include "report/report.h"
+#include "report/page.h"
 
 enum tone { GOOD, AMBER, BAD };
 

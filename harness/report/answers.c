@@ -4,8 +4,8 @@
  * Best is the largest speed-up, of cells with cores or GPUs of their own whose interval tells
  * anything, if there are such. */
 #include "report/html_table.h"
+#include "report/page.h"
 #include "report/peer_record.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* report/beside.c: see report/beside.h. */
 #include "report/beside.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* report/caption.c: what stands under a figure: what is drawn, the statistic, its level and n.
  *
  * A reader who sees only the figure and these words knows what a point and a bar are. */
+#include "report/page.h"
 #include "report/peer_report.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "command/device_list.h"
 #include "report/beside.h"
 #include "report/nvbandwidth.h"
+#include "report/page.h"
 #include "report/peer_record.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdarg.h>

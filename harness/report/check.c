@@ -1,5 +1,5 @@
 /* report/check.c: the conformance page, from a result of `lockstep check --format json`. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <string.h>
 

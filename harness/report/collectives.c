@@ -1,7 +1,7 @@
 /* report/collectives.c: the table of collectives. Sizes, times and bandwidths are those of
  * nccl-tests, but that a time is the median over launches of the median of a launch's iterations.
  */
-#include "report/report.h"
+#include "report/page.h"
 
 #include "verify/collective.h"
 

@@ -6,6 +6,7 @@
 #ifndef HARNESS_REPORT_COPIES_H
 #define HARNESS_REPORT_COPIES_H
 
+#include "files/text_out.h"
 #include "report/report.h"
 
 /* An end of a copy; device d is COPIES_DEVICE + d. */

@@ -1,6 +1,7 @@
 /* report/copies_beside.c: what nvbandwidth says of the copies that were measured here. */
 #include "report/copies.h"
 #include "report/nvbandwidth.h"
+#include "report/page.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * devices take nine lines and not eighty. */
 #include "report/copies.h"
 #include "report/html_table.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

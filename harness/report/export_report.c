@@ -4,6 +4,7 @@
  * cell is without, and an error where the format knows errors: nothing that draws these numbers can
  * take it for a good one. */
 #include "report/export_report.h"
+#include "report/page.h"
 
 #include <math.h>
 

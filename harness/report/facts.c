@@ -1,6 +1,6 @@
 /* report/facts.c: the numbers of a setting, a line each: base, speed-ups, losses, best throughput.
  */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define HARNESS_REPORT_FIGURE_H
 
 #include "plot/plot.h"
-#include "report/report.h"
+#include "report/page.h"
 
 /* The report's words go into the frames of panels. */
 _Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");

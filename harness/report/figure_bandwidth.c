@@ -1,6 +1,7 @@
 /* report/figure_bandwidth.c: bus bandwidth of collectives by size: a panel per collective with its
  * type, communicator and place, a line per number of devices. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
  * With rows per device on the axis, equal step times lie on one diagonal for all numbers of
  * devices, and what is between two lines is what several devices cost. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 

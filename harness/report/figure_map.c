@@ -1,6 +1,7 @@
 /* report/figure_map.c: where it scales, at one look: a panel per group and mode, in it a cell per
  * number of devices and batch, with the part of the bound that its efficiency reaches. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
  * reduction as a part of the step, how much of it the step does not hide, and the bytes that it
  * moves and holds. A panel per workload, a row per cell. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 

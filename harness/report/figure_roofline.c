@@ -4,6 +4,7 @@
  *
  * No ceiling is drawn that the records do not have. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 

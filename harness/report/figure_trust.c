@@ -5,6 +5,7 @@
  * Of a cell with fewer than 3 launches the median tells nothing of them: those are in the last
  * panel only. What there is no room for is counted in the words above a panel. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

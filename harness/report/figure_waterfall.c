@@ -11,6 +11,7 @@
  * in it the modes.
  */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

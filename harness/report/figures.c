@@ -1,5 +1,6 @@
 /* report/figures.c: all figures of a report, one after the other, and what their writers share. */
 #include "report/figure.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* report/gpus.c: what the GPUs of launches said about themselves, and the picture of the node. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <string.h>
 

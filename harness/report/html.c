@@ -1,6 +1,6 @@
 /* report/html.c: the page. It is also well-formed XML, which is how the tests know that nothing
  * went through unescaped; it loads nothing and runs nothing. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <errno.h>
 #include <string.h>

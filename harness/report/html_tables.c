@@ -3,6 +3,7 @@
 #include "report/copies.h"
 #include "report/fits.h"
 #include "report/html_table.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

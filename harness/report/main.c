@@ -10,8 +10,8 @@
 #include "report/copies.h"
 #include "report/export_report.h"
 #include "report/nvbandwidth.h"
+#include "report/page.h"
 #include "report/peer_report.h"
-#include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>

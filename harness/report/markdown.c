@@ -3,6 +3,7 @@
 #include "report/beside.h"
 #include "report/copies.h"
 #include "report/fits.h"
+#include "report/page.h"
 #include "report/peer_report.h"
 
 #include <stdlib.h>

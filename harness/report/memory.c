@@ -4,7 +4,7 @@
  * Tensors of all devices together, from the two largest batches; the line through them, drawn on.
  * What fills a GPU is not known: records have the memory of the machine only. */
 #include "report/html_table.h"
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * A metric is a number of a launch, summed up over the launches of a point, or a ratio of a point
  * and its base. What no launch knows is NaN, and its words are "-". */
-#include "report/report.h"
+#include "report/page.h"
 
 #include "numbers/stats.h"
 

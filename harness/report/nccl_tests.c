@@ -1,6 +1,6 @@
 /* report/nccl_tests.c: collectives as the table that nccl-tests prints, for what reads that: a
  * table for each collective, type, number of devices and communicator. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include "record/roles.h"
 #include "verify/collective.h"

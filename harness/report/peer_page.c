@@ -1,4 +1,5 @@
 /* report/peer_page.c: a report of a comparison with PyTorch and nothing else. */
+#include "report/page.h"
 #include "report/peer_report.h"
 
 static int write_page(const char *directory, const struct report *report,

@@ -2,6 +2,7 @@
 #ifndef HARNESS_PEER_REPORT_H
 #define HARNESS_PEER_REPORT_H
 
+#include "report/page.h"
 #include "report/peer_record.h"
 
 /* ---- words: report/peer_words.c

@@ -1,4 +1,5 @@
 /* report/peer_words.c: what the page and summary.md say about a comparison with PyTorch. */
+#include "report/page.h"
 #include "report/peer_report.h"
 
 #include <math.h>

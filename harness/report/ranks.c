@@ -1,6 +1,6 @@
 /* report/ranks.c: the words about DistributedDataParallel: its buckets, its times next to those of
  * DataParallel, and how much communication overlaps backward. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

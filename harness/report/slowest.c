@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "numbers/stats.h"
-#include "report/report.h"
+#include "report/page.h"
 
 /* Of one launch. */
 struct race {

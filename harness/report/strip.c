@@ -1,7 +1,7 @@
 /* report/strip.c: what stands on top of the page: machine, commit and date, and three badges: what
  * was verified, how far launches lie apart, and in which state the machine was. */
 #include "numbers/stats.h"
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

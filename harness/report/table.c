@@ -1,7 +1,7 @@
 /* report/table.c: the words of a report's table cells.
  *
  * The page and the summary say the same because both take their words from here. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* report/verdict.c: the sentences on top of a report: what was verified, how it scales, and what
  * limits it. Nothing is claimed that the records do not carry. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* report/words.c: numbers in words, alone or at the end of a text. */
-#include "report/report.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* validate/markdown.c: the verdict for the page of a CI job: the worst first, in short. */
 #include "validate/validate.h"
 
+#include "files/text_out.h"
+
 enum { SHOWN = 50 };
 
 static void row(struct text_out *out, const struct validate_judged *judged)

@@ -1,5 +1,6 @@
 /* claims.c: what is said of points: ratios, what is lost, what is hidden, which is the best. */
 #include "points_bench.h"
+#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "points_bench.h"
 
 #include "numbers/permute.h"
+#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

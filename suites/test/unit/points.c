@@ -1,5 +1,6 @@
 /* points.c: launches summed up on hand-made rows: intervals, ranges, pairs, base cases. */
 #include "points_bench.h"
+#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
