@@ -18,7 +18,6 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libhwloc-dev, libopenblas-dev, pkg-config")
 if(DP_HAVE_CUDA)
@@ -35,5 +34,6 @@ file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
 file(WRITE ${debian}/shlibs
     "liblockstep ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} lockstep (>= ${PROJECT_VERSION})\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/triggers ${debian}/shlibs)
+# It sets what the package depends on.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/PackageDebian.cmake)
 include(CPack)

@@ -137,9 +137,14 @@ test_refused() {
 }
 
 test_bundle() {
-    local arguments status
+    local arguments need status
     "$scripts/bundle" --help >out || fail "--help"
     grep -q '^usage: scripts/bundle' out || fail "--help"
+    # What it packs: with these a node has all kernels of its CPU.
+    "$scripts/bootstrap" --list >out 2>err || fail "bootstrap --list"
+    for need in libopenblas-dev libdnnl-dev; do
+        grep -q "^$need " out || fail "no $need"
+    done
     mkdir there
     while read -r arguments; do
         status=0
