@@ -101,13 +101,8 @@ int dp_run_scratch(struct dp_run *run, size_t bytes, void **memory, struct dp_er
 int dp_run_tensor(struct dp_run *run, struct dp_slot *slot, enum dp_dtype dtype, int ndim,
                   const size_t dim[], struct dp_tensor *tensor, struct dp_error *err)
 {
-    struct dp_tensor t;
-    int status = dp_tensor_shape(slot, dtype, ndim, dim, &t, err);
-    if (status == 0)
-        status = dp_run_memory(run, slot, dp_tensor_bytes(&t), &t.data, err);
-    if (status == 0)
-        *tensor = t;
-    return status;
+    const int status = dp_tensor_shape(slot, dtype, ndim, dim, tensor, err);
+    return status ? status : dp_run_memory(run, slot, dp_tensor_bytes(tensor), &tensor->data, err);
 }
 
 int dp_run_save(struct dp_run *run, const struct dp_module *module, const void *record,
@@ -256,10 +251,12 @@ static int forward_outermost(struct dp_module *module, struct dp_run *run,
                              int *n_out, struct dp_error *err)
 {
     const size_t mark = run->tape_used;
-    struct frame frame = {.n_in = n_in};
+    struct frame frame; /* not cleared: nobody reads more than n_out of out */
     struct dp_slot *const *slots;
     const int n_slots = held_slots(run, &slots);
     dp_slots_hold(slots, n_slots);
+    frame.n_in = n_in;
+    frame.n_out = 0;
     int status = call_forward(module, run, in, n_in, out, &frame.n_out, err);
     const int issued = dp_slots_issue(slots, n_slots, err);
     status = status ? status : issued;
@@ -335,7 +332,7 @@ static int backward_outermost(struct dp_module *module, struct dp_run *run,
                               struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     struct frame frame;
-    struct dp_tensor ones[DP_MAX_IO] = {{0}}, unwanted[DP_MAX_IO] = {{0}};
+    struct dp_tensor ones[DP_MAX_IO], unwanted[DP_MAX_IO];
     const size_t mark = run->tape_used;
     int status = dp_run_restore(run, module, &frame, sizeof frame, err);
     if (status)
@@ -343,6 +340,8 @@ static int backward_outermost(struct dp_module *module, struct dp_run *run,
     status = check_backward(module, &frame, grad_out, n_grad_out, grad_in, n_in, err);
     if (status == 0 && n_grad_out == 0 && frame.n_out > 0) {
         status = make_ones(run, &frame.out[0], &ones[0], err);
+        for (int i = 1; i < frame.n_out; ++i)
+            ones[i] = (struct dp_tensor){0};
         grad_out = ones;
     }
     if (status) {

@@ -32,14 +32,20 @@ int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
         return dp_fail(err, DP_EINVAL, "a tensor of %d dimensions: 0 to %d", ndim, DP_MAX_DIMS);
     if (dtype < DP_F32 || dtype > DP_BF16)
         return dp_fail(err, DP_EINVAL, "unknown element type %d", (int)dtype);
-    struct dp_tensor t = {.slot = slot, .dtype = dtype, .ndim = ndim};
     size_t bytes = dp_dtype_bytes(dtype);
     for (int d = 0; d < ndim; ++d) {
-        t.dim[d] = dim[d];
         if (!dp_multiply(bytes, dim[d], &bytes))
             return dp_fail(err, DP_EINVAL, "a tensor of more bytes than memory has addresses");
     }
-    *tensor = t;
+    /* Field by field: a copy of a whole tensor waits until its parts have left the CPU's buffer of
+     * stores. dim may be the tensor's own. */
+    tensor->data = NULL;
+    tensor->slot = slot;
+    tensor->dtype = dtype;
+    tensor->ndim = ndim;
+    tensor->needs_grad = false;
+    for (int d = 0; d < DP_MAX_DIMS; ++d)
+        tensor->dim[d] = d < ndim ? dim[d] : 0;
     return 0;
 }
 

@@ -92,6 +92,7 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         status = take_operand(run, dp_run_value(run, l->weight), &weight, err);
     if (status)
         return status;
+    y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
     const struct dp_gemm gemm = {
         .transpose_b = true, .m = x->dim[0], .n = l->d_out, .k = l->d_in, .c = y.data};
     status = multiply(run, x->slot, &gemm, &saved.input, &weight, err);
@@ -105,7 +106,6 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         status = dp_run_save(run, module, &saved, sizeof saved, err);
     if (status)
         return status;
-    y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
     out[0] = y;
     *n_out = 1;
     return 0;

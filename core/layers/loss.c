@@ -76,6 +76,7 @@ static int loss_forward(struct dp_module *module, struct dp_run *run, const stru
         status = dp_run_tensor(run, in[0].slot, DP_F32, 0, NULL, &value, err);
     if (status)
         return status;
+    value.needs_grad = run->grad && in[0].needs_grad;
     struct dp_loss_args args = arguments(l, &saved);
     args.out = value.data;
     status = dp_launch(&value.slot->compute, DP_KERNEL_LOSS, &args, sizeof args, err);
@@ -83,7 +84,6 @@ static int loss_forward(struct dp_module *module, struct dp_run *run, const stru
         status = dp_run_save(run, module, &saved, sizeof saved, err);
     if (status)
         return status;
-    value.needs_grad = run->grad && in[0].needs_grad;
     out[0] = value;
     *n_out = 1;
     return 0;
