@@ -6,6 +6,15 @@
 #include <limits.h>
 #include <string.h>
 
+/* Of so many multiplications a product takes CBLAS as long as dp_fast_small_gemm, on a Zen 5: a
+ * little more than those of 30 rows and 10 weights. */
+enum { SMALL = 320 };
+
+static bool is_small(const struct dp_gemm *g)
+{
+    return g->m <= SMALL && g->n <= SMALL && g->k <= SMALL && g->m * g->n * g->k <= SMALL;
+}
+
 void dp_blas_gemm(const void *args)
 {
     const struct dp_gemm *g = args;
@@ -14,6 +23,10 @@ void dp_blas_gemm(const void *args)
     if (g->k == 0) {
         if (!g->accumulate)
             memset(g->c, 0, g->m * g->n * sizeof *g->c);
+        return;
+    }
+    if (is_small(g)) {
+        dp_fast_small_gemm(g);
         return;
     }
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX) {

@@ -22,4 +22,7 @@
 DP_KERNEL_LIST(DP_CPU_NAME)
 #undef DP_CPU_NAME
 
+/* As dp_ref_gemm, with its bits. */
+void dp_fast_small_gemm(const struct dp_gemm *g);
+
 #endif
