@@ -119,10 +119,11 @@ case $modes in *plain*) counts=1,$counts ;; esac
     printf '{"schema":"lockstep/cell/1.1","cell":{"n_devices":%s,"x":0},"status":"ok",' "$n"
     printf '"median_ns":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$outside"
 done >"$2"
+echo "  outside   $LAUNCH of a launch: process 1 ms" >&2
 FAKE
 chmod +x fake
-export REPLICATE=0.71 REDUCE=0.69 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101
-expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling overlap
+export REPLICATE=0.71 REDUCE=0.69 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101 LAUNCH='0.31 s'
+expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling overlap launch
 expect_count 1 'replicate.* 71 % (71 .. 71) at least 70 %: met$' out
 expect_count 1 'reduce.* 69 % .*: missed$' out
 expect_count 1 'hidden.* 79 % .*at least 80 %: missed$' out
@@ -130,10 +131,11 @@ expect_count 1 'medians of 6 launches (95 % interval)' out
 expect_count 1 '1 device .* 5 % .*at most 5 %: met$' out
 expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
 expect_count 1 'two devices.* 1.8x .*: met$' out
+expect_count 1 'a launch .* 310 ms .*at most 300 ms: missed$' out
 expect_count 0 '.\{81\}' out
-export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1
-expect_status 0 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling copies overlap
-expect_count 8 ': met$' out
+export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1 LAUNCH='68 ms'
+expect_status 0 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling copies overlap launch
+expect_count 9 ': met$' out
 # A range meets nothing; what is missed comes before what is open.
 expect_status 3 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
 expect_count 8 ': open$' out
