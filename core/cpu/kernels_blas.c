@@ -1,5 +1,6 @@
-/* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS; the others are those
- * of kernels_fast*.c, and the portable ones where nothing was gained. */
+/* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS, but for the
+ * smallest; the others are those of kernels_fast*.c, and the portable ones where nothing was
+ * gained. */
 #include "kernels_fast.h"
 
 #include <cblas.h>
