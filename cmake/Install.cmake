@@ -23,8 +23,8 @@ install(TARGETS dp_shared EXPORT LockstepTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/core/dp.h ${PROJECT_SOURCE_DIR}/core/ddp.h
-        ${PROJECT_SOURCE_DIR}/core/dp_layers.h ${PROJECT_SOURCE_DIR}/core/dp_observe.h
-        ${PROJECT_SOURCE_DIR}/core/dp_mpi.h
+        ${PROJECT_SOURCE_DIR}/core/dp_layers.h ${PROJECT_SOURCE_DIR}/core/dp_optim.h
+        ${PROJECT_SOURCE_DIR}/core/dp_observe.h ${PROJECT_SOURCE_DIR}/core/dp_mpi.h
         ${PROJECT_SOURCE_DIR}/suites/impl.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lockstep)
 

@@ -95,6 +95,13 @@ int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err);
 void dp_ddp_zero_grad(struct dp_ddp *ddp); /* all ranks' gradients to none */
 /* SGD as dp_sgd_step, by each active rank on its own tensors with its own state. */
 int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struct dp_error *err);
+/* AdamW as dp_adamw_step, in the same way. */
+int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
+                      struct dp_error *err);
+/* As dp_clip_grads, by each active rank on its own gradients. After a backward that has reduced
+ * they are the mean, so that all ranks have the same norm, and stay equal. norm: of the lowest
+ * active local rank; 0: there is none. */
+int dp_ddp_clip_grads(struct dp_ddp *ddp, double max_norm, double *norm, struct dp_error *err);
 
 /* Parameter or buffer i of rank r: views that stay valid; *has_grad may be written.
  * Errors DP_EINVAL. */

@@ -1,6 +1,6 @@
 /* dp.h: the reference implementation of data parallelism. With its parts, which it includes,
- * dp_layers.h (more layers) and dp_observe.h (machine, launches, traces), and with ddp.h (ranks),
- * what core/ shows.
+ * dp_layers.h (more layers), dp_optim.h (optimizers) and dp_observe.h (machine, launches, traces),
+ * and with ddp.h (ranks), what core/ shows.
  *
  * A batch of N rows is split over K devices; every device runs a replica of one module on its
  * shard; outputs are gathered in replica order; gradients are summed into the base module. The
@@ -402,15 +402,7 @@ enum dp_loss_kind { DP_LOSS_SUM, DP_LOSS_MSE, DP_LOSS_XENT };
 int dp_loss(struct dp_group *group, enum dp_loss_kind kind, float scale, bool mean,
             struct dp_module **module, struct dp_error *err);
 
-/* SGD on the base module only: g += decay*w; v = momentum*v + g (first step v = g);
- * w -= lr*v. Parameters whose gradient is none, frozen ones and buffers are left alone.
- * Source: torch.optim.SGD.  [GRAD-17] */
-struct dp_sgd;
-int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
-                struct dp_sgd **sgd, struct dp_error *err);
-int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err);
-void dp_sgd_set_rate(struct dp_sgd *sgd, float lr); /* from the next step on */
-void dp_sgd_close(struct dp_sgd *sgd);
+#include "dp_optim.h" /* optimizers, clipping, learning rates */
 
 /* ---- 8. The primitives of data parallelism --------------------------------------------- */
 

@@ -31,6 +31,10 @@
     X(LOSS,            loss,            FAST, QUEUE,  "loss",                       GAP(dp_loss_args, kind, scale)) \
     X(LOSS_GRAD,       loss_grad,       REF,  STREAM, "loss's gradient",            GAP(dp_loss_args, kind, scale)) \
     X(SGD,             sgd,             FAST, STREAM, "update",                     GAP(dp_sgd_args, first, n)) \
+    X(ADAMW,           adamw,           FAST, STREAM, "update by AdamW",            GAP(dp_adamw_args, first, n)) \
+    X(SQUARES,         squares,         FAST, STREAM, "sums of squares",            WHOLE(dp_squares_args)) \
+    X(CLIP,            clip,            REF,  STREAM, "clipping's factor",          WHOLE(dp_clip_args)) \
+    X(SCALE,           scale,           REF,  STREAM, "products with a factor",     WHOLE(dp_scale_args)) \
     X(ZERO,            zero,            REF,  STREAM, "zero",                       WHOLE(dp_zero)) \
     X(FILL,            fill,            REF,  STREAM, "fill",                       GAP(dp_fill, value, n)) \
     X(STORE,           store,           REF,  STREAM, "store",                      WHOLE(dp_store)) \
@@ -137,6 +141,44 @@ struct dp_sgd_args {
     const float *grad, *lr; /* lr: one float */
     float momentum, decay;
     bool first; /* velocity holds nothing yet */
+    size_t n;
+};
+
+/* dp_adamw_step for one tensor. rates are three floats, read when the kernel runs: keep = 1 -
+ * lr*decay, size = lr / (1 - beta1^t), root = sqrt(1 - beta2^t). For each element g of grad
+ *   m = beta1 * m + rest1 * g,  s = beta2 * s + (rest2 * g) * g,
+ *   value = value * keep - (size * m) / (sqrt(s) / root + eps) */
+struct dp_adamw_args {
+    float *value, *m, *s;
+    const float *grad, *rates;
+    float beta1, rest1, beta2, rest2, eps; /* rest: 1 - beta */
+    bool first;                            /* m and s hold nothing yet, taken as zeros */
+    size_t n;
+};
+
+/* sums[k] = the sum of the squares of chunk k of x, in double: lane l adds elements l, l +
+ * DP_SQUARES_LANES, ... of the chunk in order, then the lanes are added in a tree: lane l + half to
+ * lane l, for half = DP_SQUARES_LANES / 2, ..., 2, 1. The bits are the same everywhere. */
+#define DP_SQUARES_CHUNK 65536
+#define DP_SQUARES_LANES 256
+struct dp_squares_args {
+    double *sums;
+    const float *x;
+    size_t n;
+};
+
+/* norm = sqrt(sum of n sums, in lanes as above); factor = min(1, most / (norm + 1e-6)). */
+struct dp_clip_args {
+    const double *sums;
+    size_t n;
+    double most, *norm;
+    float *factor;
+};
+
+/* x = x * factor, which is read when the kernel runs; 1 leaves all bits. */
+struct dp_scale_args {
+    float *x;
+    const float *factor; /* one */
     size_t n;
 };
 

@@ -1,5 +1,5 @@
 /* sgd.c: stochastic gradient descent on the base module. Its state exists once. */
-#include "module.h"
+#include "optimizer.h"
 
 #include <stdlib.h>
 
@@ -40,11 +40,6 @@ int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
     return 0;
 }
 
-static bool is_due(const struct dp_param *p)
-{
-    return p->has_grad && !p->frozen && !p->buffer && p->value.dtype == DP_F32;
-}
-
 void dp_sgd_set_rate(struct dp_sgd *sgd, float lr)
 {
     sgd->lr = lr;
@@ -56,7 +51,7 @@ void dp_sgd_set_rate(struct dp_sgd *sgd, float lr)
 static int prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
                    struct dp_error *err)
 {
-    if (!is_due(p))
+    if (!dp_param_is_due(p))
         return 0;
     struct dp_tensor *lr = &s->rate[p->value.slot->info.index + 1].lr;
     const int status = lr->slot ? 0 : dp_tensor_alloc(p->value.slot, DP_F32, 0, NULL, lr, err);
@@ -105,13 +100,13 @@ int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
         status = write_rates(sgd, err);
     dp_slots_hold(sgd->group->slot, sgd->group->size);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
-        if (is_due(sgd->params.item[i]))
+        if (dp_param_is_due(sgd->params.item[i]))
             status = step_param(sgd, i, err);
     }
     const int issued = dp_slots_issue(sgd->group->slot, sgd->group->size, err);
     status = status ? status : issued;
     for (int i = 0; status == 0 && i < sgd->params.n; ++i)
-        sgd->started[i] = sgd->started[i] || is_due(sgd->params.item[i]);
+        sgd->started[i] = sgd->started[i] || dp_param_is_due(sgd->params.item[i]);
     if (status)
         dp_group_wait(sgd->group, NULL);
     return status;

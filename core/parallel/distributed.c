@@ -107,9 +107,15 @@ static int open_rank(struct dp_ddp *d, int r, struct dp_error *err)
     rank->left = zeroed(d->n_train, sizeof *rank->left);
     rank->times = zeroed(d->n_train, sizeof *rank->times);
     rank->moving = zeroed(d->n_train, sizeof *rank->moving);
+    rank->target = zeroed(d->n_train, sizeof *rank->target);
     if (!rank->open || !rank->ready || !rank->touched || !rank->used || !rank->left ||
-        !rank->times || !rank->moving)
+        !rank->times || !rank->moving || !rank->target)
         return dp_fail(err, DP_ENOMEM, "no memory for rank %d", r);
+    for (int t = 0; t < d->n_train; ++t) {
+        const int place = d->train[t].place;
+        rank->target[t] =
+            (struct dp_target){&replica->state.value[place], &replica->state.grad[place], false};
+    }
     replica->state.touched = rank->touched;
     replica->run->watch = &rank->watch;
     return 0;
@@ -235,6 +241,9 @@ void dp_ddp_close(struct dp_ddp *ddp)
         free(rank->moving);
         dp_block_release(rank->velocity);
         dp_block_release(rank->rate);
+        free(rank->target);
+        dp_adamw_state_close(&rank->adamw);
+        dp_block_release(rank->clip);
     }
     ddp_buckets_close(ddp);
     ddp_reduction_close(ddp->reduction);

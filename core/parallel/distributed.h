@@ -9,6 +9,7 @@
 #define DP_DISTRIBUTED_H
 
 #include "../ddp.h"
+#include "../optimizer.h"
 #include "replicas.h"
 
 /* A parameter that is trained. */
@@ -52,9 +53,12 @@ struct ddp_rank {
     struct ddp_times *times; /* of each bucket */
     uint64_t begin, end;     /* of its backward */
     struct dp_block *velocity;
-    bool *moving;          /* velocity of t holds a value */
-    struct dp_block *rate; /* the learning rate on the device, */
-    float lr;              /* which is this one; NaN: none yet */
+    bool *moving;                /* velocity of t holds a value */
+    struct dp_block *rate;       /* the learning rate on the device, */
+    float lr;                    /* which is this one; NaN: none yet */
+    struct dp_target *target;    /* of each t */
+    struct dp_adamw_state adamw; /* of n 0 until the first step */
+    struct dp_block *clip;       /* the room to clip in */
 };
 
 /* What a forward leaves for its backward. */

@@ -22,6 +22,8 @@ static const struct case_table *const tables[] = {
     &determinism_cases,
     &layer_cases,
     &sgd_cases,
+    &optimizer_cases,
+    &clip_cases,
     &error_cases,
     &order_cases,
     &memory_cases,

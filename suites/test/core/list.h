@@ -48,6 +48,8 @@ extern const struct case_table replicate_cases;
 extern const struct case_table scatter_cases;
 extern const struct case_table several_cases;
 extern const struct case_table sgd_cases;
+extern const struct case_table optimizer_cases;
+extern const struct case_table clip_cases;
 extern const struct case_table state_cases;
 extern const struct case_table torch_cases;
 extern const struct case_table world_cases;

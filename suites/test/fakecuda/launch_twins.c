@@ -111,6 +111,47 @@ int dp_cuda_launch_sgd(const void *args, struct CUstream_st *stream)
     return twin_end(&launch, DP_KERNEL_SGD, &a, sizeof a);
 }
 
+int dp_cuda_launch_adamw(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_adamw", stream);
+    struct dp_adamw_args a = *(const struct dp_adamw_args *)args;
+    twin_writes(launch.work, &a.value, a.n, true);
+    twin_writes(launch.work, &a.m, a.n, !a.first);
+    twin_writes(launch.work, &a.s, a.n, !a.first);
+    twin_reads(launch.work, &a.grad, a.n);
+    twin_reads(launch.work, &a.rates, 3);
+    return twin_end(&launch, DP_KERNEL_ADAMW, &a, sizeof a);
+}
+
+int dp_cuda_launch_squares(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_squares", stream);
+    struct dp_squares_args a = *(const struct dp_squares_args *)args;
+    const size_t n = (a.n + DP_SQUARES_CHUNK - 1) / DP_SQUARES_CHUNK;
+    a.sums = twin_uses(launch.work, a.sums, 2 * n, FAKE_WRITE);
+    twin_reads(launch.work, &a.x, a.n);
+    return twin_end(&launch, DP_KERNEL_SQUARES, &a, sizeof a);
+}
+
+int dp_cuda_launch_clip(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_clip", stream);
+    struct dp_clip_args a = *(const struct dp_clip_args *)args;
+    a.sums = twin_uses(launch.work, a.sums, 2 * a.n, FAKE_READ);
+    a.norm = twin_uses(launch.work, a.norm, 2, FAKE_WRITE);
+    twin_writes(launch.work, &a.factor, 1, false);
+    return twin_end(&launch, DP_KERNEL_CLIP, &a, sizeof a);
+}
+
+int dp_cuda_launch_scale(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_scale", stream);
+    struct dp_scale_args a = *(const struct dp_scale_args *)args;
+    twin_writes(launch.work, &a.x, a.n, true);
+    twin_reads(launch.work, &a.factor, 1);
+    return twin_end(&launch, DP_KERNEL_SCALE, &a, sizeof a);
+}
+
 int dp_cuda_launch_fill(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_fill", stream);

@@ -390,6 +390,70 @@ def near_capsule(x, w, dv, rounds):
     return {"v": v, "dx": dx, "dweight": dw}
 
 
+def near_adamw(start, grads, has, lr, betas, eps, decay):
+    """The formula of core's kernel: the value after each step."""
+    w, m, s, t, after = near(start), Near(0 * start), Near(0 * start), 0, []
+    scalar = lambda x: Near(x).rounded(0.0)
+    for g, due in zip(grads, has):
+        if due:
+            t += 1
+            keep, size = scalar(1 - lr * decay), scalar(lr / (1 - betas[0] ** t))
+            root = scalar(np.sqrt(1 - betas[1] ** t))
+            m = scalar(betas[0]) * m + scalar(1 - betas[0]) * near(g)
+            s = scalar(betas[1]) * s + scalar(1 - betas[1]) * near(g) * near(g)
+            w = w * keep - size * m / (s.sqrt() / root + scalar(eps))
+        after.append(w)
+    return stack(after)
+
+
+def adamw():
+    """Of two parameters the second has no gradient at times: a count of its own, and no decay."""
+    draw = np.random.default_rng(21)
+    steps = 6
+    for lr, betas, eps, decay in (
+        (1e-3, (0.9, 0.999), 1e-8, 1e-2),
+        (0.05, (0.9, 0.95), 1e-8, 0.1),
+        (0.01, (0.5, 0.75), 0.5, 0.25),
+        (0.25, (0.0, 0.5), 2.0**-6, 0.0),
+    ):
+        names, shapes = ("weight", "bias"), ((5, 3), (5,))
+        has = [np.ones(steps), np.array([0, 1, 0, 0, 1, 1.0])]
+        start = [draw.integers(-32, 33, s) / 16.0 for s in shapes]
+        grads = [draw.integers(1, 33, (steps, *s)) * draw.choice([-1, 1], (steps, *s)) / 16.0 for s in shapes]
+        params = [torch.tensor(p, requires_grad=True) for p in start]
+        optimizer = torch.optim.AdamW(params, lr=lr, betas=betas, eps=eps, weight_decay=decay)
+        after = [[], []]
+        for t in range(steps):
+            for i, p in enumerate(params):
+                p.grad = torch.tensor(grads[i][t]) if has[i][t] else None
+            optimizer.step()
+            for i, p in enumerate(params):
+                after[i].append(p.detach().clone())
+        layer("adamw", *[number(v) for v in (lr, *betas, eps, decay, steps)])
+        for i, name in enumerate(names):
+            exact(name, start[i]), exact("d" + name, grads[i]), exact("has_" + name, has[i])
+            derived = near_adamw(start[i], grads[i], has[i], lr, betas, eps, decay)
+            bounded(name + "_after", torch.stack(after[i]), derived)
+
+
+def clip():
+    """The norm is made in double, the factor is rounded once."""
+    draw = np.random.default_rng(22)
+    for most, size in ((1.0, 1.0), (1.0, 2.0**-8), (0.5, 64.0), (0.0, 1.0)):
+        grads = [draw.integers(-32, 33, s) * size / 16.0 for s in ((5, 3), (5,))]
+        params = [torch.zeros(g.shape, dtype=torch.float64, requires_grad=True) for g in grads]
+        for p, g in zip(params, grads):
+            p.grad = torch.tensor(g)
+        norm = torch.nn.utils.clip_grad_norm_(params, most).reshape(1)
+        factor = min(1.0, most / (float(norm) + 1e-6))
+        layer("clip", number(most))
+        for name, p, g in zip(("weight", "bias"), params, grads):
+            exact("d" + name, g)
+            product = near(g) * Near(factor).rounded(0.0) if factor < 1 else near(g)
+            bounded(name + "_after", p.grad, product)
+        bounded("norm", norm, Near(norm.numpy(), 1e-14 * norm.numpy()))
+
+
 print("# Written by make.py with PyTorch", torch.__version__)
 conv2d()
 max_pool2d()
@@ -399,5 +463,7 @@ recurrent("rnn", nn.RNN, near_rnn, 1)
 batch_norm()
 capsule()
 residual()
+adamw()
+clip()
 print("end")
 print("make.py: done", file=sys.stderr)

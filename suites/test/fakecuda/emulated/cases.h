@@ -16,6 +16,10 @@ union arguments {
     struct dp_activation_grad activation_grad;
     struct dp_loss_args loss;
     struct dp_sgd_args sgd;
+    struct dp_adamw_args adamw;
+    struct dp_squares_args squares;
+    struct dp_clip_args clip;
+    struct dp_scale_args scale;
     struct dp_fill fill;
     struct dp_reduce_args reduce;
     struct dp_mean_args mean;

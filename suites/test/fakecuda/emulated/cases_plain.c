@@ -1,5 +1,5 @@
-/* cases_plain.c: calls of the kernels of core/cuda/kernels.cu: larger than the grid, of one
- * element, and of none. */
+/* cases_plain.c: calls of the kernels of core/cuda/kernels.cu and kernels_optim.cu: larger than the
+ * grid, of one element, and of none. */
 #include "cases.h"
 
 #include <math.h>
@@ -93,6 +93,60 @@ static void sgd(float (*at)[REGION], int variant, union arguments *a)
     at[3][0] = 0.3f;
 }
 
+static void adamw(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->adamw = (struct dp_adamw_args){.value = at[0],
+                                      .m = at[1],
+                                      .s = at[2],
+                                      .grad = at[3],
+                                      .rates = at[4],
+                                      .beta1 = 0.9f,
+                                      .rest1 = 0.1f,
+                                      .beta2 = 0.999f,
+                                      .rest2 = 0.001f,
+                                      .eps = 1e-3f,
+                                      .first = variant == 0,
+                                      .n = variant < 2 ? 3000 : 0};
+    make_inexact(at[1]);
+    make_inexact(at[3]);
+    for (size_t i = 0; i < REGION; ++i)
+        at[2][i] = 0.01f * (at[2][i] + 4.0f);
+    at[4][0] = 0.99f;
+    at[4][1] = 0.003f;
+    at[4][2] = 0.7f;
+}
+
+/* Less than a chunk, some of a second, more than the grid has blocks for, nothing. The last region
+ * has the results. */
+static void squares(float (*at)[REGION], int variant, union arguments *a)
+{
+    static const size_t n[] = {1000, DP_SQUARES_CHUNK + 1, 3 * DP_SQUARES_CHUNK + 77, 0};
+    a->squares = (struct dp_squares_args){(double *)(void *)at[12], at[0], n[variant]};
+    for (int i = 0; i < 11; ++i)
+        make_inexact(at[i]);
+}
+
+/* A factor, 1, of nothing, and of a norm that is none. */
+static void clip(float (*at)[REGION], int variant, union arguments *a)
+{
+    double *sums = (double *)(void *)at[0], *norm = (double *)(void *)at[1];
+    a->clip = (struct dp_clip_args){.sums = sums,
+                                    .n = variant == 2 ? 0 : 700,
+                                    .most = variant == 1 ? 1e9 : 0.7,
+                                    .norm = norm,
+                                    .factor = at[2]};
+    for (int i = 0; i < 700; ++i)
+        sums[i] = 0.37 * (double)i;
+    if (variant == 3)
+        sums[500] = (double)NAN;
+}
+
+static void scale(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->scale = (struct dp_scale_args){at[0], at[1], variant < 2 ? 3001 : 0};
+    at[1][0] = variant ? 1.0f : 0.3f;
+}
+
 static void fill(float (*at)[REGION], int variant, union arguments *a)
 {
     a->fill = (struct dp_fill){at[0], 0.7f, variant ? 3001 : 0};
@@ -148,6 +202,10 @@ const struct kernel_case plain_cases[] = {
     {"loss", DP_KERNEL_LOSS, launch_loss, 18, loss, 0},
     {"loss_grad", DP_KERNEL_LOSS_GRAD, dp_cuda_launch_loss_grad, 18, loss, 0},
     {"sgd", DP_KERNEL_SGD, dp_cuda_launch_sgd, 3, sgd, 0},
+    {"adamw", DP_KERNEL_ADAMW, dp_cuda_launch_adamw, 3, adamw, 0},
+    {"squares", DP_KERNEL_SQUARES, dp_cuda_launch_squares, 4, squares, 0},
+    {"clip", DP_KERNEL_CLIP, dp_cuda_launch_clip, 4, clip, 0},
+    {"scale", DP_KERNEL_SCALE, dp_cuda_launch_scale, 3, scale, 0},
     {"fill", DP_KERNEL_FILL, dp_cuda_launch_fill, 2, fill, 0},
     {"reduce", DP_KERNEL_REDUCE, dp_cuda_launch_reduce, 40, reduce, 0},
     {"mean", DP_KERNEL_MEAN, dp_cuda_launch_mean, 9, mean, 0},

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Arguments that say: no elements. A loss has one result, batch norm counts its steps, a store is
- * of one number, and an update reads its rate. */
+ * of one number, an update reads its rates, clipping has a norm and a factor, and scaling reads it.
+ */
 static int issue(struct dp_slot *slot, int kernel, float *result, struct dp_error *err)
 {
     union {
@@ -16,6 +17,9 @@ static int issue(struct dp_slot *slot, int kernel, float *result, struct dp_erro
         struct dp_batch_norm_args norm;
         struct dp_store store;
         struct dp_sgd_args sgd;
+        struct dp_adamw_args adamw;
+        struct dp_clip_args clip;
+        struct dp_scale_args scale;
         unsigned char bytes[1024];
     } none;
     memset(&none, 0, sizeof none);
@@ -27,6 +31,12 @@ static int issue(struct dp_slot *slot, int kernel, float *result, struct dp_erro
         none.store.dst = (uint64_t *)(void *)result;
     if (kernel == DP_KERNEL_SGD)
         none.sgd.lr = result;
+    if (kernel == DP_KERNEL_ADAMW)
+        none.adamw.rates = result;
+    if (kernel == DP_KERNEL_CLIP)
+        none.clip = (struct dp_clip_args){.norm = (double *)(void *)result, .factor = result + 2};
+    if (kernel == DP_KERNEL_SCALE)
+        none.scale.factor = result;
     return dp_cuda_issue(&slot->compute, (enum dp_kernel)kernel, &none, err);
 }
 
@@ -39,9 +49,9 @@ int main(void)
         status = dp_group_open(&(struct dp_group_config){.devices = "cuda:0"}, &group, &err);
     struct dp_slot *slot = status == 0 ? dp_group_slot(group, 0) : NULL;
     if (status == 0)
-        status = dp_tensor_alloc(slot, DP_I64, 0, NULL, &result, &err);
+        status = dp_tensor_alloc(slot, DP_I64, 1, (size_t[]){2}, &result, &err);
     if (status == 0)
-        status = dp_tensor_write(&result, &(int64_t){0}, &err);
+        status = dp_tensor_write(&result, (int64_t[]){0, 0}, &err);
     if (status == 0)
         status = dp_cuda_enter(slot, &err);
     for (int kernel = 0; status == 0 && kernel < DP_KERNELS; ++kernel) {

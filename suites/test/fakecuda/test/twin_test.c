@@ -174,6 +174,41 @@ static void test_sgd_and_reduce(void)
     close_place(&p, NULL);
 }
 
+static void test_adamw(void)
+{
+    struct place p = open_place();
+    for (int first = 1; first >= 0; --first) {
+        struct dp_adamw_args on = {p.device[0],     p.device[1], p.device[2], p.device[3],
+                                   p.device[3] + 2, 0.9f,        0.1f,        0.75f,
+                                   0.25f,           0.01f,       first,       N};
+        struct dp_adamw_args off = on;
+        off.value = p.host[0];
+        off.m = p.host[1];
+        off.s = p.host[2];
+        off.grad = p.host[3];
+        off.rates = p.host[3] + 2;
+        compare(&p, dp_cuda_launch_adamw(&on, p.stream), DP_KERNEL_ADAMW, &off);
+    }
+    close_place(&p, NULL);
+}
+
+/* Sums, norm and factor lie behind one another in the second array. */
+static void test_clipping(void)
+{
+    struct place p = open_place();
+    double *const device = (double *)(void *)p.device[1], *const host = (double *)(void *)p.host[1];
+    const struct dp_squares_args sums = {device, p.device[0], N}, sums_host = {host, p.host[0], N};
+    compare(&p, dp_cuda_launch_squares(&sums, p.stream), DP_KERNEL_SQUARES, &sums_host);
+    const struct dp_clip_args clip = {device, 1, 0.5, device + 1, p.device[1] + 4};
+    const struct dp_clip_args clip_host = {host, 1, 0.5, host + 1, p.host[1] + 4};
+    compare(&p, dp_cuda_launch_clip(&clip, p.stream), DP_KERNEL_CLIP, &clip_host);
+    CHECK(p.host[1][4] > 0.0f && p.host[1][4] < 1.0f);
+    const struct dp_scale_args scale = {p.device[2], p.device[1] + 4, N - 1};
+    const struct dp_scale_args scale_host = {p.host[2], p.host[1] + 4, N - 1};
+    compare(&p, dp_cuda_launch_scale(&scale, p.stream), DP_KERNEL_SCALE, &scale_host);
+    close_place(&p, NULL);
+}
+
 /* One word is missing; what reads it is told apart from what only writes over it. */
 static void test_never_written(void)
 {
@@ -195,6 +230,8 @@ static const struct test tests[] = {
     {"twin/activations", test_activations},
     {"twin/losses", test_losses},
     {"twin/sgd-and-reduce", test_sgd_and_reduce},
+    {"twin/adamw", test_adamw},
+    {"twin/clipping", test_clipping},
     {"twin/never-written", test_never_written},
 };
 const struct test_table twin_tests = {tests, sizeof tests / sizeof *tests};

@@ -1,0 +1,153 @@
+/* clip.c: gradients that are clipped by the norm of all of them together. Nothing of it comes to
+ * the host unless the norm is asked for: the factor is made and read on the device. */
+#include "optimizer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What lies at the beginning of the room; behind it, the sums of squares. */
+struct result {
+    double norm;
+    float factor;
+};
+
+static double *sums_of(const struct dp_block *room)
+{
+    return (double *)((struct result *)room->memory + 1);
+}
+
+static size_t chunks(const struct dp_target *target)
+{
+    const size_t n = dp_tensor_count(target->grad);
+    return n / DP_SQUARES_CHUNK + (n % DP_SQUARES_CHUNK != 0);
+}
+
+int dp_clip_check(double max_norm, struct dp_error *err)
+{
+    return max_norm >= 0.0 ? 0
+                           : dp_fail(err, DP_EINVAL, "a norm of at most %g: 0 or more", max_norm);
+}
+
+int dp_clip_prepare(struct dp_block **room, const struct dp_target target[], int n,
+                    struct dp_error *err)
+{
+    const struct dp_target *first = NULL;
+    size_t bytes = sizeof(struct result);
+    for (int i = 0; i < n; ++i) {
+        bytes += chunks(&target[i]) * sizeof(double);
+        if (!target[i].due)
+            continue;
+        first = first ? first : &target[i];
+        const int status = dp_same_slot("a gradient", first->grad, "another", target[i].grad, err);
+        if (status)
+            return status;
+    }
+    if (!first || (*room && (*room)->slot == first->grad->slot))
+        return 0;
+    dp_block_release(*room);
+    *room = NULL;
+    return dp_block_open(first->grad->slot, bytes, room, err);
+}
+
+static int launch_sums(const struct dp_block *room, const struct dp_target target[], int n,
+                       size_t *n_sums, struct dp_error *err)
+{
+    double *sums = sums_of(room);
+    int status = 0;
+    *n_sums = 0;
+    for (int i = 0; status == 0 && i < n; ++i) {
+        if (!target[i].due)
+            continue;
+        const struct dp_squares_args args = {sums + *n_sums, target[i].grad->data,
+                                             dp_tensor_count(target[i].grad)};
+        status = dp_launch(&room->slot->compute, DP_KERNEL_SQUARES, &args, sizeof args, err);
+        *n_sums += chunks(&target[i]);
+    }
+    return status;
+}
+
+int dp_clip_launch(const struct dp_block *room, const struct dp_target target[], int n,
+                   double max_norm, struct dp_error *err)
+{
+    if (!room)
+        return 0;
+    struct dp_queue *queue = &room->slot->compute;
+    struct result *result = room->memory;
+    struct dp_clip_args clip = {
+        .sums = sums_of(room), .most = max_norm, .norm = &result->norm, .factor = &result->factor};
+    int status = launch_sums(room, target, n, &clip.n, err);
+    if (status == 0)
+        status = dp_launch(queue, DP_KERNEL_CLIP, &clip, sizeof clip, err);
+    for (int i = 0; status == 0 && i < n; ++i) {
+        if (!target[i].due)
+            continue;
+        const struct dp_scale_args args = {target[i].grad->data, &result->factor,
+                                           dp_tensor_count(target[i].grad)};
+        status = dp_launch(queue, DP_KERNEL_SCALE, &args, sizeof args, err);
+    }
+    return status;
+}
+
+int dp_clip_read(const struct dp_block *room, double *norm, struct dp_error *err)
+{
+    const struct dp_tensor tensor = {.data = room ? &((struct result *)room->memory)->norm : NULL,
+                                     .slot = room ? room->slot : NULL,
+                                     .dtype = DP_F64};
+    *norm = 0.0;
+    return room ? dp_tensor_read(norm, &tensor, err) : 0;
+}
+
+/* ---- on the base module ------------------------------------------------------------------ */
+
+struct dp_clip {
+    struct dp_group *group;
+    struct dp_param_list params;
+    struct dp_target *target;
+    struct dp_block *room;
+};
+
+int dp_clip_open(struct dp_module *module, struct dp_clip **clip, struct dp_error *err)
+{
+    struct dp_clip *c = calloc(1, sizeof *c);
+    if (!c)
+        return dp_fail(err, DP_ENOMEM, "no memory to clip gradients");
+    c->group = dp_module_group(module);
+    int status = dp_param_list_open(module, &c->params, err);
+    if (status == 0)
+        status = dp_targets_open(&c->params, &c->target, err);
+    if (status) {
+        dp_clip_close(c);
+        return status;
+    }
+    *clip = c;
+    return 0;
+}
+
+int dp_clip_grads(struct dp_clip *clip, double max_norm, double *norm, struct dp_error *err)
+{
+    struct dp_group *group = clip->group;
+    int status = dp_clip_check(max_norm, err);
+    dp_targets_choose(&clip->params, clip->target);
+    if (status == 0)
+        status = dp_clip_prepare(&clip->room, clip->target, clip->params.n, err);
+    dp_slots_hold(group->slot, group->size);
+    if (status == 0)
+        status = dp_clip_launch(clip->room, clip->target, clip->params.n, max_norm, err);
+    const int issued = dp_slots_issue(group->slot, group->size, err);
+    status = status ? status : issued;
+    if (status == 0 && norm)
+        status = dp_clip_read(clip->room, norm, err);
+    if (status)
+        dp_group_wait(group, NULL);
+    return status;
+}
+
+void dp_clip_close(struct dp_clip *clip)
+{
+    if (!clip)
+        return;
+    dp_block_release(clip->room);
+    dp_param_list_close(&clip->params);
+    free(clip->target);
+    free(clip);
+}

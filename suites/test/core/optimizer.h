@@ -1,0 +1,26 @@
+/* optimizer.h: what the cases of optimizers share. */
+#ifndef CASES_OPTIMIZER_H
+#define CASES_OPTIMIZER_H
+
+#include "ranks.h"
+#include "torch_file.h"
+
+/* A parameter as dp_optim.h says it: plain loops. */
+struct plain {
+    float *value, *m, *s;
+    size_t n;
+    int steps;
+};
+struct plain open_plain(struct context *c, const float value[], size_t n);
+void plain_step(struct plain *p, const struct dp_adamw_config *k, const float grad[]);
+/* AdamW on all ranks, whose gradients are none then. */
+void adamw_ranks(struct context *c, struct ranks *ranks, const struct dp_adamw_config *config);
+/* Gives a parameter of one element a gradient. */
+void give_grad(struct context *c, struct dp_param *p, double grad);
+
+/* Of the two parameters of a file's optimizer: tensor "dweight", "has_weight", "weight_after". */
+extern const char *const optimizer_names[2];
+const struct torch_tensor *optimizer_tensor(struct context *c, const struct torch_layer *layer,
+                                            const char *before, int i, const char *behind);
+
+#endif
