@@ -12,7 +12,7 @@ static void close_clip(void *object)
     dp_clip_close(object);
 }
 
-static struct dp_clip *open_clip(struct context *c, struct dp_module *module)
+struct dp_clip *open_clip(struct context *c, struct dp_module *module)
 {
     struct dp_clip *clip = NULL;
     struct dp_error err = {0};

@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "ddp.h"
 #include "list.h"
+#include "optimizer.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct subject {
     struct dp_module *model, *wrapper;
     struct dp_run *run;
     struct dp_sgd *sgd;
+    struct dp_clip *clip;
+    struct dp_adamw *adamw;
     struct dp_ddp *ddp;
     struct dp_tensor input[SLOTS];
     struct dp_error err;
@@ -25,6 +28,9 @@ struct subject {
 struct state {
     float value[SLOTS][PARAMS][MOST];
 };
+
+/* What it keeps does not matter to its next step. */
+static const struct dp_adamw_config forgetful = {.lr = 0.25, .eps = 0.5, .decay = 0.125};
 
 /* ---- the two steps ----------------------------------------------------------------------- */
 
@@ -53,6 +59,8 @@ static void open_parallel(struct context *c, struct subject *s)
     s->wrapper = make_parallel(c, s->model, &(struct dp_parallel_config){.dim = 0});
     s->run = open_run(c, s->group);
     s->sgd = open_sgd(c, s->wrapper, 0.25f, 0.0f, 0.0f);
+    s->clip = open_clip(c, s->wrapper);
+    s->adamw = open_adamw(c, s->wrapper, &forgetful);
     open_inputs(c, s, 1);
 }
 
@@ -68,7 +76,11 @@ static int step_parallel(struct subject *s)
         status = dp_forward(s->wrapper, s->run, s->input, 1, out, &n, &s->err);
     if (status == 0)
         status = dp_backward(s->wrapper, s->run, NULL, 0, NULL, 0, &s->err);
-    return status ? status : dp_sgd_step(s->sgd, &s->err);
+    if (status == 0)
+        status = dp_clip_grads(s->clip, 0.125, NULL, &s->err);
+    if (status == 0)
+        status = dp_sgd_step(s->sgd, &s->err);
+    return status ? status : dp_adamw_step(s->adamw, &s->err);
 }
 
 static int read_parallel(struct subject *s, struct state *state)
@@ -126,7 +138,11 @@ static int step_ranks(struct subject *s)
     if (status == 0)
         status = dp_ddp_backward(s->ddp, NULL, 0, NULL, 0, &s->err);
     if (status == 0)
+        status = dp_ddp_clip_grads(s->ddp, 0.125, NULL, &s->err);
+    if (status == 0)
         status = dp_ddp_step(s->ddp, 0.25f, 0.0f, 0.0f, &s->err);
+    if (status == 0)
+        status = dp_ddp_adamw_step(s->ddp, &forgetful, &s->err);
     return status ? status : dp_ddp_forward(s->ddp, NULL, 1, nobody, out, &n, &s->err);
 }
 

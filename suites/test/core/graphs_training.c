@@ -1,6 +1,7 @@
 /* graphs_training.c: whole trainings, with loss and update: launched as CUDA graphs they leave the
  * bits that single launches leave, and a new learning rate needs no new graph. */
 #include "list.h"
+#include "optimizer.h"
 
 #include <string.h>
 
@@ -14,6 +15,9 @@ struct training {
     struct dp_tensor x, target;
     float loss_of[8];
     const float *weights[6];
+    struct dp_sgd *sgd;
+    struct dp_adamw *adamw; /* NULL: SGD; else with clipping */
+    struct dp_clip *clip;
 };
 
 static void open_training(struct context *c, struct training *t, int k)
@@ -37,7 +41,20 @@ static void open_training(struct context *c, struct training *t, int k)
     write_floats(c, &t->target, randoms(c, 60, 2));
 }
 
-static void training_step(struct context *c, struct training *t, struct dp_sgd *sgd, float *loss)
+static void update(struct context *c, struct training *t, float rate)
+{
+    struct dp_error err = {0};
+    if (!t->adamw) {
+        dp_sgd_set_rate(t->sgd, rate);
+        expect_ok(c, dp_sgd_step(t->sgd, &err), &err, "dp_sgd_step");
+        return;
+    }
+    dp_adamw_set_rate(t->adamw, (double)rate);
+    expect_ok(c, dp_clip_grads(t->clip, 0.25, NULL, &err), &err, "dp_clip_grads");
+    expect_ok(c, dp_adamw_step(t->adamw, &err), &err, "dp_adamw_step");
+}
+
+static void training_step(struct context *c, struct training *t, float rate, float *loss)
 {
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
     struct dp_error err = {0};
@@ -50,20 +67,27 @@ static void training_step(struct context *c, struct training *t, struct dp_sgd *
     expect_ok(c, dp_tensor_read(loss, &out[0], &err), &err, "dp_tensor_read");
     expect_ok(c, dp_backward(t->loss, t->run, NULL, 0, grad, 2, &err), &err, "dp_backward");
     expect_ok(c, dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &err), &err, "dp_backward");
-    expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+    update(c, t, rate);
+}
+
+enum { PLAIN, MOMENTUM, ADAMW, WAYS };
+
+static void open_way(struct context *c, struct training *t, int way)
+{
+    const struct dp_adamw_config config = dp_adamw_defaults();
+    t->adamw = way == ADAMW ? open_adamw(c, t->model, &config) : NULL;
+    t->clip = way == ADAMW ? open_clip(c, t->model) : NULL;
+    t->sgd = way == ADAMW ? NULL : open_sgd(c, t->model, 0.125f, 0.5f * (float)way, 0.01f);
 }
 
 /* Eight steps; the rate changes after the fifth. */
-static void train(struct context *c, struct training *t, int k, float momentum)
+static void train(struct context *c, struct training *t, int k, int way)
 {
     struct dp_launches l;
     open_training(c, t, k);
-    struct dp_sgd *sgd = open_sgd(c, t->model, 0.125f, momentum, 0.01f);
-    for (int step = 0; step < 8; ++step) {
-        if (step == 5)
-            dp_sgd_set_rate(sgd, 0.3f);
-        training_step(c, t, sgd, &t->loss_of[step]);
-    }
+    open_way(c, t, way);
+    for (int step = 0; step < 8; ++step)
+        training_step(c, t, step < 5 ? 0.125f : 0.3f, &t->loss_of[step]);
     for (int i = 0; i < 6; ++i)
         t->weights[i] = read_floats(c, &param_at(c, t->model, i)->value);
     dp_group_launches(t->group, &l);
@@ -75,14 +99,14 @@ static void train(struct context *c, struct training *t, int k, float momentum)
 static void bits(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
-        for (int momentum = 0; momentum < 2; ++momentum) {
+        for (int way = 0; way < WAYS; ++way) {
             case_release(c);
-            case_note(c, "K=%d momentum %d", k, momentum);
+            case_note(c, "K=%d way %d", k, way);
             struct training with, without;
             c->settings.no_graphs = true;
-            train(c, &without, k, 0.5f * (float)momentum);
+            train(c, &without, k, way);
             c->settings.no_graphs = false;
-            train(c, &with, k, 0.5f * (float)momentum);
+            train(c, &with, k, way);
             expect(c, memcmp(with.loss_of, without.loss_of, sizeof with.loss_of) == 0,
                    "the losses differ: %g and %g at last", (double)with.loss_of[7],
                    (double)without.loss_of[7]);
@@ -93,29 +117,59 @@ static void bits(struct context *c)
     }
 }
 
-/* A new rate in each step needs no new graph: one for the update, one each for forward, loss's
- * backward and backward of three replicas. */
+/* A new rate in each step needs no new graph: one for the update, with AdamW one for clipping, one
+ * each for forward, loss's backward and backward of three replicas. */
 static void rates(struct context *c)
 {
-    struct training t;
-    struct dp_launches before, after;
-    float loss;
-    open_training(c, &t, 3);
-    struct dp_sgd *sgd = open_sgd(c, t.model, 0.0f, 0.5f, 0.0f);
-    for (int step = 0; step < 8; ++step) {
-        dp_group_launches(t.group, &before);
-        dp_sgd_set_rate(sgd, 0.01f * (float)(step + 1));
-        training_step(c, &t, sgd, &loss);
-        dp_group_launches(t.group, &after);
+    for (int way = MOMENTUM; way < WAYS; ++way) {
+        struct training t;
+        struct dp_launches before, after;
+        float loss;
+        case_release(c);
+        case_note(c, "way %d", way);
+        open_training(c, &t, 3);
+        open_way(c, &t, way);
+        for (int step = 0; step < 8; ++step) {
+            dp_group_launches(t.group, &before);
+            training_step(c, &t, 0.01f * (float)(step + 1), &loss);
+            dp_group_launches(t.group, &after);
+        }
+        const uint64_t graphs = after.graphs - before.graphs, want = c->settings.gpus == 0 ? 0
+                                                                     : way == ADAMW        ? 9
+                                                                                           : 8;
+        expect(c, graphs == want && after.captured == want, "%llu graphs of %llu, want %llu",
+               (unsigned long long)graphs, (unsigned long long)after.captured,
+               (unsigned long long)want);
     }
-    const uint64_t graphs = after.graphs - before.graphs, want = c->settings.gpus > 0 ? 8 : 0;
-    expect(c, graphs == want && after.captured == want, "%llu graphs of %llu, want %llu",
-           (unsigned long long)graphs, (unsigned long long)after.captured,
-           (unsigned long long)want);
+}
+
+/* By ranks: another rate in each step, and the same graphs, of which clipping and the update are
+ * two. */
+static void rates_of_ranks(struct context *c)
+{
+    const struct ranks_batch batch = {{1, 1}, {{30}, {10}}, {1, 1}};
+    struct dp_adamw_config config = dp_adamw_defaults();
+    struct dp_launches before, after;
+    struct dp_error err = {0};
+    struct ranks ranks;
+    ranks_line(c, &ranks, 2, NULL);
+    for (int step = 0; step < 6; ++step) {
+        ranks_pass(c, &ranks, &batch);
+        dp_group_launches(ranks.group, &before);
+        config.lr *= 0.5;
+        expect_ok(c, dp_ddp_clip_grads(ranks.ddp, 1.0, NULL, &err), &err, "dp_ddp_clip_grads");
+        adamw_ranks(c, &ranks, &config);
+        dp_group_launches(ranks.group, &after);
+    }
+    const uint64_t graphs = after.graphs - before.graphs, want = c->settings.gpus > 0 ? 4 : 0;
+    expect(c, graphs == want && after.captured == before.captured, "%llu graphs, want %llu",
+           (unsigned long long)graphs, (unsigned long long)want);
+    ranks_equal(c, &ranks);
 }
 
 static const struct test_case cases[] = {
     {"graphs/rates", "GRAD-17", rates},
+    {"graphs/rates-of-ranks", "GRAD-17", rates_of_ranks},
     {"graphs/bits", "GRAD-17 DET-01", bits},
 };
 const struct case_table graphs_training_cases = {cases, sizeof cases / sizeof cases[0]};

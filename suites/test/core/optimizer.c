@@ -12,8 +12,8 @@ static void close_adamw(void *object)
     dp_adamw_close(object);
 }
 
-static struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
-                                   const struct dp_adamw_config *config)
+struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
+                            const struct dp_adamw_config *config)
 {
     struct dp_adamw *adamw = NULL;
     struct dp_error err = {0};

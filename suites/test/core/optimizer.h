@@ -13,6 +13,9 @@ struct plain {
 };
 struct plain open_plain(struct context *c, const float value[], size_t n);
 void plain_step(struct plain *p, const struct dp_adamw_config *k, const float grad[]);
+struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
+                            const struct dp_adamw_config *config);
+struct dp_clip *open_clip(struct context *c, struct dp_module *module); /* clip.c */
 /* AdamW on all ranks, whose gradients are none then. */
 void adamw_ranks(struct context *c, struct ranks *ranks, const struct dp_adamw_config *config);
 /* Gives a parameter of one element a gradient. */

@@ -105,6 +105,8 @@ struct training {
     size_t width; /* of the input */
     struct dp_run *run;
     struct dp_sgd *sgd;
+    struct dp_adamw *adamw; /* NULL: SGD alone */
+    struct dp_clip *clip;
     struct dp_tensor x, target;
     struct dp_ddp *ddp; /* NULL: the wrapper is trained */
     struct dp_tensor rows[3], upstream[3];
@@ -204,7 +206,18 @@ static int open_data(struct training *t, struct dp_error *err)
     if (status == DP_OK) {
         status = dp_run_open(t->group, &t->run, err);
     }
-    return status == DP_OK ? dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, err) : status;
+    return status;
+}
+
+static int open_optimizers(struct training *t, bool all, struct dp_error *err)
+{
+    const struct dp_adamw_config config = dp_adamw_defaults();
+    int status = dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, err);
+    if (status != DP_OK || !all) {
+        return status;
+    }
+    status = dp_adamw_open(t->model, &config, &t->adamw, err);
+    return status == DP_OK ? dp_clip_open(t->model, &t->clip, err) : status;
 }
 
 /* Ranks on all devices, buckets so small that there are several. */
@@ -241,7 +254,14 @@ static int step_ranks(struct training *t, struct dp_error *err)
     if (status == DP_OK) {
         status = dp_ddp_backward(t->ddp, t->upstream, 1, NULL, 0, err);
     }
-    return status == DP_OK ? dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, err) : status;
+    if (status == DP_OK) {
+        status = dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, err);
+    }
+    if (status == DP_OK) {
+        status = dp_ddp_clip_grads(t->ddp, 1.0, NULL, err);
+    }
+    const struct dp_adamw_config config = dp_adamw_defaults();
+    return status == DP_OK ? dp_ddp_adamw_step(t->ddp, &config, err) : status;
 }
 
 static int step(struct training *t, struct dp_error *err)
@@ -250,6 +270,7 @@ static int step(struct training *t, struct dp_error *err)
         return step_ranks(t, err);
     }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
+    double norm;
     float loss;
     int n = 0;
     dp_run_reset(t->run);
@@ -269,7 +290,13 @@ static int step(struct training *t, struct dp_error *err)
     if (status == DP_OK) {
         status = dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, err);
     }
-    return status == DP_OK ? dp_sgd_step(t->sgd, err) : status;
+    if (status == DP_OK) {
+        status = dp_sgd_step(t->sgd, err);
+    }
+    if (status == DP_OK && t->adamw) {
+        status = dp_clip_grads(t->clip, 1.0, &norm, err);
+    }
+    return status == DP_OK && t->adamw ? dp_adamw_step(t->adamw, err) : status;
 }
 
 static int train(struct training *t, enum what what, int steps, size_t allocated[CALLERS],
@@ -278,6 +305,9 @@ static int train(struct training *t, enum what what, int steps, size_t allocated
     int status = open_model(t, what == OTHERS, err);
     if (status == DP_OK) {
         status = open_data(t, err);
+    }
+    if (status == DP_OK) {
+        status = open_optimizers(t, what == LINEAR, err);
     }
     if (status == DP_OK && what == RANKS) {
         status = open_ranks(t, err);
@@ -307,6 +337,8 @@ static void close_training(struct training *t)
         dp_tensor_free(&t->upstream[r]);
     }
     dp_sgd_close(t->sgd);
+    dp_adamw_close(t->adamw);
+    dp_clip_close(t->clip);
     dp_run_close(t->run);
     dp_tensor_free(&t->x);
     dp_tensor_free(&t->target);
