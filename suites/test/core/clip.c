@@ -187,6 +187,10 @@ static void clip_of_means(struct context *c)
     ranks_write(c, &ranks, 0, 0, true, 64.0);
     expect(c, clip_ranks(c, &ranks, 1.0) == sqrt(25.0 + 0.25), "norm of the active rank");
     ranks_expect(c, &ranks, 0, 0, true, 64.0);
+    const struct dp_adamw_config config = dp_adamw_defaults();
+    adamw_ranks(c, &ranks, &config);
+    ranks_expect(c, &ranks, 0, 0, false, 2.0);
+    ranks_expect(c, &ranks, 0, 1, false, 1.0);
 }
 
 /* ---- accumulation ------------------------------------------------------------------------ */
@@ -220,6 +224,8 @@ static void accumulation(struct context *c)
                 const struct ranks_batch batch = micro_batch(n, micros, a);
                 dp_ddp_no_sync(ranks.ddp, a + 1 < micros);
                 ranks_pass(c, &ranks, &batch);
+                for (int r = 0; a == 0 && micros > 1 && r < n; ++r)
+                    ranks_expect(c, &ranks, r, 0, true, batch.x[r][0] / micros);
             }
             const double mean = 0.5 * (1 + rows); /* of the rows: dy/dw is x */
             ranks_expect_all(c, &ranks, 0, true, mean);

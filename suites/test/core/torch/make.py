@@ -410,14 +410,15 @@ def adamw():
     """Of two parameters the second has no gradient at times: a count of its own, and no decay."""
     draw = np.random.default_rng(21)
     steps = 6
-    for lr, betas, eps, decay in (
-        (1e-3, (0.9, 0.999), 1e-8, 1e-2),
-        (0.05, (0.9, 0.95), 1e-8, 0.1),
-        (0.01, (0.5, 0.75), 0.5, 0.25),
-        (0.25, (0.0, 0.5), 2.0**-6, 0.0),
+    apart, together = np.array([0, 1, 0, 0, 1, 1.0]), np.array([1, 0, 1, 0, 0, 1.0])
+    for lr, betas, eps, decay, second in (
+        (1e-3, (0.9, 0.999), 1e-8, 1e-2, apart),
+        (0.05, (0.9, 0.95), 1e-8, 0.1, together),
+        (0.01, (0.5, 0.75), 0.5, 0.25, together),
+        (0.25, (0.0, 0.5), 2.0**-6, 0.0, apart),
     ):
         names, shapes = ("weight", "bias"), ((5, 3), (5,))
-        has = [np.ones(steps), np.array([0, 1, 0, 0, 1, 1.0])]
+        has = [np.ones(steps), second]
         start = [draw.integers(-32, 33, s) / 16.0 for s in shapes]
         grads = [draw.integers(1, 33, (steps, *s)) * draw.choice([-1, 1], (steps, *s)) / 16.0 for s in shapes]
         params = [torch.tensor(p, requires_grad=True) for p in start]
