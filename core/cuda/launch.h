@@ -11,6 +11,8 @@
  * function of the shapes alone: the same bits each time, the reference's on exact data, and on
  * other data, for n terms, off by at most n ulps of the sum of their sizes.
  *
+ * Sums of squares have the order of a block's threads in the reference, too: the same bits.
+ *
  * In an order of their own are: SUM_ROWS, with 32 threads for a column; the losses, with sums in
  * double, 32 for a row of classes; ADD_ROWS, a block for each row; batch norm, a block for each
  * channel, with sums in double. LOOKUP_GRAD: a block per row of the table reads all n numbers, 256
