@@ -122,8 +122,8 @@ struct dp_activation_grad {
     size_t n;
 };
 
-/* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. Sums are
- * kept in double; but for XENT in lanes, as dp_add_rows says. */
+/* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. Sums
+ * are kept in double; but for XENT in lanes, as dp_add_rows says. */
 struct dp_loss_args {
     enum dp_loss_kind kind;
     double scale;
