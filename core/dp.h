@@ -378,10 +378,16 @@ int dp_run_call(struct dp_run *run, struct dp_slot *slot, void (*function)(const
 
 /* ---- 7. Layers ------------------------------------------------------------------------- */
 
-/* y = x W^T + b: in [N, D_in], out [N, D_out]; weight [D_out, D_in], bias [D_out].
- * Source: torch.nn.Linear. */
+/* y = x W^T + b: in [N, ..., D_in], out [N, ..., D_out]; weight [D_out, D_in], bias [D_out].
+ * Errors at forward: DP_ESHAPE another last dimension, fewer than 2. Source: torch.nn.Linear. */
 int dp_linear(struct dp_group *group, size_t d_in, size_t d_out, bool bias,
               struct dp_module **module, struct dp_error *err);
+/* y = x W^T with the weight [D_out, D_in] of another module, such as the table of an embedding: one
+ * parameter and one gradient, to which each use adds. The parameter lives as long as either.
+ * Errors DP_EINVAL of another group; DP_ESHAPE not a matrix of floats. Source: PyTorch's
+ * `output.weight = embedding.weight`.                                            [REPL-09] */
+int dp_linear_tied(struct dp_group *group, struct dp_param *weight, struct dp_module **module,
+                   struct dp_error *err);
 int dp_relu(struct dp_group *group, struct dp_module **module, struct dp_error *err);
 int dp_tanh(struct dp_group *group, struct dp_module **module, struct dp_error *err);
 /* Children in order, one tensor between them. A child may appear twice (tied). */
@@ -393,8 +399,8 @@ int dp_sequential(struct dp_group *group, struct dp_module *const children[], in
  * rounded once. The gradient flows to in[0] only.
  *   DP_LOSS_SUM  in[0] y, optional in[1] c of the same shape: scale * sum(c*y), c = 1 if absent
  *   DP_LOSS_MSE  in[0] y, in[1] t: scale * sum((y-t)^2)
- *   DP_LOSS_XENT in[0] logits [N, C], in[1] classes [N] as DP_I32:
- *                scale * sum over rows of -log softmax(y)[class]
+ *   DP_LOSS_XENT in[0] logits [N, ..., C], in[1] classes [N, ...] as DP_I32:
+ *                scale * sum over rows of -log softmax(y)[class]; every C numbers are a row
  * mean divides by the elements of y (XENT: by the rows).  [LOSS-01]
  * Errors DP_EINVAL no rows with mean; DP_ESHAPE; DP_EDEVICE.  A class out of range makes the
  * loss NaN. Sources: torch.nn.MSELoss, CrossEntropyLoss. */

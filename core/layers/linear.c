@@ -1,4 +1,5 @@
-/* linear.c: y = x W^T + b, with x [N, D_in], W [D_out, D_in], b [D_out], y [N, D_out]. */
+/* linear.c: y = x W^T + b, with x [N, ..., D_in], W [D_out, D_in], b [D_out], y [N, ..., D_out].
+ * All dimensions of x but the last are rows of one matrix. */
 #include "../module.h"
 #include "layer.h"
 
@@ -14,7 +15,7 @@ static int check(const struct linear *l, struct dp_run *run, const struct dp_ten
                  struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
-    if (x->dtype != DP_F32 || x->ndim != 2 || x->dim[1] != l->d_in)
+    if (x->dtype != DP_F32 || x->ndim < 2 || x->dim[x->ndim - 1] != l->d_in)
         return dp_fail(err, DP_ESHAPE, "linear(%zu, %zu) got an input of shape %s", l->d_in,
                        l->d_out, dp_shape_text(x, shape));
     return dp_same_slot("the input", x, "the weight", dp_run_value(run, l->weight), err);
@@ -67,6 +68,21 @@ static int multiply(const struct dp_run *run, struct dp_slot *slot, const struct
                : dp_launch(&slot->compute, DP_KERNEL_GEMM, &plain, sizeof plain, err);
 }
 
+static size_t rows_of(const struct linear *l, const struct dp_tensor *x)
+{
+    return dp_tensor_count(x) / l->d_in;
+}
+
+/* Of x's shape, with D_out in place of D_in. */
+static int open_output(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
+                       struct dp_tensor *y, struct dp_error *err)
+{
+    size_t dim[DP_MAX_DIMS];
+    for (int d = 0; d < x->ndim; ++d)
+        dim[d] = d + 1 < x->ndim ? x->dim[d] : l->d_out;
+    return dp_run_tensor(run, x->slot, DP_F32, x->ndim, dim, y, err);
+}
+
 static bool is_trained(const struct linear *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
@@ -85,7 +101,7 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
     struct dp_tensor y;
     struct saved saved = {.x = *x};
     struct operand weight;
-    status = dp_run_tensor(run, x->slot, DP_F32, 2, (size_t[]){x->dim[0], l->d_out}, &y, err);
+    status = open_output(l, run, x, &y, err);
     if (status == 0)
         status = take_operand(run, x, &saved.input, err);
     if (status == 0)
@@ -94,11 +110,10 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         return status;
     y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
     const struct dp_gemm gemm = {
-        .transpose_b = true, .m = x->dim[0], .n = l->d_out, .k = l->d_in, .c = y.data};
+        .transpose_b = true, .m = rows_of(l, x), .n = l->d_out, .k = l->d_in, .c = y.data};
     status = multiply(run, x->slot, &gemm, &saved.input, &weight, err);
     if (status == 0 && l->bias) {
-        const struct dp_add_bias add = {y.data, dp_run_value(run, l->bias)->data, y.dim[0],
-                                        l->d_out};
+        const struct dp_add_bias add = {y.data, dp_run_value(run, l->bias)->data, gemm.m, l->d_out};
         status = dp_launch(&x->slot->compute, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
     }
     saved.weight = weight.rounded;
@@ -121,7 +136,7 @@ static int weight_grad(const struct linear *l, struct dp_run *run, const struct 
                                  .accumulate = accumulate,
                                  .m = l->d_out,
                                  .n = l->d_in,
-                                 .k = saved->x.dim[0],
+                                 .k = rows_of(l, &saved->x),
                                  .c = grad.data};
     return multiply(run, saved->x.slot, &gemm, dy, &saved->input, err);
 }
@@ -132,7 +147,8 @@ static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp
     struct dp_tensor grad;
     bool accumulate;
     dp_run_grad(run, l->bias, &grad, &accumulate);
-    const struct dp_sum_rows sum = {grad.data, dy->data, dy->dim[0], l->d_out, accumulate};
+    const size_t rows = dp_tensor_count(dy) / l->d_out;
+    const struct dp_sum_rows sum = {grad.data, dy->data, rows, l->d_out, accumulate};
     return dp_launch(&dy->slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
 }
 
@@ -140,10 +156,10 @@ static int input_grad(const struct linear *l, struct dp_run *run, const struct s
                       const struct operand *dy, struct dp_tensor *dx, struct dp_error *err)
 {
     const struct dp_tensor *x = &saved->x;
-    const int status = dp_run_tensor(run, x->slot, DP_F32, 2, x->dim, dx, err);
+    const int status = dp_run_tensor(run, x->slot, DP_F32, x->ndim, x->dim, dx, err);
     if (status)
         return status;
-    const struct dp_gemm gemm = {.m = x->dim[0], .n = l->d_in, .k = l->d_out, .c = dx->data};
+    const struct dp_gemm gemm = {.m = rows_of(l, x), .n = l->d_in, .k = l->d_out, .c = dx->data};
     const struct operand weight = {dp_run_value(run, l->weight)->data, saved->weight};
     return multiply(run, x->slot, &gemm, dy, &weight, err);
 }
@@ -180,6 +196,26 @@ static int add_params(struct dp_module *m, void *self, struct dp_error *err)
     if (status == 0 && l->has_bias)
         status = dp_module_add_param(m, "bias", DP_F32, 1, &l->d_out, &l->bias, err);
     return status;
+}
+
+static int tie_params(struct dp_module *m, void *self, struct dp_error *err)
+{
+    const struct linear *l = self;
+    return dp_module_tie_param(m, l->weight, err);
+}
+
+int dp_linear_tied(struct dp_group *group, struct dp_param *weight, struct dp_module **module,
+                   struct dp_error *err)
+{
+    const struct dp_tensor *w = &weight->value;
+    char shape[DP_SHAPE_TEXT];
+    if (w->slot->group != group)
+        return dp_fail(err, DP_EINVAL, "linear with a weight of another group");
+    if (w->dtype != DP_F32 || w->ndim != 2 || dp_tensor_count(w) == 0)
+        return dp_fail(err, DP_ESHAPE, "linear with a weight of shape %s: a matrix of floats",
+                       dp_shape_text(w, shape));
+    const struct linear l = {.d_in = w->dim[1], .d_out = w->dim[0], .weight = weight};
+    return dp_layer_open(group, &linear_ops, &l, sizeof l, tie_params, module, err);
 }
 
 int dp_linear(struct dp_group *group, size_t d_in, size_t d_out, bool bias,

@@ -15,12 +15,25 @@ struct saved {
     double scale;
 };
 
+/* Of XENT: all dimensions but the last are rows. */
+static size_t rows_of(const struct dp_tensor *y)
+{
+    return dp_tensor_count(y) / y->dim[y->ndim - 1];
+}
+
+static bool are_classes(const struct dp_tensor *y, const struct dp_tensor *target)
+{
+    bool same = target->dtype == DP_I32 && target->ndim + 1 == y->ndim;
+    for (int d = 0; same && d < target->ndim; ++d)
+        same = target->dim[d] == y->dim[d];
+    return same;
+}
+
 static int check_target(const struct loss *l, const struct dp_tensor *y,
                         const struct dp_tensor *target, struct dp_error *err)
 {
     char a[DP_SHAPE_TEXT], b[DP_SHAPE_TEXT];
-    const bool classes = l->kind == DP_LOSS_XENT && target->dtype == DP_I32 && target->ndim == 1 &&
-                         y->ndim == 2 && target->dim[0] == y->dim[0];
+    const bool classes = l->kind == DP_LOSS_XENT && are_classes(y, target);
     const bool same = l->kind != DP_LOSS_XENT && dp_same_shape(y, target);
     if (!classes && !same)
         return dp_fail(err, DP_ESHAPE, "loss of an output of shape %s with a target of shape %s",
@@ -36,13 +49,13 @@ static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, 
     if (status)
         return status;
     const bool rows = l->kind == DP_LOSS_XENT;
-    if (in[0].dtype != DP_F32 || (rows && (in[0].ndim != 2 || in[0].dim[1] == 0)))
+    if (in[0].dtype != DP_F32 || (rows && (in[0].ndim < 2 || in[0].dim[in[0].ndim - 1] == 0)))
         return dp_fail(err, DP_ESHAPE, "loss of an output that is not a float tensor of rows");
     if (n_in == 2)
         status = check_target(l, &in[0], &in[1], err);
     if (status)
         return status;
-    const size_t n = l->kind == DP_LOSS_XENT ? in[0].dim[0] : dp_tensor_count(&in[0]);
+    const size_t n = rows ? rows_of(&in[0]) : dp_tensor_count(&in[0]);
     if (l->mean && n == 0)
         return dp_fail(err, DP_EINVAL, "the mean loss of no rows");
     saved->y = in[0];
@@ -58,8 +71,8 @@ static struct dp_loss_args arguments(const struct loss *l, const struct saved *s
     return (struct dp_loss_args){
         .kind = l->kind,
         .scale = s->scale,
-        .rows = rows ? s->y.dim[0] : 1,
-        .cols = rows ? s->y.dim[1] : dp_tensor_count(&s->y),
+        .rows = rows ? rows_of(&s->y) : 1,
+        .cols = rows ? s->y.dim[s->y.ndim - 1] : dp_tensor_count(&s->y),
         .y = s->y.data,
         .target = s->target.data,
     };

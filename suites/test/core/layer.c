@@ -21,10 +21,17 @@ static void open_one(struct context *c, struct one *o)
     o->run = open_run(c, o->group);
 }
 
-static void linear_shape(struct context *c, size_t rows, size_t d_in, size_t d_out, bool bias)
+/* lead: the dimensions before the last one. */
+static void linear_shape(struct context *c, const size_t lead[], int n_lead, size_t d_in,
+                         size_t d_out, bool bias)
 {
+    size_t rows = 1, dim[4] = {0};
     struct one o;
     open_one(c, &o);
+    for (int d = 0; d < n_lead; ++d) {
+        dim[d] = lead[d];
+        rows *= lead[d];
+    }
     const double *x = integers(c, rows * d_in, 1), *w = integers(c, d_in * d_out, 2);
     const double *b = integers(c, d_out, 3), *dy = integers(c, rows * d_out, 4);
     double *y = case_memory(c, rows * d_out * sizeof *y);
@@ -50,13 +57,17 @@ static void linear_shape(struct context *c, size_t rows, size_t d_in, size_t d_o
         write_values(c, &list[1]->value, b);
     }
     move_module(c, linear, o.slot);
-    struct dp_tensor in = make_matrix(c, o.slot, rows, d_in, x);
+    dim[n_lead] = d_in;
+    struct dp_tensor in = make_tensor(c, o.slot, DP_F32, n_lead + 1, dim, x);
     in.needs_grad = true;
-    const struct dp_tensor upstream = make_matrix(c, o.slot, rows, d_out, dy);
     const struct dp_tensor out = forward(c, linear, o.run, &in);
-    expect_matrix(c, "output", &out, o.slot, rows, d_out, y);
+    dim[n_lead] = d_out;
+    const struct dp_tensor upstream = make_tensor(c, o.slot, DP_F32, n_lead + 1, dim, dy);
+    expect_shape(c, "output", &out, n_lead + 1, dim);
+    expect_values(c, "output", &out, y);
     const struct dp_tensor grad = backward(c, linear, o.run, &upstream);
-    expect_matrix(c, "input gradient", &grad, o.slot, rows, d_in, dx);
+    expect_shape(c, "input gradient", &grad, in.ndim, in.dim);
+    expect_values(c, "input gradient", &grad, dx);
     expect_grad(c, "weight", list[0], dw);
     if (bias) {
         expect_grad(c, "bias", list[1], db);
@@ -66,12 +77,15 @@ static void linear_shape(struct context *c, size_t rows, size_t d_in, size_t d_o
 static void linear(struct context *c)
 {
     static const size_t rows[] = {0, 1, 2, 17, 64}, widths[] = {1, 2, 5, 33, 128};
+    static const size_t lead[][3] = {{0, 3, 2}, {3, 0, 2}, {1, 1, 1}, {2, 3, 1}, {3, 2, 5}};
     for (size_t r = 0; r < 5; ++r) {
         for (size_t i = 0; i < 5; ++i) {
             const size_t d_out = widths[(i + r) % 5];
             case_note(c, "(%zu, %zu) -> %zu", rows[r], widths[i], d_out);
-            linear_shape(c, rows[r], widths[i], d_out, (r + i) % 2 == 0);
+            linear_shape(c, &rows[r], 1, widths[i], d_out, (r + i) % 2 == 0);
         }
+        case_note(c, "(%zu, %zu, %zu, 5) -> 3", lead[r][0], lead[r][1], lead[r][2]);
+        linear_shape(c, lead[r], r % 2 == 0 ? 3 : 2, 5, 3, true);
     }
 }
 
@@ -86,8 +100,10 @@ static void linear_refused(struct context *c)
         make_tensor(c, o.slot, DP_F32, 1, (size_t[]){3}, sequence(c, 3, 1.0, 1.0));
     const struct dp_tensor whole =
         make_tensor(c, o.slot, DP_I32, 2, (size_t[]){2, 3}, sequence(c, 6, 1.0, 1.0));
-    const struct dp_tensor *inputs[] = {&wide, &flat, &whole};
-    for (int i = 0; i < 3; ++i) {
+    const struct dp_tensor deep =
+        make_tensor(c, o.slot, DP_F32, 3, (size_t[]){3, 3, 4}, sequence(c, 36, 1.0, 1.0));
+    const struct dp_tensor *inputs[] = {&wide, &flat, &whole, &deep};
+    for (int i = 0; i < 4; ++i) {
         struct dp_tensor out[DP_MAX_IO];
         int n_out = 0;
         struct dp_error err = {0};
