@@ -84,6 +84,35 @@ int dp_residual(struct dp_group *group, struct dp_module *child, struct dp_modul
 int dp_dropout(struct dp_group *group, double p, uint64_t seed, struct dp_module **module,
                struct dp_error *err);
 
+/* y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 in the tanh form, else x (1 + erf(x /
+ * sqrt(2))) / 2; any shape. Source: torch.nn.GELU, approximate='tanh' and 'none'. */
+int dp_gelu(struct dp_group *group, bool tanh_form, struct dp_module **module,
+            struct dp_error *err);
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias over the last dimension: in and out [N, ...,
+ * width]; weight and bias [width]. The variance is the biased one. Sums are taken in double, and
+ * each result is rounded once. dp_module_init leaves weight 1 and bias 0. Source:
+ * torch.nn.LayerNorm of one dimension. */
+int dp_layer_norm(struct dp_group *group, size_t width, double eps, struct dp_module **module,
+                  struct dp_error *err);
+
+/* y[n,t,:] = x[n,t,:] + weight[t,:]: in and out [N, T, width], T at most context; weight [context,
+ * width]. The position t is that in the row, on every device and whatever rows it has. Vectors of
+ * positions from T on get a gradient of 0. Errors at forward: DP_ESHAPE T above context. Source:
+ * x + torch.nn.Embedding(context, width)(arange(T)), as GPT-2 has it. */
+int dp_positions(struct dp_group *group, size_t context, size_t width, struct dp_module **module,
+                 struct dp_error *err);
+
+/* Causal attention: in [N, T, 3 width], of each step its q, k and v one behind the other, each of
+ * heads * size numbers; out [N, T, width]. For each row and head p = softmax over s of q_t . k_s /
+ * sqrt(size), s = 0..t, and y_t = sum over s of p_ts v_s. In training each p is dropped as by
+ * dp_dropout(p, seed), with numbers [N, heads, T, T] in this order. The memory of a forward in grad
+ * mode: N heads T T numbers, twice with dropout. Errors at forward: DP_ESHAPE the last dimension is
+ * no multiple of 3 heads. Source: torch.nn.functional.scaled_dot_product_attention with is_causal.
+ */
+int dp_attention(struct dp_group *group, size_t heads, double p, uint64_t seed,
+                 struct dp_module **module, struct dp_error *err);
+
 /* Capsules with routing by agreement: in [N, in, d_in], out [N, out, d_out]; weight [in, out,
  * d_out, d_in]. votes[i,j] = weight[i,j] x[i]; logits b = 0; rounds times: c = softmax of b over j,
  * v[j] = squash(sum over i of c[i,j] votes[i,j]), b[i,j] += votes[i,j] . v[j]. squash(s) = s |s|^2

@@ -28,6 +28,8 @@
     X(RELU_GRAD,       relu_grad,       FAST, STREAM, "relu's gradient",            WHOLE(dp_activation_grad)) \
     X(TANH,            tanh,            REF,  STREAM, "tanh",                       WHOLE(dp_activation)) \
     X(TANH_GRAD,       tanh_grad,       REF,  STREAM, "tanh's gradient",            WHOLE(dp_activation_grad)) \
+    X(GELU,            gelu,            FAST, STREAM, "gelu",                       TAIL(dp_gelu_args, tanh_form)) \
+    X(GELU_GRAD,       gelu_grad,       FAST, STREAM, "gelu's gradient",            TAIL(dp_gelu_args, tanh_form)) \
     X(LOSS,            loss,            FAST, QUEUE,  "loss",                       GAP(dp_loss_args, kind, scale)) \
     X(LOSS_GRAD,       loss_grad,       REF,  STREAM, "loss's gradient",            GAP(dp_loss_args, kind, scale)) \
     X(SGD,             sgd,             FAST, STREAM, "update",                     GAP(dp_sgd_args, first, n)) \
@@ -57,6 +59,11 @@
     X(BATCH_NORM,      batch_norm,      FAST, STREAM, "batch norm",                 TAIL(dp_batch_norm_args, training)) \
     X(BATCH_NORM_EVAL, batch_norm_eval, REF,  STREAM, "batch norm in eval",         TAIL(dp_batch_norm_args, training)) \
     X(BATCH_NORM_GRAD, batch_norm_grad, FAST, STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
+    X(LAYER_NORM,      layer_norm,      FAST, STREAM, "layer norm",                 TAIL(dp_layer_norm_args, accumulate_bias)) \
+    X(LAYER_NORM_GRAD, layer_norm_grad, FAST, STREAM, "layer norm's gradient",      TAIL(dp_layer_norm_args, accumulate_bias)) \
+    X(GEMM_HEADS,      gemm_heads,      BLAS, QUEUE,  "matrix products of heads",   GAP(dp_gemm_heads, transpose_b, m)) \
+    X(CAUSAL,          causal,          FAST, STREAM, "causal softmax",             WHOLE(dp_causal_args)) \
+    X(CAUSAL_GRAD,     causal_grad,     FAST, STREAM, "causal softmax's gradient",  WHOLE(dp_causal_args)) \
     X(DROPOUT,         dropout,         REF,  STREAM, "dropout",                    TAIL(dp_dropout_args, scale)) \
     X(CAPSULE,         capsule,         REF,  STREAM, "capsules",                   TAIL(dp_capsule_args, rounds)) \
     X(CAPSULE_GRAD,    capsule_grad,    REF,  STREAM, "capsules' gradient",         TAIL(dp_capsule_args, rounds)) \
@@ -120,6 +127,17 @@ struct dp_activation_grad {
     float *dx;
     const float *dy, *y;
     size_t n;
+};
+
+/* In double, each result rounded once.
+ *   GELU       y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 in the tanh form, else
+ *              x (1 + erf(x / sqrt(2))) / 2
+ *   GELU_GRAD  y = dy times the slope of that at x */
+struct dp_gelu_args {
+    float *y;
+    const float *x, *dy; /* dy: GELU_GRAD */
+    size_t n;
+    bool tanh_form;
 };
 
 /* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. Sums
@@ -329,6 +347,50 @@ struct dp_batch_norm_args {
     double eps, momentum;
     size_t rows, channels, inner;
     bool accumulate_weight, accumulate_bias, training;
+};
+
+/* Normalisation of each row of x [rows, width]. Sums are kept in double, columns and rows
+ * ascending, and every result is rounded once from double.
+ *   LAYER_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
+ *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps)
+ *   LAYER_NORM_GRAD  with d = dy weight: y = invstd (d - mean(d) - xhat mean(d xhat)), and over the
+ *                    rows dweight = sum dy xhat, dbias = sum dy (both (+)=) */
+struct dp_layer_norm_args {
+    const float *x, *weight, *bias;
+    float *y;             /* GRAD: dx, NULL: not wanted */
+    float *mean, *invstd; /* [rows]: saved by the forward, read by GRAD */
+    const float *dy;
+    float *dweight, *dbias; /* NULL: not wanted */
+    double eps;
+    size_t rows, width;
+    bool accumulate_weight, accumulate_bias;
+};
+
+/* Where the matrices of a batch lie: that of row r and head h begins at r * row + h * head, and its
+ * own rows are lead apart, in numbers. */
+struct dp_heads {
+    size_t row, head, lead;
+};
+
+/* For each of rows and heads: c[m,n] = op(a)[m,k] op(b)[k,n], none of them 0. */
+struct dp_gemm_heads {
+    bool transpose_a, transpose_b;
+    size_t m, n, k, rows, heads;
+    const float *a, *b;
+    float *c;
+    struct dp_heads at_a, at_b, at_c;
+};
+
+/* Of matrices p [n, time, time], row t of each looks at columns 0..t only. In double, each result
+ * rounded once.
+ *   CAUSAL       p becomes the softmax of scale * p, shifted by the largest; 0 where it does not
+ *                look
+ *   CAUSAL_GRAD  p is that; d, the gradient of p, becomes that of what p was: scale p (d - sum of p
+ *                d), 0 where it does not look. What d has there is not used */
+struct dp_causal_args {
+    float *p, *d; /* d: CAUSAL_GRAD */
+    size_t n, time;
+    double scale;
 };
 
 /* y[i] = x[i] * scale where a draw in 0..2^32-1, a function of key and i, is below limit, else 0.

@@ -41,5 +41,29 @@ void dp_blas_gemm(const void *args)
                 g->c, n);
 }
 
+static void multiply(const struct dp_gemm_heads *g, size_t row, size_t head)
+{
+    cblas_sgemm(CblasRowMajor, g->transpose_a ? CblasTrans : CblasNoTrans,
+                g->transpose_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f,
+                g->a + row * g->at_a.row + head * g->at_a.head, (int)g->at_a.lead,
+                g->b + row * g->at_b.row + head * g->at_b.head, (int)g->at_b.lead, 0.0f,
+                g->c + row * g->at_c.row + head * g->at_c.head, (int)g->at_c.lead);
+}
+
+void dp_blas_gemm_heads(const void *args)
+{
+    const struct dp_gemm_heads *g = args;
+    const bool fits = g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX &&
+                      g->at_a.lead <= INT_MAX && g->at_b.lead <= INT_MAX && g->at_c.lead <= INT_MAX;
+    if (!fits) {
+        dp_ref_gemm_heads(args);
+        return;
+    }
+    for (size_t row = 0; row < g->rows; ++row) {
+        for (size_t head = 0; head < g->heads; ++head)
+            multiply(g, row, head);
+    }
+}
+
 #define ROW(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = DP_CPU_##cpu(name),
 dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {DP_KERNEL_LIST(ROW)};

@@ -1,4 +1,4 @@
-/* kernels_ref_norm.c: the portable kernels of batch normalisation. */
+/* kernels_ref_norm.c: the portable kernels of batch and layer normalisation. */
 #include "kernels_ref.h"
 #include "lanes.h"
 #include "norm.h"
@@ -67,5 +67,64 @@ void dp_ref_batch_norm_grad(const void *args)
             const double xhat = ((double)g->x[i] - s.mean) * s.invstd;
             g->y[i] = (float)(s.factor * ((double)g->dy[i] - s.shift - xhat * s.slope));
         }
+    }
+}
+
+void dp_ref_layer_norm(const void *args)
+{
+    const struct dp_layer_norm_args *g = args;
+    const double n = (double)g->width;
+    for (size_t r = 0; r < g->rows; ++r) {
+        const float *x = g->x + r * g->width;
+        double sum = 0.0, squares = 0.0;
+        for (size_t c = 0; c < g->width; ++c)
+            sum += (double)x[c];
+        const double mean = sum / n;
+        for (size_t c = 0; c < g->width; ++c)
+            squares += ((double)x[c] - mean) * ((double)x[c] - mean);
+        const double invstd = 1.0 / sqrt(squares / n + g->eps);
+        g->mean[r] = (float)mean;
+        g->invstd[r] = (float)invstd;
+        for (size_t c = 0; c < g->width; ++c)
+            g->y[r * g->width + c] =
+                (float)(((double)x[c] - mean) * invstd * (double)g->weight[c] + (double)g->bias[c]);
+    }
+}
+
+static double row_xhat(const struct dp_layer_norm_args *g, size_t r, size_t c)
+{
+    return ((double)g->x[r * g->width + c] - (double)g->mean[r]) * (double)g->invstd[r];
+}
+
+static void layer_norm_input(const struct dp_layer_norm_args *g, size_t r)
+{
+    const float *dy = g->dy + r * g->width;
+    double sum = 0.0, product = 0.0;
+    for (size_t c = 0; c < g->width; ++c) {
+        const double d = (double)dy[c] * (double)g->weight[c];
+        sum += d;
+        product += d * row_xhat(g, r, c);
+    }
+    const double shift = sum / (double)g->width, slope = product / (double)g->width;
+    for (size_t c = 0; c < g->width; ++c) {
+        const double d = (double)dy[c] * (double)g->weight[c];
+        g->y[r * g->width + c] =
+            (float)((double)g->invstd[r] * (d - shift - row_xhat(g, r, c) * slope));
+    }
+}
+
+void dp_ref_layer_norm_grad(const void *args)
+{
+    const struct dp_layer_norm_args *g = args;
+    for (size_t r = 0; g->y && r < g->rows; ++r)
+        layer_norm_input(g, r);
+    for (size_t c = 0; c < g->width; ++c) {
+        double sum = 0.0, product = 0.0;
+        for (size_t r = 0; r < g->rows; ++r) {
+            sum += (double)g->dy[r * g->width + c];
+            product += (double)g->dy[r * g->width + c] * row_xhat(g, r, c);
+        }
+        add_to(g->dweight, c, product, g->accumulate_weight);
+        add_to(g->dbias, c, sum, g->accumulate_bias);
     }
 }

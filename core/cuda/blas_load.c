@@ -22,6 +22,7 @@ int dp_cuda_blas_load(struct dp_cuda_blas *blas, struct dp_error *err)
         {VALUE(cublasSetWorkspace), &blas->set_workspace},
         {VALUE(cublasSetMathMode), &blas->set_math_mode},
         {VALUE(cublasSgemm), &blas->sgemm},
+        {VALUE(cublasSgemmStridedBatched), &blas->sgemm_batch},
         {VALUE(cublasGemmEx), &blas->gemm_ex},
     };
     struct dp_library library = {"cuBLAS", LIBRARY, DP_CUDA_FOLDER "/" LIBRARY, DP_EFAULT, NULL};

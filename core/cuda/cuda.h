@@ -34,6 +34,9 @@ struct dp_cuda_blas {
     cublasStatus_t (*sgemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                             const float *, const float *, int, const float *, int, const float *,
                             float *, int);
+    cublasStatus_t (*sgemm_batch)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                  int, const float *, const float *, int, long long, const float *,
+                                  int, long long, const float *, float *, int, long long, int);
     cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                               const void *, const void *, cudaDataType, int, const void *,
                               cudaDataType, int, const void *, void *, cudaDataType, int,
@@ -86,8 +89,8 @@ int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
                   struct dp_error *err);
 /* Of the kernels that need more than a stream: dp_cuda_name. */
 typedef int dp_cuda_issuer(struct dp_queue *queue, const void *args, struct dp_error *err);
-dp_cuda_issuer dp_cuda_gemm, dp_cuda_gemm_bf16; /* gemm.c */
-dp_cuda_issuer dp_cuda_loss;                    /* launch.c */
+dp_cuda_issuer dp_cuda_gemm, dp_cuda_gemm_bf16, dp_cuda_gemm_heads; /* gemm.c */
+dp_cuda_issuer dp_cuda_loss;                                        /* launch.c */
 /* timer.c: of a slot that is idle. */
 void dp_cuda_timer_close(struct dp_cuda_slot *s);
 /* call.c */

@@ -138,3 +138,39 @@ int dp_cuda_gemm_bf16(struct dp_queue *queue, const void *args, struct dp_error 
                               g->k,           g->a,           g->b,          g->c, CUDA_R_16BF};
     return product(queue, &p, err);
 }
+
+/* The heads of one row are a batch. */
+static int multiply_row(const struct dp_queue *queue, const struct dp_gemm_heads *g, size_t row,
+                        struct dp_error *err)
+{
+    const struct dp_cuda_slot *s = queue->slot->native;
+    const float one = 1.0f, zero = 0.0f;
+    const cublasOperation_t op_b = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            op_a = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasStatus_t status = s->call.sgemm_batch(
+        s->blas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &one, g->b + row * g->at_b.row,
+        (int)g->at_b.lead, (long long)g->at_b.head, g->a + row * g->at_a.row, (int)g->at_a.lead,
+        (long long)g->at_a.head, &zero, g->c + row * g->at_c.row, (int)g->at_c.lead,
+        (long long)g->at_c.head, (int)g->heads);
+    return status ? blas_fail(queue->slot, "cublasSgemmStridedBatched", status, err) : 0;
+}
+
+int dp_cuda_gemm_heads(struct dp_queue *queue, const void *args, struct dp_error *err)
+{
+    const struct dp_gemm_heads *g = args;
+    const struct product p = {.m = g->m, .n = g->n, .k = g->k};
+    int status = check(queue, &p, err);
+    if (status == 0 && (g->at_a.lead > INT_MAX || g->at_b.lead > INT_MAX ||
+                        g->at_c.lead > INT_MAX || g->heads > INT_MAX))
+        status = dp_fail(err, DP_EINVAL,
+                         "%s: %zu matrices with rows %zu, %zu and %zu apart: at "
+                         "most %d",
+                         queue->slot->info.name, g->heads, g->at_a.lead, g->at_b.lead, g->at_c.lead,
+                         INT_MAX);
+    if (status || g->rows == 0 || g->heads == 0)
+        return status;
+    status = blas_open(queue->slot, queue->slot->native, err);
+    for (size_t row = 0; status == 0 && row < g->rows; ++row)
+        status = multiply_row(queue, g, row, err);
+    return status;
+}

@@ -1,5 +1,6 @@
-/* kernels_norm.cu: the kernels of batch normalisation on a GPU. A block has a channel: each thread
- * adds every so many of its values, then the block its threads' sums, all in double. */
+/* kernels_norm.cu: the kernels of batch and layer normalisation on a GPU. A block has a channel, or
+ * a row: each thread adds every so many of its values, then the block its threads' sums, all in
+ * double. */
 #include "kernel.cuh"
 
 /* Value number k of channel c. */
@@ -103,6 +104,95 @@ static __global__ void batch_norm_grad(dp_batch_norm_args g)
     }
 }
 
+static __global__ void layer_norm(dp_layer_norm_args g)
+{
+    const double n = static_cast<double>(g.width);
+    for (size_t r = blockIdx.x; r < g.rows; r += gridDim.x) {
+        const float *x = g.x + r * g.width;
+        double sum = 0.0, squares = 0.0;
+        for (size_t c = threadIdx.x; c < g.width; c += THREADS)
+            sum += static_cast<double>(x[c]);
+        const double mean = block_sum(sum) / n;
+        for (size_t c = threadIdx.x; c < g.width; c += THREADS) {
+            const double d = static_cast<double>(x[c]) - mean;
+            squares += d * d;
+        }
+        const double invstd = 1.0 / sqrt(block_sum(squares) / n + g.eps);
+        if (threadIdx.x == 0) {
+            g.mean[r] = static_cast<float>(mean);
+            g.invstd[r] = static_cast<float>(invstd);
+        }
+        for (size_t c = threadIdx.x; c < g.width; c += THREADS)
+            g.y[r * g.width + c] = static_cast<float>((static_cast<double>(x[c]) - mean) * invstd *
+                                                          static_cast<double>(g.weight[c]) +
+                                                      static_cast<double>(g.bias[c]));
+    }
+}
+
+static __device__ double row_xhat(const dp_layer_norm_args &g, size_t r, size_t c)
+{
+    return (static_cast<double>(g.x[r * g.width + c]) - static_cast<double>(g.mean[r])) *
+           static_cast<double>(g.invstd[r]);
+}
+
+static __device__ double row_slope(const dp_layer_norm_args &g, size_t r, size_t c)
+{
+    return static_cast<double>(g.dy[r * g.width + c]) * static_cast<double>(g.weight[c]);
+}
+
+static __global__ void layer_norm_input(dp_layer_norm_args g)
+{
+    for (size_t r = blockIdx.x; r < g.rows; r += gridDim.x) {
+        double sum = 0.0, product = 0.0;
+        for (size_t c = threadIdx.x; c < g.width; c += THREADS) {
+            const double d = row_slope(g, r, c);
+            sum += d;
+            product += d * row_xhat(g, r, c);
+        }
+        const double shift = block_sum(sum) / static_cast<double>(g.width);
+        const double slope = block_sum(product) / static_cast<double>(g.width);
+        for (size_t c = threadIdx.x; c < g.width; c += THREADS)
+            g.y[r * g.width + c] =
+                static_cast<float>(static_cast<double>(g.invstd[r]) *
+                                   (row_slope(g, r, c) - shift - row_xhat(g, r, c) * slope));
+    }
+}
+
+constexpr unsigned COLUMNS = 32, LANES = THREADS / COLUMNS;
+
+/* A block has COLUMNS columns: lane l adds rows l, l + LANES, ... of each in order, then the lanes
+ * are added in a tree. */
+static __global__ void layer_norm_params(dp_layer_norm_args g)
+{
+    __shared__ double sums[THREADS], products[THREADS];
+    const size_t step = static_cast<size_t>(gridDim.x) * COLUMNS;
+    const unsigned lane = threadIdx.x / COLUMNS;
+    for (size_t from = static_cast<size_t>(blockIdx.x) * COLUMNS; from < g.width; from += step) {
+        const size_t c = from + threadIdx.x % COLUMNS;
+        double sum = 0.0, product = 0.0;
+        for (size_t r = lane; c < g.width && r < g.rows; r += LANES) {
+            const double dy = static_cast<double>(g.dy[r * g.width + c]);
+            sum += dy;
+            product += dy * row_xhat(g, r, c);
+        }
+        sums[threadIdx.x] = sum;
+        products[threadIdx.x] = product;
+        __syncthreads();
+        for (unsigned half = THREADS / 2; half >= COLUMNS; half /= 2) {
+            if (threadIdx.x < half) {
+                sums[threadIdx.x] += sums[threadIdx.x + half];
+                products[threadIdx.x] += products[threadIdx.x + half];
+            }
+            __syncthreads();
+        }
+        if (lane == 0 && c < g.width) {
+            add_to(g.dweight, c, products[threadIdx.x], g.accumulate_weight);
+            add_to(g.dbias, c, sums[threadIdx.x], g.accumulate_bias);
+        }
+        __syncthreads();
+    }
+}
+
 int dp_cuda_launch_batch_norm(const void *args, cudaStream_t stream)
 {
     const struct dp_batch_norm_args *g = static_cast<const struct dp_batch_norm_args *>(args);
@@ -119,4 +209,19 @@ int dp_cuda_launch_batch_norm_grad(const void *args, cudaStream_t stream)
 {
     const struct dp_batch_norm_args *g = static_cast<const struct dp_batch_norm_args *>(args);
     return start_blocks(batch_norm_grad, args, g->channels, stream);
+}
+
+int dp_cuda_launch_layer_norm(const void *args, cudaStream_t stream)
+{
+    const struct dp_layer_norm_args *g = static_cast<const struct dp_layer_norm_args *>(args);
+    return start_blocks(layer_norm, args, g->rows, stream);
+}
+
+int dp_cuda_launch_layer_norm_grad(const void *args, cudaStream_t stream)
+{
+    const struct dp_layer_norm_args *g = static_cast<const struct dp_layer_norm_args *>(args);
+    const int error = g->y ? start_blocks(layer_norm_input, args, g->rows, stream) : 0;
+    if (error || (!g->dweight && !g->dbias))
+        return error;
+    return start_blocks(layer_norm_params, args, parts_of(g->width, COLUMNS), stream);
 }

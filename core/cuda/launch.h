@@ -15,9 +15,11 @@
  *
  * In an order of their own are: SUM_ROWS, with 32 threads for a column; the losses, with sums in
  * double, 32 for a row of classes; ADD_ROWS, a block for each row; batch norm, a block for each
- * channel, with sums in double. LOOKUP_GRAD: a block per row of the table reads all n numbers, 256
- * at once: rows * n / 256 steps of a block. Capsules: a block for each sample. tanh and exp are
- * made in double: within an ulp of the C library's for float, not always its bits. */
+ * channel, with sums in double; layer norm, a block for each row, and for the gradients of its
+ * parameters 8 threads for a column, in double; the causal softmax, 32 for a row, in double. Matrix
+ * products of heads are cuBLAS's, too. LOOKUP_GRAD: a block per row of the table reads all n
+ * numbers, 256 at once: rows * n / 256 steps of a block. Capsules: a block for each sample. tanh
+ * and exp are made in double: within an ulp of the C library's for float, not always its bits. */
 #ifndef DP_CUDA_LAUNCH_H
 #define DP_CUDA_LAUNCH_H
 

@@ -224,7 +224,13 @@ static void frozen_parts(struct context *c)
     }
 }
 
-enum { ROWS = 6, CHANNELS = 3, SIDE = 4, CAPSULES = 3, LAYERS };
+enum { ROWS = 6, CHANNELS = 3, SIDE = 4, CAPSULES = 3, LAYER_NORM, POSITIONS, LAYERS };
+
+/* That it has; at most 2 of them are looked at. */
+static int params_of(int which)
+{
+    return which == CAPSULES || which == POSITIONS ? 1 : 2;
+}
 
 /* A layer with parameters, and what it takes: in whole numbers. */
 static struct dp_module *open_layer(struct context *c, struct dp_group *group, int which,
@@ -240,18 +246,21 @@ static struct dp_module *open_layer(struct context *c, struct dp_group *group, i
     const int status = which == 0 ? dp_linear(group, CHANNELS * SIDE * SIDE, 2, true, &layer, &err)
                        : which == 1 ? dp_conv2d(group, CHANNELS, 2, &window, true, &layer, &err)
                        : which == 2 ? dp_batch_norm(group, CHANNELS, 1e-5, 0.1, &layer, &err)
-                                    : dp_capsule(group, &capsules, &layer, &err);
+                       : which == CAPSULES   ? dp_capsule(group, &capsules, &layer, &err)
+                       : which == LAYER_NORM ? dp_layer_norm(group, SIDE, 1e-5, &layer, &err)
+                                             : dp_positions(group, 4, SIDE * SIDE, &layer, &err);
     expect_ok(c, status, &err, "opening it");
     (void)own_module(c, layer);
     move_module(c, layer, slot);
-    for (int i = 0; i < (which == CAPSULES ? 1 : 2); ++i) {
+    for (int i = 0; i < params_of(which); ++i) {
         const struct dp_tensor *value = &param_at(c, layer, i)->value;
         write_values(c, value, integers(c, dp_tensor_count(value), 7 + (uint64_t)i));
     }
     const double *numbers = integers(c, n, 5);
-    *x = which == 0          ? make_matrix(c, slot, ROWS, n / ROWS, numbers)
-         : which == CAPSULES ? make_tensor(c, slot, DP_F32, 3, flat, numbers)
-                             : make_tensor(c, slot, DP_F32, 4, shape, numbers);
+    *x = which == 0 ? make_matrix(c, slot, ROWS, n / ROWS, numbers)
+         : which == CAPSULES || which == POSITIONS
+             ? make_tensor(c, slot, DP_F32, 3, flat, numbers)
+             : make_tensor(c, slot, DP_F32, 4, shape, numbers);
     return layer;
 }
 
@@ -259,7 +268,8 @@ static struct dp_module *open_layer(struct context *c, struct dp_group *group, i
  * that last bits may differ: there two passes are nearer to twice than to once. */
 static void added_up(struct context *c)
 {
-    static const char *const names[LAYERS] = {"linear", "conv", "batch norm", "capsules"};
+    static const char *const names[LAYERS] = {"linear",   "conv",       "batch norm",
+                                              "capsules", "layer norm", "positions"};
     for (int l = 0; l < LAYERS; ++l) {
         case_release(c);
         case_note(c, "%s", names[l]);
@@ -273,7 +283,7 @@ static void added_up(struct context *c)
             const struct dp_tensor dy =
                 make_tensor(c, y.slot, DP_F32, y.ndim, y.dim, integers(c, dp_tensor_count(&y), 9));
             (void)backward(c, layer, run, &dy);
-            for (int i = 0; i < (l == CAPSULES ? 1 : 2); ++i) {
+            for (int i = 0; i < params_of(l); ++i) {
                 const struct dp_param *param = param_at(c, layer, i);
                 const float *grad = read_floats(c, &param->grad);
                 for (size_t e = 0; pass == 1 && e < dp_tensor_count(&param->grad); ++e)

@@ -43,6 +43,8 @@ static const struct case_table *const tables[] = {
     &faults_cases,
     &grouping_cases,
     &torch_cases,
+    &torch_transformer_cases,
+    &transformer_cases,
     &image_cases,
     &state_cases,
     &models_cases,

@@ -52,6 +52,8 @@ extern const struct case_table optimizer_cases;
 extern const struct case_table clip_cases;
 extern const struct case_table state_cases;
 extern const struct case_table torch_cases;
+extern const struct case_table torch_transformer_cases;
+extern const struct case_table transformer_cases;
 extern const struct case_table world_cases;
 
 size_t case_count(void);

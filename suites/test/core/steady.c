@@ -151,9 +151,19 @@ static int open_other(struct training *t, int i, struct dp_module **layer, struc
     case 8:
         return dp_capsule(t->group, &capsules, layer, err);
     case 9:
+        return dp_linear(t->group, 3, 18, true, layer, err);
+    case 10:
+        return dp_attention(t->group, 2, 0.25, 4, layer, err);
+    case 11:
+        return dp_positions(t->group, 4, 6, layer, err);
+    case 12:
+        return dp_layer_norm(t->group, 6, 0x1p-10, layer, err);
+    case 13:
+        return dp_gelu(t->group, true, layer, err);
+    case 14:
         return dp_flatten(t->group, layer, err);
     default:
-        return dp_linear(t->group, 12, 8, true, layer, err);
+        return dp_linear(t->group, 24, 8, true, layer, err);
     }
 }
 
@@ -161,7 +171,7 @@ static int open_others(struct training *t, struct dp_error *err)
 {
     int status = DP_OK;
     t->width = 64;
-    for (int i = 0; status == DP_OK && i < 11; ++i) {
+    for (int i = 0; status == DP_OK && i < 16; ++i) {
         status = open_other(t, i, &t->layers[i], err);
         t->n_layers += status == DP_OK;
     }

@@ -2,103 +2,9 @@
  * eval mode, on shapes with strides and paddings. What PyTorch gave is in torch/layers.txt, with a
  * derived bound beside every number that is not exact; torch/make.py wrote it. */
 #include "list.h"
-#include "torch_file.h"
+#include "torch_one.h"
 
 #include <string.h>
-
-struct one {
-    struct dp_group *group;
-    struct dp_slot *slot;
-    struct dp_run *run;
-    struct dp_module *module;
-};
-
-static void open_one(struct context *c, struct one *o)
-{
-    o->group = open_group(c, 1);
-    o->slot = dp_group_slot(o->group, 0);
-    o->run = open_run(c, o->group);
-}
-
-static struct dp_tensor put(struct context *c, const struct one *o, enum dp_dtype dtype,
-                            const struct torch_tensor *t)
-{
-    return make_tensor(c, o->slot, dtype, t->ndim, t->dim, t->value);
-}
-
-static void expect_torch(struct context *c, const struct torch_tensor *want,
-                         const struct dp_tensor *got)
-{
-    expect_shape(c, want->name, got, want->ndim, want->dim);
-    if (want->exact) {
-        expect_values(c, want->name, got, want->value);
-    } else {
-        expect_within(c, want->name, got, want->value, want->bound);
-    }
-}
-
-/* The parameter that a tensor of the file is about: "weight_ih" is "weight_ih_l0" of the layer. */
-static struct dp_param *find_param(struct context *c, struct dp_module *module, const char *name)
-{
-    struct dp_param *list[16];
-    const int n = dp_module_params(module, list, 16);
-    const size_t length = strlen(name);
-    for (int i = 0; i < n && i < 16; ++i) {
-        const char *rest = list[i]->name + length;
-        if (strncmp(list[i]->name, name, length) == 0 &&
-            (*rest == '\0' || strcmp(rest, "_l0") == 0)) {
-            return list[i];
-        }
-    }
-    case_fail(c, "the layer has no parameter %s", name);
-}
-
-static void set_params(struct context *c, const struct one *o, const struct torch_layer *layer,
-                       const char *const names[], int n)
-{
-    for (int i = 0; i < n; ++i) {
-        const struct torch_tensor *t = torch_find(c, layer, names[i]);
-        const struct dp_param *p = find_param(c, o->module, names[i]);
-        expect_shape(c, names[i], &p->value, t->ndim, t->dim);
-        write_values(c, &p->value, t->value);
-    }
-    move_module(c, o->module, o->slot);
-}
-
-static void expect_grads(struct context *c, const struct one *o, const struct torch_layer *layer,
-                         const char *const names[], int n)
-{
-    for (int i = 0; i < n; ++i) {
-        char name[24] = "d";
-        strcat(name, names[i]);
-        const struct dp_param *p = find_param(c, o->module, names[i]);
-        expect(c, p->has_grad, "%s has no gradient", names[i]);
-        expect_torch(c, torch_find(c, layer, name), &p->grad);
-    }
-}
-
-/* Twice, so that memory of the first step is used again. */
-static void run_both_ways(struct context *c, const struct one *o, const struct torch_layer *layer,
-                          const char *const names[], int n, bool dx)
-{
-    struct dp_tensor x = put(c, o, DP_F32, torch_find(c, layer, "x"));
-    const struct dp_tensor dy = put(c, o, DP_F32, torch_find(c, layer, "dy"));
-    x.needs_grad = dx;
-    for (int round = 0; round < 2; ++round) {
-        dp_run_reset(o->run);
-        dp_zero_grad(o->module);
-        const struct dp_tensor y = forward(c, o->module, o->run, &x);
-        expect_torch(c, torch_find(c, layer, "y"), &y);
-        const struct dp_tensor grad = backward(c, o->module, o->run, &dy);
-        expect_grads(c, o, layer, names, n);
-        if (dx) {
-            expect_torch(c, torch_find(c, layer, "dx"), &grad);
-        }
-    }
-    expect_values(c, "x afterwards", &x, torch_find(c, layer, "x")->value);
-}
-
-static const char *const weight_bias[] = {"weight", "bias"};
 
 static struct dp_window window_of(const struct torch_layer *layer, int first)
 {
@@ -113,8 +19,8 @@ static struct dp_window window_of(const struct torch_layer *layer, int first)
 
 static void one_conv2d(struct context *c, const struct torch_layer *layer)
 {
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     const struct dp_window window = window_of(layer, 2);
     const bool bias = layer->n_tensors == 8;
     struct dp_error err = {0};
@@ -123,8 +29,8 @@ static void one_conv2d(struct context *c, const struct torch_layer *layer)
                         &o.module, &err),
               &err, "dp_conv2d");
     (void)own_module(c, o.module);
-    set_params(c, &o, layer, weight_bias, bias ? 2 : 1);
-    run_both_ways(c, &o, layer, weight_bias, bias ? 2 : 1, true);
+    torch_set_params(c, &o, layer, torch_weight_bias, bias ? 2 : 1);
+    torch_run_both_ways(c, &o, layer, torch_weight_bias, bias ? 2 : 1, true);
 }
 
 static void conv2d(struct context *c)
@@ -134,13 +40,13 @@ static void conv2d(struct context *c)
 
 static void one_max_pool2d(struct context *c, const struct torch_layer *layer)
 {
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     const struct dp_window window = window_of(layer, 0);
     struct dp_error err = {0};
     expect_ok(c, dp_max_pool2d(o.group, &window, &o.module, &err), &err, "dp_max_pool2d");
     (void)own_module(c, o.module);
-    run_both_ways(c, &o, layer, NULL, 0, true);
+    torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
 static void max_pool2d(struct context *c)
@@ -152,8 +58,8 @@ static void max_pool2d(struct context *c)
 static void one_embedding(struct context *c, const struct torch_layer *layer)
 {
     for (int host = 0; host < 2; ++host) {
-        struct one o;
-        open_one(c, &o);
+        struct torch_one o;
+        torch_open(c, &o);
         o.slot = host ? dp_group_host(o.group) : o.slot;
         struct dp_error err = {0};
         expect_ok(c,
@@ -161,14 +67,14 @@ static void one_embedding(struct context *c, const struct torch_layer *layer)
                                &o.module, &err),
                   &err, "dp_embedding");
         (void)own_module(c, o.module);
-        set_params(c, &o, layer, weight_bias, 1);
-        const struct dp_tensor x = put(c, &o, DP_I32, torch_find(c, layer, "x"));
-        const struct dp_tensor dy = put(c, &o, DP_F32, torch_find(c, layer, "dy"));
+        torch_set_params(c, &o, layer, torch_weight_bias, 1);
+        const struct dp_tensor x = torch_put(c, &o, DP_I32, torch_find(c, layer, "x"));
+        const struct dp_tensor dy = torch_put(c, &o, DP_F32, torch_find(c, layer, "dy"));
         const struct dp_tensor y = forward(c, o.module, o.run, &x);
         expect_slot(c, "y", &y, o.slot);
-        expect_torch(c, torch_find(c, layer, "y"), &y);
+        torch_expect(c, torch_find(c, layer, "y"), &y);
         (void)backward(c, o.module, o.run, &dy);
-        expect_grads(c, &o, layer, weight_bias, 1);
+        torch_expect_grads(c, &o, layer, torch_weight_bias, 1);
     }
 }
 
@@ -181,8 +87,8 @@ static const char *const recurrent_params[] = {"weight_ih", "weight_hh", "bias_i
 
 static void one_recurrent(struct context *c, const struct torch_layer *layer)
 {
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     const size_t features = (size_t)layer->number[0], hidden = (size_t)layer->number[1];
     const bool last = layer->number[2] > 0.0;
     struct dp_error err = {0};
@@ -192,8 +98,8 @@ static void one_recurrent(struct context *c, const struct torch_layer *layer)
                   : dp_rnn(o.group, features, hidden, last, &o.module, &err),
               &err, layer->name);
     (void)own_module(c, o.module);
-    set_params(c, &o, layer, recurrent_params, 4);
-    run_both_ways(c, &o, layer, recurrent_params, 4, true);
+    torch_set_params(c, &o, layer, recurrent_params, 4);
+    torch_run_both_ways(c, &o, layer, recurrent_params, 4, true);
 }
 
 static void lstm(struct context *c)
@@ -211,8 +117,8 @@ static void rnn(struct context *c)
 static void one_batch_norm(struct context *c, const struct torch_layer *layer)
 {
     static const char *const buffers[] = {"mean", "var"};
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     struct dp_error err = {0};
     expect_ok(c,
               dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
@@ -225,18 +131,18 @@ static void one_batch_norm(struct context *c, const struct torch_layer *layer)
         write_values(c, &param_at(c, o.module, 2 + i)->value,
                      torch_find(c, layer, buffers[i])->value);
     }
-    set_params(c, &o, layer, weight_bias, 2);
-    run_both_ways(c, &o, layer, weight_bias, 2, true);
+    torch_set_params(c, &o, layer, torch_weight_bias, 2);
+    torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, true);
     for (int i = 0; i < 2; ++i) {
         write_values(c, &param_at(c, o.module, 2 + i)->value,
                      torch_find(c, layer, buffers[i])->value);
     }
     write_values(c, &param_at(c, o.module, 4)->value, (double[]){0});
     dp_run_reset(o.run);
-    const struct dp_tensor x = put(c, &o, DP_F32, torch_find(c, layer, "x"));
+    const struct dp_tensor x = torch_put(c, &o, DP_F32, torch_find(c, layer, "x"));
     (void)forward(c, o.module, o.run, &x);
-    expect_torch(c, torch_find(c, layer, "running_mean"), &param_at(c, o.module, 2)->value);
-    expect_torch(c, torch_find(c, layer, "running_var"), &param_at(c, o.module, 3)->value);
+    torch_expect(c, torch_find(c, layer, "running_mean"), &param_at(c, o.module, 2)->value);
+    torch_expect(c, torch_find(c, layer, "running_var"), &param_at(c, o.module, 3)->value);
     expect_values(c, "count", &param_at(c, o.module, 4)->value,
                   torch_find(c, layer, "count")->value);
 }
@@ -248,16 +154,16 @@ static void batch_norm(struct context *c)
 
 static void one_capsule(struct context *c, const struct torch_layer *layer)
 {
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     const struct dp_capsule_config config = {(size_t)layer->number[0], (size_t)layer->number[1],
                                              (size_t)layer->number[2], (size_t)layer->number[3],
                                              (int)layer->number[4]};
     struct dp_error err = {0};
     expect_ok(c, dp_capsule(o.group, &config, &o.module, &err), &err, "dp_capsule");
     (void)own_module(c, o.module);
-    set_params(c, &o, layer, weight_bias, 1);
-    run_both_ways(c, &o, layer, weight_bias, 1, true);
+    torch_set_params(c, &o, layer, torch_weight_bias, 1);
+    torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
 }
 
 static void capsule(struct context *c)
@@ -271,16 +177,16 @@ static void one_residual(struct context *c, const struct torch_layer *layer)
     const size_t channels = (size_t)layer->number[0];
     struct dp_module *conv = NULL;
     struct dp_error err = {0};
-    struct one o;
-    open_one(c, &o);
+    struct torch_one o;
+    torch_open(c, &o);
     expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &err), &err,
               "dp_conv2d");
     (void)own_module(c, conv);
     expect_ok(c, dp_residual(o.group, conv, &o.module, &err), &err, "dp_residual");
     (void)own_module(c, o.module);
-    set_params(c, &o, layer, weight_bias, 1);
-    run_both_ways(c, &o, layer, weight_bias, 1, true);
-    run_both_ways(c, &o, layer, weight_bias, 1, false);
+    torch_set_params(c, &o, layer, torch_weight_bias, 1);
+    torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
+    torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, false);
 }
 
 static void residual(struct context *c)
@@ -310,7 +216,7 @@ static int blind_backward(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops blind_ops = {"blind", blind_forward, blind_backward, NULL};
 
-static void residual_of(struct context *c, const struct one *o, int status,
+static void residual_of(struct context *c, const struct torch_one *o, int status,
                         struct dp_module **child, struct dp_module **module)
 {
     struct dp_error err = {0};
@@ -325,9 +231,9 @@ static void residual_edges(struct context *c)
     struct dp_module *child = NULL, *module = NULL;
     struct dp_error err = {0};
     struct dp_tensor y;
-    struct one o;
+    struct torch_one o;
     int n = 0;
-    open_one(c, &o);
+    torch_open(c, &o);
     struct dp_tensor x = make_matrix(c, o.slot, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
     const struct dp_tensor dy = make_matrix(c, o.slot, 2, 3, (double[]){6, 5, 4, 3, 2, 1});
     residual_of(c, &o, dp_linear(o.group, 3, 2, false, &child, &err), &child, &module);

@@ -242,6 +242,30 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t operation_a,
     return leave(&call);
 }
 
+/* One product after the other; the real one has them in one launch. */
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t operation_a,
+                                         cublasOperation_t operation_b, int m, int n, int k,
+                                         const float *alpha, const float *a, int lda,
+                                         long long int stride_a, const float *b, int ldb,
+                                         long long int stride_b, const float *beta, float *c,
+                                         int ldc, long long int stride_c, int count)
+{
+    struct fake_call call = {.name = "cublasSgemmStridedBatched", .rules = FAKE_LAUNCHES};
+    if (enter(&call, handle)) {
+        const int size[3] = {m, n, k};
+        const float *factor[2] = {alpha, beta};
+        if (count < 0)
+            fake_result(&call, cudaErrorInvalidValue);
+        for (long long int i = 0; i < count && !call.error; ++i) {
+            const struct operand operand[3] = {{a + i * stride_a, CUDA_R_32F, operation_a, lda},
+                                               {b + i * stride_b, CUDA_R_32F, operation_b, ldb},
+                                               {c + i * stride_c, CUDA_R_32F, CUBLAS_OP_N, ldc}};
+            fake_result(&call, multiply(&call, handle, size, factor, operand, is_tf32(handle)));
+        }
+    }
+    return leave(&call);
+}
+
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
                             cublasOperation_t operation_b, int m, int n, int k, const void *alpha,
                             const void *a, cudaDataType type_a, int lda, const void *b,

@@ -12,6 +12,7 @@ int dp_cuda_blas_load(struct dp_cuda_blas *blas, struct dp_error *err)
                                   .set_workspace = cublasSetWorkspace,
                                   .set_math_mode = cublasSetMathMode,
                                   .sgemm = cublasSgemm,
+                                  .sgemm_batch = cublasSgemmStridedBatched,
                                   .gemm_ex = cublasGemmEx};
     return 0;
 }

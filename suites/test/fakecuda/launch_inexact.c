@@ -158,6 +158,10 @@ dp_kernel_fn *twin_inexact(enum dp_kernel kernel)
         [DP_KERNEL_LSTM_GRAD] = twin_lstm_grad,
         [DP_KERNEL_BATCH_NORM] = twin_batch_norm,
         [DP_KERNEL_BATCH_NORM_GRAD] = twin_batch_norm_grad,
+        [DP_KERNEL_LAYER_NORM] = twin_layer_norm,
+        [DP_KERNEL_LAYER_NORM_GRAD] = twin_layer_norm_grad,
+        [DP_KERNEL_CAUSAL] = twin_causal,
+        [DP_KERNEL_CAUSAL_GRAD] = twin_causal_grad,
         [DP_KERNEL_CAPSULE] = twin_capsule,
         [DP_KERNEL_CAPSULE_GRAD] = twin_capsule_grad,
     };

@@ -453,6 +453,149 @@ def clip():
             product = near(g) * Near(factor).rounded(0.0) if factor < 1 else near(g)
             bounded(name + "_after", p.grad, product)
         bounded("norm", norm, Near(norm.numpy(), 1e-14 * norm.numpy()))
+def gelu():
+    """The tanh form by (1 + tanh(u)) / 2 = sigmoid(2 u); both forms may also be made in double."""
+    root, cubic = np.sqrt(8 / np.pi), 0.044715
+    for tanh_form, shape in ((1, (2, 20)), (0, (2, 20)), (1, (2, 3, 5)), (0, (7,))):
+        x, dy = sixteenths(shape, 160), sixteenths(shape)
+        tx = wide(x)
+        y = nn.GELU(approximate="tanh" if tanh_form else "none")(tx)
+        y.backward(torch.tensor(dy))
+        layer("gelu", tanh_form)
+        exact("x", x), exact("dy", dy)
+        if not tanh_form:
+            bounded("y", y, rounded_once(y))
+            bounded("dx", tx.grad, rounded_once(tx.grad))
+            continue
+        n = near(x)
+        s = (constant(root) * (n + constant(cubic) * n * n * n)).sigmoid()
+        slope = constant(root) * (Near(1.0) + Near(3.0) * constant(cubic) * n * n)
+        bounded("y", y, n * s)
+        bounded("dx", tx.grad, near(dy) * (s + n * s * (Near(1.0) - s) * slope))
+
+
+def constant(value):
+    """As a float has it."""
+    return Near(value, abs(value) * 2.0**-24)
+
+
+def layer_norm():
+    for shape in ((4, 3), (5, 2, 7), (2, 1), (2, 19), (2, 1, 2, 9)):
+        w = shape[-1]
+        x, weight, bias, dy = sixteenths(shape, 64), sixteenths(w), sixteenths(w), sixteenths(shape)
+        module = nn.LayerNorm(w, eps=2.0**-10).double()
+        module.weight.data, module.bias.data = torch.tensor(weight), torch.tensor(bias)
+        tx = wide(x)
+        y = module(tx)
+        y.backward(torch.tensor(dy))
+        layer("layer_norm", w, number(2.0**-10))
+        for name, value in (("x", x), ("weight", weight), ("bias", bias), ("dy", dy)):
+            exact(name, value)
+        # mean and invstd are saved as floats: relative errors u of both enter the gradient.
+        u = 2.0**-24
+        mean = lambda z: z.mean(-1, keepdims=True)
+        inv = 1 / np.sqrt(x.var(-1, keepdims=True) + 2.0**-10)
+        far = np.abs(x - mean(x)) * inv
+        e = u * np.abs(mean(x)) * inv + 1.01 * u * far
+        d = np.abs(dy * weight)
+        slope, e_slope = mean(d * far), mean(d * e)
+        inner = d + mean(d) + far * slope
+        e_dx = inv * (1.01 * u * inner + 1.02 * (e * slope + far * e_slope))
+        dx, dweight = tx.grad.numpy(), module.weight.grad.numpy()
+        e_weight = 1.01 * (np.abs(dy) * e).reshape(-1, w).sum(0) + 1.01 * u * np.abs(dweight)
+        bounded("y", y, rounded_once(y))
+        bounded("dx", tx.grad, Near(dx, e_dx + u * np.abs(dx) + 1e-30))
+        bounded("dweight", module.weight.grad, Near(dweight, e_weight))
+        bounded("dbias", module.bias.grad, rounded_once(module.bias.grad))
+
+
+def positions():
+    for n, t, context, w in ((2, 3, 5, 4), (3, 4, 4, 2), (1, 1, 3, 1)):
+        x, table, dy = integers((n, t, w)), integers((context, w)), integers((n, t, w))
+        module = nn.Embedding(context, w)
+        module.weight.data = torch.tensor(table)
+        tx = wide(x)
+        y = tx + module(torch.arange(t))
+        y.backward(torch.tensor(dy))
+        layer("positions", context, w)
+        for name, value in (("x", x), ("weight", table), ("dy", dy), ("y", y.detach().numpy()),
+                            ("dx", tx.grad.numpy()), ("dweight", module.weight.grad.numpy())):
+            exact(name, value)
+
+
+def swapped(x):
+    return Near(x.v.T, x.e.T)
+
+
+def near_attention(q, k, v, dy):
+    """One row and head: softmax((q k' - most) / root) v, looking back only."""
+    t, size = q.shape
+    looks, scale = np.tril(np.ones((t, t))), constant(1 / np.sqrt(size))
+    q, k, v, dy = map(near, (q, k, v, dy))
+    scores = q @ swapped(k)
+    most = np.where(looks > 0, scores.v, -np.inf).max(1, keepdims=True)
+    far = (scores + Near(-most, np.broadcast_to(scores.e.max(1, keepdims=True), most.shape))) * scale
+    ex = Near(np.where(looks > 0, far.v, 0), far.e * looks).exp()
+    ex = Near(ex.v * looks, ex.e * looks)
+    p = ex * (Near(1.0) / ex.sum(1, keepdims=True))
+    dp = dy @ swapped(v)
+    inner = (p * dp).sum(1, keepdims=True)
+    d = scale * p * (dp - inner)
+    return p @ v, d @ k, swapped(d) @ q, swapped(p) @ dy
+
+
+def attention():
+    """In this PyTorch the function still has an underscore before its name."""
+    for n, t, heads, size in ((2, 5, 2, 3), (1, 1, 1, 4), (3, 4, 4, 1), (1, 17, 2, 2), (1, 35, 1, 2)):
+        w = heads * size
+        x, dy = sixteenths((n, t, 3 * w), 32), sixteenths((n, t, w))
+        tx = wide(x)
+        parts = tx.reshape(n, t, 3, heads, size).permute(2, 0, 3, 1, 4)
+        y = F._scaled_dot_product_attention(*parts, is_causal=True)[0]
+        y = y.transpose(1, 2).reshape(n, t, w)
+        y.backward(torch.tensor(dy))
+        split = x.reshape(n, t, 3, heads, size)
+        v, dx = Near(np.zeros((n, t, heads, size))), Near(np.zeros(split.shape))
+        v.e, dx.e = v.e.copy(), dx.e.copy()
+        for r in range(n):
+            for h in range(heads):
+                one = near_attention(*(split[r, :, i, h] for i in range(3)), dy.reshape(v.v.shape)[r, :, h])
+                v.v[r, :, h], v.e[r, :, h] = one[0].v, one[0].e
+                for i in range(3):
+                    dx.v[r, :, i, h], dx.e[r, :, i, h] = one[i + 1].v, one[i + 1].e
+        layer("attention", heads)
+        exact("x", x), exact("dy", dy)
+        bounded("y", y, v.reshape(n, t, w))
+        bounded("dx", tx.grad, dx.reshape(n, t, 3 * w))
+
+
+def tied():
+    """An embedding whose table is the weight of the output, too: one gradient."""
+    for rows, w, shape in ((5, 3, (2, 4)), (7, 2, (3,)), (2, 1, (1, 1, 5))):
+        table, index = integers((rows, w)), random.integers(0, rows, shape)
+        dy = integers((*shape, rows))
+        embedding, linear = nn.Embedding(rows, w), nn.Linear(w, rows, bias=False)
+        embedding.weight.data = torch.tensor(table)
+        linear.weight = embedding.weight
+        y = linear(embedding(torch.tensor(index)))
+        y.backward(torch.tensor(dy))
+        layer("tied", rows, w)
+        for name, value in (("x", index), ("weight", table), ("dy", dy), ("y", y.detach().numpy()),
+                            ("dweight", embedding.weight.grad.numpy())):
+            exact(name, value)
+
+
+def cross_entropy():
+    """Sums in double, rounded once."""
+    for mean, shape in ((1, (2, 3, 5)), (0, (2, 3, 5)), (1, (2, 2, 3, 4)), (1, (3, 6))):
+        x, index = sixteenths(shape, 64), random.integers(0, shape[-1], shape[:-1])
+        tx = wide(x)
+        loss = F.cross_entropy(tx.reshape(-1, shape[-1]), torch.tensor(index.ravel()),
+                               reduction="mean" if mean else "sum")
+        loss.backward()
+        layer("cross_entropy", mean)
+        exact("x", x), exact("target", index)
+        bounded("y", loss, rounded_once(loss)), bounded("dx", tx.grad, rounded_once(tx.grad, 2.0**-50))
 
 
 print("# Written by make.py with PyTorch", torch.__version__)
@@ -466,5 +609,11 @@ capsule()
 residual()
 adamw()
 clip()
+gelu()
+layer_norm()
+positions()
+attention()
+tied()
+cross_entropy()
 print("end")
 print("make.py: done", file=sys.stderr)

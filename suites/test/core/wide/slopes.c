@@ -68,8 +68,55 @@ static int open_capsule(struct dp_group *group, struct dp_module **module, struc
     return dp_capsule(group, &config, module, err);
 }
 
+static int open_gelu_tanh(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_gelu(group, true, module, err);
+}
+
+static int open_gelu_erf(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_gelu(group, false, module, err);
+}
+
+static int open_layer_norm(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_layer_norm(group, 5, 0x1p-7, module, err);
+}
+
+static int open_positions(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_positions(group, 4, 5, module, err);
+}
+
+static int open_attention(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_attention(group, 2, 0.0, 1, module, err);
+}
+
+/* One weight, twice. */
+static int open_tied(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    struct dp_module *parts[2] = {NULL, NULL};
+    struct dp_param *weight;
+    int status = dp_linear(group, 4, 4, false, &parts[0], err);
+    if (status == 0 && dp_module_params(parts[0], &weight, 1) == 1)
+        status = dp_linear_tied(group, weight, &parts[1], err);
+    if (status == 0)
+        status = dp_sequential(group, parts, 2, module, err);
+    dp_module_close(parts[0]);
+    dp_module_close(parts[1]);
+    return status;
+}
+
 static const struct subject subjects[] = {
     {"linear", open_linear, 2, {4, 5}, false},
+    {"linear, steps", open_linear, 3, {2, 3, 5}, false},
+    {"linear, tied", open_tied, 3, {2, 2, 4}, false},
+    {"gelu, tanh", open_gelu_tanh, 2, {4, 5}, false},
+    {"gelu, erf", open_gelu_erf, 2, {4, 5}, false},
+    {"layer_norm", open_layer_norm, 3, {2, 3, 5}, false},
+    {"positions", open_positions, 3, {2, 3, 5}, false},
+    {"attention", open_attention, 3, {2, 4, 18}, false},
     {"relu", dp_relu, 2, {4, 5}, false},
     {"tanh", dp_tanh, 2, {4, 5}, false},
     {"conv2d", open_conv, 4, {2, 2, 5, 4}, false},

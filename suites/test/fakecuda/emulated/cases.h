@@ -31,6 +31,9 @@ union arguments {
     struct dp_lookup lookup;
     struct dp_lstm_args lstm;
     struct dp_batch_norm_args norm;
+    struct dp_gelu_args gelu;
+    struct dp_layer_norm_args layer_norm;
+    struct dp_causal_args causal;
     struct dp_store store;
     struct dp_fold fold;
     struct dp_dropout_args dropout;
@@ -49,7 +52,8 @@ struct kernel_case {
     double near;
 };
 
-extern const struct kernel_case kernel_cases[], plain_cases[]; /* plain: of kernels.cu */
-extern const int kernel_cases_n, plain_cases_n;
+/* plain: of kernels.cu; transformer: of kernels_transformer.cu, and layer norm. */
+extern const struct kernel_case kernel_cases[], plain_cases[], transformer_cases[];
+extern const int kernel_cases_n, plain_cases_n, transformer_cases_n;
 
 #endif

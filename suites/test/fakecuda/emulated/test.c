@@ -65,6 +65,7 @@ int main(void)
         return 2;
     run(plain_cases, plain_cases_n, want, got, &totals);
     run(kernel_cases, kernel_cases_n, want, got, &totals);
+    run(transformer_cases, transformer_cases_n, want, got, &totals);
     free(want);
     free(got);
     printf("%d runs of %d kernels, %lu meetings of blocks, %d wrong\n", totals.compared,

@@ -57,16 +57,22 @@ static void one(const struct kernel_case *k, int variant, float (*host)[REGION],
     test_end(NULL);
 }
 
-static void test_layers(void)
+static void all(const struct kernel_case cases[], int n)
 {
     float(*host)[REGION] = malloc(FLOATS * sizeof(float)), *back = malloc(FLOATS * sizeof(float));
     CHECK(host && back);
-    for (int i = 0; host && back && i < kernel_cases_n; ++i) {
-        for (int variant = 0; variant < kernel_cases[i].variants; ++variant)
-            one(&kernel_cases[i], variant, host, back);
+    for (int i = 0; host && back && i < n; ++i) {
+        for (int variant = 0; variant < cases[i].variants; ++variant)
+            one(&cases[i], variant, host, back);
     }
     free(host);
     free(back);
+}
+
+static void test_layers(void)
+{
+    all(kernel_cases, kernel_cases_n);
+    all(transformer_cases, transformer_cases_n);
 }
 
 /* What a launch says that it writes has been written, and the word behind it has not. */

@@ -1,0 +1,379 @@
+/* transformer.c: the layers of a transformer beside what PyTorch gives for them: what they refuse,
+ * the draws of attention's dropout, and shards and ranks. */
+#include "list.h"
+#include "ranks.h"
+
+#include <math.h>
+#include <string.h>
+
+struct place {
+    struct dp_group *group;
+    struct dp_slot *slot;
+    struct dp_run *run;
+};
+
+static void open_place(struct context *c, struct place *p, int slots)
+{
+    p->group = open_group(c, slots);
+    p->slot = dp_group_slot(p->group, 0);
+    p->run = open_run(c, p->group);
+}
+
+static struct dp_module *own_opened(struct context *c, int status, struct dp_module *module,
+                                    const struct dp_error *err)
+{
+    expect_ok(c, status, err, "opening a layer");
+    return own_module(c, module);
+}
+
+static struct dp_module *make_attention(struct context *c, struct dp_group *group, size_t heads,
+                                        double p)
+{
+    struct dp_module *module = NULL;
+    struct dp_error err = {0};
+    const int status = dp_attention(group, heads, p, 7, &module, &err);
+    return own_opened(c, status, module, &err);
+}
+
+static struct dp_module *make_positions(struct context *c, struct dp_group *group, size_t context,
+                                        size_t width)
+{
+    struct dp_module *module = NULL;
+    struct dp_error err = {0};
+    const int status = dp_positions(group, context, width, &module, &err);
+    return own_opened(c, status, module, &err);
+}
+
+static struct dp_module *make_norm(struct context *c, struct dp_group *group, size_t width)
+{
+    struct dp_module *module = NULL;
+    struct dp_error err = {0};
+    const int status = dp_layer_norm(group, width, 1e-5, &module, &err);
+    return own_opened(c, status, module, &err);
+}
+
+static struct dp_module *make_gelu(struct context *c, struct dp_group *group)
+{
+    struct dp_module *module = NULL;
+    struct dp_error err = {0};
+    const int status = dp_gelu(group, true, &module, &err);
+    return own_opened(c, status, module, &err);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------- */
+
+static void refused_at_open(struct context *c)
+{
+    struct place p;
+    struct dp_module *m = NULL;
+    struct dp_error err = {0};
+    open_place(c, &p, 1);
+    expect_error(c, dp_layer_norm(p.group, 0, 0.1, &m, &err), DP_EINVAL, &err, "(0, ", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_layer_norm(p.group, 3, -0.5, &m, &err), DP_EINVAL, &err, "-0.5", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_layer_norm(p.group, 3, (double)NAN, &m, &err), DP_EINVAL, &err, "nan", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_positions(p.group, 0, 3, &m, &err), DP_EINVAL, &err, "(0, 3)", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_positions(p.group, 3, 0, &m, &err), DP_EINVAL, &err, "(3, 0)", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_attention(p.group, 0, 0.0, 1, &m, &err), DP_EINVAL, &err, "0 heads", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_attention(p.group, 2, 1.5, 1, &m, &err), DP_EINVAL, &err, "1.5", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_attention(p.group, 2, (double)NAN, 1, &m, &err), DP_EINVAL, &err, "nan",
+                 NULL);
+    err = (struct dp_error){0};
+    struct dp_module *linear = make_linear(c, p.group, 3, 2, true);
+    expect_error(c, dp_linear_tied(p.group, param_at(c, linear, 1), &m, &err), DP_ESHAPE, &err,
+                 "(2)", NULL);
+    err = (struct dp_error){0};
+    struct dp_module *other = make_linear(c, open_group(c, 1), 3, 2, true);
+    expect_error(c, dp_linear_tied(p.group, param_at(c, other, 0), &m, &err), DP_EINVAL, &err,
+                 "another group", NULL);
+    expect(c, m == NULL, "a layer was opened");
+}
+
+static void refuse(struct context *c, const struct place *p, struct dp_module *module,
+                   const struct dp_tensor in[], int n_in, int status, const char *needle,
+                   const char *other)
+{
+    struct dp_tensor out[DP_MAX_IO];
+    struct dp_error err = {0};
+    int n_out = 0;
+    expect_error(c, dp_forward(module, p->run, in, n_in, out, &n_out, &err), status, &err, needle,
+                 other);
+}
+
+static void refused_at_forward(struct context *c)
+{
+    struct place p;
+    open_place(c, &p, 2);
+    struct dp_slot *far = dp_group_slot(p.group, 1);
+    struct dp_module *norm = make_norm(c, p.group, 3), *at = make_positions(c, p.group, 4, 3);
+    struct dp_module *attention = make_attention(c, p.group, 2, 0.0);
+    struct dp_module *loss = make_loss(c, p.group, DP_LOSS_XENT, 1.0f, true);
+    move_module(c, norm, p.slot);
+    move_module(c, at, p.slot);
+    const double *some = sequence(c, 120, 1.0, 1.0);
+    const struct dp_tensor flat = make_tensor(c, p.slot, DP_F32, 1, (size_t[]){3}, some);
+    const struct dp_tensor wide = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){2, 3, 4}, some);
+    const struct dp_tensor far_one = make_tensor(c, far, DP_F32, 3, (size_t[]){2, 4, 3}, some);
+    const struct dp_tensor whole = make_tensor(c, p.slot, DP_I32, 3, (size_t[]){2, 4, 3}, some);
+    const struct dp_tensor rows = make_matrix(c, p.slot, 4, 3, some);
+    const struct dp_tensor lengthy = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){1, 5, 3}, some);
+    const struct dp_tensor odd = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){2, 2, 9}, some);
+    const struct dp_tensor none = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){2, 2, 0}, some);
+    const struct dp_tensor twelve = make_matrix(c, p.slot, 4, 12, some);
+    refuse(c, &p, norm, &flat, 1, DP_ESHAPE, "layer_norm(3)", "(3)");
+    refuse(c, &p, norm, &wide, 1, DP_ESHAPE, "layer_norm(3)", "(2, 3, 4)");
+    refuse(c, &p, norm, &whole, 1, DP_ESHAPE, "layer_norm(3)", NULL);
+    refuse(c, &p, norm, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot), dp_slot_name(far));
+    refuse(c, &p, at, &lengthy, 1, DP_ESHAPE, "5 steps", "at most 4");
+    refuse(c, &p, at, &wide, 1, DP_ESHAPE, "positions(4, 3)", "(2, 3, 4)");
+    refuse(c, &p, at, &rows, 1, DP_ESHAPE, "positions(4, 3)", "(4, 3)");
+    refuse(c, &p, at, &whole, 1, DP_ESHAPE, "positions(4, 3)", NULL);
+    refuse(c, &p, at, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot), dp_slot_name(far));
+    refuse(c, &p, attention, &odd, 1, DP_ESHAPE, "(2, 2, 9)", "3 * 2");
+    refuse(c, &p, attention, &none, 1, DP_ESHAPE, "(2, 2, 0)", "3 * 2");
+    refuse(c, &p, attention, &twelve, 1, DP_ESHAPE, "(4, 12)", "3 * 2");
+    refuse(c, &p, attention, &whole, 1, DP_ESHAPE, "3 * 2", NULL);
+    refuse(c, &p, make_gelu(c, p.group), &whole, 1, DP_ESHAPE, "gelu", NULL);
+    const size_t dim[][2] = {{2, 2}, {3, 2}};
+    for (int i = 0; i < 2; ++i) {
+        const struct dp_tensor pair[] = {wide, make_tensor(c, p.slot, DP_I32, 2, dim[i], some)};
+        refuse(c, &p, loss, pair, 2, DP_ESHAPE, "(2, 3, 4)", NULL);
+    }
+    const struct dp_tensor floats[] = {wide, make_matrix(c, p.slot, 2, 3, some)};
+    refuse(c, &p, loss, floats, 2, DP_ESHAPE, "(2, 3, 4)", "(2, 3)");
+}
+
+/* No rows, and no steps: nothing to compute, and nothing that fails. */
+static void empty(struct context *c)
+{
+    struct place p;
+    open_place(c, &p, 1);
+    struct dp_module *parts[] = {make_positions(c, p.group, 4, 6), make_norm(c, p.group, 6),
+                                 make_gelu(c, p.group), make_attention(c, p.group, 2, 0.5)};
+    struct dp_module *model = make_sequential(c, p.group, parts, 4);
+    move_module(c, model, p.slot);
+    for (size_t i = 0; i < 2; ++i) {
+        const size_t dim[] = {i == 0 ? 0 : 3, i == 0 ? 3 : 0, 6}, out[] = {dim[0], dim[1], 2};
+        struct dp_tensor x = make_tensor(c, p.slot, DP_F32, 3, dim, NULL);
+        x.needs_grad = true;
+        const struct dp_tensor y = forward(c, model, p.run, &x);
+        expect_shape(c, "output", &y, 3, out);
+        const struct dp_tensor dx = backward(c, model, p.run, NULL);
+        expect_shape(c, "input gradient", &dx, 3, dim);
+        expect_grad(c, "positions", param_at(c, model, 0), sequence(c, 24, 0.0, 0.0));
+    }
+}
+
+/* ---- dropout of attention ----------------------------------------------------------------- */
+
+enum { ROWS = 2, HEADS = 2, STEPS = 8, ALL = ROWS * HEADS * STEPS * STEPS };
+
+/* Values are unit vectors, one for each step, so that the output is the probabilities themselves,
+ * those behind dropout in training: [ROWS, STEPS, HEADS, STEPS]. */
+static struct dp_tensor make_input(struct context *c, const struct place *p)
+{
+    const size_t dim[] = {ROWS, STEPS, 3 * HEADS * STEPS};
+    const float *some = randoms(c, ROWS * STEPS * 3 * HEADS * STEPS, 3);
+    double *x = case_memory(c, ROWS * STEPS * 3 * HEADS * STEPS * sizeof *x);
+    for (size_t i = 0; i < ROWS * STEPS * 3 * HEADS * STEPS; ++i) {
+        const size_t step = i / dim[2] % STEPS, at = i % dim[2];
+        x[i] = at < 2 * HEADS * STEPS ? (double)some[i] : at % STEPS == step ? 1.0 : 0.0;
+    }
+    return make_tensor(c, p->slot, DP_F32, 3, dim, x);
+}
+
+/* As dp_dropout of that seed drops the first draws of a run: 0 or 2. */
+static const float *make_mask(struct context *c, const struct place *p)
+{
+    struct dp_module *dropout = NULL;
+    struct dp_error err = {0};
+    const int status = dp_dropout(p->group, 0.5, 7, &dropout, &err);
+    const size_t dim[] = {ROWS, HEADS, STEPS, STEPS};
+    const struct dp_tensor ones =
+        make_tensor(c, p->slot, DP_F32, 4, dim, sequence(c, ALL, 1.0, 0.0));
+    (void)own_opened(c, status, dropout, &err);
+    const struct dp_tensor y = forward(c, dropout, open_run(c, p->group), &ones);
+    return read_floats(c, &y);
+}
+
+static void dropped(struct context *c)
+{
+    struct place p;
+    open_place(c, &p, 1);
+    struct dp_tensor x = make_input(c, &p);
+    struct dp_module *attention = make_attention(c, p.group, HEADS, 0.5);
+    const float *mask = make_mask(c, &p);
+    x.needs_grad = true;
+    dp_run_train_mode(p.run, false);
+    const struct dp_tensor eval = forward(c, attention, p.run, &x);
+    const float *whole = read_floats(c, &eval);
+    dp_run_reset(p.run);
+    dp_run_train_mode(p.run, true);
+    const struct dp_tensor train = forward(c, attention, p.run, &x);
+    const float *kept = read_floats(c, &train);
+    const struct dp_tensor dx = backward(c, attention, p.run, NULL);
+    const float *grad = read_floats(c, &dx);
+    size_t zeros = 0;
+    for (size_t i = 0; i < ALL; ++i) {
+        const size_t row = i / (HEADS * STEPS * STEPS), t = i / (HEADS * STEPS) % STEPS,
+                     h = i / STEPS % HEADS, s = i % STEPS;
+        const float factor = mask[((row * HEADS + h) * STEPS + t) * STEPS + s];
+        zeros += factor == 0.0f && s <= t;
+        expect(c, s > t ? kept[i] == 0.0f : kept[i] == factor * whole[i],
+               "row %zu, head %zu, step %zu of %zu: %g, was %g, factor %g", row, h, s, t,
+               (double)kept[i], (double)whole[i], (double)factor);
+    }
+    expect(c, zeros > ALL / 8 && zeros < ALL * 3 / 8, "%zu zeros", zeros);
+    /* With ones from above, the gradient of a value is the sum of what was kept of its step. */
+    for (size_t i = 0; i < ROWS * STEPS * HEADS; ++i) {
+        const size_t row = i / (STEPS * HEADS), s = i / HEADS % STEPS, h = i % HEADS;
+        float sum = 0.0f;
+        for (size_t t = s; t < STEPS; ++t)
+            sum += kept[((row * STEPS + t) * HEADS + h) * STEPS + s];
+        const size_t at = ((row * STEPS + s) * 3 + 2) * HEADS * STEPS + h * STEPS;
+        expect(c, fabsf(grad[at] - sum) <= 8 * 0x1p-24f * sum, "value %zu: gradient %g, kept %g", i,
+               (double)grad[at], (double)sum);
+    }
+}
+
+/* ---- shards and ranks --------------------------------------------------------------------- */
+
+enum { N = 6, T = 5, VOCAB = 7, WIDTH = 3, CONTEXT = 6 };
+
+struct model {
+    struct place at;
+    struct dp_module *top; /* an embedding, positions, and an output that has its table */
+};
+
+static void open_model(struct context *c, struct model *m, int slots)
+{
+    struct dp_module *parts[3] = {NULL};
+    struct dp_error err = {0};
+    open_place(c, &m->at, slots);
+    int status = dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &err);
+    (void)own_opened(c, status, parts[0], &err);
+    parts[1] = make_positions(c, m->at.group, CONTEXT, WIDTH);
+    status = dp_linear_tied(m->at.group, param_at(c, parts[0], 0), &parts[2], &err);
+    (void)own_opened(c, status, parts[2], &err);
+    m->top = make_sequential(c, m->at.group, parts, 3);
+    expect(c, dp_module_params(m->top, NULL, 0) == 2, "parameters");
+    write_values(c, &param_at(c, m->top, 0)->value, integers(c, VOCAB * WIDTH, 1));
+    write_values(c, &param_at(c, m->top, 1)->value, integers(c, CONTEXT * WIDTH, 2));
+    move_module(c, m->top, m->at.slot);
+}
+
+static const double *tokens(struct context *c)
+{
+    double *list = case_memory(c, (size_t)N * T * sizeof *list);
+    for (int i = 0; i < N * T; ++i)
+        list[i] = (i * 5 + i / 4) % VOCAB;
+    return list;
+}
+
+/* By plain loops, from the definitions: y = (E[x] + P) E', and both gradients. */
+struct answer {
+    double y[N * T * VOCAB], table[VOCAB * WIDTH], positions[CONTEXT * WIDTH];
+};
+
+static void one_step(const double *e, const double *h, const double *dy, int token, int t,
+                     struct answer *a, double *y)
+{
+    for (int v = 0; v < VOCAB; ++v) {
+        y[v] = 0.0;
+        for (int w = 0; w < WIDTH; ++w) {
+            y[v] += h[w] * e[v * WIDTH + w];
+            a->table[v * WIDTH + w] += dy[v] * h[w];
+            a->table[token * WIDTH + w] += dy[v] * e[v * WIDTH + w];
+            a->positions[t * WIDTH + w] += dy[v] * e[v * WIDTH + w];
+        }
+    }
+}
+
+static void solve(struct context *c, const double *x, const double *dy, struct answer *a)
+{
+    const double *e = integers(c, VOCAB * WIDTH, 1), *p = integers(c, CONTEXT * WIDTH, 2);
+    memset(a, 0, sizeof *a);
+    for (int i = 0; i < N * T; ++i) {
+        double h[WIDTH];
+        for (int w = 0; w < WIDTH; ++w)
+            h[w] = e[(int)x[i] * WIDTH + w] + p[i % T * WIDTH + w];
+        one_step(e, h, dy + i * VOCAB, (int)x[i], i % T, a, a->y + i * VOCAB);
+    }
+}
+
+/* Positions begin anew with each row, wherever the shards are cut; the tied table is sent once, and
+ * its gradient, of both uses and all replicas, is added once. */
+static void shards(struct context *c)
+{
+    struct answer a;
+    for (int k = 1; k <= 4; ++k) {
+        struct model m;
+        case_release(c);
+        case_note(c, "K=%d", k);
+        open_model(c, &m, k);
+        const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
+        solve(c, x, dy, &a);
+        struct dp_module *wrapper = make_parallel(c, m.top, &(struct dp_parallel_config){0});
+        const struct dp_tensor in = make_tensor(c, m.at.slot, DP_I32, 2, (size_t[]){N, T}, x);
+        const struct dp_tensor upstream =
+            make_tensor(c, m.at.slot, DP_F32, 3, (size_t[]){N, T, VOCAB}, dy);
+        const struct dp_tensor y = forward(c, wrapper, m.at.run, &in);
+        expect_shape(c, "output", &y, 3, (size_t[]){N, T, VOCAB});
+        expect_values(c, "output", &y, a.y);
+        (void)backward(c, wrapper, m.at.run, &upstream);
+        expect_grad(c, "table", param_at(c, m.top, 0), a.table);
+        expect_grad(c, "positions", param_at(c, m.top, 1), a.positions);
+    }
+}
+
+/* Of two ranks, whose mean is exact. */
+static void two_ranks(struct context *c)
+{
+    struct answer a;
+    struct model m;
+    struct ranks ranks;
+    struct dp_tensor in[2], upstream[2], out[2 * DP_MAX_IO];
+    struct dp_error err = {0};
+    int n_out = 0;
+    open_model(c, &m, 2);
+    const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
+    solve(c, x, dy, &a);
+    ranks_open(c, &ranks, m.at.group, m.top, 2, &(struct dp_ddp_config){0});
+    for (int r = 0; r < 2; ++r) {
+        struct dp_slot *slot = dp_group_slot(m.at.group, r);
+        in[r] = make_tensor(c, slot, DP_I32, 2, (size_t[]){N / 2, T}, x + r * N / 2 * T);
+        upstream[r] = make_tensor(c, slot, DP_F32, 3, (size_t[]){N / 2, T, VOCAB},
+                                  dy + r * N / 2 * T * VOCAB);
+    }
+    expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err, "forward");
+    for (int r = 0; r < 2; ++r)
+        expect_values(c, "output", &out[r * DP_MAX_IO], a.y + r * N / 2 * T * VOCAB);
+    expect_ok(c, dp_ddp_backward(ranks.ddp, upstream, 1, NULL, 0, &err), &err, "backward");
+    for (int i = 0; i < VOCAB * WIDTH; ++i)
+        a.table[i] *= 0.5;
+    for (int i = 0; i < CONTEXT * WIDTH; ++i)
+        a.positions[i] *= 0.5;
+    for (int r = 0; r < 2; ++r) {
+        struct dp_ddp_param table, positions;
+        expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &table, &err), &err, "dp_ddp_param");
+        expect_ok(c, dp_ddp_param(ranks.ddp, r, 1, &positions, &err), &err, "dp_ddp_param");
+        expect_values(c, "table", &table.grad, a.table);
+        expect_values(c, "positions", &positions.grad, a.positions);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"transformer/refused-at-open", "", refused_at_open},
+    {"transformer/refused-at-forward", "DEV-02", refused_at_forward},
+    {"transformer/empty", "", empty},
+    {"transformer/dropout", "BUF-11", dropped},
+    {"transformer/shards", "REPL-09 GRAD-01", shards},
+    {"transformer/two-ranks", "REPL-09", two_ranks},
+};
+const struct case_table transformer_cases = {cases, sizeof cases / sizeof *cases};
