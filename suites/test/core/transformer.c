@@ -202,6 +202,47 @@ static const float *make_mask(struct context *c, const struct place *p)
     return read_floats(c, &y);
 }
 
+/* Number e of head h's vector in part 0, 1 or 2 (q, k, v) of a step. */
+static size_t place_of(size_t row, size_t step, size_t part, size_t h, size_t e)
+{
+    return (((row * STEPS + step) * 3 + part) * HEADS + h) * STEPS + e;
+}
+
+/* With ones from above and unit vectors as values, the gradient of what is kept is 1, of p its
+ * factor f, and of a score scale p (f - sum of p f). 16 roundings of each term, in any order. */
+static void expect_query_grad(struct context *c, const float *x, const float *grad, const float *p,
+                              const float *kept, size_t row, size_t h, size_t t)
+{
+    const size_t at = ((row * STEPS + t) * HEADS + h) * STEPS;
+    double sum = 0.0;
+    for (size_t s = 0; s <= t; ++s)
+        sum += (double)kept[at + s];
+    for (size_t e = 0; e < STEPS; ++e) {
+        double want = 0.0, sizes = 0.0;
+        for (size_t s = 0; s <= t; ++s) {
+            const double k = (double)x[place_of(row, s, 1, h, e)] / sqrt(STEPS);
+            want += ((double)kept[at + s] - (double)p[at + s] * sum) * k;
+            sizes += ((double)kept[at + s] + (double)p[at + s] * sum) * fabs(k);
+        }
+        const double got = (double)grad[place_of(row, t, 0, h, e)];
+        expect(c, fabs(got - want) <= 16 * 0x1p-24 * sizes,
+               "row %zu, head %zu, step %zu: gradient %zu of q is %g, not %g", row, h, t, e, got,
+               want);
+    }
+}
+
+/* That of a value is the sum of what was kept of its step. */
+static void expect_value_grad(struct context *c, const float *grad, const float *kept, size_t row,
+                              size_t h, size_t s)
+{
+    double sum = 0.0;
+    for (size_t t = s; t < STEPS; ++t)
+        sum += (double)kept[((row * STEPS + t) * HEADS + h) * STEPS + s];
+    const double got = (double)grad[place_of(row, s, 2, h, 0)];
+    expect(c, fabs(got - sum) <= STEPS * 0x1p-24 * sum,
+           "row %zu, head %zu, step %zu: gradient of v is %g, kept %g", row, h, s, got, sum);
+}
+
 static void dropped(struct context *c)
 {
     struct place p;
@@ -230,15 +271,11 @@ static void dropped(struct context *c)
                (double)kept[i], (double)whole[i], (double)factor);
     }
     expect(c, zeros > ALL / 8 && zeros < ALL * 3 / 8, "%zu zeros", zeros);
-    /* With ones from above, the gradient of a value is the sum of what was kept of its step. */
-    for (size_t i = 0; i < ROWS * STEPS * HEADS; ++i) {
-        const size_t row = i / (STEPS * HEADS), s = i / HEADS % STEPS, h = i % HEADS;
-        float sum = 0.0f;
-        for (size_t t = s; t < STEPS; ++t)
-            sum += kept[((row * STEPS + t) * HEADS + h) * STEPS + s];
-        const size_t at = ((row * STEPS + s) * 3 + 2) * HEADS * STEPS + h * STEPS;
-        expect(c, fabsf(grad[at] - sum) <= 8 * 0x1p-24f * sum, "value %zu: gradient %g, kept %g", i,
-               (double)grad[at], (double)sum);
+    const float *numbers = read_floats(c, &x);
+    for (size_t i = 0; i < ROWS * HEADS * STEPS; ++i) {
+        const size_t row = i / (HEADS * STEPS), h = i / STEPS % HEADS, step = i % STEPS;
+        expect_query_grad(c, numbers, grad, whole, kept, row, h, step);
+        expect_value_grad(c, grad, kept, row, h, step);
     }
 }
 
