@@ -99,31 +99,48 @@ void dp_fast_gelu_grad(const void *args)
         gelu_erf_grad(g->y, g->dy, g->x, g->n);
 }
 
-DP_WIDE static void softmax(float *p, size_t n, float scale)
+DP_WIDE static float largest_of(const float *p, size_t n)
 {
-    float most[LANES], sums[LANES] = {0.0f}, largest = p[0], sum = 0.0f;
+    float lane[LANES], largest = p[0];
     const size_t whole = n - n % LANES;
     for (size_t k = 0; k < LANES; ++k)
-        most[k] = p[0];
+        lane[k] = p[0];
     for (size_t s = 0; s < whole; s += LANES) {
         for (size_t k = 0; k < LANES; ++k)
-            most[k] = p[s + k] > most[k] ? p[s + k] : most[k];
+            lane[k] = p[s + k] > lane[k] ? p[s + k] : lane[k];
     }
     for (size_t s = whole; s < n; ++s)
         largest = p[s] > largest ? p[s] : largest;
     for (size_t k = 0; k < LANES; ++k)
-        largest = most[k] > largest ? most[k] : largest;
-    for (size_t s = 0; s < n; ++s)
-        p[s] = exp_below(scale * (p[s] - largest));
+        largest = lane[k] > largest ? lane[k] : largest;
+    return largest;
+}
+
+DP_WIDE static float sum_of(const float *p, size_t n)
+{
+    float lane[LANES] = {0.0f}, sum = 0.0f;
+    const size_t whole = n - n % LANES;
     for (size_t s = 0; s < whole; s += LANES) {
         for (size_t k = 0; k < LANES; ++k)
-            sums[k] += p[s + k];
+            lane[k] += p[s + k];
     }
     for (size_t s = whole; s < n; ++s)
         sum += p[s];
     for (size_t k = 0; k < LANES; ++k)
-        sum += sums[k];
-    const float part = 1.0f / sum;
+        sum += lane[k];
+    return sum;
+}
+
+DP_WIDE static void exp_each(float *p, size_t n, float scale, float largest)
+{
+    for (size_t s = 0; s < n; ++s)
+        p[s] = exp_below(scale * (p[s] - largest));
+}
+
+static void softmax(float *p, size_t n, float scale)
+{
+    exp_each(p, n, scale, largest_of(p, n));
+    const float part = 1.0f / sum_of(p, n);
     for (size_t s = 0; s < n; ++s)
         p[s] *= part;
 }
