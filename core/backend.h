@@ -422,6 +422,7 @@ struct dp_group {
     unsigned deadline_s;      /* of a collective that may never end */
     size_t slice_bytes;       /* see dp_group_config; 0: the communicator's own */
     struct dp_trace *trace;
+    struct dp_kernel_log *log;
     struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
     struct dp_faults *faults;   /* NULL: nothing fails on purpose */
     struct dp_harmed *harmed;   /* NULL: nothing goes wrong on purpose */
@@ -504,6 +505,11 @@ void dp_topology_unbind(struct dp_topology *topology);
 
 /* A transfer that belongs to no phase of a step. */
 #define DP_PHASE_NONE DP_PHASES
+
+/* kernel_log.c: a launch that began then has ended. Where there is a log. */
+uint64_t dp_now_ns(void); /* trace.c */
+void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                       uint64_t begin);
 
 /* trace.c: time spent and bytes moved for a replica; nothing when no trace is set. A span is what
  * is put into a queue between its begin and its end; dp_trace_begin and dp_trace_end are for what

@@ -170,6 +170,31 @@ void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
  * Errors DP_EINVAL more than DP_TRACE_SPANS times of a GPU since the last call; DP_EFAULT. */
 #define DP_TRACE_SPANS 32
 int dp_trace_read(struct dp_group *group, struct dp_error *err);
+
+/* Which kernels were launched, and for how long each of them ran: those of one name, and of one
+ * shape where they are matrix products, together. */
+struct dp_kernel_row {
+    const char *name, *words; /* "gemm", "matrix product" */
+    /* Of a product c[m,n] = op(a)[m,k] op(b)[k,n]; else false and 0. */
+    bool product, transpose_a, transpose_b;
+    size_t m, n, k;
+    uint64_t count, ns;
+};
+#define DP_KERNEL_ROWS 64
+struct dp_kernel_rows {
+    struct dp_kernel_row row[DP_KERNEL_ROWS]; /* the first n, in the order they came */
+    int n;
+    uint64_t lost, lost_ns; /* launches that found no row, and their time */
+};
+struct dp_kernel_log {
+    /* Of a slot: its computation, and what it carried and added. */
+    struct dp_kernel_rows lane[DP_MAX_SLOTS][DP_LANES];
+};
+/* log is written by who launches, during calls, and nothing is allocated; NULL switches it off (the
+ * default). The caller owns and clears it, between calls. What the host launches is not in it.
+ * Errors DP_ENOTSUP devices that do not run their work as it is launched: GPUs, and +lag. */
+int dp_group_log(struct dp_group *group, struct dp_kernel_log *log, struct dp_error *err);
+
 /* What is queued on slot between the two, on its thread, counts as that phase of the replica that
  * has the slot's number: work that no call here has a phase for, like a loss, an update, or a model
  * without a wrapper. dp_phase_within: inside of phase `outer` of that replica, from which it is

@@ -30,7 +30,7 @@ int dp_trace_read(struct dp_group *group, struct dp_error *err)
     return status;
 }
 
-static uint64_t now_ns(void)
+uint64_t dp_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
@@ -45,7 +45,7 @@ static struct dp_span begin_span(struct dp_queue *queue, int replica, enum dp_ph
     if (!queue->slot->group->trace || phase == DP_PHASE_NONE)
         return span;
     span.queue = queue;
-    span.begin = timer ? timer->begin(queue, &span) : now_ns();
+    span.begin = timer ? timer->begin(queue, &span) : dp_now_ns();
     return span;
 }
 
@@ -88,7 +88,7 @@ void dp_span_end(const struct dp_span *span, size_t bytes)
     if (slot->ops->timer)
         slot->ops->timer->end(span->queue, span->begin);
     else
-        dp_span_add(trace, span, span->begin, now_ns());
+        dp_span_add(trace, span, span->begin, dp_now_ns());
     trace->replica[span->replica].bytes[span->phase] += bytes;
 }
 
@@ -115,7 +115,7 @@ void dp_phase_end(const struct dp_span *span)
 
 uint64_t dp_trace_begin(const struct dp_group *group)
 {
-    return group->trace ? now_ns() : 0;
+    return group->trace ? dp_now_ns() : 0;
 }
 
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
@@ -124,7 +124,8 @@ void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint
     struct dp_trace *trace = group->trace;
     if (!trace || (phase == DP_PHASE_NONE && !trace->timeline))
         return;
-    dp_trace_add(trace, replica, DP_LANE_TRANSFER, &(struct dp_interval){phase, begin, now_ns()});
+    dp_trace_add(trace, replica, DP_LANE_TRANSFER,
+                 &(struct dp_interval){phase, begin, dp_now_ns()});
     if (phase != DP_PHASE_NONE)
         trace->replica[replica].bytes[phase] += bytes;
 }
@@ -132,7 +133,7 @@ void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint
 void dp_trace_matmul(const struct dp_slot *slot, uint64_t begin)
 {
     if (slot->group->trace && !dp_is_host(slot))
-        slot->group->trace->matmul_ns[slot->info.index] += now_ns() - begin;
+        slot->group->trace->matmul_ns[slot->info.index] += dp_now_ns() - begin;
 }
 
 size_t dp_move_traffic(const struct dp_move *move)

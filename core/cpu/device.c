@@ -73,6 +73,22 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
     return status;
 }
 
+static int launch_logged(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                         size_t bytes, struct dp_error *err)
+{
+    const uint64_t begin = dp_now_ns();
+    const int status = cpu_launch(queue, kernel, args, bytes, err);
+    dp_kernel_log_add(queue, kernel, args, begin);
+    return status;
+}
+
+static int launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                  struct dp_error *err)
+{
+    return queue->slot->group->log ? launch_logged(queue, kernel, args, bytes, err)
+                                   : cpu_launch(queue, kernel, args, bytes, err);
+}
+
 static int cpu_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
     (void)queue, (void)err;
@@ -110,7 +126,7 @@ const struct dp_device_ops dp_device_cpu = {
     .close = cpu_close,
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .launch = cpu_launch,
+    .launch = launch,
     .call = cpu_call,
     .record = cpu_record,
     .wait = cpu_wait,

@@ -13,6 +13,7 @@ static const struct case_table *const tables[] = {
     &several_cases,
     &gradient_cases,
     &parameter_cases,
+    &logged_cases,
     &loss_cases,
     &decorated_cases,
     &device_cases,

@@ -36,6 +36,7 @@ extern const struct case_table image_cases;
 extern const struct case_table kernel_cases;
 extern const struct case_table kernel_norm_cases;
 extern const struct case_table layer_cases;
+extern const struct case_table logged_cases;
 extern const struct case_table loss_cases;
 extern const struct case_table math_cases;
 extern const struct case_table memory_cases;

@@ -24,6 +24,7 @@ static const struct {
 enum caller { LOCKSTEP, BLAS, CALLERS };
 
 static atomic_size_t allocations[CALLERS], threads;
+static struct dp_kernel_log kernels;
 static const void *blas; /* where it is loaded; NULL: it is part of this program */
 
 void *__libc_malloc(size_t bytes);
@@ -329,8 +330,10 @@ static int train(struct training *t, enum what what, int steps, size_t allocated
         allocated[c] = atomic_load(&allocations[c]);
     }
     const size_t threads_before = atomic_load(&threads);
+    /* With a log of kernels from the middle on. */
     for (int i = 0; status == DP_OK && i < steps; ++i) {
-        status = step(t, err);
+        status = i == steps / 2 ? dp_group_log(t->group, &kernels, err) : DP_OK;
+        status = status ? status : step(t, err);
     }
     for (int c = 0; c < CALLERS; ++c) {
         allocated[c] = atomic_load(&allocations[c]) - allocated[c];

@@ -1,0 +1,68 @@
+/* kernel_log.c: which kernels ran, of devices that run them as they are launched. A queue's rows
+ * are written by who may use the queue, so two queues of a slot need no lock. */
+#include "backend.h"
+
+#define ROW(number, name, cpu, gpu, words, arguments) {#name, words},
+static const struct {
+    const char *name, *words;
+} kernels[DP_KERNELS] = {DP_KERNEL_LIST(ROW)};
+
+int dp_group_log(struct dp_group *group, struct dp_kernel_log *log, struct dp_error *err)
+{
+    if (log && (group->lag || (group->kind && !(group->kind->flags & DP_KIND_CORES))))
+        return dp_fail(err, DP_ENOTSUP,
+                       "kernels are logged where they run as they are launched, which %s do not",
+                       group->lag ? "late devices" : group->kind->words);
+    group->log = log;
+    return 0;
+}
+
+/* What tells it from others: all but count and time. */
+static struct dp_kernel_row describe(enum dp_kernel kernel, const void *args)
+{
+    struct dp_kernel_row row = {.name = kernels[kernel].name, .words = kernels[kernel].words};
+    if (kernel == DP_KERNEL_GEMM) {
+        const struct dp_gemm *g = args;
+        row.product = true;
+        row.transpose_a = g->transpose_a, row.transpose_b = g->transpose_b;
+        row.m = g->m, row.n = g->n, row.k = g->k;
+    } else if (kernel == DP_KERNEL_GEMM_BF16) {
+        const struct dp_gemm_bf16 *g = args;
+        row.product = true;
+        row.transpose_a = g->transpose_a, row.transpose_b = g->transpose_b;
+        row.m = g->m, row.n = g->n, row.k = g->k;
+    }
+    return row;
+}
+
+static bool same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
+{
+    return a->name == b->name && a->transpose_a == b->transpose_a &&
+           a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k;
+}
+
+void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                       uint64_t begin)
+{
+    const uint64_t ns = dp_now_ns() - begin;
+    const struct dp_slot *slot = queue->slot;
+    if (dp_is_host(slot))
+        return;
+    const enum dp_lane which = queue == &slot->comm ? DP_LANE_TRANSFER : DP_LANE_COMPUTE;
+    struct dp_kernel_rows *lane = &slot->group->log->lane[slot->info.index][which];
+    const struct dp_kernel_row own = describe(kernel, args);
+    int i = 0;
+    while (i < lane->n && !same(&lane->row[i], &own))
+        ++i;
+    if (i == DP_KERNEL_ROWS) {
+        ++lane->lost;
+        lane->lost_ns += ns;
+        return;
+    }
+    if (i == lane->n) {
+        lane->row[i] = own;
+        ++lane->n;
+    }
+    ++lane->row[i].count;
+    lane->row[i].ns += ns;
+}

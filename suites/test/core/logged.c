@@ -1,0 +1,189 @@
+/* logged.c: which kernels a step launches, by shape, where a log is set; and that none is written
+ * where it is not. */
+#include "list.h"
+
+#include <string.h>
+
+/* Some shapes differ in k alone, or in what is transposed alone. */
+enum { ROWS = 5, IN = 6, HIDDEN = 7, OUT = 7 };
+
+struct product {
+    bool transpose_a, transpose_b;
+    size_t m, n, k;
+};
+/* Of two linear layers, y = x W^T, in the order of a step: both forwards; of the second dW = dy^T x
+ * and dx = dy W; of the first dW alone, because nobody wants the gradient of the input. */
+static const struct product products[] = {{false, true, ROWS, HIDDEN, IN},
+                                          {false, true, ROWS, OUT, HIDDEN},
+                                          {true, false, OUT, HIDDEN, ROWS},
+                                          {false, false, ROWS, HIDDEN, OUT},
+                                          {true, false, HIDDEN, IN, ROWS}};
+enum { PRODUCTS = sizeof products / sizeof products[0] };
+
+struct net {
+    struct dp_group *group;
+    struct dp_module *wrapper;
+    struct dp_run *run;
+    struct dp_tensor x;
+    struct dp_kernel_log *log;
+};
+
+/* On k devices with ROWS rows each. False: these devices have no log, and say so. */
+static bool open_net(struct context *c, struct net *net, int k)
+{
+    struct dp_error err = {0};
+    net->group = open_group(c, k);
+    net->log = case_memory(c, sizeof *net->log);
+    const int status = dp_group_log(net->group, net->log, &err);
+    if (c->settings.lag || c->settings.gpus) {
+        expect_error(c, status, DP_ENOTSUP, &err, "as they are launched", NULL);
+        return false;
+    }
+    expect_ok(c, status, &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net->group, NULL, &err), &err, "dp_group_log");
+    struct dp_module *layers[] = {make_linear(c, net->group, IN, HIDDEN, true),
+                                  make_linear(c, net->group, HIDDEN, OUT, true)};
+    struct dp_module *model = make_sequential(c, net->group, layers, 2);
+    expect_ok(c, dp_module_init(model, 1, &err), &err, "dp_module_init");
+    move_module(c, model, dp_group_slot(net->group, 0));
+    net->wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
+    net->run = open_run(c, net->group);
+    const size_t rows = (size_t)k * ROWS;
+    net->x = make_matrix(c, dp_group_slot(net->group, 0), rows, IN, integers(c, rows * IN, 1));
+    return true;
+}
+
+static void steps(struct context *c, struct net *net, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        dp_run_reset(net->run);
+        (void)forward(c, net->wrapper, net->run, &net->x);
+        (void)backward(c, net->wrapper, net->run, NULL);
+    }
+}
+
+static void expect_products(struct context *c, const struct dp_kernel_rows *rows, int n)
+{
+    int seen = 0;
+    for (int i = 0; i < rows->n; ++i) {
+        const struct dp_kernel_row *r = &rows->row[i];
+        expect(c, r->count > 0 && r->ns > 0, "%s: %llu launches in %llu ns", r->name,
+               (unsigned long long)r->count, (unsigned long long)r->ns);
+        expect(c, r->product == (strcmp(r->name, "gemm") == 0), "%s is a product: %d", r->name,
+               r->product);
+        if (!r->product) {
+            expect(c, r->m + r->n + r->k == 0, "%s has a shape", r->name);
+            continue;
+        }
+        const struct product *want = &products[seen++];
+        expect(c, seen <= PRODUCTS, "%d products", seen);
+        expect(c,
+               r->m == want->m && r->n == want->n && r->k == want->k &&
+                   r->transpose_a == want->transpose_a && r->transpose_b == want->transpose_b,
+               "product %d is %zu x %zu x %zu, transposed %d %d", seen, r->m, r->n, r->k,
+               r->transpose_a, r->transpose_b);
+        expect(c, r->count == (uint64_t)n, "product %d ran %llu times, not %d", seen,
+               (unsigned long long)r->count, n);
+    }
+    expect(c, seen == PRODUCTS, "%d products", seen);
+}
+
+static bool has(const struct dp_kernel_rows *rows, const char *name)
+{
+    for (int i = 0; i < rows->n; ++i) {
+        if (strcmp(rows->row[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All launches of n steps are in it, of each device, and those of the step after them are not. */
+static void expect_steps(struct context *c, struct net *net, int k, int n)
+{
+    struct dp_error err = {0};
+    uint64_t logged = 0;
+    memset(net->log, 0, sizeof *net->log);
+    expect_ok(c, dp_group_log(net->group, net->log, &err), &err, "dp_group_log");
+    const uint64_t before = dp_group_kernels(net->group);
+    steps(c, net, n);
+    const uint64_t launched = dp_group_kernels(net->group) - before;
+    expect_ok(c, dp_group_log(net->group, NULL, &err), &err, "dp_group_log");
+    steps(c, net, 1);
+    for (int d = 0; d < DP_MAX_SLOTS; ++d) {
+        for (int lane = 0; lane < DP_LANES; ++lane) {
+            const struct dp_kernel_rows *rows = &net->log->lane[d][lane];
+            expect(c, d < k || rows->n == 0, "device %d has a log", d);
+            expect(c, rows->lost == 0 && rows->lost_ns == 0, "launches were lost");
+            for (int i = 0; i < rows->n; ++i) {
+                logged += rows->row[i].count;
+            }
+        }
+    }
+    /* Staged sums are the host's. */
+    const bool staged = strcmp(dp_group_communicator(net->group), "staged") == 0;
+    expect(c, staged ? logged <= launched : logged == launched, "%llu of %llu are there",
+           (unsigned long long)logged, (unsigned long long)launched);
+    for (int d = 0; d < k; ++d) {
+        expect_products(c, &net->log->lane[d][DP_LANE_COMPUTE], n);
+    }
+    const struct dp_kernel_rows *carried = &net->log->lane[k - 1][DP_LANE_TRANSFER];
+    expect(c, has(carried, "copy") == (k > 1), "%d kinds of transfers", carried->n);
+}
+
+static void list_of_step(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        struct net net;
+        case_release(c);
+        case_note(c, "K=%d", k);
+        if (!open_net(c, &net, k)) {
+            return;
+        }
+        steps(c, &net, 2);
+        expect(c, net.log->lane[0][DP_LANE_COMPUTE].n == 0, "a log that is not set was written");
+        expect_steps(c, &net, k, 1);
+        expect_steps(c, &net, k, 3);
+    }
+}
+
+/* More shapes than rows: the first ones stay, the others are counted. */
+static void overflow(struct context *c)
+{
+    enum { SHAPES = DP_KERNEL_ROWS + 6 };
+    struct net net;
+    struct dp_error err = {0};
+    if (!open_net(c, &net, 1)) {
+        return;
+    }
+    struct dp_module *linear = make_linear(c, net.group, IN, OUT, false);
+    move_module(c, linear, dp_group_slot(net.group, 0));
+    expect_ok(c, dp_module_init(linear, 1, &err), &err, "dp_module_init");
+    const struct dp_tensor x = make_matrix(c, dp_group_slot(net.group, 0), SHAPES, IN,
+                                           integers(c, (size_t)SHAPES * IN, 1));
+    expect_ok(c, dp_group_log(net.group, net.log, &err), &err, "dp_group_log");
+    for (size_t twice = 0; twice < 2; ++twice) {
+        for (size_t rows = 1; rows <= SHAPES; ++rows) {
+            struct dp_tensor part;
+            dp_run_reset(net.run);
+            expect_ok(c, dp_tensor_rows(&x, 0, rows, &part, &err), &err, "dp_tensor_rows");
+            (void)forward(c, linear, net.run, &part);
+        }
+    }
+    expect_ok(c, dp_group_log(net.group, NULL, &err), &err, "dp_group_log");
+    const struct dp_kernel_rows *rows = &net.log->lane[0][DP_LANE_COMPUTE];
+    expect(c, rows->n == DP_KERNEL_ROWS, "%d rows", rows->n);
+    expect(c, rows->lost == 2 * (SHAPES - DP_KERNEL_ROWS) && rows->lost_ns > 0, "%llu lost",
+           (unsigned long long)rows->lost);
+    for (int i = 0; i < rows->n; ++i) {
+        expect(c, rows->row[i].m == (size_t)i + 1 && rows->row[i].count == 2,
+               "row %d: %zu rows, %llu times", i, rows->row[i].m,
+               (unsigned long long)rows->row[i].count);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"logged/list-of-step", "", list_of_step},
+    {"logged/overflow", "", overflow},
+};
+const struct case_table logged_cases = {cases, sizeof cases / sizeof cases[0]};
