@@ -9,8 +9,9 @@
 #include "command/command.h"
 #include "record/provenance.h"
 #include "text/options.h"
+#include "workload.h"
 
-enum { ROUNDS_MAX = 100000 };
+enum { ROUNDS_MAX = 100000, BATCH_MAX = 1 << 20 };
 
 static const struct argp_option option_table[] = {
     {.name = "devices",
@@ -19,7 +20,7 @@ static const struct argp_option option_table[] = {
      .doc = COMMAND_DEVICES_DOC
      ", at least two; cuda:0,0 are two slots on one GPU (default: one virtual device per core; of "
      "overlap virt:2+500us, whose transfers take half a millisecond longer, or with --launcher "
-     "virt:2)"},
+     "virt:2); limits takes one, too"},
     LAUNCHER_OPTIONS("overlap"),
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
@@ -28,7 +29,19 @@ static const struct argp_option option_table[] = {
      .key = 's',
      .arg = "SIZE",
      .doc = "size of the model (default 12Mi, for overlap 1Mi)"},
-    {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40, for overlap 20)"},
+    {.name = "workload",
+     .key = 'w',
+     .arg = "W",
+     .doc = "of limits: a workload, as sweep takes it; may be repeated (default: "
+            "mlp:1024,1024,1024,1024, cnn and lstm)"},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "N",
+     .doc = "of limits: rows for all devices (default 2048 for mlp, else 512)"},
+    {.name = "rounds",
+     .key = 'r',
+     .arg = "N",
+     .doc = "timed rounds (default 40, for overlap 20, for limits 11)"},
     {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
     {0}};
 
@@ -38,18 +51,19 @@ struct arguments {
     bool named;
 };
 
+static const char *const names[BENCH_NAMES] = {"copies", "overlap", "limits"};
+
 static error_t parse_name(struct arguments *a, const char *arg, const struct argp_state *state)
 {
-    static const char *const names[] = {"copies", "overlap"};
     struct text_error why;
     size_t index;
 
     if (a->named)
         return command_bad_option(state, "unexpected argument '%.60s'", arg);
-    if (option_name("benchmark", arg, names, 2, &index, &why))
+    if (option_name("benchmark", arg, names, BENCH_NAMES, &index, &why))
         return command_bad_option(state, "%s", why.text);
     a->named = true;
-    a->options.overlap = index == 1;
+    a->options.name = (enum bench_name)index;
     return 0;
 }
 
@@ -92,11 +106,41 @@ static error_t parse_format(struct bench_options *o, const char *arg,
     return status;
 }
 
+static error_t parse_workload(struct bench_options *o, const char *arg,
+                              const struct argp_state *state)
+{
+    struct workload workload;
+    char why[200];
+
+    if (o->n_workloads == BENCH_WORKLOADS)
+        return command_bad_option(state, "--workload: more than %d", BENCH_WORKLOADS);
+    if (workload_parse(arg, &workload, why, sizeof why))
+        return command_bad_option(state, "--workload: %s", why);
+    o->workload[o->n_workloads++] = arg;
+    return 0;
+}
+
+/* Options of one benchmark are refused by the others. */
+static error_t check_options(const struct arguments *a, const struct argp_state *state)
+{
+    const struct bench_options *o = &a->options;
+    const bool limits = o->name == BENCH_LIMITS;
+
+    if (!a->named)
+        return command_bad_option(state, "which benchmark? known: copies, overlap, limits");
+    if (!limits && (o->n_workloads > 0 || o->rows > 0))
+        return command_bad_option(state, "--%s is for limits, not for %s",
+                                  o->n_workloads > 0 ? "workload" : "batch", names[o->name]);
+    if (limits && o->bytes > 0)
+        return command_bad_option(state, "--bytes is not for limits, whose models are workloads");
+    return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     struct bench_options *o = &a->options;
-    const error_t status = command_once(state, option_table, key, &o->seen);
+    const error_t status = key == 'w' ? 0 : command_once(state, option_table, key, &o->seen);
 
     if (status)
         return status;
@@ -116,6 +160,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return launcher_option(key, arg, state, &o->processes);
     case 's':
         return parse_bytes(o, arg, state);
+    case 'w':
+        return parse_workload(o, arg, state);
+    case 'n':
+        return parse_number(state, "batch", arg, 1, BATCH_MAX, &o->rows);
     case 'r':
         return parse_number(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
     case 'f':
@@ -123,7 +171,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         return parse_name(a, arg, state);
     case ARGP_KEY_END:
-        return a->named ? 0 : command_bad_option(state, "which benchmark? known: copies, overlap");
+        return check_options(a, state);
     default:
         return command_key(key, arg, state);
     }
@@ -174,19 +222,25 @@ int bench_check_devices(const char *command, struct dp_group *group, struct benc
                         int n)
 {
     const char *devices = options->devices;
+    const bool limits = options->name == BENCH_LIMITS;
     struct dp_slot_info info;
 
-    if (n < 2) {
-        command_complain(command, "--devices: '%s' has fewer than 2 devices to copy between",
-                         devices);
+    if (n < (limits ? 1 : 2)) {
+        command_complain(command, "--devices: '%s' has %s", devices,
+                         limits ? "no devices" : "fewer than 2 devices to copy between");
         return EXIT_MISUSE;
     }
     dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (limits && !(info.flags & DP_KIND_CORES)) {
+        command_complain(command, "--devices: limits is for CPUs, '%s' is not; use virt:N",
+                         devices);
+        return EXIT_MISUSE;
+    }
     if (info.lag) {
         command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
         return EXIT_MISUSE;
     }
-    if (!options->overlap && (info.delay_ns > 0 || info.delay_rate > 0)) {
+    if (options->name != BENCH_OVERLAP && (info.delay_ns > 0 || info.delay_rate > 0)) {
         command_complain(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
                          devices);
         return EXIT_MISUSE;
@@ -200,29 +254,40 @@ int bench_check_devices(const char *command, struct dp_group *group, struct benc
 /* What was not asked for. */
 static void complete(struct bench_options *options)
 {
+    static const size_t rounds[BENCH_NAMES] = {40, 20, 11};
+    static const char *const workloads[] = {"mlp:1024,1024,1024,1024", "cnn", "lstm"};
+
     if (options->bytes == 0)
-        options->bytes = (size_t)(options->overlap ? 1 : 12) << 20;
+        options->bytes = (size_t)(options->name == BENCH_OVERLAP ? 1 : 12) << 20;
     if (options->rounds == 0)
-        options->rounds = options->overlap ? 20 : 40;
-    if (options->devices[0] == '\0' && options->overlap)
+        options->rounds = rounds[options->name];
+    for (int i = 0; i < 3 && options->n_workloads == i && options->name == BENCH_LIMITS; ++i)
+        options->workload[options->n_workloads++] = workloads[i];
+    if (options->devices[0] == '\0' && options->name == BENCH_OVERLAP)
         snprintf(options->devices, sizeof options->devices,
                  options->processes.launcher[0] == '\0' ? "virt:2+500us" : "virt:2");
     else if (options->devices[0] == '\0')
         command_default_devices(options->devices, sizeof options->devices);
 }
 
+static int (*const run[BENCH_NAMES])(const char *command, struct dp_group *group,
+                                     const struct bench_options *options) = {measure, bench_overlap,
+                                                                             bench_limits};
+
 int bench_main(int argc, char **argv)
 {
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
-        .args_doc = "copies|overlap",
+        .args_doc = "copies|overlap|limits",
         .doc =
             "Times a part of a step against a peer, in turns, and checks every result."
             "\vcopies: replicate and reduce of a model against memcpy by the same threads, or on "
             "GPUs against copies from device to device between the same slots.\n"
             "overlap: a step of DistributedDataParallel without its reduction, the reduction "
-            "alone, and the whole step: how much communication backward hides.\n\n"
+            "alone, and the whole step: how much communication backward hides.\n"
+            "limits: what the cores can do at most, and how far each matrix product and each phase "
+            "of a step is from it.\n\n"
             "Exit status: 0 all results right, 1 one was wrong, or a device or a process is "
             "missing, 2 misuse, 77 skipped: cuda:all where there are no GPUs, 130 --launcher was "
             "interrupted. Speed never changes it."};
@@ -245,13 +310,13 @@ int bench_main(int argc, char **argv)
 
     if ((status = command_check_communicator(
              argv[0], options->communicator, options->backend, options->devices,
-             DP_COMM_PARALLEL | (options->overlap ? DP_COMM_RANKS | DP_COMM_OVERLAP : 0))))
+             DP_COMM_PARALLEL |
+                 (options->name == BENCH_OVERLAP ? DP_COMM_RANKS | DP_COMM_OVERLAP : 0))))
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
     if ((status = bench_check_devices(argv[0], group, options, dp_group_size(group))) == 0)
-        status = options->overlap ? bench_overlap(argv[0], group, options)
-                                  : measure(argv[0], group, options);
+        status = run[options->name](argv[0], group, options);
     status = command_ended(argv[0], group, status);
     dp_group_close(group);
     return status;

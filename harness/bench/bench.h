@@ -12,12 +12,19 @@
 
 enum bench_format { BENCH_TEXT, BENCH_TSV };
 
+enum bench_name { BENCH_COPIES, BENCH_OVERLAP, BENCH_LIMITS, BENCH_NAMES };
+/* How many workloads limits can have. */
+enum { BENCH_WORKLOADS = 16 };
+
 struct bench_options {
+    enum bench_name name;
     char devices[64], backend[32], communicator[32];
     size_t bytes, rounds; /* 0: what the benchmark takes by itself */
     bool gpus, simulated; /* of the devices */
     enum bench_format format;
-    bool overlap;                      /* that benchmark, not copies */
+    const char *workload[BENCH_WORKLOADS]; /* of limits, as they were given */
+    int n_workloads;
+    size_t rows;                       /* of limits: the batch; 0: each workload's own */
     struct launcher_options processes; /* that have the ranks */
     uint64_t seen;                     /* options that were given */
 };
@@ -44,6 +51,8 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
 /* The same with the ranks in processes. bench/launched.c */
 int bench_launched(const char *command, struct bench_options *options);
+/* limits: how far the parts of steps are from what the cores can do, printed. An exit status. */
+int bench_limits(const char *command, struct dp_group *group, const struct bench_options *options);
 /* Whether that is possible, if it was asked for. 0, or an exit status after a line. */
 int bench_check_launched(const char *command, struct bench_options *options, size_t required);
 /* Whether the devices, of which there are n, can be measured; notes what they are. The same. */

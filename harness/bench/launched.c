@@ -8,7 +8,7 @@
 /* What is of one process alone. NULL: nothing of it was asked for. */
 static const char *find_other(const struct bench_options *o)
 {
-    if (!o->overlap)
+    if (o->name != BENCH_OVERLAP)
         return "--launcher is for overlap: the copies of DataParallel are of one process";
     if (o->communicator[0] != '\0')
         return "--launcher does not go with --communicator, which is mpi between processes";

@@ -44,7 +44,7 @@ static const struct command commands[] = {
     {"soak", soak_main, "run one step again and again on all devices, against its known answer"},
     {"selftest", selftest_main, "show that soak finds every fault that a device can have here"},
     {"train", train_main, "train a model on real data, and compare device lists"},
-    {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},
+    {"bench", bench_main, "time parts of a step against memcpy, backward and the cores' limits"},
     {"cell", cell_main, NULL},
     {"workload", workload_main, NULL},
     {"world", world_main, NULL},

@@ -87,6 +87,78 @@ refuse '4096 are too few for 15 layers, at least 4320' "$lockstep" bench overlap
 refuse "'virt:2+lag'.*late" "$lockstep" bench overlap --devices virt:2+lag
 refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench copies --devices virt:2+9us
 
+# limits: a model whose kernels are known. Parts add up: products, other kernels, transfers and the
+# rest are the step, and each is the sum of its lines.
+expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7,7 --batch 10 \
+    --rounds 3 --format tsv
+awk -F '\t' '
+    function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
+    function near(a, b) { return a - b < 2 && b - a < 2 } # tenths of nanoseconds, rounded
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
+    NF != fields || $at["devices"] != "virt:2" || $at["rounds"] != 3 { bad("fields") }
+    { section = $at["section"]; name = $at["name"]; lines[section]++ }
+    section == "ceiling" {
+        for (way = 0; way < 2; way++) {
+            w = way ? "once" : "alone"
+            if (!($at[w "_rate"] > 0 && $at[w "_lo"] <= $at[w "_rate"] && $at[w "_rate"] <= $at[w "_hi"]))
+                bad("rate and range")
+        }
+        fma = name == "multiply-adds" ? $at["once_rate"] : fma
+        next
+    }
+    $at["workload"] != "mlp:6,7,7" || $at["batch"] != 10 { bad("workload") }
+    # Five rows on each device: both forwards, then two gradients of weights and one of an input.
+    section == "product" {
+        shapes = shapes " " $at["shape"] $at["transposes"] "*" $at["count"]
+        split($at["shape"], size, "x")
+        work = 2 * size[1] * size[2] * size[3] * $at["count"]
+        if (!near($at["once_rate"] * $at["once_ns"], work)) bad("operations by time")
+        part = $at["once_rate"] / fma
+        if (part - $at["once_part"] > 0.001 || $at["once_part"] - part > 0.001) bad("part of the peak")
+        sum["alone", "products"] += $at["alone_ns"]; sum["once", "products"] += $at["once_ns"]
+    }
+    section == "kernel" {
+        sum["alone", "other kernels"] += $at["alone_ns"]; sum["once", "other kernels"] += $at["once_ns"]
+    }
+    section == "transfer" { sum["once", "transfers"] += $at["once_ns"] }
+    section == "phase" {
+        bytes[name] = $at["bytes"]
+        if (!($at["once_ns"] > 0)) bad("time of a phase")
+        phases += $at["once_ns"]
+    }
+    section == "step" { step["alone", name] = $at["alone_ns"]; step["once", name] = $at["once_ns"] }
+    END {
+        if (shapes != " 5x7x6nt*1 5x7x7nt*1 7x7x5tn*1 5x7x7nn*1 7x6x5tn*1") bad("products" shapes)
+        if (bytes["scatter"] != 5 * 6 * 4 || bytes["replicate"] != 4 * (7 * 6 + 7 * 7 + 14)) bad("bytes")
+        if (lines["ceiling"] != 3 || lines["phase"] != 8 || lines["step"] != 5) bad("lines")
+        for (way = 0; way < 2; way++) {
+            w = way ? "once" : "alone"
+            all = 0
+            for (i = split("products,other kernels,transfers,none of them", share, ","); i > 0; i--) {
+                all += step[w, share[i]]
+                if (i < 4 && !near(sum[w, share[i]], step[w, share[i]])) bad(w " sum of " share[i])
+            }
+            if (!near(all, step[w, "step"])) bad(w " sum of the step")
+            if (!(step[w, "none of them"] > 0 && step[w, "products"] > 0)) bad(w " parts")
+        }
+        exit wrong
+    }' out >problems || fail "limits: $(cat problems)"
+expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7 --workload cnn --batch 4 \
+    --rounds 1
+expect_count 0 '.\{81\}' out
+expect_count 0 ' $' out
+expect_count 1 '^2x7x6 nt  *1 .* [0-9.]*$' out
+expect_count 2 '^Step ' out
+expect_count 2 '^  step / products ' out
+expect_count 1 'values compared, all right' out
+refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" bench limits --workload mlpx
+refuse "is for limits, not for copies" "$lockstep" bench copies --workload cnn
+refuse "is for limits, not for overlap" "$lockstep" bench overlap --batch 8
+refuse "bytes is not for limits" "$lockstep" bench limits --bytes 64Ki
+refuse "'host' has no devices" "$lockstep" bench limits --devices host
+refuse "'virt:2+lag'.*late" "$lockstep" bench limits --devices virt:2+lag
+refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench limits --devices virt:2+9us
+
 refuse 'which benchmark' "$lockstep" bench
 refuse '"copy".*copies' "$lockstep" bench copy
 refuse "'again'" "$lockstep" bench copies again

@@ -38,3 +38,4 @@ expect_count 0 '.\{81\}' out
 expect_count 1 '^SIMULATED on fake GPUs' out
 expect_count 1 'copy between the same slots$' out
 expect_count 1 '^reduce ' out
+refuse "limits is for CPUs, 'cuda:0' is not" "$lockstep" bench limits --devices cuda:0

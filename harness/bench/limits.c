@@ -1,0 +1,167 @@
+/* bench/limits.c: how far the parts of a training step are from what the cores can do. Ceilings and
+ * steps take turns, so whatever else the machine does meets all of them. */
+#include "bench/limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command/command.h"
+
+const char *const limits_rate_names[LIMITS_RATES] = {
+    [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};
+const char *const limits_phase_names[DP_PHASES] = {
+    [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
+    [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
+    [DP_PHASE_BACKWARD] = "backward", [DP_PHASE_REDUCE] = "reduce",
+    [DP_PHASE_LOSS] = "loss",         [DP_PHASE_UPDATE] = "update"};
+const char *const limits_share_names[LIMITS_SHARES] = {[LIMITS_PRODUCTS] = "products",
+                                                       [LIMITS_OTHERS] = "other kernels",
+                                                       [LIMITS_TRANSFERS] = "transfers",
+                                                       [LIMITS_REST] = "none of them"};
+
+const char *limits_transposes(const struct dp_kernel_row *row)
+{
+    static const char *const names[2][2] = {{"nn", "nt"}, {"tn", "tt"}};
+
+    return row->product ? names[row->transpose_a][row->transpose_b] : "";
+}
+
+double limits_product_rate(const struct limits_steps *s, int part)
+{
+    const struct dp_kernel_row *r = &s->part[part];
+    const double work = 2.0 * (double)r->m * (double)r->n * (double)r->k * (double)s->count[part];
+    const double ns = s->mean[LIMITS_PART + part];
+
+    return r->product && ns > 0 ? work / ns : 0;
+}
+
+double limits_phase_rate(const struct limits_steps *s, enum dp_phase phase)
+{
+    const double ns = s->mean[LIMITS_PHASE + phase];
+    const bool computes = phase == DP_PHASE_FORWARD || phase == DP_PHASE_BACKWARD;
+
+    return computes || !(ns > 0) ? 0 : s->phase_bytes[phase] / ns;
+}
+
+double limits_copy_rate(const struct limits *l)
+{
+    return l->summary[LIMITS_COPY][LIMITS_AT_ONCE].median * l->ceilings.devices;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int open_workload(struct limits *l, int i, struct dp_error *err)
+{
+    const struct bench_options *o = l->options;
+    struct limits_workload *w = &l->workload[i];
+    const int devices = dp_group_size(l->group);
+    struct cell_config config = {.n_devices = devices, .mode = CELL_DP};
+    struct dp_shard shard;
+    char why[200];
+    int status;
+
+    if (workload_parse(o->workload[i], &w->workload, why, sizeof why))
+        return dp_fail(err, DP_EINVAL, "--workload: %s", why);
+    w->rows = o->rows > 0 ? o->rows : workload_is_chain(&w->workload) ? 2048 : 512;
+    if ((status = dp_split(w->rows, devices, 0, &shard, err)))
+        return status;
+    snprintf(config.devices, sizeof config.devices, "%s", o->devices);
+    config.workload = w->workload;
+    config.rows = w->rows;
+    status = limits_steps_open(&w->way[LIMITS_AT_ONCE], l->group, &config, o->rounds * LIMITS_STEPS,
+                               err);
+    config.mode = CELL_PLAIN;
+    config.rows = shard.rows;
+    return status ? status
+                  : limits_steps_open(&w->way[LIMITS_ALONE], l->group, &config,
+                                      o->rounds * LIMITS_STEPS, err);
+}
+
+static int open_all(struct limits *l, struct dp_error *err)
+{
+    const size_t rounds = l->options->rounds;
+    int status = dp_machine_read(&l->machine, err);
+
+    if (status)
+        return status;
+    l->scratch = calloc(rounds, sizeof *l->scratch);
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            if (!(l->rate[r][way] = calloc(rounds, sizeof *l->rate[r][way])))
+                return dp_fail(err, DP_ENOMEM, "no memory for %zu rounds", rounds);
+    if (!l->scratch)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rounds", rounds);
+    status = ceilings_open(&l->ceilings, l->group, err);
+    for (l->n = 0; status == 0 && l->n < l->options->n_workloads; ++l->n)
+        status = open_workload(l, l->n, err);
+    return status;
+}
+
+static void close_all(struct limits *l)
+{
+    for (int i = 0; i < BENCH_WORKLOADS; ++i)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            limits_steps_close(&l->workload[i].way[way]);
+    ceilings_close(&l->ceilings);
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            free(l->rate[r][way]);
+    free(l->scratch);
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* Who is first changes with each round. */
+static int one_round(struct limits *l, size_t round, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
+        const enum limits_way way = (enum limits_way)(((size_t)i + round) % LIMITS_WAYS);
+        const enum limits_rate what = (enum limits_rate)(i / LIMITS_WAYS);
+
+        status = ceilings_measure(&l->ceilings, what, way, &l->rate[what][way][round], err);
+    }
+    for (int i = 0; status == 0 && i < l->n * LIMITS_WAYS; ++i)
+        status = limits_steps_round(
+            &l->workload[i / LIMITS_WAYS].way[((size_t)i + round) % LIMITS_WAYS], err);
+    return status;
+}
+
+static int measure(struct limits *l, struct dp_error *err)
+{
+    int status = open_all(l, err);
+
+    for (size_t round = 0; status == 0 && round < l->options->rounds; ++round)
+        status = one_round(l, round, err);
+    for (int r = 0; status == 0 && r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            l->summary[r][way] = stats_summarise(l->rate[r][way], l->options->rounds, l->scratch);
+    for (int i = 0; status == 0 && i < l->n; ++i)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            limits_steps_summarise(&l->workload[i].way[way]);
+    return status;
+}
+
+int bench_limits(const char *command, struct dp_group *group, const struct bench_options *options)
+{
+    struct limits *l = calloc(1, sizeof *l);
+    struct dp_error err = {0};
+    int status = EXIT_PASSED;
+
+    if (!l) {
+        command_complain(command, "no memory for the limits");
+        return EXIT_FAILED;
+    }
+    l->options = options;
+    l->group = group;
+    if (measure(l, &err))
+        status = command_core_error(command, &err);
+    else if (options->format == BENCH_TSV)
+        limits_print_tsv(l);
+    else
+        limits_print(l);
+    close_all(l);
+    free(l);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* bench/limits.h: what the files of the benchmark limits share: what a core can do at most, the
+ * parts of a training step, and how far these are from that. Both are measured twice: alone, on the
+ * first device while the others are idle, and at once, on all of them. */
+#ifndef HARNESS_BENCH_LIMITS_H
+#define HARNESS_BENCH_LIMITS_H
+
+#include "bench/bench.h"
+#include "bench/peak.h"
+#include "measure/session.h"
+#include "numbers/stats.h"
+#include "record/cell.h"
+
+enum limits_way { LIMITS_ALONE, LIMITS_AT_ONCE, LIMITS_WAYS };
+
+/* ---- ceilings: bench/ceilings.c ------------------------------------------------------------- */
+
+/* Of a core: operations, two of which are a multiply-add, and bytes, per nanosecond. COPY counts
+ * the bytes that were copied, which are read and written. */
+enum limits_rate { LIMITS_FMA, LIMITS_READ, LIMITS_COPY, LIMITS_RATES };
+
+/* Zeroed at first. */
+struct ceilings {
+    struct dp_group *group;
+    int devices;
+    const struct peak *peak;
+    size_t bytes;                         /* of each device's block, of which a copy has half */
+    struct dp_tensor block[DP_MAX_SLOTS]; /* word i of it is i */
+    struct dp_module *turn;
+    struct dp_replicas *replicas;
+    enum limits_rate what; /* of the turn under way */
+    bool fill, alone;      /* fill: the blocks, and nothing is timed */
+    double rate[DP_MAX_SLOTS];
+};
+/* Errors DP_ENOMEM the blocks, several times as large as the last cache, are more than half of the
+ * memory. */
+int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err);
+void ceilings_close(struct ceilings *c);
+/* One turn: the mean rate of a core. Errors DP_EFAULT a result is not the known one. */
+int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way way, double *rate,
+                     struct dp_error *err);
+
+/* ---- steps: bench/limits_steps.c ------------------------------------------------------------ */
+
+/* Timed steps of a round, behind one that brings the model back into the caches. */
+enum { LIMITS_STEPS = 2, LIMITS_PARTS = DP_LANES * DP_KERNEL_ROWS };
+/* What is kept of each step: its time, that of launches that found no row in the log, its phases,
+ * each of the device that took longest, then the kernels that the first device ran. */
+enum { LIMITS_STEP, LIMITS_LOST, LIMITS_PHASE, LIMITS_PART = LIMITS_PHASE + DP_PHASES };
+enum { LIMITS_KINDS = LIMITS_PART + LIMITS_PARTS };
+
+/* Steps of a workload in one way: the model alone with the rows of the first shard, or in the
+ * wrapper on all devices. */
+struct limits_steps {
+    struct cell_config config;
+    struct session session;
+    uint64_t digest[WORKLOAD_SETS]; /* of all that the verified step left */
+    size_t values;                  /* that were compared with the reference */
+    struct dp_kernel_log *log;
+    size_t room, n;
+    double *ns[LIMITS_KINDS]; /* [room] */
+    const double **order;     /* [room] */
+    struct dp_kernel_row part[LIMITS_PARTS];
+    enum dp_lane lane[LIMITS_PARTS];
+    uint64_t count[LIMITS_PARTS]; /* in a step */
+    int n_parts;
+    double phase_bytes[DP_PHASES];
+    /* Means of those steps that are in the middle half by their time: they add up as the times of
+     * one step do. limits_steps_summarise */
+    double mean[LIMITS_KINDS];
+};
+/* Opens and verifies a step of each set; room for so many timed ones. Errors DP_EINVAL the
+ * reference cannot be proved; DP_EFAULT a step is wrong. Close in any case. */
+int limits_steps_open(struct limits_steps *s, struct dp_group *group,
+                      const struct cell_config *config, size_t room, struct dp_error *err);
+void limits_steps_close(struct limits_steps *s);
+/* The steps of a round; each must leave what the verified one left. */
+int limits_steps_round(struct limits_steps *s, struct dp_error *err);
+void limits_steps_summarise(struct limits_steps *s);
+/* Time of a step in products, in other kernels of the first device, in what it carried, and in none
+ * of them. */
+enum limits_share { LIMITS_PRODUCTS, LIMITS_OTHERS, LIMITS_TRANSFERS, LIMITS_REST, LIMITS_SHARES };
+double limits_share(const struct limits_steps *s, enum limits_share share);
+/* The part with that kernel, shape and lane; -1: there is none. */
+int limits_find(const struct limits_steps *s, const struct dp_kernel_row *row, enum dp_lane lane);
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+struct limits_workload {
+    size_t rows;
+    struct workload workload;
+    struct limits_steps way[LIMITS_WAYS];
+};
+struct limits {
+    const struct bench_options *options;
+    struct dp_group *group;
+    struct dp_machine machine;
+    struct ceilings ceilings;
+    double *rate[LIMITS_RATES][LIMITS_WAYS], *scratch; /* [rounds] */
+    struct stats_summary summary[LIMITS_RATES][LIMITS_WAYS];
+    int n;
+    struct limits_workload workload[BENCH_WORKLOADS];
+};
+/* One report on standard output. bench/limits_print.c, bench/limits_tsv.c */
+void limits_print(const struct limits *limits);
+void limits_print_tsv(const struct limits *limits);
+
+/* What both of them say. Operations of a product, and bytes of a phase that only carries, by
+ * nanosecond; 0: not known. */
+double limits_product_rate(const struct limits_steps *s, int part);
+double limits_phase_rate(const struct limits_steps *s, enum dp_phase phase);
+/* The most that all cores together can copy. */
+double limits_copy_rate(const struct limits *limits);
+extern const char *const limits_rate_names[LIMITS_RATES];
+extern const char *const limits_phase_names[DP_PHASES];
+extern const char *const limits_share_names[LIMITS_SHARES];
+/* "nt": which of the operands is transposed. */
+const char *limits_transposes(const struct dp_kernel_row *row);
+
+#endif
