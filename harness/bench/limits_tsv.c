@@ -35,7 +35,7 @@ struct numbers {
 static void print_numbers(const struct numbers way[LIMITS_WAYS])
 {
     for (int i = 0; i < LIMITS_WAYS; ++i)
-        printf("\t%.1f\t%.4f\t%.4f\t%.4f\t%.6f", way[i].ns, way[i].rate, way[i].lo, way[i].hi,
+        printf("\t%.1f\t%.9g\t%.9g\t%.9g\t%.6f", way[i].ns, way[i].rate, way[i].lo, way[i].hi,
                way[i].part);
     printf("\n");
 }

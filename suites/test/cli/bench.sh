@@ -93,7 +93,7 @@ expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7,7 -
     --rounds 3 --format tsv
 awk -F '\t' '
     function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
-    function near(a, b) { return a - b < 2 && b - a < 2 } # tenths of nanoseconds, rounded
+    function near(a, b) { return a - b < 2 && b - a < 2 } # of nanoseconds that were rounded
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
     NF != fields || $at["devices"] != "virt:2" || $at["rounds"] != 3 { bad("fields") }
     { section = $at["section"]; name = $at["name"]; lines[section]++ }
@@ -141,6 +141,7 @@ awk -F '\t' '
             if (!near(all, step[w, "step"])) bad(w " sum of the step")
             if (!(step[w, "none of them"] > 0 && step[w, "products"] > 0)) bad(w " parts")
         }
+        if (phases > step["once", "step"] + 2) bad("phases are longer than the step")
         exit wrong
     }' out >problems || fail "limits: $(cat problems)"
 expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7 --workload cnn --batch 4 \
