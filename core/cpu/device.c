@@ -60,7 +60,8 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
 {
     (void)bytes;
     const struct dp_slot *slot = queue->slot;
-    const bool timed = kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16;
+    const bool timed =
+        kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16 || kernel == DP_KERNEL_GEMM_HEADS;
     const uint64_t begin = timed ? dp_trace_begin(slot->group) : 0;
     bool made = false;
     int status = 0;

@@ -1,5 +1,5 @@
-/* kernels_fast_layer_norm.c: layer normalisation with sums in lanes, still in double: the reference's
- * bits but for a last one, now and then. */
+/* kernels_fast_layer_norm.c: layer normalisation with sums in lanes, still in double: the
+ * reference's bits but for a last one, now and then. */
 #include "kernels_fast.h"
 
 #include <math.h>

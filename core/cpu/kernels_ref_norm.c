@@ -124,7 +124,7 @@ void dp_ref_layer_norm_grad(const void *args)
             sum += (double)g->dy[r * g->width + c];
             product += (double)g->dy[r * g->width + c] * row_xhat(g, r, c);
         }
-        add_to(g->dweight, c, product, g->accumulate_weight);
-        add_to(g->dbias, c, sum, g->accumulate_bias);
+        dp_norm_add(g->dweight, c, product, g->accumulate_weight);
+        dp_norm_add(g->dbias, c, sum, g->accumulate_bias);
     }
 }
