@@ -19,7 +19,8 @@ struct dp_products {
      * products on this CPU. ELSEWHERE: it has none that are faster than CBLAS's, and text has the
      * library alone. */
     enum dp_product (*describe)(void *self, char *text, size_t bytes);
-    /* The product, by the calling thread alone. The second one of a shape allocates nothing.
+    /* The product, by the calling thread alone. From the second one of a shape on it keeps no
+     * memory: what the library takes in a call it gives back.
      * ELSEWHERE: nothing was written, and the library of all other products is not slower here. */
     enum dp_product (*multiply)(void *self, const struct dp_gemm *gemm);
 };
