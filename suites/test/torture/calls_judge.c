@@ -91,11 +91,20 @@ static bool judge_success(char why[256])
     return why[0] == '\0';
 }
 
-/* Without memory for a library's variables of a thread glibc ends the program, with this line. */
+/* Without memory glibc ends the program with one of these lines: for a library's variables of a
+ * thread, and while a library of C++ is loaded, for names that a process has once (oneDNN has). */
 static bool ends_in_glibc(const struct fault_end *end)
 {
-    return WIFEXITED(end->status) && WEXITSTATUS(end->status) == 127 &&
-           strcmp(end->err, "cannot allocate memory for thread-local data: ABORT\n") == 0;
+    static const char *const lines[] = {"cannot allocate memory for thread-local data: ABORT\n",
+                                        "out of memory\n"};
+
+    if (!WIFEXITED(end->status) || WEXITSTATUS(end->status) != 127)
+        return false;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
+        if (strcmp(end->err, lines[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 enum fault_verdict fault_judge(const struct fault_place *place, const struct fault_command *command,
