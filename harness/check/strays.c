@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of /proc/PID/stat, those between the parent and how many threads there are: proc(5). */
+#define OTHERS " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+
 enum { PAUSE_NS = 2000000, GRACE_PAUSES = 100, KILL_ROUNDS = 20 };
 
 void strays_watch(void)
@@ -35,12 +38,12 @@ static void nap(void)
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
 /* Whether a process is a child of ours that lives. Its name is in brackets and may hold any
- * character. */
+ * character. A zombie with more than one thread lives: only its first thread has ended. */
 static bool is_living_child(const char *number, char name[32])
 {
     char path[64], text[512], state = 'Z', *end;
+    int parent = 0, threads = 0;
     const char *begin;
-    int parent = 0;
     FILE *file;
     size_t n;
 
@@ -53,9 +56,9 @@ static bool is_living_child(const char *number, char name[32])
     text[n] = '\0';
     begin = strchr(text, '(');
     end = strrchr(text, ')');
-    if (!begin || !end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+    if (!begin || !end || sscanf(end + 1, " %c %d" OTHERS " %d", &state, &parent, &threads) != 3)
         return false;
-    if (parent != (int)getpid() || state == 'Z' || state == 'X')
+    if (parent != (int)getpid() || state == 'X' || (state == 'Z' && threads < 2))
         return false;
     *end = '\0';
     snprintf(name, 32, "%.31s", begin + 1);
@@ -108,28 +111,31 @@ static bool anybody_left(void)
     return pid == 0;
 }
 
-/* What was killed takes a moment to end, and its own children are ours then. */
+static bool all_end_soon(void)
+{
+    for (int i = 0; i < GRACE_PAUSES; ++i) {
+        if (!anybody_left())
+            return true;
+        nap();
+    }
+    return false;
+}
+
+/* What was killed takes a moment to end, and its own children are ours then. Who ends by itself
+ * while it is sought is not found, and not left either. */
 void strays_end(struct strays *strays)
 {
     *strays = (struct strays){.unwatched = !is_watched()};
-    for (int i = 0; i < GRACE_PAUSES; ++i) {
-        if (!anybody_left())
-            return;
-        nap();
-    }
+    if (all_end_soon())
+        return;
     for (int round = 0; round < KILL_ROUNDS; ++round) {
         const size_t killed = kill_children(NULL, 0, strays->name);
 
         strays->n += (uint32_t)killed;
-        if (killed == 0) {
-            strays->unseen = 1;
+        if (all_end_soon())
             return;
-        }
-        for (int i = 0; i < GRACE_PAUSES; ++i) {
-            if (!anybody_left())
-                return;
-            nap();
-        }
+        if (killed == 0)
+            break;
     }
     strays->unseen = 1;
 }
