@@ -29,12 +29,12 @@ grep -q 'against the plain program: 2 devices .*; plain on 2 cores [0-9.]*×' ce
 grep -q '>plain, 2 cores<' cells/index.html || fail "no row on the page"
 ! grep -q 'as fast as plain on' cells/summary.md || fail "it is the base"
 
-# threads_of NAME MODES: of the first worker, when it has the most, the cores that each may run on,
-# into NAME. With that seed its mode is the first of them.
+# threads_of NAME MODES: of the first worker, the cores that each of its threads may run on, as they
+# are most of the time, into NAME. With that seed its mode is the first of them.
 threads_of()
 {
     rm -f long.jsonl
-    : >"$1"
+    : >seen
     "$lockstep" sweep --wait --seed 7 --devices virt:2 --counts 2 --batch 256 --mode "$2" \
         --seconds 1 --steps 10:100000 --workload mlp:256,256,10 --out long.jsonl >out 2>err &
     pid=$!
@@ -47,11 +47,13 @@ threads_of()
         sleep 0.05
     done
     while grep -h '^Cpus_allowed_list' /proc/"$worker"/task/*/status >now 2>/dev/null; do
-        [ "$(wc -l <now)" -lt "$(wc -l <"$1")" ] || sort now >"$1"
+        sort now | tr '\n' ';' >>seen
+        echo >>seen
         sleep 0.05
     done
     kill -TERM $pid 2>/dev/null || true # it may have ended
     wait $pid || true
+    sort seen | uniq -c | sort -rn | sed -n '1{s/^ *[0-9]* //;s/;$//;p}' | tr ';' '\n' >"$1"
 }
 
 # One of OpenBLAS's beside the two workers, on the core of the second of these. Devices have two more
