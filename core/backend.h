@@ -65,6 +65,10 @@ struct dp_device_ops {
     void (*host_release)(struct dp_slot *host, void *memory);
     int (*launch)(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                   struct dp_error *err);
+    /* A whole convolution by a library. NULL, or *made false: nothing was written, and the layer
+     * launches the kernels that it is made of. */
+    int (*convolve)(struct dp_queue *queue, const struct dp_convolution *c, bool *made,
+                    struct dp_error *err);
     /* A C function in the queue's order. */
     int (*call)(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);
     /* So many events of each queue of an idle slot are to be told apart from now on; else a wait
@@ -465,6 +469,8 @@ int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, s
               struct dp_error *err);
 int dp_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                     struct dp_error *err);
+int dp_convolve(struct dp_queue *queue, const struct dp_convolution *c, bool *made,
+                struct dp_error *err);
 int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
 int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
 int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */
@@ -507,7 +513,9 @@ void dp_topology_unbind(struct dp_topology *topology);
 #define DP_PHASE_NONE DP_PHASES
 
 /* kernel_log.c: a launch that began then has ended. Where there is a log. */
-uint64_t dp_now_ns(void); /* trace.c */
+uint64_t dp_now_ns(void);
+void dp_kernel_log_convolution(const struct dp_queue *queue, const struct dp_convolution *c,
+                               uint64_t begin); /* trace.c */
 void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                        uint64_t begin);
 

@@ -175,7 +175,9 @@ int dp_trace_read(struct dp_group *group, struct dp_error *err);
  * shape where they are matrix products, together. */
 struct dp_kernel_row {
     const char *name, *words; /* "gemm", "matrix product" */
-    /* Of a product c[m,n] = op(a)[m,k] op(b)[k,n]; else false and 0. */
+    /* Of a product c[m,n] = op(a)[m,k] op(b)[k,n]; of a convolution by a library m output channels,
+     * n images and k multiplications of each with them, without those by what pads the image; else
+     * false and 0. */
     bool product, transpose_a, transpose_b;
     size_t m, n, k;
     uint64_t count, ns;

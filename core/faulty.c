@@ -139,7 +139,7 @@ static void replace(struct dp_faults *f)
     if (f->fault == DP_FAULT_ALLOC)
         f->device_ops.alloc = faulty_alloc;
     if (f->fault == DP_FAULT_LAUNCH)
-        f->device_ops.launch = faulty_launch;
+        f->device_ops.launch = faulty_launch, f->device_ops.convolve = NULL;
     if (f->fault == DP_FAULT_LAUNCH && f->device->ahead)
         f->device_ops.ahead = faulty_ahead;
     if (f->fault == DP_FAULT_CALL)

@@ -388,6 +388,16 @@ int dp_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *a
                       : ops->launch(queue, kernel, args, bytes, err);
 }
 
+int dp_convolve(struct dp_queue *queue, const struct dp_convolution *c, bool *made,
+                struct dp_error *err)
+{
+    const struct dp_device_ops *ops = queue->slot->ops;
+    *made = false;
+    const int status = ops->convolve ? ops->convolve(queue, c, made, err) : 0;
+    queue->kernels += *made;
+    return status;
+}
+
 int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     return queue->slot->ops->wait(queue, event, err);

@@ -362,6 +362,7 @@ int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct
     h->device = group->slot[0]->ops;
     h->device_ops = *h->device;
     h->device_ops.launch = harmed_launch;
+    h->device_ops.convolve = NULL;
     h->inner = group->comm;
     h->comm_ops = *h->inner;
     h->comm_ops.reduce = harmed_reduce;

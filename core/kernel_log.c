@@ -41,8 +41,7 @@ static bool same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
            a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
-void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
-                       uint64_t begin)
+static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, uint64_t begin)
 {
     const uint64_t ns = dp_now_ns() - begin;
     const struct dp_slot *slot = queue->slot;
@@ -50,9 +49,8 @@ void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, cons
         return;
     const enum dp_lane which = queue == &slot->comm ? DP_LANE_TRANSFER : DP_LANE_COMPUTE;
     struct dp_kernel_rows *lane = &slot->group->log->lane[slot->info.index][which];
-    const struct dp_kernel_row own = describe(kernel, args);
     int i = 0;
-    while (i < lane->n && !same(&lane->row[i], &own))
+    while (i < lane->n && !same(&lane->row[i], own))
         ++i;
     if (i == DP_KERNEL_ROWS) {
         ++lane->lost;
@@ -60,9 +58,44 @@ void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, cons
         return;
     }
     if (i == lane->n) {
-        lane->row[i] = own;
+        lane->row[i] = *own;
         ++lane->n;
     }
     ++lane->row[i].count;
     lane->row[i].ns += ns;
+}
+
+void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                       uint64_t begin)
+{
+    const struct dp_kernel_row own = describe(kernel, args);
+    add(queue, &own, begin);
+}
+
+/* Of all windows along one dimension, the places that are in the image. */
+static size_t places(const struct dp_geometry *at, int d)
+{
+    const size_t size = d == 0 ? at->height : at->width;
+    size_t n = 0;
+    for (size_t o = 0; o < at->out[d]; ++o)
+        for (size_t k = 0; k < at->kernel[d]; ++k) {
+            const size_t i = o * at->stride[d] + k;
+            n += i >= at->padding[d] && i < at->padding[d] + size;
+        }
+    return n;
+}
+
+void dp_kernel_log_convolution(const struct dp_queue *queue, const struct dp_convolution *c,
+                               uint64_t begin)
+{
+    const bool forward = c->y != NULL;
+    const size_t times = forward ? 1 : (size_t)(c->dx != NULL) + (c->dweight != NULL);
+    const struct dp_kernel_row own = {.name = forward ? "convolution" : "convolution_grad",
+                                      .words = forward ? "convolution" : "convolution's gradients",
+                                      .product = true,
+                                      .m = c->c_out,
+                                      .n = c->at.images,
+                                      .k = times * c->at.channels * places(&c->at, 0) *
+                                           places(&c->at, 1)};
+    add(queue, &own, begin);
 }

@@ -273,6 +273,19 @@ struct dp_columns {
     float *col, *x; /* the one that is read is not written */
 };
 
+/* What a library may make in place of the kernels that a convolution is made of: x [images,
+ * channels, height, width], weight [c_out, channels, kernel], bias [c_out], y [images, c_out, out].
+ *   y not NULL   y = x * weight (+ bias, if not NULL)
+ *   y NULL       the gradients that are not NULL, from dy: dx, dweight (+ itself), dbias (+ itself)
+ */
+struct dp_convolution {
+    struct dp_geometry at;
+    size_t c_out;
+    const float *x, *weight, *bias, *dy;
+    float *y, *dx, *dweight, *dbias;
+    bool accumulate_weight, accumulate_bias;
+};
+
 /* y[j,i,:] = x[i,j,:] (+ bias[i]): the outer two of three dimensions change places. */
 struct dp_swap {
     float *y;

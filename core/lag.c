@@ -236,6 +236,7 @@ int dp_lag_open(struct dp_group *group, uint64_t seed, struct dp_error *err)
     lag->ops.alloc = lag_alloc;
     lag->ops.release = lag_release;
     lag->ops.launch = lag_launch;
+    lag->ops.convolve = NULL;
     lag->ops.call = lag_call;
     lag->ops.record = lag_record;
     lag->ops.wait = lag_wait;

@@ -28,7 +28,7 @@ BEGIN {
     rule("^(cuda|cublas|cudnn|nccl|nvml|nvtx)", "^(core/cuda|suites/test/fakecuda)/",
          "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
     rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/rate_alone\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it or simulated")
-    rule("^dnnl", "^core/cpu/onednn_wire\\.c$", "dnnl.h belongs in core/cpu/onednn_wire.c")
+    rule("^dnnl", "^core/cpu/onednn_inside\\.h$", "dnnl.h belongs in core/cpu/onednn_inside.h")
     rule("^simgrid/", "^harness/forecast/step_smpi\\.c$", "SimGrid belongs in harness/forecast/step_smpi.c")
     rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/(record|trainee|world)|harness/bench/(bencher|world)|harness/export/json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|verdict)|harness/forecast/json|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
          "jansson belongs where JSON is read or written: harness/record/, check/, compare/, measure/trace, train/, bench/, export/json, validate/json, soak/json, fleet/, forecast/json, suites/impls, suites/test/torture/calls_files")
@@ -101,8 +101,8 @@ function check_include(name, part, directory, target, target_part, i)
         complain("core includes " target ": core knows nothing of " target_part)
     if (part != "core" && target_part == "core" && target !~ /^core\/(dp|ddp|dp_mpi)\.h$/ &&
         !(target ~ /^core\/cuda\/(launch|cuda|nccl_call)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
-        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(decorated|joined|faults|grouping|onednn))\.[ch]$/) &&
-        !(target ~ /^core\/(kernels|cpu\/(kernels_ref|products))\.h$/ && FILENAME ~ /^suites\/test\/(core\/onednn|cli\/(fake_products|rounding))\.c$/))
+        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(decorated|joined|faults|grouping|onednn|onednn_convolution))\.[ch]$/) &&
+        !(target ~ /^core\/(kernels|cpu\/(kernels_ref|products))\.h$/ && FILENAME ~ /^suites\/test\/(core\/onednn|core\/onednn_convolution|cli\/(fake_products|rounding))\.c$/))
         complain(part " includes " target ": only dp.h, ddp.h and dp_mpi.h of core are public")
     if (FILENAME ~ /^suites\/(cases|test\/hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
         target_part == "core")

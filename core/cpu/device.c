@@ -90,6 +90,28 @@ static int launch(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
                                    : cpu_launch(queue, kernel, args, bytes, err);
 }
 
+/* Counts as a product, as those do that it takes the place of. */
+static int cpu_convolve(struct dp_queue *queue, const struct dp_convolution *c, bool *made,
+                        struct dp_error *err)
+{
+    const struct dp_slot *slot = queue->slot;
+    if (!slot->products)
+        return 0;
+    const uint64_t traced = dp_trace_begin(slot->group);
+    const uint64_t begin = slot->group->log ? dp_now_ns() : 0;
+    const enum dp_product product = slot->group->products->convolve(slot->products, c);
+    if (product == DP_PRODUCT_FAILED)
+        return dp_fail(err, DP_EFAULT, "%s: %s: a convolution of %zu images failed",
+                       slot->info.name, slot->group->products_name, c->at.images);
+    *made = product == DP_PRODUCT_MADE;
+    if (!*made)
+        return 0;
+    dp_trace_matmul(slot, traced);
+    if (slot->group->log)
+        dp_kernel_log_convolution(queue, c, begin);
+    return 0;
+}
+
 static int cpu_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
     (void)queue, (void)err;
@@ -128,6 +150,7 @@ const struct dp_device_ops dp_device_cpu = {
     .alloc = cpu_alloc,
     .release = cpu_release,
     .launch = launch,
+    .convolve = cpu_convolve,
     .call = cpu_call,
     .record = cpu_record,
     .wait = cpu_wait,

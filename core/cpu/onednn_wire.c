@@ -1,7 +1,7 @@
-/* onednn_wire.c: the module lockstep-onednn.so, the only thing that is compiled with oneDNN. */
-#include "products.h"
+/* onednn_wire.c: the module lockstep-onednn.so, the only thing that is compiled with oneDNN: its
+ * products. */
+#include "onednn_inside.h"
 
-#include <dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,10 @@ struct shape {
 };
 
 struct products {
-    dnnl_engine_t engine;
-    dnnl_stream_t stream;
-    void *scratch;
-    size_t scratch_bytes;
+    struct dp_dnnl dnnl;
     char kernels[32]; /* of the last shape that was opened: "brg:avx512_core" */
     struct shape shape[SHAPES];
+    struct dp_dnnl_convolutions *convolutions;
 };
 
 /* ---- what differs between versions --------------------------------------------------------- */
@@ -88,8 +86,7 @@ static dnnl_status_t choose(dnnl_engine_t engine, const struct layout layout[3],
 
 /* ---- a shape ------------------------------------------------------------------------------- */
 
-/* float32 stays float32, also where the environment allows less; its memory is ours. */
-static dnnl_status_t make_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
+dnnl_status_t dp_dnnl_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
 {
     dnnl_post_ops_t ops = NULL;
     dnnl_status_t status = dnnl_primitive_attr_create(attr);
@@ -121,16 +118,16 @@ static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t c
     return dnnl_success;
 }
 
-static bool make_room(struct products *all, size_t bytes)
+bool dp_dnnl_room(struct dp_dnnl *dnnl, size_t bytes)
 {
     void *more = NULL;
-    if (bytes <= all->scratch_bytes)
+    if (bytes <= dnnl->scratch_bytes)
         return true;
     if (posix_memalign(&more, 4096, bytes) != 0)
         return false;
-    free(all->scratch);
-    all->scratch = more;
-    all->scratch_bytes = bytes;
+    free(dnnl->scratch);
+    dnnl->scratch = more;
+    dnnl->scratch_bytes = bytes;
     return true;
 }
 
@@ -148,12 +145,12 @@ static dnnl_status_t make_memories(struct products *all, struct shape *shape,
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == dnnl_success; ++i)
         status = dnnl_memory_create(wanted[i].memory,
                                     dnnl_primitive_desc_query_md(chosen, wanted[i].what, 0),
-                                    all->engine, DNNL_MEMORY_NONE);
+                                    all->dnnl.engine, DNNL_MEMORY_NONE);
     if (status)
         return status;
     const size_t bytes = dnnl_memory_desc_get_size(
         dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0));
-    return make_room(all, bytes) ? dnnl_success : dnnl_out_of_memory;
+    return dp_dnnl_room(&all->dnnl, bytes) ? dnnl_success : dnnl_out_of_memory;
 }
 
 static void close_shape(struct shape *shape)
@@ -176,9 +173,9 @@ static dnnl_status_t open_shape(struct products *all, struct shape *shape)
                                      layout_of(g->m, g->n, false)};
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t chosen = NULL;
-    dnnl_status_t status = make_attributes(g->accumulate, &attr);
+    dnnl_status_t status = dp_dnnl_attributes(g->accumulate, &attr);
     if (status == dnnl_success)
-        status = choose(all->engine, layout, attr, &chosen);
+        status = choose(all->dnnl.engine, layout, attr, &chosen);
     if (status == dnnl_success)
         status = check_kernels(all, chosen);
     if (status == dnnl_success)
@@ -233,8 +230,8 @@ static bool execute(struct products *all, const struct shape *shape, const struc
     memcpy(&b, &g->b, sizeof b);
     return !dnnl_memory_set_data_handle(shape->a, a) && !dnnl_memory_set_data_handle(shape->b, b) &&
            !dnnl_memory_set_data_handle(shape->c, g->c) &&
-           !dnnl_memory_set_data_handle(shape->scratch, all->scratch) &&
-           !dnnl_primitive_execute(shape->primitive, all->stream, 4, arg);
+           !dnnl_memory_set_data_handle(shape->scratch, all->dnnl.scratch) &&
+           !dnnl_primitive_execute(shape->primitive, all->dnnl.stream, 4, arg);
 }
 
 static enum dp_product multiply(void *self, const struct dp_gemm *g)
@@ -253,6 +250,16 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
         else if (execute(all, shape, g))
             product = DP_PRODUCT_MADE;
     }
+    omp_set_num_threads(before);
+    return product;
+}
+
+static enum dp_product convolve(void *self, const struct dp_convolution *c)
+{
+    struct products *all = self;
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    const enum dp_product product = dp_dnnl_convolve(&all->dnnl, all->convolutions, c);
     omp_set_num_threads(before);
     return product;
 }
@@ -278,17 +285,19 @@ static void products_close(void *self)
         return;
     for (int i = 0; i < SHAPES; ++i)
         close_shape(&all->shape[i]);
-    dnnl_stream_destroy(all->stream);
-    dnnl_engine_destroy(all->engine);
-    free(all->scratch);
+    dnnl_stream_destroy(all->dnnl.stream);
+    dnnl_engine_destroy(all->dnnl.engine);
+    free(all->dnnl.scratch);
+    dp_dnnl_convolutions_close(all->convolutions);
     free(all);
 }
 
 static void *products_open(void)
 {
     struct products *all = calloc(1, sizeof *all);
-    if (!all || dnnl_engine_create(&all->engine, dnnl_cpu, 0) ||
-        dnnl_stream_create(&all->stream, all->engine, dnnl_stream_default_flags)) {
+    if (!all || dnnl_engine_create(&all->dnnl.engine, dnnl_cpu, 0) ||
+        dnnl_stream_create(&all->dnnl.stream, all->dnnl.engine, dnnl_stream_default_flags) ||
+        !(all->convolutions = dp_dnnl_convolutions_open())) {
         products_close(all);
         return NULL;
     }
@@ -296,4 +305,4 @@ static void *products_open(void)
 }
 
 __attribute__((visibility("default"))) const struct dp_products dp_products = {
-    DP_PRODUCTS_VERSION, products_open, products_close, describe, multiply};
+    DP_PRODUCTS_VERSION, products_open, products_close, describe, multiply, convolve};

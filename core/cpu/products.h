@@ -1,12 +1,12 @@
-/* products.h: matrix products of a library that is loaded when a backend needs it, as core/ and the
- * module that is linked with that library both know them. */
+/* products.h: matrix products, and convolutions, of a library that is loaded when a backend needs
+ * it, as core/ and the module that is linked with that library both know them. */
 #ifndef DP_PRODUCTS_H
 #define DP_PRODUCTS_H
 
 #include "../kernels.h"
 
 #define DP_PRODUCTS_SYMBOL  "dp_products"
-#define DP_PRODUCTS_VERSION 2u
+#define DP_PRODUCTS_VERSION 3u
 
 enum dp_product { DP_PRODUCT_MADE, DP_PRODUCT_ELSEWHERE, DP_PRODUCT_FAILED };
 
@@ -23,6 +23,8 @@ struct dp_products {
      * memory: what the library takes in a call it gives back.
      * ELSEWHERE: nothing was written, and the library of all other products is not slower here. */
     enum dp_product (*multiply)(void *self, const struct dp_gemm *gemm);
+    /* A whole convolution, or its gradients, as multiply. */
+    enum dp_product (*convolve)(void *self, const struct dp_convolution *convolution);
 };
 
 #endif

@@ -1,4 +1,5 @@
-/* conv2d.c: convolution as matrix products over windows laid out as columns.
+/* conv2d.c: convolution by a library where the device has one that is faster, else as matrix
+ * products over windows laid out as columns.
  *
  * A chunk of images at a time, so that its columns stay in the cache: columns [C KH KW, windows],
  * then sums [C_out, windows] = weight [C_out, C KH KW] columns, then those image by image. The
@@ -21,6 +22,7 @@ struct conv {
 struct work {
     struct dp_geometry at;
     size_t chunk, depth, windows; /* images, C KH KW, windows of an image */
+    size_t bytes;                 /* of an image's columns */
     struct dp_queue *queue;
     void *col, *sums; /* [depth, chunk windows], [C_out, chunk windows] */
 };
@@ -35,17 +37,23 @@ static int open_work(const struct conv *l, struct dp_run *run, const struct dp_t
         return status;
     w->queue = &x->slot->compute;
     w->depth = l->c_in * l->window.kernel[0] * l->window.kernel[1];
-    size_t bytes = sizeof(float);
+    w->bytes = sizeof(float);
     if (!dp_multiply(w->at.out[0], w->at.out[1], &w->windows) ||
-        !dp_multiply(bytes, w->depth, &bytes) || !dp_multiply(bytes, w->windows, &bytes))
+        !dp_multiply(w->bytes, w->depth, &w->bytes) ||
+        !dp_multiply(w->bytes, w->windows, &w->bytes))
         return dp_fail(err, DP_ENOMEM, "conv2d: an image has more windows than memory");
-    w->chunk = CHUNK_BYTES / bytes > 0 ? CHUNK_BYTES / bytes : 1;
+    w->chunk = CHUNK_BYTES / w->bytes > 0 ? CHUNK_BYTES / w->bytes : 1;
     w->chunk = w->chunk < x->dim[0] ? w->chunk : x->dim[0];
-    status = dp_run_memory(run, x->slot, w->chunk * bytes, &w->col, err);
-    if (status == 0)
-        status = dp_run_memory(run, x->slot, l->c_out * w->chunk * w->windows * sizeof(float),
-                               &w->sums, err);
-    return status;
+    return 0;
+}
+
+static int open_chunks(const struct conv *l, struct dp_run *run, struct dp_slot *slot,
+                       struct work *w, struct dp_error *err)
+{
+    const int status = dp_run_memory(run, slot, w->chunk * w->bytes, &w->col, err);
+    return status ? status
+                  : dp_run_memory(run, slot, l->c_out * w->chunk * w->windows * sizeof(float),
+                                  &w->sums, err);
 }
 
 /* The chunk that begins at image first of x. */
@@ -79,6 +87,17 @@ static int forward_chunk(const struct conv *l, struct dp_run *run, const struct 
     return status;
 }
 
+static int forward_chunks(const struct conv *l, struct dp_run *run, const struct dp_tensor *x,
+                          struct work *w, const struct dp_tensor *y, struct dp_error *err)
+{
+    int status = open_chunks(l, run, x->slot, w, err);
+    for (size_t n = 0; status == 0 && n < w->at.images; n += w->chunk) {
+        const struct dp_columns g = columns(w, x->data, n);
+        status = forward_chunk(l, run, w, &g, (float *)y->data + n * l->c_out * w->windows, err);
+    }
+    return status;
+}
+
 static bool is_trained(const struct conv *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
@@ -89,7 +108,7 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
 {
     const struct conv *l = dp_module_self(module);
     struct work w;
-    struct dp_tensor y;
+    struct dp_tensor y = {0};
     int status = dp_check_inputs("conv2d", in, n_in, 1, 1, err);
     if (status == 0)
         status = open_work(l, run, &in[0], &w, err);
@@ -97,10 +116,17 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
         return status;
     const size_t dim[] = {in[0].dim[0], l->c_out, w.at.out[0], w.at.out[1]};
     status = dp_run_tensor(run, in[0].slot, DP_F32, 4, dim, &y, err);
-    for (size_t n = 0; status == 0 && n < w.at.images; n += w.chunk) {
-        const struct dp_columns g = columns(&w, in[0].data, n);
-        status = forward_chunk(l, run, &w, &g, (float *)y.data + n * l->c_out * w.windows, err);
-    }
+    const struct dp_convolution whole = {.at = w.at,
+                                         .c_out = l->c_out,
+                                         .x = in[0].data,
+                                         .weight = dp_run_value(run, l->weight)->data,
+                                         .bias = l->bias ? dp_run_value(run, l->bias)->data : NULL,
+                                         .y = y.data};
+    bool made = false;
+    if (status == 0)
+        status = dp_convolve(w.queue, &whole, &made, err);
+    if (status == 0 && !made)
+        status = forward_chunks(l, run, &in[0], &w, &y, err);
     if (status == 0 && run->grad)
         status = dp_run_save(run, module, &in[0], sizeof in[0], err);
     if (status)
@@ -196,6 +222,16 @@ static int open_target(struct dp_run *run, struct dp_param *param, const struct 
     return dp_launch(w->queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
 }
 
+static int backward_chunks(const struct conv *l, struct dp_run *run, const struct dp_tensor *x,
+                           struct work *w, const struct back *b, const struct dp_tensor *dy,
+                           struct dp_error *err)
+{
+    int status = open_chunks(l, run, x->slot, w, err);
+    for (size_t n = 0; status == 0 && n < w->at.images; n += w->chunk)
+        status = backward_chunk(l, run, w, b, x, dy, n, err);
+    return status;
+}
+
 static int conv_backward(struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
                          int n_in, struct dp_error *err)
@@ -218,9 +254,20 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
         status = open_target(run, l->weight, &w, &b.weight, err);
     if (status == 0)
         status = open_target(run, l->bias, &w, &b.bias, err);
-    for (size_t n = 0; status == 0 && n < w.at.images; n += w.chunk)
-        status = backward_chunk(l, run, &w, &b, &x, &grad_out[0], n, err);
-    return status;
+    const struct dp_convolution whole = {.at = w.at,
+                                         .c_out = l->c_out,
+                                         .x = x.data,
+                                         .weight = dp_run_value(run, l->weight)->data,
+                                         .dy = grad_out[0].data,
+                                         .dx = b.dx,
+                                         .dweight = b.weight.data,
+                                         .dbias = b.bias.data,
+                                         .accumulate_weight = b.weight.accumulate,
+                                         .accumulate_bias = b.bias.accumulate};
+    bool made = false;
+    if (status == 0)
+        status = dp_convolve(w.queue, &whole, &made, err);
+    return status || made ? status : backward_chunks(l, run, &x, &w, &b, &grad_out[0], err);
 }
 
 static const struct dp_module_ops conv_ops = {"conv2d", conv_forward, conv_backward, free};

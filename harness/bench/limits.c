@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command/command.h"
 
@@ -23,6 +24,8 @@ const char *limits_transposes(const struct dp_kernel_row *row)
 {
     static const char *const names[2][2] = {{"nn", "nt"}, {"tn", "tt"}};
 
+    if (strncmp(row->name, "convolution", 11) == 0)
+        return row->name[11] == '\0' ? "conv" : "grad";
     return row->product ? names[row->transpose_a][row->transpose_b] : "";
 }
 

@@ -54,5 +54,11 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
     return DP_PRODUCT_MADE;
 }
 
+static enum dp_product convolve(void *self, const struct dp_convolution *convolution)
+{
+    (void)self, (void)convolution;
+    return DP_PRODUCT_ELSEWHERE;
+}
+
 __attribute__((visibility("default"))) const struct dp_products dp_products = {
-    DP_PRODUCTS_VERSION, fake_open, fake_close, describe, multiply};
+    DP_PRODUCTS_VERSION, fake_open, fake_close, describe, multiply, convolve};

@@ -1,9 +1,12 @@
-/* onednn.c: products by oneDNN have the bits of the reference on exact data, leave the thread's
- * number of OpenMP threads alone, start none, and from the third one of a shape on keep no memory.
+/* onednn.c: products by oneDNN (and convolutions: onednn_convolution.c) have the bits of the
+ * reference on exact data, leave the thread's number of OpenMP threads alone, start none, and from
+ * the third one of a shape on keep no memory.
  *
  *   lockstep-core-onednn OMP_LIBRARY
  *
  * 77: it has no kernels for this CPU. */
+#include "onednn.h"
+
 #include "backend.h"
 #include "cpu/kernels_ref.h"
 #include "cpu/products.h"
@@ -154,8 +157,11 @@ int main(int argc, char **argv)
     memcpy(&most, &symbol, sizeof symbol);
     const int threads_before = threads(), most_before = most ? most() : -1;
     const int made = try_all(dp_group_slot(group, 0));
-    if (made >= 0)
-        printf("%d of %d products by %s\n", made, SIZES * 8, dp_group_products(group));
+    int of = 0;
+    const int convolved = try_convolutions(dp_group_slot(group, 0), &of);
+    if (made >= 0 && convolved >= 0)
+        printf("%d of %d products and %d of %d convolutions by %s\n", made, SIZES * 8, convolved,
+               of, dp_group_products(group));
     const bool same =
         threads() == threads_before && most && most() == most_before && most_before > 1;
     if (!same)
@@ -164,5 +170,7 @@ int main(int argc, char **argv)
     dp_group_close(group);
     if (made == 0)
         puts("FAIL: it has kernels, and made nothing");
-    return made <= 0 || !same ? FAILED : PASSED;
+    if (convolved == 0)
+        puts("FAIL: it has kernels, and convolved nothing");
+    return made <= 0 || convolved <= 0 || !same ? FAILED : PASSED;
 }
