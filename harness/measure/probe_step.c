@@ -50,8 +50,8 @@ static int compare(const struct verify *verify, const struct session *session,
 int measure_probe(const struct cell_config *config, struct session *session,
                   struct record_cell *cell)
 {
-    const struct workload_set set =
-        workload_probe(config->seed, config->rows, (size_t)cell_replicas(config));
+    const struct workload_set set = workload_probe(&config->workload, config->seed, config->rows,
+                                                   (size_t)cell_replicas(config));
     const uint64_t start_ns = session_clock_ns();
     struct verify *verify = NULL;
     struct text_error why = {""};

@@ -3,11 +3,19 @@
  * Everything is an integer, so that sums are exact in float and do not depend on order,
  * kernel or device count. Inputs and upstream are never 0: a lost row always shows. The probe's are
  * fractions with the last bit of a float set. */
-#include "workload.h"
+#include "descriptor.h"
 
 #include <string.h>
 
-enum stream { STREAM_MAP, STREAM_SIGN, STREAM_BIAS, STREAM_INPUT, STREAM_UPSTREAM, STREAM_SCALE };
+enum stream {
+    STREAM_MAP,
+    STREAM_SIGN,
+    STREAM_BIAS,
+    STREAM_INPUT,
+    STREAM_UPSTREAM,
+    STREAM_SCALE,
+    STREAM_TOKEN
+};
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x)
@@ -44,15 +52,17 @@ struct workload_set workload_set(uint64_t seed, int index)
         .seed = seed, .index = index, .period = periods[index], .stride = 1, .wide = 0};
 }
 
-struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices)
+struct workload_set workload_probe(const struct workload *workload, uint64_t seed, size_t rows,
+                                   size_t devices)
 {
     /* Enough to tell shards apart, so few that sums over them hardly round. */
     enum { PERIOD = 13, LIVE = 16 };
     const size_t live = devices > LIVE ? devices : LIVE;
+    const size_t period = workload->is->period[WORKLOAD_PROBE];
 
     return (struct workload_set){.seed = seed,
                                  .index = WORKLOAD_PROBE,
-                                 .period = PERIOD,
+                                 .period = period > 0 ? period : PERIOD,
                                  .stride = (rows + live - 1) / live};
 }
 
@@ -141,6 +151,12 @@ int workload_number(const struct workload_set *set, size_t pattern)
         return WORKLOAD_TABLE - 1 - (int)pattern;
     return draw_below(set, STREAM_INPUT, pattern, 0,
                       set->wide > 0 ? WORKLOAD_TABLE - WORKLOAD_WIDE : WORKLOAD_TABLE);
+}
+
+int workload_token(const struct workload *workload, const struct workload_set *set, size_t pattern,
+                   size_t i)
+{
+    return draw_below(set, STREAM_TOKEN, pattern, i, (unsigned)workload->size[GPT_VOCABULARY]);
 }
 
 int workload_scale(const struct workload_set *set, size_t row)

@@ -13,13 +13,24 @@ bool workload_is_chain(const struct workload *workload)
     return workload->is->chain;
 }
 
+struct workload_law workload_law(const struct workload *workload, size_t p, bool probe)
+{
+    const struct workload_descriptor *is = workload->is;
+
+    if (is->sized)
+        return is->sized->law(workload, p, probe);
+    if (p >= WORKLOAD_LAWS)
+        return (struct workload_law){.count = 0};
+    return probe ? is->probe[p] : is->law[p];
+}
+
 size_t workload_n_params(const struct workload *workload)
 {
     size_t n = 0;
 
     if (workload_is_chain(workload))
         return 2 * workload_layers(workload);
-    while (n < WORKLOAD_PARAMS && workload->is->law[n].count > 0)
+    while (n < WORKLOAD_PARAMS && workload_law(workload, n, false).count > 0)
         ++n;
     return n;
 }
@@ -27,7 +38,7 @@ size_t workload_n_params(const struct workload *workload)
 size_t workload_param_count(const struct workload *workload, size_t p)
 {
     if (!workload_is_chain(workload))
-        return p < WORKLOAD_PARAMS ? workload->is->law[p].count : 0;
+        return workload_law(workload, p, false).count;
     return (p % 2 == 0 ? workload->size[p / 2] : 1) * workload->size[p / 2 + 1];
 }
 
@@ -48,11 +59,10 @@ static int table_bits(const struct workload_set *set, size_t row)
     return pattern < WORKLOAD_WIDE ? workload_wide_input(set, pattern) : 0;
 }
 
-double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
-                      size_t i)
+/* Number i, of that law. */
+static double value_by(const struct workload_law *law, const struct workload *workload,
+                       const struct workload_set *set, size_t p, size_t i)
 {
-    const bool probe = workload_is_probe(set);
-    const struct workload_law *law = probe ? &workload->is->probe[p] : &workload->is->law[p];
     uint64_t x = mix(set->seed);
 
     x = mix(x ^ (uint64_t)set->index);
@@ -64,12 +74,23 @@ double workload_value(const struct workload *workload, const struct workload_set
     if (x % law->every != 0)
         return 0;
     x /= law->every;
-    if (probe)
-        return (double)(0x800001U | (x & 0x7fffffU)) * 0x1p-24 * law->unit;
+    if (workload_is_probe(set)) {
+        const double size = (double)(0x800001U | (x & 0x7fffffU)) * 0x1p-24 * law->unit;
+
+        return law->either && x >> 23 & 1 ? -size : size;
+    }
 
     const double size = (double)(1 + x / 2 % law->most) * law->unit;
 
     return x % 2 == 0 ? size : -size;
+}
+
+double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
+                      size_t i)
+{
+    const struct workload_law law = workload_law(workload, p, workload_is_probe(set));
+
+    return value_by(&law, workload, set, p, i);
 }
 
 void workload_fill_param(const struct workload *workload, const struct workload_set *set, size_t p,
@@ -79,7 +100,10 @@ void workload_fill_param(const struct workload *workload, const struct workload_
         workload_fill_weights(workload, set, p / 2, values);
     else if (workload_is_chain(workload))
         workload_fill_biases(workload, set, p / 2, values);
-    else
-        for (size_t i = 0; i < workload_param_count(workload, p); ++i)
-            values[i] = (float)workload_value(workload, set, p, i);
+    else {
+        const struct workload_law law = workload_law(workload, p, workload_is_probe(set));
+
+        for (size_t i = 0, n = workload_param_count(workload, p); i < n; ++i)
+            values[i] = (float)value_by(&law, workload, set, p, i);
+    }
 }

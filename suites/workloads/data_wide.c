@@ -76,6 +76,8 @@ struct workload_set workload_batch(const struct workload *workload, size_t rows,
 {
     struct workload_set set = workload_set(seed, index);
 
+    if (workload->is->period[index] > 0)
+        set.period = workload->is->period[index];
     if (!workload_is_exact(workload))
         return set;
     set.wide = widest(workload, rows, math);

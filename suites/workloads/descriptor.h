@@ -7,13 +7,7 @@
 
 #include "workload.h"
 
-/* How a parameter's numbers are drawn: 1 of `every` is not 0. It is +-1..most times unit; of the
- * probe a fraction of all bits times unit. */
-struct workload_law {
-    size_t count; /* not of the probe */
-    unsigned every, most;
-    double unit;
-};
+#define WORKLOAD_LAWS 16 /* at most, in a descriptor */
 
 /* Of sums of |terms|, how they grow with the model. */
 struct workload_growth {
@@ -23,22 +17,44 @@ struct workload_growth {
 
 struct workload_parts;
 
+/* Sizes with a name of their own. */
+struct workload_known {
+    const char *name;
+    size_t size[WORKLOAD_MAX_SIZES];
+};
+
+/* Where parameters follow from sizes in the name, and the model is no chain. */
+struct workload_sized {
+    const struct workload_known *known; /* ends with one without a name */
+    size_t n_sizes;                     /* in the name */
+    /* 0, or -1 and one line in why. */
+    int (*check)(const struct workload *workload, char *why, size_t bytes);
+    struct workload_law (*law)(const struct workload *workload, size_t p, bool probe);
+    void (*param_name)(const struct workload *workload, size_t p, char *text, size_t bytes);
+    double (*products)(const struct workload *workload);
+};
+
 struct workload_descriptor {
     const char *name;
     size_t n_sizes, size[WORKLOAD_MAX_SIZES]; /* none: they follow the name */
+    const struct workload_sized *sized;       /* or NULL */
     void (*add)(struct workload_parts *parts, const struct workload *workload); /* its modules */
 
     bool chain;    /* of linear layers; parameters and products follow from the widths */
     bool straight; /* nothing between the layers of the chain */
     bool table;    /* rows are numbers, of a table that stays on the host */
+    bool tokens;   /* rows are sequences of tokens: a language model */
     bool inside;   /* a part of it is wrapped, which `add` says: workload_wrap_last */
     bool shards;   /* what a row gives depends on the other rows of its shard: batch norm */
     bool peer;     /* scripts/compare-pytorch has it; all its modules have a twin there */
 
     /* Not of chains. Multiplications of a row in the products of a step: forward, weight gradient,
      * and, but for what reads the input alone, input gradient. */
-    struct workload_law law[WORKLOAD_PARAMS], probe[WORKLOAD_PARAMS];
+    struct workload_law law[WORKLOAD_LAWS], probe[WORKLOAD_LAWS];
     double products;
+
+    const struct workload_end *end;   /* NULL: factors and SGD */
+    size_t period[WORKLOAD_SETS + 1]; /* of the patterns of each set; 0: as others have */
 
     bool exact;                    /* no function of it rounds; of a chain always */
     int wide_bits;                 /* of an exact one: at most so many bits of inputs */
@@ -63,7 +79,13 @@ void workload_add_pool(struct workload_parts *parts);                  /* 2 x 2 
 void workload_add_view(struct workload_parts *parts, int ndim, const size_t dim[]); /* 0: flat */
 void workload_add_recurrent(struct workload_parts *parts, bool lstm); /* 8 x 8 to 128, to 10 */
 void workload_add_capsule(struct workload_parts *parts, const struct dp_capsule_config *config);
-void workload_add_table(struct workload_parts *parts, size_t rows, size_t width); /* and a move */
+void workload_add_table(struct workload_parts *parts, size_t rows, size_t width);
+void workload_add_move(struct workload_parts *parts); /* to where the next part is */
+void workload_add_positions(struct workload_parts *parts, size_t context, size_t width);
+void workload_add_layer_norm(struct workload_parts *parts, size_t width); /* eps 1e-5 */
+void workload_add_attention(struct workload_parts *parts, size_t heads);  /* without dropout */
+void workload_add_gelu(struct workload_parts *parts);                     /* the tanh form */
+void workload_add_tied(struct workload_parts *parts); /* the output, by the table that is first */
 /* The input of the last n parts, which become one, is added to their output. */
 void workload_skip_last(struct workload_parts *parts, int n);
 /* What a user wraps is the part that was added last. */

@@ -12,14 +12,14 @@
 
 static int parse_sizes(const char *text, struct workload *workload, char *why, size_t bytes)
 {
-    const char *at = text;
+    const char *at = strchr(text, ':') + 1;
 
     while (workload->n_sizes < WORKLOAD_MAX_SIZES) {
         size_t length = strspn(at, "0123456789");
         unsigned long size = length >= 1 && length <= 5 ? strtoul(at, NULL, 10) : 0;
 
         if (size < 1 || size > WORKLOAD_MAX_WIDTH || (at[length] != ',' && at[length] != '\0')) {
-            snprintf(why, bytes, "'mlp:%.60s': sizes must be 1 to %d, separated by commas", text,
+            snprintf(why, bytes, "'%.64s': sizes must be 1 to %d, separated by commas", text,
                      WORKLOAD_MAX_WIDTH);
             return -1;
         }
@@ -31,7 +31,20 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
             break;
         ++at;
     }
-    snprintf(why, bytes, "'mlp:%.60s': 2 to %d sizes are allowed", text, WORKLOAD_MAX_SIZES);
+    snprintf(why, bytes, "'%.64s': 2 to %d sizes are allowed", text, WORKLOAD_MAX_SIZES);
+    return -1;
+}
+
+static int check_sizes(const struct workload *workload, char *why, size_t bytes)
+{
+    const struct workload_sized *sized = workload->is->sized;
+
+    if (!sized)
+        return 0;
+    if (workload->n_sizes == sized->n_sizes)
+        return sized->check(workload, why, bytes);
+    snprintf(why, bytes, "'%.64s': %zu sizes, must be %zu", workload->name, workload->n_sizes,
+             sized->n_sizes);
     return -1;
 }
 
@@ -46,22 +59,24 @@ static int parse_sized(const struct workload_descriptor *is, const char *text,
                        struct workload *workload, char *why, size_t bytes)
 {
     struct workload parsed = {.is = is};
-    size_t used = 0;
+    size_t used = (size_t)snprintf(parsed.name, sizeof parsed.name, "%s", is->name);
 
-    if (parse_sizes(text + 4, &parsed, why, bytes))
+    if (parse_sizes(text, &parsed, why, bytes))
         return -1;
     /* The name is written anew, so that mlp:08,4 and mlp:8,4 are one workload. */
     for (size_t i = 0; i < parsed.n_sizes && used < sizeof parsed.name; ++i) {
-        int n = snprintf(parsed.name + used, sizeof parsed.name - used, "%s%zu",
-                         i == 0 ? "mlp:" : ",", parsed.size[i]);
+        int n = snprintf(parsed.name + used, sizeof parsed.name - used, "%c%zu", i == 0 ? ':' : ',',
+                         parsed.size[i]);
 
         used += (size_t)n;
     }
     if (used >= sizeof parsed.name) {
-        snprintf(why, bytes, "mlp:%.60s...: the name is longer than %zu characters", text + 4,
+        snprintf(why, bytes, "%.64s...: the name is longer than %zu characters", text,
                  sizeof parsed.name - 1);
         return -1;
     }
+    if (check_sizes(&parsed, why, bytes))
+        return -1;
     *workload = parsed;
     return 0;
 }
@@ -72,6 +87,22 @@ WORKLOADS(DECLARE)
 #define ROW(name) &workload_##name,
 static const struct workload_descriptor *const list[] = {WORKLOADS(ROW)};
 
+/* Sizes that have a name. */
+static bool parse_known(const struct workload_descriptor *is, const char *text,
+                        struct workload *workload)
+{
+    const struct workload_known *known = is->sized ? is->sized->known : NULL;
+
+    while (known && known->name && strcmp(known->name, text) != 0)
+        ++known;
+    if (!known || !known->name)
+        return false;
+    *workload = (struct workload){.is = is, .n_sizes = is->sized->n_sizes};
+    snprintf(workload->name, sizeof workload->name, "%s", text);
+    memcpy(workload->size, known->size, sizeof workload->size);
+    return true;
+}
+
 int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes)
 {
     const size_t length = strcspn(text, ":");
@@ -79,6 +110,8 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
         const bool sized = list[i]->n_sizes == 0;
 
+        if (parse_known(list[i], text, workload))
+            return 0;
         if (strncmp(text, list[i]->name, length) != 0 || list[i]->name[length] != '\0' ||
             sized != (text[length] == ':'))
             continue;
@@ -127,10 +160,19 @@ size_t workload_params(const struct workload *workload)
     return sum;
 }
 
+void workload_param_name(const struct workload *workload, size_t p, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (workload->is->sized)
+        workload->is->sized->param_name(workload, p, text, bytes);
+}
+
 double workload_flops(const struct workload *workload, size_t rows)
 {
     double flops = 0;
 
+    if (workload->is->sized)
+        return 2 * (double)rows * workload->is->sized->products(workload);
     if (!workload_is_chain(workload))
         return 2 * (double)rows * workload->is->products;
     for (size_t l = 0; l < workload_layers(workload); ++l) {

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A model has at most so many at a time: gpt's layers are two each. */
+enum { WORKLOAD_PARTS = 128 };
+
 /* Children of a sequence as they are opened; the first failure stops. */
 struct workload_parts {
     FILE *words; /* of workload_describe, which opens nothing; else NULL */
@@ -13,7 +16,7 @@ struct workload_parts {
     workload_wrap_fn *wrap;
     void *user;
     struct dp_error *err;
-    struct dp_module *module[2 * WORKLOAD_MAX_SIZES];
+    struct dp_module *module[WORKLOAD_PARTS];
     int n, status;
 };
 
@@ -111,8 +114,48 @@ void workload_add_table(struct workload_parts *p, size_t rows, size_t width)
 {
     if (opens(p, "table %zu %zu\n", rows, width))
         add(p, dp_embedding(p->group, rows, width, next(p), p->err));
+}
+
+void workload_add_move(struct workload_parts *p)
+{
     if (opens(p, "move\n"))
         add(p, dp_to(p->group, p->slot, next(p), p->err));
+}
+
+void workload_add_positions(struct workload_parts *p, size_t context, size_t width)
+{
+    if (opens(p, "positions %zu %zu\n", context, width))
+        add(p, dp_positions(p->group, context, width, next(p), p->err));
+}
+
+void workload_add_layer_norm(struct workload_parts *p, size_t width)
+{
+    if (opens(p, "layer_norm %zu\n", width))
+        add(p, dp_layer_norm(p->group, width, 1e-5, next(p), p->err));
+}
+
+void workload_add_attention(struct workload_parts *p, size_t heads)
+{
+    if (opens(p, "attention %zu\n", heads))
+        add(p, dp_attention(p->group, heads, 0, 0, next(p), p->err));
+}
+
+void workload_add_gelu(struct workload_parts *p)
+{
+    if (opens(p, "gelu tanh\n"))
+        add(p, dp_gelu(p->group, true, next(p), p->err));
+}
+
+void workload_add_tied(struct workload_parts *p)
+{
+    struct dp_param *table = NULL;
+
+    if (!opens(p, "tied 0\n"))
+        return;
+    if (dp_module_params(p->module[0], &table, 1) == 1)
+        add(p, dp_linear_tied(p->group, table, next(p), p->err));
+    else
+        p->status = dp_fail(p->err, DP_EINVAL, "the first part is not a table");
 }
 
 void workload_skip_last(struct workload_parts *p, int n)
@@ -171,9 +214,17 @@ int workload_describe(const struct workload *workload, FILE *out)
         fprintf(out, "shards\n");
     if (is->exact)
         fprintf(out, "exact %d %.17g %.17g\n", is->wide_bits, is->growth.results, is->growth.terms);
-    for (size_t i = 0; !is->chain && i < workload_n_params(workload); ++i)
-        fprintf(out, "law %zu %u %u %.17g\n", is->law[i].count, is->law[i].every, is->law[i].most,
-                is->law[i].unit);
+    for (size_t i = 0; !is->chain && i < workload_n_params(workload); ++i) {
+        const struct workload_law law = workload_law(workload, i, false);
+
+        fprintf(out, "law %zu %u %u %.17g\n", law.count, law.every, law.most, law.unit);
+    }
+    if (is->tokens)
+        fprintf(out, "tokens %zu %zu\n", is->period[0], is->period[1]);
+    if (is->end)
+        fprintf(out, "clip %.17g\nadamw %.17g %.17g %.17g %.17g %.17g\n", is->end->max_norm,
+                is->end->config.lr, is->end->config.beta1, is->end->config.beta2,
+                is->end->config.eps, is->end->config.decay);
     fprintf(out, "modules\n");
     is->add(&p, workload);
     return p.status == 0 && !ferror(out) ? 0 : -1;

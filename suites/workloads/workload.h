@@ -21,7 +21,12 @@
  * has, so that nothing can be rounded before, within or after a matrix product without a trace.
  * They are not exact, but positive, with few that are not 0 in a row of a weight, and upstream is 0
  * but for few rows that are spread over the batch: sums of few terms of one sign have narrow
- * bounds. */
+ * bounds.
+ *
+ * A language model (gpt) has tokens instead: row n is the sequence of its pattern, one token longer
+ * than the context, and its classes are the tokens one place on. The period is small, because
+ * attention makes a row expensive; weights are small dyadic fractions with few in a row that are
+ * not 0. The loss is a mean, so no row has a scale, and the probe is of all rows. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -34,18 +39,45 @@
 #define WORKLOAD_SETS      2    /* of steps that are timed */
 #define WORKLOAD_PROBE     2    /* the index of the set that is not */
 #define WORKLOAD_TABLE     1000 /* rows of the table of mixed */
-#define WORKLOAD_PARAMS    16   /* at most, of what is no chain of linear layers */
+#define WORKLOAD_PARAMS    592  /* at most, of what is no chain of linear layers */
 #define WORKLOAD_WIDE      8    /* at most so many rows with wide inputs; with wide upstream */
 
 struct workload_descriptor;
 
-/* Every model takes rows of size[0] floats, but for those of a table (one 32-bit integer a row,
- * [N]), and gives rows of the last size. */
+/* How a parameter's numbers are drawn: 1 of `every` is not 0. It is +-1..most times unit; of the
+ * probe a fraction of all bits times unit, which may be either sign. */
+struct workload_law {
+    size_t count; /* 0: there is no such parameter; not of the probe */
+    unsigned every, most;
+    double unit;
+    bool either; /* of the probe */
+};
+
+/* What the sizes of a language model are. */
+enum workload_gpt { GPT_LAYERS, GPT_WIDTH, GPT_HEADS, GPT_CONTEXT, GPT_VOCABULARY, GPT_SIZES };
+
 struct workload {
     char name[96];                        /* "tutorial", "mlp:1024,1024", "cnn" */
     const struct workload_descriptor *is; /* descriptor.h */
-    size_t n_sizes;                       /* of a chain: layers + 1; else 2 */
-    size_t size[WORKLOAD_MAX_SIZES];      /* widths, the input's first */
+    size_t n_sizes;                       /* of a chain: layers + 1; of gpt GPT_SIZES; else 2 */
+    size_t size[WORKLOAD_MAX_SIZES];      /* widths, the input's first; of gpt enum workload_gpt */
+};
+
+/* A row of what a step takes: numbers of 4 bytes, DP_F32 or DP_I32. */
+struct workload_row {
+    enum dp_dtype dtype;
+    int ndim; /* behind the rows */
+    size_t dim[DP_MAX_DIMS - 1], width /* numbers of it */;
+};
+enum workload_side { WORKLOAD_INPUT, WORKLOAD_TARGET }; /* what the loss compares outputs with */
+
+/* How a step goes on behind its outputs. */
+struct workload_end {
+    enum dp_loss_kind loss; /* DP_LOSS_SUM: of outputs times factors; DP_LOSS_XENT: the mean */
+    bool adamw;             /* else SGD, with the rate of the verifier */
+    /* Of AdamW: gradients are clipped to this norm first, which they are above. */
+    double max_norm;
+    struct dp_adamw_config config;
 };
 
 struct workload_set {
@@ -77,6 +109,13 @@ int workload_describe(const struct workload *workload, FILE *out);
 void workload_list_peers(FILE *out);
 /* "tutorial, mlp:SIZES, cnn": those that it keeps; what does not fit is cut. */
 void workload_names(bool (*keep)(const struct workload *workload), char *text, size_t bytes);
+/* What a row is, and the numbers of its outputs. */
+struct workload_row workload_row(const struct workload *workload, enum workload_side side);
+size_t workload_width(const struct workload *workload);
+const struct workload_end *workload_end(const struct workload *workload);
+/* The name of parameter p in other programs, such as nanoGPT's "transformer.wte.weight"; "": it has
+ * none but that of dp_module_param_name. */
+void workload_param_name(const struct workload *workload, size_t p, char *text, size_t bytes);
 /* Of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 
@@ -116,7 +155,8 @@ bool workload_is_wide(const struct workload_set *set, size_t row);
 int workload_wide_input(const struct workload_set *set, size_t pattern);
 int workload_wide_upstream(const struct workload_set *set, size_t pattern);
 /* The probe for so many rows and devices: in every shard there is a row whose upstream is not 0. */
-struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices);
+struct workload_set workload_probe(const struct workload *workload, uint64_t seed, size_t rows,
+                                   size_t devices);
 bool workload_is_probe(const struct workload_set *set);
 /* All are exact in float; of the probe from 0 to 1, and a scale 0 or 1. */
 void workload_weight(const struct workload *workload, const struct workload_set *set, size_t layer,
@@ -130,6 +170,9 @@ int workload_scale(const struct workload_set *set, size_t row); /* 1..3; of a wi
 
 /* 0..WORKLOAD_TABLE-1. The last rows of the table have the wide inputs of mixed. */
 int workload_number(const struct workload_set *set, size_t pattern);
+/* Of a language model: token number i of a pattern, of context + 1. */
+int workload_token(const struct workload *workload, const struct workload_set *set, size_t pattern,
+                   size_t i);
 /* One of the wide numbers that a hash may give. */
 double workload_wide_number(uint64_t hash, int bits);
 
@@ -142,6 +185,9 @@ void workload_fill_biases(const struct workload *workload, const struct workload
 void workload_fill_inputs(const struct workload *workload, const struct workload_set *set,
                           size_t rows, float values[]);
 void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[]);
+/* One side of a batch, whatever it is: [rows, width] of workload_row. */
+void workload_fill_side(const struct workload *workload, const struct workload_set *set,
+                        enum workload_side side, size_t rows, void *values);
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[]);
 
@@ -150,6 +196,8 @@ bool workload_is_exact(const struct workload *workload);
 bool workload_is_chain(const struct workload *workload); /* of linear layers */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);
+/* How its numbers are drawn, see descriptor.h; not of chains. */
+struct workload_law workload_law(const struct workload *workload, size_t p, bool probe);
 /* Number i of parameter p, exact in float; not of chains, whose weights are workload_weight. */
 double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
                       size_t i);

@@ -11,13 +11,13 @@
 static const char *const names[] = {WORKLOADS(NAME)};
 enum { NAMES = sizeof names / sizeof names[0] };
 
-/* Widths for those that take them from their name. */
+/* Sizes for those that take them from their name. */
 static struct workload workload_of(const char *name)
 {
     struct workload workload;
     char why[200] = "", sized[64];
 
-    snprintf(sized, sizeof sized, "%s:6,5,4", name);
+    snprintf(sized, sizeof sized, "%s:%s", name, strcmp(name, "gpt") == 0 ? "1,8,2,4,5" : "6,5,4");
     if (workload_parse(name, &workload, why, sizeof why) != 0)
         cr_assert(workload_parse(sized, &workload, why, sizeof why) == 0, "%s", why);
     return workload;
@@ -40,6 +40,8 @@ Test(models, all_have_what_sweep_and_train_need)
         cr_assert(model.lr > 0 && model.lr == workload.is->lr, "%s", names[i]);
         cr_assert(workload_n_params(&workload) >= 2 && workload_params(&workload) > 0);
         cr_assert(workload_flops(&workload, 1) > 0, "%s", names[i]);
+        if (workload.is->tokens)
+            continue;
         cr_assert(verify_open(&workload, &set, 8, 2, DP_MATH_F32, &verify, &why) == 0, "%s: %s",
                   names[i], why.text);
         verify_close(verify);

@@ -213,7 +213,7 @@ Test(wide, rows_are_their_patterns)
     const struct workload workload = workload_of("mlp:33,20,7");
 
     for (size_t b = 0; b < 4; ++b) {
-        const struct workload_set probe = workload_probe(5, batches[b] + 300, 3);
+        const struct workload_set probe = workload_probe(&workload, 5, batches[b] + 300, 3);
 
         for (int index = 0; index < WORKLOAD_SETS; ++index) {
             const struct workload_set narrow = workload_set(5, index);

@@ -6,6 +6,7 @@ static void add(struct workload_parts *parts, const struct workload *workload)
 {
     (void)workload;
     workload_add_table(parts, WORKLOAD_TABLE, 10);
+    workload_add_move(parts);
     workload_add_linear(parts, 10, 10);
     workload_wrap_last(parts);
 }

@@ -1,0 +1,181 @@
+/* gpt.c: a GPT-2: a table of tokens and one of positions, layers of x + attention(norm(x)) and x +
+ * mlp(norm(x)), a last norm, and the table of tokens once more as the output. Its sizes follow the
+ * name.
+ *
+ * A branch adds little to what it is added to, and a weight's row has few numbers that are not 0:
+ * bounds stay narrow over many layers, and the reference need not multiply by zeros. */
+#include "descriptor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LAYERS = 48, LEAST_WIDTH = 8, MOST_WIDTH = 8192, MOST_CONTEXT = 8192 };
+
+/* A parameter: its sizes in widths of the model, and its laws. */
+struct param {
+    const char *name;   /* nanoGPT's */
+    size_t out, in;     /* in 0: a vector */
+    unsigned entries;   /* of a row of a matrix, on average; of others all are not 0 */
+    double unit, probe; /* of +-1..4 times unit, and of the probe */
+    bool positive;      /* of the probe */
+};
+
+/* Behind the two tables, for each layer. */
+static const struct param layer[] = {
+    {"ln_1.weight", 1, 0, 0, 0x1p-2, 1, false},
+    {"ln_1.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
+    {"attn.c_attn.weight", 3, 1, 4, 0x1p-3, 0x1p-1, false},
+    {"attn.c_attn.bias", 3, 0, 0, 0x1p-5, 0x1p-3, false},
+    {"attn.c_proj.weight", 1, 1, 2, 0x1p-5, 0x1p-3, false},
+    {"attn.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
+    {"ln_2.weight", 1, 0, 0, 0x1p-2, 1, false},
+    {"ln_2.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
+    {"mlp.c_fc.weight", 4, 1, 4, 0x1p-3, 0x1p-1, false},
+    {"mlp.c_fc.bias", 4, 0, 0, 0x1p-4, 0x1p-2, false},
+    {"mlp.c_proj.weight", 1, 4, 2, 0x1p-4, 0x1p-2, false},
+    {"mlp.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
+};
+enum { OF_LAYER = sizeof layer / sizeof layer[0] };
+
+/* Outputs of the probe are positive: so are the last norm's bias and the table. */
+static const struct param first[] = {
+    {"wte.weight", 0, 1, 4, 0x1p-2, 1, true},
+    {"wpe.weight", 0, 1, 0, 0x1p-1, 2, false},
+};
+static const struct param last[] = {
+    {"ln_f.weight", 1, 0, 0, 0x1p-2, 0x1p-3, false},
+    {"ln_f.bias", 1, 0, 0, 0x1p-4, 2, true},
+};
+
+static void add_layer(struct workload_parts *parts, size_t width, size_t heads)
+{
+    workload_add_layer_norm(parts, width);
+    workload_add_linear(parts, width, 3 * width);
+    workload_add_attention(parts, heads);
+    workload_add_linear(parts, width, width);
+    workload_skip_last(parts, 4);
+    workload_add_layer_norm(parts, width);
+    workload_add_linear(parts, width, 4 * width);
+    workload_add_gelu(parts);
+    workload_add_linear(parts, 4 * width, width);
+    workload_skip_last(parts, 4);
+}
+
+static void add(struct workload_parts *parts, const struct workload *workload)
+{
+    const size_t *size = workload->size;
+
+    workload_add_table(parts, size[GPT_VOCABULARY], size[GPT_WIDTH]);
+    workload_add_positions(parts, size[GPT_CONTEXT], size[GPT_WIDTH]);
+    for (size_t l = 0; l < size[GPT_LAYERS]; ++l)
+        add_layer(parts, size[GPT_WIDTH], size[GPT_HEADS]);
+    workload_add_layer_norm(parts, size[GPT_WIDTH]);
+    workload_add_tied(parts);
+}
+
+/* Which parameter p is; NULL: there is none. */
+static const struct param *param_of(const struct workload *workload, size_t p)
+{
+    const size_t end = 2 + OF_LAYER * workload->size[GPT_LAYERS];
+
+    if (p < 2)
+        return &first[p];
+    if (p < end)
+        return &layer[(p - 2) % OF_LAYER];
+    return p < end + 2 ? &last[p - end] : NULL;
+}
+
+static struct workload_law law(const struct workload *workload, size_t p, bool probe)
+{
+    const struct param *param = param_of(workload, p);
+    const size_t *size = workload->size, width = size[GPT_WIDTH];
+
+    if (!param)
+        return (struct workload_law){.count = 0};
+
+    const size_t in = param->in * width;
+    const size_t rows = p < 2 ? size[p == 0 ? GPT_VOCABULARY : GPT_CONTEXT] : param->out * width;
+
+    return (struct workload_law){.count = rows * (in > 0 ? in : 1),
+                                 .every = param->entries > 0 ? (unsigned)(in / param->entries) : 1,
+                                 .most = 4,
+                                 .unit = probe ? param->probe : param->unit,
+                                 .either = !param->positive};
+}
+
+static void param_name(const struct workload *workload, size_t p, char *text, size_t bytes)
+{
+    const struct param *param = param_of(workload, p);
+    const size_t l = (p - 2) / OF_LAYER;
+
+    text[0] = '\0';
+    if (param && p >= 2 && l < workload->size[GPT_LAYERS])
+        snprintf(text, bytes, "transformer.h.%zu.%s", l, param->name);
+    else if (param)
+        snprintf(text, bytes, "transformer.%s", param->name);
+}
+
+/* Each weight of a product is used once for a token: forward, weight gradient, input gradient.
+ * Attention has two products of context x context forward, all of them, and four backward. */
+static double products(const struct workload *workload)
+{
+    const size_t *size = workload->size;
+    const double layers = (double)size[GPT_LAYERS], width = (double)size[GPT_WIDTH];
+    const double context = (double)size[GPT_CONTEXT], vocabulary = (double)size[GPT_VOCABULARY];
+    const double weights = layers * 12 * width * width + vocabulary * width;
+
+    return 3 * context * weights + 6 * layers * context * context * width;
+}
+
+static int check(const struct workload *workload, char *why, size_t bytes)
+{
+    static const struct {
+        const char *name;
+        size_t least, most;
+    } range[GPT_SIZES] = {[GPT_LAYERS] = {"layers", 1, MOST_LAYERS},
+                          [GPT_WIDTH] = {"the width", LEAST_WIDTH, MOST_WIDTH},
+                          [GPT_HEADS] = {"the heads", 1, MOST_WIDTH},
+                          [GPT_CONTEXT] = {"the context", 1, MOST_CONTEXT},
+                          [GPT_VOCABULARY] = {"the vocabulary", 2, WORKLOAD_MAX_WIDTH}};
+    const size_t *size = workload->size;
+
+    for (int i = 0; i < GPT_SIZES; ++i)
+        if (size[i] < range[i].least || size[i] > range[i].most) {
+            snprintf(why, bytes, "'%s': %s must be %zu to %zu, not %zu", workload->name,
+                     range[i].name, range[i].least, range[i].most, size[i]);
+            return -1;
+        }
+    if (size[GPT_WIDTH] % size[GPT_HEADS] == 0)
+        return 0;
+    snprintf(why, bytes, "'%s': a width of %zu is no multiple of %zu heads", workload->name,
+             size[GPT_WIDTH], size[GPT_HEADS]);
+    return -1;
+}
+
+/* A norm that gradients are above, so that clipping shows. With this eps an update is a smooth
+ * function of a clipped gradient. */
+static const struct workload_end end = {
+    .loss = DP_LOSS_XENT,
+    .adamw = true,
+    .max_norm = 0x1p-4,
+    .config = {.lr = 0x1p-6, .beta1 = 0.9, .beta2 = 0.95, .eps = 0x1p-12, .decay = 0x1p-3}};
+
+static const struct workload_known known[] = {{"gpt-tiny", {2, 64, 2, 32, 256}},
+                                              {"gpt-small", {4, 256, 4, 128, 256}},
+                                              {"gpt2", {12, 768, 12, 1024, 50257}},
+                                              {NULL, {0}}};
+
+static const struct workload_sized sized = {.known = known,
+                                            .n_sizes = GPT_SIZES,
+                                            .check = check,
+                                            .law = law,
+                                            .param_name = param_name,
+                                            .products = products};
+
+const struct workload_descriptor workload_gpt = {.name = "gpt",
+                                                 .add = add,
+                                                 .sized = &sized,
+                                                 .tokens = true,
+                                                 .end = &end,
+                                                 .period = {3, 2, 2},
+                                                 .lr = 1e-3};
