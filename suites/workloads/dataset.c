@@ -20,6 +20,7 @@ void dataset_free(struct dataset *data)
 {
     free(data->feature);
     free(data->label);
+    free(data->text);
     *data = (struct dataset){.rows = 0};
 }
 
@@ -168,8 +169,15 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
                  struct dp_error *err)
 {
     *data = (struct dataset){.rows = 0};
-    if (want->header && (strcmp(what, "digits") == 0 || strcmp(what, "random") == 0))
-        return dp_fail(err, DP_EINVAL, "--header is for a file: %s has no line of names", what);
+    if (dataset_is_text(what) != want->text)
+        return dp_fail(err, DP_EINVAL,
+                       want->text ? "data '%.80s' is no text: this model takes text or text:FILE"
+                                  : "data '%.80s' is a text, which a model of rows does not take",
+                       what);
+    if (want->header && (want->text || strcmp(what, "digits") == 0 || strcmp(what, "random") == 0))
+        return dp_fail(err, DP_EINVAL, "--header is for a file: %.80s has no line of names", what);
+    if (want->text)
+        return dataset_open_text(what, want, data, err);
     if (strcmp(what, "digits") == 0)
         return open_digits(want, data, err);
     if (strcmp(what, "random") == 0)
@@ -179,6 +187,10 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
 
 int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err)
 {
+    if (data->text) {
+        *train = dataset_text_part(data) - data->features;
+        return 0;
+    }
     if (data->rows < 2)
         return dp_fail(err, DP_EINVAL,
                        "%s has %zu row: at least 2 are needed, to train and to test", data->path,

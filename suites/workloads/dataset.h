@@ -1,4 +1,7 @@
-/* dataset.h: rows of numbers, each with a class, in host memory. */
+/* dataset.h: rows of numbers, each with a class, in host memory; or a text, whose rows are windows.
+ *
+ * The bytes of a text are numbers of a vocabulary. A row of it is the window that begins at that
+ * byte: `features` bytes, and as their classes the bytes behind each of them. */
 #ifndef DATASET_H
 #define DATASET_H
 
@@ -10,12 +13,15 @@
 #define DATASET_MAX_COLUMNS 65536
 #define DATASET_MAX_CLASSES 65536
 #define DATASET_GAPS        8
+#define DATASET_MAX_TEXT    (1 << 30)
 
 struct dataset {
-    char name[64];  /* "digits", "random", or the end of the file's name */
+    char name[64];  /* "digits", "random", "text", or the end of the file's name */
     char path[104]; /* for messages: the name, with the folder of a file, or "..." and its end */
     size_t rows, features;
-    int classes;    /* labels are 0..classes-1 */
+    int classes; /* labels are 0..classes-1; of a text the vocabulary */
+    unsigned char
+        *text;      /* [rows + features]; then there is no feature and no label. NULL: no text */
     float *feature; /* [rows, features] */
     int32_t *label; /* [rows] */
     size_t table;   /* of dataset_want */
@@ -31,11 +37,13 @@ struct dataset_want {
     int classes;
     size_t table; /* features are numbers of rows of a table that has so many */
     bool header;  /* the first line of the file has the names of the columns */
+    bool text;    /* features, the context of a model, and classes, its vocabulary, are not 0 */
 };
 
 /* "digits" (1797 rows of 64 numbers, ten classes; part of the program), "random", or else the name
- * of a CSV file. All errors are DP_EINVAL or DP_ENOMEM. Ownership: dataset_free, which may be
- * called after an error, too. */
+ * of a CSV file. A text is "text" (the documents of this project, part of the program) or
+ * "text:FILE". All errors are DP_EINVAL or DP_ENOMEM. Ownership: dataset_free, which may be called
+ * after an error, too. */
 int dataset_open(const char *what, const struct dataset_want *want, struct dataset *data,
                  struct dp_error *err);
 void dataset_free(struct dataset *data);
@@ -52,10 +60,26 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
 int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
                      struct dataset *data, struct dp_error *err);
 
+/* Texts: dataset_text.c. Their names, and the file that any name stands for: of "text:FILE" what is
+ * behind the colon. */
+bool dataset_is_text(const char *what);
+const char *dataset_file(const char *what);
+/* want->text is set. Errors DP_EINVAL as dataset_open; no room for two windows and the byte behind
+ * each; more than DATASET_MAX_TEXT bytes; a byte that is not below want->classes. */
+int dataset_open_text(const char *what, const struct dataset_want *want, struct dataset *data,
+                      struct dp_error *err);
+/* Bytes that train, which are in front of those that test. */
+size_t dataset_text_part(const struct dataset *data);
+
+/* Classes of a row. */
+size_t dataset_labels(const struct dataset *data);
+
 /* Sets unit, from the features. */
 void dataset_measure(struct dataset *data);
 
-/* Rows that train: four fifths, rounded down. Errors DP_EINVAL fewer than two rows. */
+/* Rows that train: four fifths, rounded down; of a text the windows that end before the part that
+ * tests, which is its last tenth, rounded down, but at least one window. Errors DP_EINVAL fewer
+ * than two rows. */
 int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err);
 
 /* Cuts rows into two parts that are random by seed: index[0..*train-1], of dataset_part, and the

@@ -15,7 +15,7 @@ enum { BUFFERS = 2 };
 
 struct loader {
     struct loader_config config;
-    size_t *index; /* config.n rows */
+    size_t *index; /* config.n rows; NULL: they are drawn */
     size_t *order; /* rows of an epoch */
     size_t rows;
     float *feature[BUFFERS];
@@ -47,6 +47,17 @@ static size_t batch_rows(const struct loader *loader, size_t b)
     return left < loader->config.batch ? left : loader->config.batch;
 }
 
+/* A window of a text, and behind each of its bytes the next one. */
+static void fill_window(const struct dataset *data, size_t begin, float feature[], int32_t label[])
+{
+    const unsigned char *text = data->text + begin;
+
+    for (size_t t = 0; t < data->features; ++t) {
+        feature[t] = text[t];
+        label[t] = text[t + 1];
+    }
+}
+
 static void fill(struct loader *loader, size_t b)
 {
     const struct dataset *data = loader->config.data;
@@ -54,7 +65,9 @@ static void fill(struct loader *loader, size_t b)
     const size_t *order = loader->order + b * loader->config.batch;
     float *feature = loader->feature[b % BUFFERS];
 
-    for (size_t i = 0; i < rows; ++i) {
+    for (size_t i = 0; data->text && i < rows; ++i)
+        fill_window(data, order[i], feature + i * width, loader->label[b % BUFFERS] + i * width);
+    for (size_t i = 0; !data->text && i < rows; ++i) {
         const float *from = data->feature + order[i] * width;
 
         for (size_t j = 0; j < width; ++j)
@@ -112,6 +125,9 @@ static int check(const struct loader_config *config, struct dp_error *err)
     if (config->n == 0 || config->batch == 0)
         return dp_fail(err, DP_EINVAL, "a loader of %zu rows in batches of %zu", config->n,
                        config->batch);
+    if (config->draws > 0 && (config->n > config->data->rows || config->index))
+        return dp_fail(err, DP_EINVAL, "%s %zu rows to draw from, of a data set of %zu",
+                       config->index ? "a list of" : "the first", config->n, config->data->rows);
     for (size_t i = 0; config->index && i < config->n; ++i)
         if (config->index[i] >= config->data->rows)
             return dp_fail(err, DP_EINVAL, "row %zu of a data set of %zu", config->index[i],
@@ -127,14 +143,15 @@ static int alloc(struct loader *loader, struct dp_error *err)
 
     for (int b = 0; b < BUFFERS; ++b) {
         loader->feature[b] = malloc(rows * config->data->features * sizeof *loader->feature[b]);
-        loader->label[b] = malloc(rows * sizeof *loader->label[b]);
+        loader->label[b] = malloc(rows * dataset_labels(config->data) * sizeof *loader->label[b]);
         missing = missing || !loader->feature[b] || !loader->label[b];
     }
-    loader->index = malloc(config->n * sizeof *loader->index);
     loader->order = malloc(loader->rows * sizeof *loader->order);
-    if (missing || !loader->index || !loader->order)
+    if (config->draws == 0)
+        loader->index = malloc(config->n * sizeof *loader->index);
+    if (missing || !loader->order || (config->draws == 0 && !loader->index))
         return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", rows);
-    for (size_t i = 0; i < config->n; ++i)
+    for (size_t i = 0; loader->index && i < config->n; ++i)
         loader->index[i] = config->index ? config->index[i] : i;
     config->index = loader->index;
     return 0;
@@ -148,14 +165,15 @@ int loader_open(const struct loader_config *config, struct loader **loader, stru
     if (!made)
         return dp_fail(err, DP_ENOMEM, "no memory for a loader");
     made->config = *config;
-    if (!config->index)
+    if (!config->index && config->draws == 0)
         made->config.n = config->data->rows;
     if (made->config.scale == 0)
         made->config.scale = 1;
     if (made->config.multiple == 0)
         made->config.multiple = 1;
-    made->rows = (made->config.n + made->config.multiple - 1) / made->config.multiple *
-                 made->config.multiple;
+    made->rows = config->draws > 0 ? config->draws : made->config.n;
+    made->rows =
+        (made->rows + made->config.multiple - 1) / made->config.multiple * made->config.multiple;
     if ((status = check(&made->config, err)) || (status = alloc(made, err)) ||
         (config->prefetch && (status = start_thread(made, err)))) {
         loader_close(made);
@@ -191,12 +209,16 @@ void loader_close(struct loader *loader)
 static void set_order(struct loader *loader, uint64_t epoch)
 {
     struct stream stream = stream_open(loader->config.seed, STREAM_OF_ORDER, epoch);
+    const size_t draws = loader->config.draws, rows = draws > 0 ? draws : loader->config.n;
 
-    memcpy(loader->order, loader->index, loader->config.n * sizeof *loader->order);
-    if (loader->config.shuffle)
-        stream_shuffle(&stream, loader->order, loader->config.n);
-    for (size_t i = loader->config.n; i < loader->rows; ++i)
-        loader->order[i] = loader->order[i - loader->config.n];
+    for (size_t i = 0; i < draws; ++i)
+        loader->order[i] = stream_below(&stream, loader->config.n);
+    if (draws == 0)
+        memcpy(loader->order, loader->index, rows * sizeof *loader->order);
+    if (draws == 0 && loader->config.shuffle)
+        stream_shuffle(&stream, loader->order, rows);
+    for (size_t i = rows; i < loader->rows; ++i)
+        loader->order[i] = loader->order[i - rows];
 }
 
 void loader_start(struct loader *loader, uint64_t epoch)

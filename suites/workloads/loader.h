@@ -1,9 +1,9 @@
 /* loader.h: batches of a data set, in an order of each epoch's own.
  *
- * Every row of index comes once an epoch (but see multiple); the last batch has what is left. The
- * order is a function of seed and epoch. With prefetch a thread makes the next batch while the last
- * one is used; what comes is the same without it. Nothing is allocated between loader_open and
- * loader_close. */
+ * Every row of index comes once an epoch (but see multiple and draws); the last batch has what is
+ * left. The order is a function of seed and epoch. With prefetch a thread makes the next batch
+ * while the last one is used; what comes is the same without it. Nothing is allocated between
+ * loader_open and loader_close. */
 #ifndef LOADER_H
 #define LOADER_H
 
@@ -25,12 +25,15 @@ struct loader_config {
      * does. 0, 1: not. */
     size_t multiple;
     float scale; /* features are multiplied by it; 0 means 1 */
+    /* An epoch has so many rows, each drawn from the first n, which may come again. 0: not; else
+     * there is no index. */
+    size_t draws;
 };
 
 struct loader_batch {
     size_t rows;          /* 0: the epoch is over */
     const float *feature; /* [rows, features] */
-    const int32_t *label; /* [rows] */
+    const int32_t *label; /* [rows, dataset_labels] */
     const size_t *index;  /* [rows]: rows of the data set */
 };
 

@@ -36,7 +36,7 @@ static char *print(const struct dataset *data, size_t *bytes)
 
 static void try_again(const struct dataset *data, const struct dataset_want *want)
 {
-    const struct dataset_want same = {want->features, want->classes, want->table, false};
+    const struct dataset_want same = {want->features, want->classes, want->table, false, false};
     struct dp_error err = {0};
     struct dataset again;
     size_t bytes = 0;

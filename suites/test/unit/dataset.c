@@ -281,3 +281,90 @@ Test(dataset, the_unit_and_its_inverse_are_finite)
         dataset_free(&data);
     }
 }
+
+/* A file of that many bytes, each i mod modulus but for the last. */
+static void write_bytes(const char *path, size_t bytes, size_t modulus, int last)
+{
+    FILE *file = fopen(path, "w");
+
+    cr_assert(file);
+    for (size_t i = 0; i < bytes; ++i)
+        cr_assert(putc(i + 1 < bytes ? (int)(i % modulus) : last, file) != EOF);
+    cr_assert(fclose(file) == 0);
+}
+
+struct text {
+    const char *what, *message; /* message NULL: it is read */
+    size_t bytes, features, part;
+    int last, classes;
+    bool header;
+};
+
+Test(dataset, texts)
+{
+    static const char path[] = "dataset_text.bin";
+    static const struct text rows[] = {
+        {"text:dataset_text.bin", NULL, 1000, 7, 900, 0, 97, false},
+        {"text:dataset_text.bin", NULL, 70000, 7, 63000, 0, 97, false},
+        {"text:dataset_text.bin", NULL, 79, 7, 71, 96, 97, false}, /* one window tests */
+        {"text:dataset_text.bin", NULL, 16, 7, 8, 0, 97, false},
+        {"text:dataset_text.bin",
+         "dataset_text.bin has 15 bytes: a context of 7 needs 16 at least, 8 to train and as many "
+         "to test",
+         15, 7, 0, 0, 97, false},
+        {"text:dataset_text.bin", "dataset_text.bin has 0 bytes", 0, 7, 0, 0, 97, false},
+        {"text:dataset_text.bin",
+         "dataset_text.bin: byte 1000 is 97, the model's vocabulary has 0 to 96", 1000, 7, 0, 97,
+         97, false},
+        {"text:nowhere", "cannot read nowhere: No such file", 16, 7, 0, 0, 97, false},
+        {"text:.", "cannot read .: Is a directory", 16, 7, 0, 0, 97, false},
+        {"text", "--header is for a file: text has no line of names", 16, 7, 0, 0, 256, true},
+        {"digits", "data 'digits' is no text", 16, 7, 0, 0, 256, false},
+        {"texts", "data 'texts' is no text", 16, 7, 0, 0, 256, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const struct text *row = &rows[i];
+        const struct dataset_want want = {.features = row->features,
+                                          .classes = row->classes,
+                                          .text = true,
+                                          .header = row->header};
+        struct dp_error err = {0};
+        struct dataset data;
+        size_t train = 0, wrong = 0;
+
+        write_bytes(path, row->bytes, 97, row->last);
+        const int status = dataset_open(row->what, &want, &data, &err);
+
+        if (row->message) {
+            cr_assert(status == DP_EINVAL, "row %zu", i);
+            cr_assert(strncmp(err.text, row->message, strlen(row->message)) == 0, "%s", err.text);
+        } else {
+            cr_assert(status == 0, "%s", err.text);
+            cr_assert(data.rows == row->bytes - 7 && dataset_labels(&data) == 7);
+            for (size_t b = 0; b + 1 < row->bytes; ++b)
+                wrong += data.text[b] != b % 97;
+            cr_assert(wrong == 0 && data.text[row->bytes - 1] == row->last);
+            cr_assert(dataset_text_part(&data) == row->part, "%zu", dataset_text_part(&data));
+            cr_assert(dataset_part(&data, &train, &err) == 0 && train == row->part - 7);
+        }
+        dataset_free(&data);
+    }
+    remove(path);
+}
+
+Test(dataset, the_text_that_is_always_there)
+{
+    const struct dataset_want want = {.features = 128, .classes = 256, .text = true};
+    struct dataset data;
+    struct dp_error err = {0};
+
+    cr_assert(dataset_open("text", &want, &data, &err) == 0, "%s", err.text);
+    cr_assert(data.rows > 300000 && strcmp(data.name, "text") == 0);
+    cr_assert(strncmp((const char *)data.text, "# Architecture\n", 15) == 0);
+    dataset_free(&data);
+    cr_assert(strcmp(dataset_file("text:a/b"), "a/b") == 0);
+    cr_assert(strcmp(dataset_file("text"), "text") == 0);
+    cr_assert(strcmp(dataset_file("a.csv"), "a.csv") == 0);
+    cr_assert(dataset_open("text", &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+}

@@ -240,3 +240,67 @@ Test(loader, what_is_refused)
     data.rows = 1;
     cr_assert(dataset_split(&data, 1, &bad, &bad, NULL) == DP_EINVAL);
 }
+
+enum { CONTEXT = 7, BYTES = 200, WINDOWS = BYTES - CONTEXT, FIRST = 150, DRAWS = 64 };
+
+/* An epoch of windows of a text whose byte i is i, drawn from the first; where each begins. */
+static void draw_epoch(struct loader *loader, uint64_t epoch, size_t begin[DRAWS])
+{
+    struct loader_batch batch;
+    size_t n = 0;
+
+    loader_start(loader, epoch);
+    for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch)) {
+        cr_assert(batch.rows == 8);
+        for (size_t i = 0; i < batch.rows; ++i) {
+            begin[n] = batch.index[i];
+            cr_assert(begin[n] < FIRST);
+            for (size_t t = 0; t < CONTEXT; ++t) {
+                cr_assert(batch.feature[i * CONTEXT + t] == (float)(begin[n] + t));
+                cr_assert(batch.label[i * CONTEXT + t] == (int32_t)(begin[n] + t + 1));
+            }
+            ++n;
+        }
+    }
+    cr_assert(n == DRAWS);
+}
+
+Test(loader, windows_of_a_text_are_drawn)
+{
+    unsigned char text[BYTES];
+    size_t begin[2][DRAWS], other[DRAWS], different = 0;
+    const struct dataset data = {
+        .rows = WINDOWS, .features = CONTEXT, .classes = 256, .text = text};
+    struct loader_config config = {
+        .data = &data, .n = FIRST, .draws = DRAWS, .batch = 8, .seed = 7};
+    struct loader *loader = NULL;
+    struct dp_error err = {0};
+    bool last = false;
+
+    for (int i = 0; i < BYTES; ++i)
+        text[i] = (unsigned char)i;
+    for (int k = 0; k < 2; ++k) {
+        config.prefetch = k == 1;
+        loader = open_loader(&config);
+        draw_epoch(loader, 1, begin[k]);
+        draw_epoch(loader, 2, other);
+        loader_close(loader);
+    }
+    cr_assert(memcmp(begin[0], begin[1], sizeof begin[0]) == 0);
+    cr_assert(memcmp(begin[0], other, sizeof other) != 0);
+    for (size_t i = 1; i < DRAWS; ++i)
+        different += begin[0][i] != begin[0][0];
+    cr_assert(different > DRAWS / 2);
+    /* The last one that may begin a window does. */
+    config.n = 3;
+    loader = open_loader(&config);
+    loader_start(loader, 0);
+    for (struct loader_batch batch = {.rows = 1}; batch.rows > 0; loader_next(loader, &batch))
+        for (size_t i = 0; batch.index && i < batch.rows; ++i)
+            last = last || batch.index[i] == 2;
+    cr_assert(last);
+    loader_close(loader);
+    config.n = WINDOWS + 1;
+    cr_assert(loader_open(&config, &loader, &err) == DP_EINVAL);
+    cr_assert(strcmp(err.text, "the first 194 rows to draw from, of a data set of 193") == 0);
+}
