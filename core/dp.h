@@ -252,7 +252,7 @@ struct dp_module; /* a tree of layers, shared by all replicas; reference counted
 struct dp_run;    /* one execution of modules on a slot: step memory, saved activations */
 
 /* A parameter or buffer of the base module. Read freely; write only frozen, buffer (before the
- * module is wrapped), and the contents of value and grad through dp_tensor_write. */
+ * module is wrapped), init_bound, and the contents of value and grad through dp_tensor_write. */
 struct dp_param {
     char name[48];          /* "weight"; dp_module_param_name gives the whole path */
     struct dp_tensor value; /* on the module's slot */

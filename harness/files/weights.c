@@ -22,7 +22,26 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
     return sum;
 }
 
-int weights_list_open(struct dp_module *module, struct weights_list *list, struct dp_error *err)
+int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
+                 size_t bytes)
+{
+    static const char level[] = "module.";
+    const size_t length = sizeof level - 1;
+    const int status = dp_module_param_name(module, p, text, bytes);
+    char own[128] = "";
+    size_t used = 0;
+
+    if (status == 0 && workload)
+        workload_param_name(workload, (size_t)p, own, sizeof own);
+    while (own[0] != '\0' && strncmp(text + used, level, length) == 0)
+        used += length;
+    if (own[0] != '\0')
+        snprintf(text + used, bytes - used, "%s", own);
+    return status;
+}
+
+int weights_list_open(struct dp_module *module, const struct workload *workload,
+                      struct weights_list *list, struct dp_error *err)
 {
     const int n = dp_module_params(module, NULL, 0);
     int status = 0;
@@ -36,7 +55,7 @@ int weights_list_open(struct dp_module *module, struct weights_list *list, struc
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
     list->n = n;
     for (int i = 0; i < n && status == 0; ++i)
-        if ((status = dp_module_param_name(module, i, list->name[i], sizeof list->name[i])))
+        if ((status = weights_name(module, workload, i, list->name[i], sizeof list->name[i])))
             dp_fail(err, status, "no %s of parameter %d",
                     status == DP_ENOMEM ? "memory for the name" : "name", i);
     return status;
@@ -138,11 +157,12 @@ static int write_file(const char *path, const unsigned char *image, size_t bytes
     return failed ? refused(path, strerror(failed), err) : 0;
 }
 
-int weights_save(struct dp_module *module, const char *path, struct dp_error *err)
+int weights_save(struct dp_module *module, const struct workload *workload, const char *path,
+                 struct dp_error *err)
 {
     struct weights_list list;
     size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
-    int status = weights_list_open(module, &list, err);
+    int status = weights_list_open(module, workload, &list, err);
 
     if (status == 0) {
         for (int i = 0; i < list.n; ++i)

@@ -5,6 +5,7 @@
 #define HARNESS_WEIGHTS_H
 
 #include "dp.h"
+#include "workload.h"
 
 #define WEIGHTS_MAGIC       "LOCKSTPW"
 #define WEIGHTS_MAGIC_BYTES 8
@@ -16,16 +17,23 @@
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 uint64_t weights_checksum(const unsigned char *bytes, size_t n);
 
+/* The name of parameter p, of dp_module_param_name; where the workload (NULL: none) has one of its
+ * own, that one is behind the levels "module.". Cut to bytes - 1 characters. Errors of core. */
+int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
+                 size_t bytes);
+
 /* Writes path by way of a temporary file beside it, so that it is there whole or as it was.
- * Names are those of dp_module_param_name. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
-int weights_save(struct dp_module *module, const char *path, struct dp_error *err);
+ * Names are those of weights_name. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
+int weights_save(struct dp_module *module, const struct workload *workload, const char *path,
+                 struct dp_error *err);
 
 /* Whether path could be written now; for knowing it before a training. */
 int weights_check(const char *path, struct dp_error *err);
 
 /* Reads a file of the same model. Levels "module.", which data-parallel wrappers add, are passed
  * over on either side. Nothing is written to the module unless the whole file fits. */
-int weights_load(struct dp_module *module, const char *path, struct dp_error *err);
+int weights_load(struct dp_module *module, const struct workload *workload, const char *path,
+                 struct dp_error *err);
 
 /* The list of dp_module_params, with the names. Free both with weights_list_close. */
 struct weights_list {
@@ -33,7 +41,8 @@ struct weights_list {
     char (*name)[128];
     int n;
 };
-int weights_list_open(struct dp_module *module, struct weights_list *list, struct dp_error *err);
+int weights_list_open(struct dp_module *module, const struct workload *workload,
+                      struct weights_list *list, struct dp_error *err);
 void weights_list_close(struct weights_list *list);
 
 #endif

@@ -308,13 +308,14 @@ static int match(struct image *image, const struct weights_list *list, bool copy
     return 0;
 }
 
-int weights_load(struct dp_module *module, const char *path, struct dp_error *err)
+int weights_load(struct dp_module *module, const struct workload *workload, const char *path,
+                 struct dp_error *err)
 {
     struct image image = {.path = path, .err = err};
     struct weights_list list = {.n = 0};
     int status;
 
-    if ((status = weights_list_open(module, &list, err)) == 0 &&
+    if ((status = weights_list_open(module, workload, &list, err)) == 0 &&
         (status = read_file(&image, &list)) == 0 && (status = check_entries(&image)) == 0) {
         if ((status = match(&image, &list, false)) == 0)
             status = match(&image, &list, true);

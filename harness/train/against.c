@@ -5,7 +5,11 @@
  * measured at the same time: other trainings on the other side's devices get the rows of each batch
  * in another order, which changes nothing but the order of sums. The bound of a step is FACTOR
  * times the farthest that one of them is, or was, from the other side, and at least FACTOR
- * roundings of the largest parameter. */
+ * roundings of the largest parameter.
+ *
+ * AdamW divides a gradient by its own size: an element whose gradient is nothing but rounding, as
+ * that of a key's bias, moves as far as any other, and the largest difference says nothing. There
+ * are few of them, so of AdamW differences and sizes are means over all parameters. */
 #include "train/train.h"
 
 #include <float.h>
@@ -27,20 +31,21 @@ static const double LOOSE = 0.01;
 int train_against_open(struct train_against *against, struct train_side *side,
                        const struct train_side_config *config, struct dp_error *err)
 {
-    const struct train_side_config honest = {.model = config->model,
-                                             .batch = config->batch,
-                                             .lr = config->lr,
-                                             .momentum = config->momentum};
+    const struct train_side_config honest = {
+        .model = config->model, .batch = config->batch, .update = config->update};
     const size_t width = train_model_width(config->model);
+    const size_t labels = config->model->text ? width : 1;
     int status;
 
     *against = (struct train_against){.side = side};
     against->feature = malloc(config->batch * width * sizeof *against->feature);
-    against->label = malloc(config->batch * sizeof *against->label);
+    against->label = malloc(config->batch * labels * sizeof *against->label);
     against->order = malloc(config->batch * sizeof *against->order);
     if (!against->feature || !against->label || !against->order)
         return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
     against->width = width;
+    against->labels = labels;
+    against->mean = config->update.kind == TRAIN_ADAMW;
     for (int i = 0; i < TRAIN_SHUFFLED; ++i)
         if ((status = train_side_open(&against->shuffled[i], side->group, &honest, err)))
             return status;
@@ -94,7 +99,7 @@ int train_against_start(struct train_against *against, struct train_side *first,
 static void shuffle(struct train_against *against, int i, const struct loader_batch *batch,
                     struct loader_batch *shuffled)
 {
-    const size_t width = against->width;
+    const size_t width = against->width, labels = against->labels;
     struct stream stream =
         stream_open(against->seed, STREAM_OF_AGAINST, against->steps * TRAIN_SHUFFLED + (size_t)i);
 
@@ -106,7 +111,8 @@ static void shuffle(struct train_against *against, int i, const struct loader_ba
 
         memcpy(against->feature + r * width, batch->feature + from * width,
                width * sizeof *against->feature);
-        against->label[r] = batch->label[from];
+        memcpy(against->label + r * labels, batch->label + from * labels,
+               labels * sizeof *against->label);
     }
     *shuffled = (struct loader_batch){.rows = batch->rows,
                                       .feature = against->feature,
@@ -114,30 +120,36 @@ static void shuffle(struct train_against *against, int i, const struct loader_ba
                                       .index = batch->index};
 }
 
-/* The largest difference of a parameter; infinite when one is not a number. *at is its place. */
-static double distance(const struct train_side *a, const struct train_side *b, size_t *at)
+/* The largest difference of a parameter, or the mean of all; infinite when one is not a number.
+ * *at is the place of the largest. */
+static double distance(const struct train_side *a, const struct train_side *b, bool mean,
+                       size_t *at)
 {
-    double most = 0;
+    double most = 0, sum = 0;
 
     *at = 0;
     for (size_t i = 0; i < a->n_values; ++i) {
         const double apart = fabs((double)a->value[i] - (double)b->value[i]);
 
+        sum += isfinite(apart) ? apart : INFINITY;
         if (!(apart <= most)) {
             most = isfinite(apart) ? apart : INFINITY;
             *at = i;
         }
     }
-    return most;
+    return mean ? sum / (double)a->n_values : most;
 }
 
-static double largest(const struct train_side *side)
+/* The same of the numbers themselves. */
+static double size_of(const struct train_side *side, bool mean)
 {
-    double most = 0;
+    double most = 0, sum = 0;
 
-    for (size_t i = 0; i < side->n_values; ++i)
+    for (size_t i = 0; i < side->n_values; ++i) {
+        sum += fabs((double)side->value[i]);
         most = fmax(most, fabs((double)side->value[i]));
-    return most;
+    }
+    return mean ? sum / (double)side->n_values : most;
 }
 
 static void note(struct train_divergence *divergence, const struct train_against *against,
@@ -173,16 +185,19 @@ int train_against_step(struct train_against *against, struct train_side *first,
         if ((status = train_side_step(&against->shuffled[i], &shuffled, &loss, err)) ||
             (status = train_side_read(&against->shuffled[i], err)))
             return status;
-        rounding = fmax(rounding, distance(&against->shuffled[i], against->side, &at));
+        rounding =
+            fmax(rounding, distance(&against->shuffled[i], against->side, against->mean, &at));
     }
-    rounding = fmax(rounding, (double)FLT_EPSILON / 2 * largest(against->side));
+    const double size = size_of(against->side, against->mean);
+
+    rounding = fmax(rounding, (double)FLT_EPSILON / 2 * size);
     against->rounding = fmax(against->rounding, rounding);
     against->bound = FACTOR * against->rounding;
-    against->last = distance(first, against->side, &at);
+    against->last = distance(first, against->side, against->mean, &at);
     against->most = fmax(against->most, against->last);
     if (!(against->last == 0))
         note(&against->diverged, against, first, at);
-    if (!against->loose && against->bound < LOOSE * largest(against->side)) {
+    if (!against->loose && against->bound < LOOSE * size) {
         ++against->judged;
         against->judged_bound = against->bound;
     } else {

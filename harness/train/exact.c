@@ -158,6 +158,7 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
     float loss;
     int status;
 
+    dp_ddp_zero_grad(ranks->ddp);
     if ((status = train_ranks_spread(ranks, x->err)) ||
         (status = train_ranks_pass(ranks, &in[0], &in[1], &loss, out, x->err)))
         return status;

@@ -3,10 +3,12 @@
  * "mlp" alone takes its widths from the data, with one hidden layer between them. */
 #include "train/train.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "descriptor.h"
+#include "files/weights.h"
 
 enum { HIDDEN = 128 };
 
@@ -22,12 +24,14 @@ int train_model_of(const struct workload *workload, struct train_model *model, c
 
     *model = (struct train_model){.workload = *workload,
                                   .ndim = 1,
-                                  .dim = {workload->size[0]},
+                                  .dim = {workload_row(workload, WORKLOAD_INPUT).width},
                                   .classes = (int)workload->size[workload->n_sizes - 1],
                                   .table = is->table ? WORKLOAD_TABLE : 0,
+                                  .text = is->tokens,
                                   .exact = is->positions > 0,
                                   .positions = is->positions,
                                   .lr = is->lr};
+    model->optimizer = workload_end(workload)->adamw ? TRAIN_ADAMW : TRAIN_SGD;
     snprintf(model->name, sizeof model->name, "%s", workload->name);
     if (is->lr > 0)
         return 0;
@@ -65,6 +69,7 @@ int train_model_want(const char *name, struct dataset_want *want, char *why, siz
     want->features = train_model_width(&model);
     want->classes = model.classes;
     want->table = model.table;
+    want->text = model.text;
     return 0;
 }
 
@@ -85,13 +90,39 @@ int train_model_open(const struct train_model *model, struct dp_group *group,
     return workload_open(&model->workload, group, module, err);
 }
 
-/* Of weights, gradients, what SGD keeps with a momentum, and the replicas' weights: less than what
- * a training takes, so what does not fit is refused, and not all of what is not refused fits. */
-int train_model_fits(const struct train_model *model, struct dp_group *group, double momentum,
+int train_model_init(const struct train_model *model, struct dp_module *module, uint64_t seed,
                      struct dp_error *err)
 {
+    const double deviation = 0.02, layers = (double)model->workload.size[GPT_LAYERS];
+    struct weights_list list = {.n = 0};
+    int status = 0;
+
+    if (model->text)
+        status = weights_list_open(module, &model->workload, &list, err);
+    for (int p = 0; p < list.n; ++p) {
+        struct dp_param *param = list.param[p];
+        /* What is added to the sum of all layers begins small. */
+        const double part = strstr(list.name[p], ".c_proj.") ? 1 / sqrt(2 * layers) : 1;
+
+        if (param->init_bound >= 0)
+            param->init_bound = param->value.ndim > 1 ? (float)(deviation * part * sqrt(3)) : -1.0F;
+    }
+    weights_list_close(&list);
+    return status ? status : dp_module_init(module, seed, err);
+}
+
+static size_t states(const struct train_update *update)
+{
+    return update->kind == TRAIN_ADAMW ? 2 : update->momentum > 0 ? 1 : 0;
+}
+
+/* Of weights, gradients, what the optimizer keeps, and the replicas' weights: less than what
+ * a training takes, so what does not fit is refused, and not all of what is not refused fits. */
+int train_model_fits(const struct train_model *model, struct dp_group *group,
+                     const struct train_update *update, struct dp_error *err)
+{
     const size_t devices = (size_t)dp_group_size(group);
-    const size_t copies = (momentum > 0 ? 3 : 2) + (devices > 1 ? devices - 1 : 0);
+    const size_t copies = 2 + states(update) + (devices > 1 ? devices - 1 : 0);
     const double weights = (double)workload_params(&model->workload) * sizeof(float);
     const double need = weights * (double)copies, gibi = 1 << 30;
     struct dp_slot_info slot = {.kind = ""};

@@ -9,7 +9,18 @@
 #include "train/train.h"
 #include "workload_list.h"
 
-enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256, KEY_AGAINST_COMMUNICATOR };
+enum {
+    MAX_BATCH = 1 << 20,
+    MAX_EPOCHS = 1000000,
+    MAX_STEPS = 1 << 30,
+    KEY_HEADER = 256,
+    KEY_AGAINST_COMMUNICATOR,
+    KEY_OPTIMIZER,
+    KEY_DECAY,
+    KEY_CLIP,
+    KEY_WARMUP,
+    KEY_ACCUMULATE
+};
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
                          size_t bytes, const char *arg)
@@ -60,6 +71,17 @@ static error_t parse_mode(const struct argp_state *state, const char *arg,
 
     options->dp = status == 0 && index == 0;
     options->ddp = index == 1;
+    return status;
+}
+
+static error_t parse_optimizer(const struct argp_state *state, const char *arg,
+                               struct train_update *update)
+{
+    static const char *const names[] = {"sgd", "adamw"};
+    size_t index = 0;
+    const error_t status = command_choice(state, "optimizer", "optimizer", arg, names, 2, &index);
+
+    update->kind = index == 1 ? TRAIN_ADAMW : TRAIN_SGD;
     return status;
 }
 
@@ -126,9 +148,19 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 's':
         return parse_seed(state, arg, o);
     case 'l':
-        return parse_real(state, "lr", arg, 1e-9, 1e3, &o->lr);
+        return parse_real(state, "lr", arg, 1e-9, 1e3, &o->update.lr);
     case 'M':
-        return parse_real(state, "momentum", arg, 0, 0.9999, &o->momentum);
+        return parse_real(state, "momentum", arg, 0, 0.9999, &o->update.momentum);
+    case KEY_OPTIMIZER:
+        return parse_optimizer(state, arg, &o->update);
+    case KEY_DECAY:
+        return parse_real(state, "decay", arg, 0, 1e3, &o->update.decay);
+    case KEY_CLIP:
+        return parse_real(state, "clip", arg, 0, 1e9, &o->update.clip);
+    case KEY_WARMUP:
+        return parse_size(state, "warmup", arg, 0, MAX_STEPS, &o->update.warmup);
+    case KEY_ACCUMULATE:
+        return parse_size(state, "accumulate", arg, 1, MAX_BATCH, &o->update.parts);
     case 'r':
         return parse_real(state, "require", arg, 0, 100, &o->require);
     case 'p':
@@ -157,7 +189,9 @@ static const struct argp_option option_table[] = {
     {.name = "data",
      .key = 'D',
      .arg = "FILE",
-     .doc = "a CSV file, its last column the class; or digits (default) or random"},
+     .doc = "a CSV file, its last column the class; or digits (default) or random. Of gpt models "
+            "text:FILE, whose bytes are the tokens, or text (default: the documents of this "
+            "project)"},
     {.name = "header",
      .key = KEY_HEADER,
      .doc = "the first line of --data FILE has the names of the columns"},
@@ -186,8 +220,30 @@ static const struct argp_option option_table[] = {
     {.name = "lr",
      .key = 'l',
      .arg = "RATE",
-     .doc = "learning rate of SGD (default: the model's own, see results/training.md)"},
+     .doc = "learning rate (default: the model's own, see results/training.md)"},
     {.name = "momentum", .key = 'M', .arg = "M", .doc = "momentum of SGD (default 0.9)"},
+    {.name = "optimizer",
+     .key = KEY_OPTIMIZER,
+     .arg = "NAME",
+     .doc = "sgd, or adamw (default: adamw for gpt models, else sgd)"},
+    {.name = "decay",
+     .key = KEY_DECAY,
+     .arg = "D",
+     .doc = "weight decay of all parameters (default: 0.1 with adamw, 0 with sgd)"},
+    {.name = "clip",
+     .key = KEY_CLIP,
+     .arg = "NORM",
+     .doc = "the largest norm of all gradients together, behind their reduction; 0: any (default: "
+            "1 with adamw, 0 with sgd)"},
+    {.name = "warmup",
+     .key = KEY_WARMUP,
+     .arg = "STEPS",
+     .doc = "let the rate rise for so many steps, then fall as a cosine to a tenth (default: with "
+            "adamw a tenth of all steps, at most 100; with sgd the rate stays)"},
+    {.name = "accumulate",
+     .key = KEY_ACCUMULATE,
+     .arg = "K",
+     .doc = "run each batch in K parts of as many rows, whose gradients add up (default 1)"},
     {.name = "seed",
      .key = 's',
      .arg = "S",
@@ -199,7 +255,8 @@ static const struct argp_option option_table[] = {
     {.name = "require",
      .key = 'r',
      .arg = "PERCENT",
-     .doc = "exit with 1 if the median test accuracy is lower"},
+     .doc = "exit with 1 if the median test accuracy is lower; of a text, if the median test loss "
+            "is higher than this"},
     {.name = "against",
      .key = 'a',
      .arg = "LIST",
@@ -226,7 +283,7 @@ static const struct argp_option option_table[] = {
     {.name = "figure",
      .key = 'f',
      .arg = "DIR",
-     .doc = "loss and accuracy by epoch as train.svg and train.png"},
+     .doc = "loss and accuracy by epoch, of a text loss by tokens, as train.svg and train.png"},
     {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -282,8 +339,9 @@ int train_parse(int argc, char **argv, struct train_options *options)
         .parser = parse_option,
         .doc =
             "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
-            "not trained on."
-            "\vPrints the test accuracy of each seed, and their median, on standard output. "
+            "not trained on, of a text on the last tenth."
+            "\vPrints the test accuracy of each seed, of a text the test loss, and their median, "
+            "on standard output. "
             "With --against also whether both trainings did the same: bit for bit in "
             "steps on whole numbers, and on the data no further apart than trainings of the other "
             "side that differ in rounding only.\n\n"
@@ -293,13 +351,17 @@ int train_parse(int argc, char **argv, struct train_options *options)
             "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
 
     *options = (struct train_options){.model = "mlp",
-                                      .data = "digits",
                                       .batch = 32,
                                       .epochs = 30,
                                       .seeds = 1,
                                       .seed = 1,
-                                      .lr = NAN,
-                                      .momentum = 0.9,
+                                      .update = {.kind = TRAIN_OWN,
+                                                 .lr = NAN,
+                                                 .momentum = NAN,
+                                                 .decay = NAN,
+                                                 .clip = NAN,
+                                                 .warmup = TRAIN_OWN_STEPS,
+                                                 .parts = 1},
                                       .require = -1};
     command_default_devices(options->devices, sizeof options->devices);
     if (command_parse(&argp, argc, argv, options))

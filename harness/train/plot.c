@@ -1,4 +1,5 @@
-/* train/plot.c: the figure of a training: the losses by epoch, and below the test accuracy. */
+/* train/plot.c: the figure of a training: the losses by epoch, and below the test accuracy; of a
+ * text the losses by tokens. */
 #include "train/train.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ struct subject {
     double median;
 };
 
-enum curve { CURVE_TRAIN, CURVE_TEST, CURVE_ACCURACY, CURVE_OTHER };
+enum curve { CURVE_TRAIN, CURVE_TEST, CURVE_OTHER_TEST, CURVE_ACCURACY, CURVE_OTHER };
 
 static double value_of(const struct train_epoch *epoch, enum curve curve)
 {
@@ -28,11 +29,19 @@ static double value_of(const struct train_epoch *epoch, enum curve curve)
         return epoch->train_loss;
     case CURVE_TEST:
         return epoch->test_loss;
+    case CURVE_OTHER_TEST:
+        return epoch->other_loss;
     case CURVE_ACCURACY:
         return epoch->accuracy;
     default:
         return epoch->other_accuracy;
     }
+}
+
+/* An epoch, or of a text millions of tokens. */
+static double place_of(const struct train_epoch *epoch)
+{
+    return epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
 }
 
 /* One curve of a seed. Of more epochs than there is room for, every so many-th, and the last. */
@@ -50,7 +59,7 @@ static void add_curve(struct plot_lines *lines, const struct subject *subject, u
             (epoch->epoch % every != 0 && epoch->epoch != subject->options->epochs) ||
             line->n == PLOT_MAX_MARKS)
             continue;
-        line->mark[line->n++] = (struct plot_mark){.x = (double)epoch->epoch,
+        line->mark[line->n++] = (struct plot_mark){.x = place_of(epoch),
                                                    .y = y,
                                                    .lo = NAN,
                                                    .hi = NAN,
@@ -78,6 +87,8 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
     if (!accuracy) {
         add_curve(lines, subject, o->seed, CURVE_TRAIN, "training");
         add_curve(lines, subject, o->seed, CURVE_TEST, "test");
+        if (subject->model->text && o->against[0] != '\0')
+            add_curve(lines, subject, o->seed, CURVE_OTHER_TEST, o->against);
         return;
     }
     add_curve(lines, subject, o->seed, CURVE_ACCURACY, o->devices);
@@ -89,15 +100,17 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
 static void write_note(const struct subject *subject, bool accuracy, char *text, size_t bytes)
 {
     const struct train_options *o = subject->options;
+    const bool loss = subject->model->text, results = accuracy || loss;
     char result[96] = "", required[48] = "";
 
     if (o->seeds > 1)
-        snprintf(result, sizeof result, "; median of %zu seeds %.2f %%", o->seeds, subject->median);
+        snprintf(result, sizeof result, "; median of %zu seeds %.*f%s", o->seeds, loss ? 4 : 2,
+                 subject->median, loss ? "" : " %");
     if (o->require >= 0)
-        snprintf(required, sizeof required, "; required %g %%", o->require);
+        snprintf(required, sizeof required, "; required %g%s", o->require, loss ? "" : " %");
     snprintf(text, bytes, "%.90s on %.60s, batch %zu, %.60s%s%s%s", subject->model->name, o->data,
-             o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "",
-             accuracy ? result : "", accuracy ? required : "");
+             o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "", results ? result : "",
+             results ? required : "");
 }
 
 /* There is no epoch 1.5. */
@@ -114,6 +127,7 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     const struct subject *subject = plot->subject;
     const struct train_options *o = subject->options;
     struct plot_frame *frame = &lines->frame;
+    const bool text = subject->model->text;
 
     *lines = (struct plot_lines){.label_pixels = LABELS};
     *frame = (struct plot_frame){.left = 88, .right = WIDTH - 20, .at = 20};
@@ -125,7 +139,10 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     plot_axis_pad(&frame->y, 0.06, 0.06, accuracy ? 1.0 : 5.0);
     if (accuracy && frame->y.hi > 100)
         frame->y.hi = 100.5;
-    tick_epochs(&frame->x, o->epochs);
+    if (text)
+        plot_axis_round(&frame->x);
+    else
+        tick_epochs(&frame->x, o->epochs);
     plot_axis_round(&frame->y);
     /* Words beside the axis would be upon numbers like 0.0001. */
     snprintf(frame->words[PLOT_TITLE], PLOT_TEXT, "%s",
@@ -134,7 +151,7 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
                             : "Loss: cross-entropy (logarithmic)");
     write_note(subject, accuracy, frame->words[PLOT_NOTE], PLOT_TEXT);
     plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
-    snprintf(frame->words[PLOT_X], PLOT_TEXT, "epoch");
+    snprintf(frame->words[PLOT_X], PLOT_TEXT, text ? "million tokens" : "epoch");
     frame->title = plot->height + 24;
     frame->note = plot->height + 46;
     frame->top = plot->height + 66;
@@ -153,7 +170,10 @@ static void write_footer(const struct train_options *o, char *text, size_t bytes
                  o->seeds > SEEDS ? " (the first six are drawn)" : "");
     else
         snprintf(seeds, sizeof seeds, "seed %llu", first);
-    snprintf(text, bytes, "lr %g, momentum %g, %s", o->lr, o->momentum, seeds);
+    if (o->update.kind == TRAIN_ADAMW)
+        snprintf(text, bytes, "AdamW, lr %g, decay %g, %s", o->update.lr, o->update.decay, seeds);
+    else
+        snprintf(text, bytes, "lr %g, momentum %g, %s", o->update.lr, o->update.momentum, seeds);
 }
 
 static int write_panels(struct plot *plot)
@@ -165,7 +185,7 @@ static int write_panels(struct plot *plot)
     plot->width = WIDTH;
     if (!lines)
         snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-    else if ((status = write_panel(plot, lines, false)) == 0)
+    else if ((status = write_panel(plot, lines, false)) == 0 && !subject->model->text)
         status = write_panel(plot, lines, true);
     plot->height += 40;
     write_footer(subject->options, plot->footer, sizeof plot->footer);

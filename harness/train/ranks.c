@@ -112,7 +112,6 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
     int n = 0, status;
 
     dp_ddp_reset(ranks->ddp);
-    dp_ddp_zero_grad(ranks->ddp);
     if ((status = cut(ranks, input, target, in, err)) ||
         (status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n, err)) ||
         (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))

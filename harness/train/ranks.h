@@ -31,9 +31,10 @@ int train_ranks_spread(struct train_ranks *ranks, struct dp_error *err);
 size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t bytes,
                         const void *from, void *to);
 
-/* Forward, loss and backward of all ranks here: the rows of input and target are theirs, as many
- * each, the first one's first. *loss is the mean of the losses of the world, output (NULL: not
- * wanted) has room for DP_MAX_SLOTS: what the model gave on each rank. */
+/* Forward, loss and backward of all ranks here, which adds to their gradients: the rows of input
+ * and target are theirs, as many each, the first one's first. *loss is the mean of the losses of
+ * the world, output (NULL: not wanted) has room for DP_MAX_SLOTS: what the model gave on each rank.
+ */
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
                      const struct dp_tensor *target, float *loss, struct dp_tensor output[],
                      struct dp_error *err);

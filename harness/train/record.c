@@ -77,6 +77,21 @@ static int put_world(json_t *o, const struct train_options *options,
     return failed;
 }
 
+static int put_update(json_t *o, const struct train_update *update)
+{
+    int failed =
+        json_object_set_new(o, "optimizer", json_string(train_optimizer_name(update->kind)));
+
+    failed |= json_object_set_new(o, "lr", real(update->lr));
+    failed |= json_object_set_new(o, "momentum", real(update->momentum));
+    failed |= json_object_set_new(o, "decay", real(update->decay));
+    failed |= json_object_set_new(o, "clip", real(update->clip));
+    failed |= json_object_set_new(o, "cosine", json_boolean(update->cosine));
+    failed |= json_object_set_new(o, "warmup", count(update->warmup));
+    failed |= json_object_set_new(o, "accumulate", count(update->parts));
+    return failed;
+}
+
 char *record_train_head(const struct train_options *options, const struct train_model *model,
                         const struct dataset *data, struct dp_group *group,
                         const struct train_world *world)
@@ -116,8 +131,7 @@ char *record_train_head(const struct train_options *options, const struct train_
     failed |= json_object_set_new(o, "against", json_string(options->against));
     failed |= json_object_set_new(o, "batch", count(options->batch));
     failed |= json_object_set_new(o, "epochs", count(options->epochs));
-    failed |= json_object_set_new(o, "lr", real(options->lr));
-    failed |= json_object_set_new(o, "momentum", real(options->momentum));
+    failed |= put_update(o, &options->update);
     failed |= json_object_set_new(o, "seed", big(options->seed));
     failed |= json_object_set_new(o, "seeds", count(options->seeds));
     return finish(o, failed);
@@ -134,7 +148,13 @@ char *record_train_epoch(const struct train_epoch *epoch)
     failed |= json_object_set_new(o, "train_loss", real(epoch->train_loss));
     failed |= json_object_set_new(o, "test_loss", real(epoch->test_loss));
     failed |= json_object_set_new(o, "test_accuracy_percent", real(epoch->accuracy));
+    failed |= json_object_set_new(o, "against_test_loss", real(epoch->other_loss));
     failed |= json_object_set_new(o, "against_test_accuracy_percent", real(epoch->other_accuracy));
+    failed |=
+        json_object_set_new(o, "tokens", epoch->context > 0 ? count(epoch->tokens) : json_null());
+    failed |= json_object_set_new(
+        o, "tokens_per_s",
+        epoch->tokens > 0 ? real(epoch->samples_per_s * (double)epoch->context) : json_null());
     failed |= json_object_set_new(o, "samples_per_s",
                                   epoch->steps > 0 ? real(epoch->samples_per_s) : json_null());
     return finish(o, failed);
@@ -166,6 +186,7 @@ static json_t *comparison(const struct train_against *against)
     failed |= json_object_set_new(o, "exact_why", json_string(against->exact_why));
     failed |= json_object_set_new(o, "inexact", divergence(&against->inexact));
     failed |= json_object_set_new(o, "steps", count(against->steps));
+    failed |= json_object_set_new(o, "difference", json_string(against->mean ? "mean" : "largest"));
     failed |= json_object_set_new(o, "parted", divergence(&against->diverged));
     failed |= json_object_set_new(o, "most", real(against->most));
     failed |= json_object_set_new(o, "last", real(against->last));
@@ -179,12 +200,14 @@ static json_t *comparison(const struct train_against *against)
     return o;
 }
 
-char *record_train_end(double median, int status, const struct train_against *against)
+char *record_train_end(const struct train_model *model, double median, int status,
+                       const struct train_against *against)
 {
     json_t *o = json_object();
     int failed = json_object_set_new(o, "schema", json_string("lockstep/train-end/1.0"));
 
-    failed |= json_object_set_new(o, "median_accuracy_percent", real(median));
+    failed |= json_object_set_new(o, "median_accuracy_percent", real(model->text ? NAN : median));
+    failed |= json_object_set_new(o, "median_test_loss", real(model->text ? median : NAN));
     failed |= json_object_set_new(o, "exit_status", json_integer(status));
     failed |=
         json_object_set_new(o, "against", against != NULL ? comparison(against) : json_null());

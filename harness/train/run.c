@@ -22,10 +22,64 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* A test needs no more memory than a part of a step. */
+static size_t batch_of(const struct train_options *options, bool test)
+{
+    return test ? options->batch / options->update.parts : options->batch;
+}
+
+/* Of a text as many whole batches as it takes for so many bytes as its first part has. */
+int train_epoch_steps(const struct train_options *options, const struct dataset *data,
+                      size_t shares, size_t *steps, struct dp_error *err)
+{
+    size_t rows = 0;
+    const int status = dataset_part(data, &rows, err);
+
+    if (data->text)
+        rows = (dataset_text_part(data) + data->features - 1) / data->features;
+    rows = (rows + shares - 1) / shares * shares;
+    *steps = (rows + options->batch - 1) / options->batch;
+    return status;
+}
+
+/* Windows that train are drawn; those that test follow each other, so that every byte is told once.
+ */
+static int open_text(const struct train_options *options, const struct dataset *data, uint64_t seed,
+                     bool test, struct loader **loader, struct dp_error *err)
+{
+    const size_t part = dataset_text_part(data), context = data->features;
+    const size_t windows = (data->rows + context - part - 1) / context;
+    struct loader_config config = {.data = data,
+                                   .batch = batch_of(options, test),
+                                   .seed = seed,
+                                   .prefetch = !options->no_prefetch};
+    size_t *index = NULL, steps = 0;
+    int status = train_epoch_steps(options, data, 1, &steps, err);
+
+    if (test) {
+        index = malloc((windows + 1) * sizeof *index);
+        if (!index)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu windows", windows);
+        for (size_t w = 0; w < windows; ++w)
+            index[w] = part + w * context;
+        config.index = index;
+        config.n = windows;
+    } else {
+        config.n = part - context;
+        config.draws = steps * options->batch;
+    }
+    if (status == 0)
+        status = loader_open(&config, loader, err);
+    free(index);
+    return status;
+}
+
 int train_loader_open(const struct train_options *options, const struct dataset *data,
-                      uint64_t seed, size_t ranks, bool test, struct loader **loader,
+                      uint64_t seed, size_t shares, bool test, struct loader **loader,
                       struct dp_error *err)
 {
+    if (data->text)
+        return open_text(options, data, seed, test, loader, err);
     size_t *index = malloc((data->rows + 1) * sizeof *index);
     size_t train = 0;
     int status;
@@ -36,11 +90,11 @@ int train_loader_open(const struct train_options *options, const struct dataset 
         const struct loader_config config = {.data = data,
                                              .index = test ? index + train : index,
                                              .n = test ? data->rows - train : train,
-                                             .batch = options->batch,
+                                             .batch = batch_of(options, test),
                                              .seed = seed,
                                              .shuffle = !test,
                                              .prefetch = !options->no_prefetch,
-                                             .multiple = test ? 1 : ranks,
+                                             .multiple = test ? 1 : shares,
                                              .scale = data->table > 0 ? 1 : 1 / data->unit};
 
         status = loader_open(&config, loader, err);
@@ -53,7 +107,8 @@ static int open_loaders(struct work *work)
 {
     const struct train_run *run = work->run;
     const int ranks = run->world ? train_world_ranks(run->world) : run->side->ranks.n;
-    const int status = train_loader_open(run->options, run->data, run->seed, (size_t)ranks, false,
+    const size_t shares = (size_t)(ranks > 0 ? ranks : 1) * run->options->update.parts;
+    const int status = train_loader_open(run->options, run->data, run->seed, shares, false,
                                          &work->train, work->err);
 
     return status ? status
@@ -126,6 +181,7 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
             return get_parameters(work);
     }
     epoch->train_loss = sum / (double)rows;
+    epoch->tokens = epoch->epoch * rows * epoch->context;
     return 0;
 }
 
@@ -146,11 +202,12 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     if (!isfinite(test.loss))
         return runs_away(work, "test loss after", 0, epoch->epoch);
     epoch->test_loss = test.loss;
-    epoch->accuracy = percent(&test);
+    epoch->accuracy = run->data->text ? NAN : percent(&test);
     if (!run->against)
         return 0;
     status = train_side_test(run->against->side, work->test, &test, work->err);
-    epoch->other_accuracy = percent(&test);
+    epoch->other_loss = test.loss;
+    epoch->other_accuracy = run->data->text ? NAN : percent(&test);
     return status;
 }
 
@@ -162,8 +219,12 @@ static int run_epochs(struct work *work, struct train_epoch *last)
     int status;
 
     for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; ++e) {
-        *last = (struct train_epoch){
-            .seed = run->seed, .epoch = e, .train_loss = NAN, .other_accuracy = NAN};
+        *last = (struct train_epoch){.seed = run->seed,
+                                     .epoch = e,
+                                     .context = run->data->text ? run->data->features : 0,
+                                     .train_loss = NAN,
+                                     .other_loss = NAN,
+                                     .other_accuracy = NAN};
         if (e > 0 && ((status = run_epoch(work, last)) || last->stopped))
             return status;
         if ((status = test_epoch(work, last)))
@@ -180,7 +241,7 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
     int status = 0;
 
     if (!run->keep)
-        status = dp_module_init(run->side->top, run->seed, err);
+        status = train_model_init(run->model, run->side->top, run->seed, err);
     if (status == 0)
         status = train_side_spread(run->side, err);
     if (status == 0 && run->world)

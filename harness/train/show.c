@@ -15,6 +15,15 @@ static void loss_text(double loss, char text[LOSS_BYTES])
     snprintf(text, LOSS_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
 }
 
+/* "  6.2 k samples/s". */
+static void show_rate(const struct train_epoch *epoch)
+{
+    char rate[UNITS_BYTES];
+
+    units_rate(epoch->samples_per_s * (epoch->context > 0 ? (double)epoch->context : 1), rate);
+    fprintf(stderr, " %6s %s/s", rate, epoch->context > 0 ? "tokens" : "samples");
+}
+
 void train_show_clear(void)
 {
     if (isatty(STDERR_FILENO))
@@ -43,7 +52,7 @@ void train_show_gaps(const struct dataset *data)
 
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 {
-    char bar[BAR + 1], rate[UNITS_BYTES], mean[LOSS_BYTES];
+    char bar[BAR + 1], mean[LOSS_BYTES];
     /* About a hundred times an epoch is enough to look at. */
     const size_t every = steps / 100 + 1;
 
@@ -52,31 +61,45 @@ void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
     for (size_t i = 0; i < BAR; ++i)
         bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
     bar[BAR] = '\0';
-    units_rate(epoch->samples_per_s, rate);
     loss_text(loss, mean);
-    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %s %6s samples/s", epoch->epoch, bar, mean, rate);
+    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %s", epoch->epoch, bar, mean);
+    show_rate(epoch);
     fflush(stderr);
+}
+
+void train_show_result(const struct train_model *model, double result, char text[], size_t bytes)
+{
+    char loss[LOSS_BYTES];
+
+    loss_text(result, loss);
+    if (model->text)
+        snprintf(text, bytes, "test loss %s", loss);
+    else
+        snprintf(text, bytes, "test accuracy %.2f %%", result);
 }
 
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch)
 {
-    char rate[UNITS_BYTES], seed[48] = "", train[LOSS_BYTES], test[LOSS_BYTES];
+    char seed[48] = "", train[LOSS_BYTES], test[LOSS_BYTES];
 
     train_show_clear();
     loss_text(epoch->train_loss, train);
     loss_text(epoch->test_loss, test);
-    units_rate(epoch->samples_per_s, rate);
     if (options->seeds > 1)
         snprintf(seed, sizeof seed, "seed %llu ", (unsigned long long)epoch->seed);
     fprintf(stderr, "%sepoch %*zu/%zu", seed, snprintf(NULL, 0, "%zu", options->epochs),
             epoch->epoch, options->epochs);
     if (epoch->steps > 0)
         fprintf(stderr, " loss %s", train);
-    fprintf(stderr, " test %s %6.2f %%", test, epoch->accuracy);
+    fprintf(stderr, " test %s", test);
+    if (isfinite(epoch->accuracy))
+        fprintf(stderr, " %6.2f %%", epoch->accuracy);
+    else if (isfinite(epoch->other_loss))
+        fprintf(stderr, " (%.4f)", epoch->other_loss);
     if (isfinite(epoch->other_accuracy))
         fprintf(stderr, " (%.2f %%)", epoch->other_accuracy);
     if (epoch->steps > 0)
-        fprintf(stderr, " %6s samples/s", rate);
+        show_rate(epoch);
     fputc('\n', stderr);
 }
 
@@ -105,8 +128,9 @@ void train_show_against(FILE *stream, const struct train_against *against)
     }
     fprintf(stream, "real data: they diverge in step %zu of %zu:\n           %s\n",
             against->diverged.step, against->steps, against->diverged.where);
-    fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
-            against->most, against->last);
+    fprintf(stream, "real data: %s by at most %.3g, in the last step by %.3g\n",
+            against->mean ? "parameters differ in the mean" : "a parameter differs", against->most,
+            against->last);
     if (against->beyond.here)
         fprintf(stream, "real data: BEYOND THE BOUND from step %zu on: %s\n", against->beyond.step,
                 against->beyond.where);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/weights.h"
+
 /* What a user wraps, or on no devices the thing itself. */
 static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
                 struct dp_error *err)
@@ -53,18 +55,22 @@ static int open_modules(struct train_side *side, const struct train_side_config 
     struct train_side_config copy = *config;
     int status;
 
-    if ((status = dp_loss(side->group, DP_LOSS_XENT, 1, true, &side->loss, err)) ||
+    /* The mean over a batch is that of its parts, each a part of it. */
+    const float part = 1 / (float)config->update.parts;
+
+    if ((status = dp_loss(side->group, DP_LOSS_XENT, part, true, &side->loss, err)) ||
         (status = dp_run_open(side->group, &side->run, err)))
         return status;
     status = config->ddp ? open_ranks(side, config, err)
                          : workload_open_wrapped(&config->model->workload, side->group, side->slot,
                                                  wrap, &copy, &side->top, err);
-    if (status || config->ddp)
-        return status;
-    return dp_sgd_open(side->top, side->lr, side->momentum, 0, &side->sgd, err);
+    return status ? status
+                  : train_optimizer_open(&side->optimizer, &config->update, side->top,
+                                         side->ranks.ddp, err);
 }
 
-static int open_params(struct train_side *side, struct dp_error *err)
+static int open_params(struct train_side *side, const struct workload *workload,
+                       struct dp_error *err)
 {
     const int n = dp_module_params(side->top, NULL, 0);
 
@@ -78,7 +84,7 @@ static int open_params(struct train_side *side, struct dp_error *err)
         return dp_fail(err, DP_ENOMEM, "no memory for the names of %d parameters", n);
     side->n_params = n;
     for (int p = 0; p < n; ++p)
-        if (dp_module_param_name(side->top, p, side->name[p], sizeof side->name[p]) == DP_ENOMEM)
+        if (weights_name(side->top, workload, p, side->name[p], sizeof side->name[p]) == DP_ENOMEM)
             return dp_fail(err, DP_ENOMEM, "no memory for the name of parameter %d", p);
     for (int p = 0; p < side->n_params; ++p)
         if (side->param[p]->value.dtype == DP_F32)
@@ -93,22 +99,27 @@ static int open_batch(struct train_side *side, const struct train_side_config *c
 {
     const struct train_model *model = config->model;
     struct dp_slot *host = dp_group_host(side->group), *slot = side->slot;
-    const bool table = model->table > 0;
+    const bool table = model->table > 0, numbers = table || model->text;
     size_t dim[DP_MAX_DIMS] = {config->batch};
     int status;
 
     for (int d = 0; d < model->ndim; ++d)
         dim[d + 1] = model->dim[d];
-    if ((status = dp_tensor_alloc(table ? host : slot, table ? DP_I32 : DP_F32,
+    if ((status = dp_tensor_alloc(table ? host : slot, numbers ? DP_I32 : DP_F32,
                                   table ? 1 : model->ndim + 1, dim, &side->input, err)) ||
-        (status = dp_tensor_alloc(slot, DP_I32, 1, dim, &side->target, err)))
+        (status = dp_tensor_alloc(slot, DP_I32, model->text ? model->ndim + 1 : 1, dim,
+                                  &side->target, err)))
         return status;
     side->width = train_model_width(model);
-    side->n_logits = config->batch * (size_t)model->classes;
-    side->logits = malloc(side->n_logits * sizeof *side->logits);
+    side->labels = model->text ? side->width : 1;
     side->feature = malloc(config->batch * side->width * sizeof *side->feature);
-    side->number = malloc(config->batch * sizeof *side->number);
-    return side->logits && side->feature && side->number
+    side->number = malloc(config->batch * side->width * sizeof *side->number);
+    side->label = malloc(config->batch * side->labels * sizeof *side->label);
+    if (!model->text) {
+        side->n_logits = config->batch * (size_t)model->classes;
+        side->logits = malloc(side->n_logits * sizeof *side->logits);
+    }
+    return side->feature && side->number && side->label && (side->logits || model->text)
                ? 0
                : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
 }
@@ -118,20 +129,19 @@ int train_side_open(struct train_side *side, struct dp_group *group,
 {
     int status;
 
-    *side = (struct train_side){
-        .group = group, .lr = (float)config->lr, .momentum = (float)config->momentum};
+    *side = (struct train_side){.group = group};
     side->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((status = open_modules(side, config, err)) || (status = open_params(side, err)))
+    if ((status = open_modules(side, config, err)) ||
+        (status = open_params(side, &config->model->workload, err)))
         return status;
     return open_batch(side, config, err);
 }
 
 void train_side_close(struct train_side *side)
 {
+    train_optimizer_close(&side->optimizer);
     train_ranks_close(&side->ranks);
     dp_run_close(side->run);
-    if (side->sgd)
-        dp_sgd_close(side->sgd);
     if (side->input.slot)
         dp_tensor_free(&side->input);
     if (side->target.slot)
@@ -145,6 +155,7 @@ void train_side_close(struct train_side *side)
     free(side->logits);
     free(side->feature);
     free(side->number);
+    free(side->label);
     *side = (struct train_side){.group = NULL};
 }
 
@@ -155,7 +166,7 @@ int train_side_put(struct train_side *side, size_t rows, const float feature[],
 
     if (status || input->dtype == DP_F32)
         return status ? status : dp_tensor_write(input, feature, err);
-    for (size_t i = 0; i < rows; ++i)
+    for (size_t i = 0; i < dp_tensor_count(input); ++i)
         side->number[i] = (int32_t)feature[i];
     return dp_tensor_write(input, side->number, err);
 }
@@ -183,7 +194,7 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
     if ((status = put_batch(side, batch, in, err)) ||
         (status = dp_forward(side->top, side->run, in, 1, out, &n, err)))
         return status;
-    if (n != 1 || out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)
+    if (n != 1 || (side->logits && (out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)))
         return dp_fail(err, DP_ESHAPE, "the model gave %d outputs, not one of [rows, classes]", n);
     outputs[0] = out[0];
     in[0] = out[0];
@@ -195,39 +206,66 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
 }
 
 /* Each rank gets its rows of the batch. */
-static int step_ranks(struct train_side *side, const struct loader_batch *batch, float *loss,
+static int pass_ranks(struct train_side *side, const struct loader_batch *batch, float *loss,
                       struct dp_error *err)
 {
-    struct loader_batch dealt = {.feature = side->feature, .label = side->number};
+    struct loader_batch dealt = {.feature = side->feature, .label = side->label};
     struct dp_tensor in[2];
     int status;
 
     dealt.rows = train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature,
                                   batch->feature, side->feature);
-    train_ranks_deal(&side->ranks, batch->rows, sizeof *side->number, batch->label, side->number);
-    if ((status = put_batch(side, &dealt, in, err)) ||
-        (status = train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err)))
+    train_ranks_deal(&side->ranks, batch->rows, side->labels * sizeof *side->label, batch->label,
+                     side->label);
+    if ((status = put_batch(side, &dealt, in, err)))
         return status;
-    return dp_ddp_step(side->ranks.ddp, side->lr, side->momentum, 0, err);
+    return train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err);
+}
+
+static int pass_alone(struct train_side *side, const struct loader_batch *batch, float *loss,
+                      struct dp_error *err)
+{
+    struct dp_tensor outputs[2], grad[2] = {0};
+    int status;
+
+    if ((status = forward(side, batch, outputs, err)) ||
+        (status = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
+        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)))
+        return status;
+    return dp_tensor_read(loss, &outputs[1], err);
+}
+
+static void begin_step(struct train_side *side)
+{
+    dp_run_train_mode(side->run, true);
+    dp_run_grad_mode(side->run, true);
+    if (side->ranks.ddp)
+        dp_ddp_zero_grad(side->ranks.ddp);
+    else
+        dp_zero_grad(side->top);
 }
 
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err)
 {
-    struct dp_tensor outputs[2], grad[2] = {0};
-    int status;
+    const size_t parts = side->optimizer.update.parts, rows = batch->rows / parts;
+    int status = 0;
 
-    if (side->ranks.ddp)
-        return step_ranks(side, batch, loss, err);
-    dp_run_train_mode(side->run, true);
-    dp_run_grad_mode(side->run, true);
-    dp_zero_grad(side->top);
-    if ((status = forward(side, batch, outputs, err)) ||
-        (status = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
-        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)) ||
-        (status = dp_sgd_step(side->sgd, err)))
-        return status;
-    return dp_tensor_read(loss, &outputs[1], err);
+    begin_step(side);
+    *loss = 0;
+    for (size_t p = 0; p < parts && status == 0; ++p) {
+        const struct loader_batch part = {.rows = rows,
+                                          .feature = batch->feature + p * rows * side->width,
+                                          .label = batch->label + p * rows * side->labels};
+        float of_part = 0;
+
+        if (side->ranks.ddp)
+            dp_ddp_no_sync(side->ranks.ddp, p + 1 < parts);
+        status = side->ranks.ddp ? pass_ranks(side, &part, &of_part, err)
+                                 : pass_alone(side, &part, &of_part, err);
+        *loss += of_part;
+    }
+    return status ? status : train_optimizer_step(&side->optimizer, err);
 }
 
 /* Whether the class has the largest number; the first of several that are equal, as argmax. */
@@ -249,15 +287,15 @@ static int test_batch(struct train_side *side, const struct loader_batch *batch,
     int status;
 
     if ((status = forward(side, batch, outputs, err)) ||
-        (status = dp_tensor_read(side->logits, &outputs[0], err)) ||
+        (status = side->logits ? dp_tensor_read(side->logits, &outputs[0], err) : 0) ||
         (status = dp_tensor_read(&loss, &outputs[1], err)))
         return status;
     const size_t classes = outputs[0].dim[1];
 
-    for (size_t i = 0; i < batch->rows; ++i)
+    for (size_t i = 0; side->logits && i < batch->rows; ++i)
         test->right += is_right(side->logits + i * classes, classes, batch->label[i]);
     test->rows += batch->rows;
-    test->loss += (double)loss * (double)batch->rows;
+    test->loss += (double)loss * (double)side->optimizer.update.parts * (double)batch->rows;
     return 0;
 }
 

@@ -32,7 +32,7 @@ struct session {
     struct output output;
     struct train_epoch *epoch; /* of all seeds, n_epochs so far */
     size_t n_epochs;
-    double accuracy[TRAIN_SEEDS];
+    double result[TRAIN_SEEDS]; /* accuracies; of a text test losses */
 };
 
 /* One line of the record, which it frees; the last one closes it. What cannot be written is no
@@ -73,7 +73,7 @@ static int finished(void *user, const struct train_epoch *epoch, struct dp_error
 /* Model and data, from their names. */
 static int open_data(struct session *s)
 {
-    const struct train_options *o = &s->options;
+    struct train_options *o = &s->options;
     struct dataset_want want;
     struct dp_error err = {0};
     char why[200];
@@ -83,6 +83,8 @@ static int open_data(struct session *s)
         return EXIT_MISUSE;
     }
     want.header = o->header;
+    if (o->data[0] == '\0')
+        snprintf(o->data, sizeof o->data, "%s", want.text ? "text" : "digits");
     if (dataset_open(o->data, &want, &s->data, &err))
         return command_core_error(s->command, &err);
     if (train_model_make(o->model, &s->data, &s->model, why, sizeof why)) {
@@ -101,7 +103,6 @@ static int open_data(struct session *s)
                          s->model.name);
         return EXIT_MISUSE;
     }
-    s->options.lr = isnan(o->lr) ? s->model.lr : o->lr;
     if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
         return EXIT_MISUSE;
     s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
@@ -117,11 +118,15 @@ static size_t count_ranks(const struct session *s)
                                                     : (size_t)dp_group_size(s->group);
 }
 
-/* As many rows for every rank, so that the mean over ranks is the mean over rows. */
+/* As many rows for every part of every rank, so that the mean over them is the mean over rows; and
+ * what follows from the steps then. */
 static int fit_batch(struct session *s)
 {
     struct train_options *o = &s->options;
-    const size_t ranks = count_ranks(s);
+    const size_t ranks = o->ddp ? count_ranks(s) : 1, shares = ranks * o->update.parts;
+    struct dp_error err = {0};
+    char why[200];
+    size_t steps = 0;
 
     if (ranks == 0) {
         command_complain(s->command, "--mode ddp needs devices: a rank on each");
@@ -129,19 +134,29 @@ static int fit_batch(struct session *s)
     }
 
     s->asked = o->batch;
-    o->batch = (o->batch + ranks - 1) / ranks * ranks;
-    return 0;
+    o->batch = (o->batch + shares - 1) / shares * shares;
+    if (train_epoch_steps(o, &s->data, shares, &steps, &err))
+        return command_core_error(s->command, &err);
+    o->update.steps = steps * o->epochs;
+    if (train_model_update(&s->model, &o->update, why, sizeof why) == 0)
+        return 0;
+    command_complain(s->command, "%s", why);
+    return EXIT_MISUSE;
 }
 
 /* Once nothing is refused any more: an error is a line of its own. */
 static void tell_batch(const struct session *s)
 {
     const struct train_options *o = &s->options;
-    const size_t ranks = count_ranks(s);
+    const size_t ranks = o->ddp ? count_ranks(s) : 1, parts = o->update.parts;
+    char in_parts[48] = "";
 
-    if (o->ddp && o->batch != s->asked)
-        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu is not a multiple)\n",
-                o->batch, o->batch / ranks, ranks, s->asked);
+    if (o->batch == s->asked)
+        return;
+    if (parts > 1)
+        snprintf(in_parts, sizeof in_parts, " in %zu parts", parts);
+    fprintf(stderr, "batch: %zu rows, %zu for each of %zu rank%s%s (%zu is not a multiple)\n",
+            o->batch, o->batch / ranks, ranks, ranks == 1 ? "" : "s", in_parts, s->asked);
 }
 
 static int open_devices(struct session *s)
@@ -158,7 +173,7 @@ static int open_devices(struct session *s)
     int status = command_open_group(s->command, &one, apart ? 0 : o->required, &s->group);
 
     s->compares = o->against[0] != '\0';
-    if (status == 0 && o->ddp)
+    if (status == 0)
         status = fit_batch(s);
     return status != 0 || !s->compares ? status
                                        : command_open_group(s->command, &two, 0, &s->other_group);
@@ -177,25 +192,25 @@ static bool is_same_file(const char *a, const char *b)
 static int check_files(struct session *s)
 {
     const struct train_options *o = &s->options;
-    const struct train_side_config config = {.model = &s->model, .batch = 1, .lr = o->lr};
+    const struct train_side_config config = {.model = &s->model, .batch = 1, .update = o->update};
     struct dp_error err = {0};
-    size_t rows;
-    int status = dataset_part(&s->data, &rows, &err);
+    int status = 0;
 
-    if (status == 0 && s->compares && s->model.workload.is->shards)
+    if (s->compares && s->model.workload.is->shards)
         status = dp_fail(&err, DP_EINVAL,
                          "--against: what %s gives for a row depends on the rows of its shard, so "
                          "trainings on other devices differ by more than rounding",
                          s->model.name);
     if (status == 0)
-        status = train_model_fits(&s->model, s->group, o->momentum, &err);
-    if (status == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
+        status = train_model_fits(&s->model, s->group, &o->update, &err);
+    if (status == 0 &&
+        (is_same_file(o->save, dataset_file(o->data)) || is_same_file(o->save, o->out)))
         status = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
-                         is_same_file(o->save, o->data) ? "--data" : "--out");
+                         is_same_file(o->save, dataset_file(o->data)) ? "--data" : "--out");
     if (status == 0 && o->load[0] != '\0') {
         status = train_side_open(&s->side, s->group, &config, &err);
         if (status == 0)
-            status = weights_load(s->side.top, o->load, &err);
+            status = weights_load(s->side.top, &s->model.workload, o->load, &err);
         train_side_close(&s->side);
     }
     if (status == 0 && o->save[0] != '\0')
@@ -241,11 +256,8 @@ static int open_record(struct session *s)
 static int open_sides(struct session *s, struct dp_error *err)
 {
     const struct train_options *o = &s->options;
-    struct train_side_config config = {.model = &s->model,
-                                       .batch = o->batch,
-                                       .lr = o->lr,
-                                       .momentum = o->momentum,
-                                       .ddp = o->ddp && !s->world};
+    struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .update = o->update, .ddp = o->ddp && !s->world};
     int status = train_side_open(&s->side, s->group, &config, err);
 
     if (status || !s->compares)
@@ -271,6 +283,7 @@ static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last
 {
     const struct train_options *o = &s->options;
     const struct train_run run = {.options = o,
+                                  .model = &s->model,
                                   .data = &s->data,
                                   .side = &s->side,
                                   .against = s->compares ? &s->against : NULL,
@@ -283,7 +296,7 @@ static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last
     int status = open_sides(s, err);
 
     if (status == 0 && run.keep)
-        status = weights_load(s->side.top, o->load, err);
+        status = weights_load(s->side.top, &s->model.workload, o->load, err);
     return status ? status : train_run(&run, last, err);
 }
 
@@ -294,7 +307,7 @@ static bool save(struct session *s)
 
     if (s->options.save[0] == '\0')
         return false;
-    if (weights_save(s->side.top, s->options.save, &err) == 0)
+    if (weights_save(s->side.top, &s->model.workload, s->options.save, &err) == 0)
         return true;
     const int status = command_core_error(s->command, &err);
 
@@ -329,9 +342,14 @@ static int judge(struct session *s, double median)
                holds ? "holds" : "DOES NOT HOLD");
         status = holds ? status : EXIT_FAILED;
     }
-    if (!(median >= s->options.require)) {
-        command_complain(s->command, "test accuracy %.2f %% is less than --require %g", median,
-                         s->options.require);
+    const double required = s->options.require;
+    const bool reached = s->model.text ? required < 0 || median <= required : median >= required;
+    char result[64];
+
+    train_show_result(&s->model, median, result, sizeof result);
+    if (!reached) {
+        command_complain(s->command, "%s is %s than --require %g", result,
+                         s->model.text ? "more" : "less", required);
         status = EXIT_FAILED;
     }
     return status;
@@ -359,9 +377,12 @@ static int finish(struct session *s, const struct train_epoch *last)
     const struct train_options *o = &s->options;
 
     if (!last->stopped) {
-        printf("seed %llu: test accuracy %.2f %% after %zu epoch%s\n",
-               (unsigned long long)last->seed, last->accuracy, last->epoch,
-               last->epoch == 1 ? "" : "s");
+        char result[64];
+
+        train_show_result(&s->model, s->model.text ? last->test_loss : last->accuracy, result,
+                          sizeof result);
+        printf("seed %llu: %s after %zu epoch%s\n", (unsigned long long)last->seed, result,
+               last->epoch, last->epoch == 1 ? "" : "s");
         fflush(stdout);
         save(s);
         return EXIT_PASSED;
@@ -386,7 +407,7 @@ static int run_seeds(struct session *s)
         struct dp_error err = {0};
 
         if (train_seed(s, seed, &last, &err) == 0) {
-            s->accuracy[i] = last.accuracy;
+            s->result[i] = s->model.text ? last.test_loss : last.accuracy;
             status = finish(s, &last);
         } else {
             train_show_clear();
@@ -406,17 +427,19 @@ static int run_all(struct session *s)
     train_show_gaps(&s->data);
     if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;
-    const double median = median_of(s->accuracy, s->options.seeds);
+    const double median = median_of(s->result, s->options.seeds);
+    char result[64];
 
+    train_show_result(&s->model, median, result, sizeof result);
     if (s->options.seeds > 1)
-        printf("median of %zu seeds: test accuracy %.2f %%\n", s->options.seeds, median);
+        printf("median of %zu seeds: %s\n", s->options.seeds, result);
     status = judge(s, median);
     drawn = draw(s, median);
     status = drawn > status ? drawn : status;
     status = s->lost > status ? s->lost : status;
     status = command_ended(s->command, s->group, status);
     status = command_ended(s->command, s->other_group, status);
-    append(s, record_train_end(median, status, s->compares ? &s->against : NULL), true);
+    append(s, record_train_end(&s->model, median, status, s->compares ? &s->against : NULL), true);
     close_sides(s);
     return s->lost > status ? s->lost : status;
 }

@@ -13,6 +13,40 @@
 
 enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
 
+/* ---- updates: train/update.c --------------------------------------------------------------- */
+
+enum train_optimizer_kind { TRAIN_SGD, TRAIN_ADAMW, TRAIN_OWN /* the model's */ };
+
+/* How the parameters follow from gradients. In options NAN, and TRAIN_OWN_STEPS: not given. */
+#define TRAIN_OWN_STEPS SIZE_MAX
+struct train_update {
+    enum train_optimizer_kind kind;
+    double lr, momentum, decay; /* momentum: of SGD */
+    double clip;                /* the largest norm of all gradients together; 0: as they are */
+    bool cosine;                /* lr warms up and falls, see dp_cosine; else it stays */
+    size_t warmup, steps;       /* of cosine; steps of all epochs */
+    size_t parts;               /* of a batch, one behind the other; their gradients are added */
+};
+
+/* What an update is of a base module, or of ranks. */
+struct train_optimizer {
+    struct train_update update;
+    struct dp_adamw_config config;
+    struct dp_sgd *sgd; /* of a module */
+    struct dp_adamw *adamw;
+    struct dp_clip *clip;
+    struct dp_ddp *ddp; /* of ranks; not its own */
+    uint64_t step;      /* the next one, from 0 */
+};
+
+/* module, or ddp. Closed by train_optimizer_close in any case. */
+int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *update,
+                         struct dp_module *module, struct dp_ddp *ddp, struct dp_error *err);
+void train_optimizer_close(struct train_optimizer *optimizer);
+/* Between backward and the next one. */
+int train_optimizer_step(struct train_optimizer *optimizer, struct dp_error *err);
+const char *train_optimizer_name(enum train_optimizer_kind kind); /* "sgd", "adamw" */
+
 /* ---- options: train/options.c ------------------------------------------------------------- */
 
 struct train_options {
@@ -20,10 +54,10 @@ struct train_options {
     char against[64], against_backend[16], against_communicator[32]; /* "": no comparison */
     char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
     size_t batch, epochs, seeds;
-    size_t required;                   /* devices, at least */
-    uint64_t seed;                     /* the first of seeds */
-    double lr, momentum;               /* lr NAN: not given, the model's own */
-    double require;                    /* percent that the median must reach; negative: none */
+    size_t required; /* devices, at least */
+    uint64_t seed;   /* the first of seeds */
+    struct train_update update;
+    double require; /* percent that the median must reach, or a loss; negative: none */
     bool no_prefetch, dp, ddp, header; /* dp: --mode dp was said */
     struct launcher_options processes; /* that have the ranks */
     uint64_t seen;                     /* options that were given */
@@ -43,7 +77,9 @@ struct train_model {
     size_t dim[TRAIN_MAX_DIMS];
     int classes;
     size_t table; /* not 0: a row is the number of a row of a table of so many */
-    double lr;    /* that it trains with when nobody says another */
+    bool text;    /* a row is a window of a text: dim[0] numbers, and as many classes */
+    enum train_optimizer_kind optimizer; /* with which it trains when nobody says another */
+    double lr;                           /* of that one */
     /* A chain of linear layers, convolutions, ReLU and max-pooling, in the order of its parameters:
      * exact on integers. positions: the most places of an image that share a weight. */
     bool exact;
@@ -60,7 +96,14 @@ int train_model_of(const struct workload *workload, struct train_model *model, c
                    size_t bytes);
 /* Whether memory is enough, where devices are the CPU's. Linux promises more than it has, and kills
  * who takes it. Errors DP_EINVAL it is not. */
-int train_model_fits(const struct train_model *model, struct dp_group *group, double momentum,
+int train_model_fits(const struct train_model *model, struct dp_group *group,
+                     const struct train_update *update, struct dp_error *err);
+/* What options leave to the model. 0, or -1 and why. train/update.c */
+int train_model_update(const struct train_model *model, struct train_update *update, char *why,
+                       size_t bytes);
+/* Fills every parameter, a function of seed alone: as dp_module_init; of a text as GPT-2 begins,
+ * but for normal numbers uniform ones of the same variance. */
+int train_model_init(const struct train_model *model, struct dp_module *module, uint64_t seed,
                      struct dp_error *err);
 /* On the host, with undefined parameters. */
 int train_model_open(const struct train_model *model, struct dp_group *group,
@@ -72,8 +115,8 @@ size_t train_model_width(const struct train_model *model);
 
 struct train_side_config {
     const struct train_model *model;
-    size_t batch; /* the most rows of a step */
-    double lr, momentum;
+    size_t batch; /* the most rows of a step, all parts of it */
+    struct train_update update;
     bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
     struct dp_mpi *mpi; /* of the group's world; NULL: it has none */
     /* For tests: puts something between the wrapper and the model. NULL: nothing. */
@@ -88,15 +131,14 @@ struct train_side {
      * they have. */
     struct dp_module *top, *inner, *loss;
     struct dp_run *run;
-    struct dp_sgd *sgd;       /* not of ranks */
-    struct train_ranks ranks; /* of DistributedDataParallel */
-    float lr, momentum;
-    size_t width;
+    struct train_optimizer optimizer;
+    struct train_ranks ranks;       /* of DistributedDataParallel */
+    size_t width, labels;           /* numbers of a row, and classes */
     struct dp_tensor input, target; /* of a whole batch */
     float *feature;                 /* [batch, width] */
-    int32_t *number;                /* [batch] */
+    int32_t *number, *label;        /* the same as whole numbers; [batch, labels] */
     size_t n_logits;
-    float *logits; /* [batch, classes], host */
+    float *logits; /* [batch, classes], host; NULL: of a text */
     int n_params;
     struct dp_param **param;
     char (*name)[80]; /* of each param */
@@ -126,7 +168,7 @@ struct train_test {
     double loss; /* mean over the rows */
 };
 /* An epoch of loader in eval mode. A row whose largest output is not its class's, or is not a
- * number, is wrong. */
+ * number, is wrong; of texts only the loss is told. */
 int train_side_test(struct train_side *side, struct loader *loader, struct train_test *test,
                     struct dp_error *err);
 /* Parameters (of float32, buffers too) to side->value. */
@@ -141,8 +183,11 @@ struct train_epoch {
     uint64_t seed;
     size_t epoch; /* 1.. */
     size_t steps;
-    double train_loss, test_loss, accuracy, other_accuracy; /* percent; other: of --against */
+    /* Percent, NAN: of a text; other: of --against. */
+    double train_loss, test_loss, accuracy, other_loss, other_accuracy;
     double samples_per_s;
+    /* Of a text: tokens of a row, and those that it has trained on since epoch 1 began; else 0. */
+    size_t context, tokens;
     bool stopped; /* a stop was requested: it ended after so many steps, without a test */
 };
 
@@ -151,6 +196,7 @@ struct train_world;
 
 struct train_run {
     const struct train_options *options;
+    const struct train_model *model;
     const struct dataset *data;
     struct train_side *side;
     struct train_against *against; /* NULL: no comparison */
@@ -165,10 +211,13 @@ struct train_run {
 };
 
 /* The rows that train, in an order of each epoch's own, or those that test. As many of a step for
- * each rank. */
+ * each part of each rank: a multiple of `shares`. */
 int train_loader_open(const struct train_options *options, const struct dataset *data,
-                      uint64_t seed, size_t ranks, bool test, struct loader **loader,
+                      uint64_t seed, size_t shares, bool test, struct loader **loader,
                       struct dp_error *err);
+/* Steps of an epoch. Errors as dataset_part. */
+int train_epoch_steps(const struct train_options *options, const struct dataset *data,
+                      size_t shares, size_t *steps, struct dp_error *err);
 
 /* Trains all epochs; *last is that of the last one (of none: a test of what is there).
  * A request to stop (files/stop.h) ends it after a step: last->stopped.
@@ -192,16 +241,18 @@ struct train_against {
     struct train_side shuffled[TRAIN_SHUFFLED]; /* on the other side's group */
     uint64_t seed;
     size_t width;   /* numbers of a row */
+    size_t labels;  /* classes of a row */
+    bool mean;      /* differences are means over all parameters, not the largest: of AdamW */
     float *feature; /* a batch in another order */
     int32_t *label;
     size_t *order;
     size_t steps;
-    double rounding;     /* the farthest that rounding drove a parameter so far */
-    double bound;        /* of the last step */
-    double last, most;   /* the largest difference of a parameter: last step, all steps */
-    bool loose;          /* the bound says nothing any more */
-    size_t judged;       /* steps before that */
-    double judged_bound; /* of the last of them */
+    double rounding;                  /* the farthest that rounding drove a parameter so far */
+    double bound;                     /* of the last step */
+    double last, most;                /* the difference of parameters: last step, all steps */
+    bool loose;                       /* the bound says nothing any more */
+    size_t judged;                    /* steps before that */
+    double judged_bound;              /* of the last of them */
     struct train_divergence diverged; /* the first step that left other bits */
     struct train_divergence beyond;   /* the first step beyond its bound */
     size_t exact_steps;               /* compared bit for bit; see train_exact */
@@ -289,6 +340,8 @@ void train_show_clear(void);
 void train_show_gaps(const struct dataset *data); /* classes without a row */
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss);
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch);
+/* "test accuracy 97.50 %", or of a text "test loss 1.8124". */
+void train_show_result(const struct train_model *model, double result, char text[], size_t bytes);
 void train_show_against(FILE *stream, const struct train_against *against);
 
 /* Lines of JSON, malloc'ed; NULL: no memory. train/record.c */
@@ -296,10 +349,11 @@ char *record_train_head(const struct train_options *options, const struct train_
                         const struct dataset *data, struct dp_group *group,
                         const struct train_world *world);
 char *record_train_epoch(const struct train_epoch *epoch);
-char *record_train_end(double median, int status, const struct train_against *against);
+char *record_train_end(const struct train_model *model, double median, int status,
+                       const struct train_against *against);
 
-/* DIR/train.svg and .png: loss and accuracy by epoch, and the median of the seeds. An exit status,
- * and why. train/plot.c */
+/* DIR/train.svg and .png: loss and accuracy by epoch, of a text loss by tokens, and the median of
+ * the seeds. An exit status, and why. train/plot.c */
 int train_plot(const char *directory, const struct train_options *options,
                const struct train_model *model, const struct train_epoch epoch[], size_t n,
                double median, char *why, size_t bytes);

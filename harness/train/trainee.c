@@ -26,6 +26,31 @@ struct trainee {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
+static size_t size_of(const json_t *object, const char *name)
+{
+    return (size_t)json_integer_value(json_object_get(object, name));
+}
+
+static double real_of(const json_t *object, const char *name)
+{
+    return json_real_value(json_object_get(object, name));
+}
+
+static void read_update(struct train_update *update, const json_t *request)
+{
+    const bool adamw = json_is_true(json_object_get(request, "adamw"));
+
+    *update = (struct train_update){.kind = adamw ? TRAIN_ADAMW : TRAIN_SGD,
+                                    .lr = real_of(request, "lr"),
+                                    .momentum = real_of(request, "momentum"),
+                                    .decay = real_of(request, "decay"),
+                                    .clip = real_of(request, "clip"),
+                                    .cosine = json_is_true(json_object_get(request, "cosine")),
+                                    .warmup = size_of(request, "warmup"),
+                                    .steps = size_of(request, "steps"),
+                                    .parts = size_of(request, "parts")};
+}
+
 static void read_options(struct trainee *t, const json_t *request)
 {
     struct train_options *o = &t->options;
@@ -36,10 +61,9 @@ static void read_options(struct trainee *t, const json_t *request)
     snprintf(o->backend, sizeof o->backend, "%s", operations_text(request, "backend"));
     o->header = json_is_true(json_object_get(request, "header"));
     o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
-    o->batch = (size_t)json_integer_value(json_object_get(request, "batch"));
-    o->processes.per_process = (size_t)json_integer_value(json_object_get(request, "each"));
-    o->lr = json_real_value(json_object_get(request, "lr"));
-    o->momentum = json_real_value(json_object_get(request, "momentum"));
+    o->batch = size_of(request, "batch");
+    o->processes.per_process = size_of(request, "each");
+    read_update(&o->update, json_object_get(request, "update"));
     o->ddp = true;
 }
 
@@ -105,8 +129,7 @@ static int do_start(void *self, const json_t *request, json_t **ok, struct dp_er
     const size_t world = (size_t)dp_group_world(t->group);
     const struct train_side_config config = {.model = &t->model,
                                              .batch = o->batch / world * o->processes.per_process,
-                                             .lr = o->lr,
-                                             .momentum = o->momentum,
+                                             .update = o->update,
                                              .ddp = true,
                                              .mpi = t->worker.mpi};
     const uint64_t seed = strtoull(operations_text(request, "seed"), NULL, 10);
@@ -118,7 +141,8 @@ static int do_start(void *self, const json_t *request, json_t **ok, struct dp_er
     if ((status = train_side_open(&t->side, t->group, &config, err)) ||
         (status = train_values_put(&t->side, operations_text(request, "values"), err)) ||
         (status = train_side_spread(&t->side, err)) ||
-        (status = train_loader_open(o, &t->data, seed, world, false, &t->loader, err)))
+        (status =
+             train_loader_open(o, &t->data, seed, world * o->update.parts, false, &t->loader, err)))
         return status;
     *ok = json_object();
     return 0;

@@ -85,6 +85,8 @@ int train_data_digest(const struct dataset *data, char *hex)
 {
     char part[2][DIGEST_HEX], all[2 * DIGEST_HEX + 80];
 
+    if (data->text)
+        return digest_sha256(data->text, data->rows + data->features, hex);
     if (digest_sha256(data->feature, data->rows * data->features * sizeof *data->feature,
                       part[0]) ||
         digest_sha256(data->label, data->rows * sizeof *data->label, part[1]))

@@ -26,16 +26,26 @@ struct train_world {
 
 /* ---- the begin ------------------------------------------------------------------------------- */
 
+/* NULL: no memory. */
+static json_t *update_request(const struct train_update *u)
+{
+    return json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
+                     u->kind == TRAIN_ADAMW, "lr", u->lr, "momentum", u->momentum, "decay",
+                     u->decay, "clip", u->clip, "cosine", u->cosine, "warmup",
+                     (json_int_t)u->warmup, "steps", (json_int_t)u->steps, "parts",
+                     (json_int_t)u->parts);
+}
+
 static json_t *open_request(const struct train_options *o, const char *digest)
 {
     char devices[sizeof o->devices];
 
     if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices))
         return NULL;
-    return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:f, s:f, s:b, s:s}", "model", o->model,
+    return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:o, s:b, s:s}", "model", o->model,
                      "data", o->data, "header", o->header, "devices", devices, "backend",
                      o->backend, "each", (int)o->processes.per_process, "batch",
-                     (json_int_t)o->batch, "lr", o->lr, "momentum", o->momentum, "prefetch",
+                     (json_int_t)o->batch, "update", update_request(&o->update), "prefetch",
                      !o->no_prefetch, "digest", digest);
 }
 

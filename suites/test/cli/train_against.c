@@ -174,8 +174,7 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
 {
     struct train_side_config config = {.model = &f->model,
                                        .batch = BATCH,
-                                       .lr = 0.125,
-                                       .momentum = 0.5,
+                                       .update = {.lr = 0.125, .momentum = 0.5, .parts = 1},
                                        .tamper = row->tamper,
                                        .ddp = row->ddp};
     int status = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
@@ -201,7 +200,8 @@ static const char *found(const struct train_against *against, const struct dp_er
 /* exact: steps on whole numbers; else a training on the data. */
 static int run_row(const struct fixture *f, const struct row *row, bool exact)
 {
-    static const struct train_options options = {.batch = BATCH, .epochs = EPOCHS, .seeds = 1};
+    static const struct train_options options = {
+        .batch = BATCH, .epochs = EPOCHS, .seeds = 1, .update = {.parts = 1}};
     struct train_side side[2];
     struct train_against against;
     struct train_epoch last;
@@ -210,8 +210,12 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
 
     memset(side, 0, sizeof side);
     memset(&against, 0, sizeof against);
-    const struct train_run run = {
-        .options = &options, .data = &f->data, .side = &side[0], .against = &against, .seed = 1};
+    const struct train_run run = {.options = &options,
+                                  .model = &f->model,
+                                  .data = &f->data,
+                                  .side = &side[0],
+                                  .against = &against,
+                                  .seed = 1};
 
     status = open_sides(f, row, side, &against, &err);
     atomic_store(&doubled, row->alike && exact);

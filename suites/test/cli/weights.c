@@ -48,11 +48,13 @@ static bool falls_short(void)
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
-int __real_weights_save(struct dp_module *module, const char *path, struct dp_error *err);
+int __real_weights_save(struct dp_module *module, const struct workload *workload, const char *path,
+                        struct dp_error *err);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
-int __wrap_weights_save(struct dp_module *module, const char *path, struct dp_error *err);
+int __wrap_weights_save(struct dp_module *module, const struct workload *workload, const char *path,
+                        struct dp_error *err);
 
 void *__wrap_malloc(size_t bytes)
 {
@@ -69,10 +71,11 @@ void *__wrap_realloc(void *memory, size_t bytes)
     return falls_short() ? NULL : __real_realloc(memory, bytes);
 }
 
-int __wrap_weights_save(struct dp_module *module, const char *path, struct dp_error *err)
+int __wrap_weights_save(struct dp_module *module, const struct workload *workload, const char *path,
+                        struct dp_error *err)
 {
     arm(fault.in_save);
-    const int status = __real_weights_save(module, path, err);
+    const int status = __real_weights_save(module, workload, path, err);
 
     fault.left = 0;
     return status;
@@ -144,7 +147,7 @@ static void test_save(struct dp_group *group)
         struct dp_error err = {0};
 
         arm(++at);
-        const int status = __real_weights_save(deep, "deep.weights", &err);
+        const int status = __real_weights_save(deep, NULL, "deep.weights", &err);
 
         fault.left = 0;
         expect(!fault.hit || (status == DP_ENOMEM && err.text[0] != '\0'), "no error of memory",
@@ -162,9 +165,9 @@ static void test_names(struct dp_group *group)
     struct dp_module *same = make_deep(group, false), *other = make_deep(group, true);
     struct dp_error err = {0};
 
-    must(weights_load(same, "deep.weights", &err), &err);
-    expect(weights_load(other, "deep.weights", &err) == DP_EINVAL, "another model's were loaded",
-           0);
+    must(weights_load(same, NULL, "deep.weights", &err), &err);
+    expect(weights_load(other, NULL, "deep.weights", &err) == DP_EINVAL,
+           "another model's were loaded", 0);
     expect(strstr(err.text, "tensor 0 is ...0.0.0.0.0.0.0.weight float32 [2, 2] there, "
                             "...0.0.0.0.0.0.1.weight") != NULL,
            err.text, 0);
@@ -183,7 +186,8 @@ static void test_side(struct dp_group *group, bool ddp)
         expect(false, why, 0);
         return;
     }
-    const struct train_side_config config = {.model = &model, .batch = 2, .lr = 1, .ddp = ddp};
+    const struct train_side_config config = {
+        .model = &model, .batch = 2, .update = {.lr = 1, .parts = 1}, .ddp = ddp};
 
     do {
         struct train_side side;

@@ -33,7 +33,7 @@ static void read_values(struct dp_module *model, float value[VALUES])
     struct weights_list list;
     struct dp_error err = {0};
 
-    fuzz_must(weights_list_open(model, &list, &err) == 0 && list.n == 2, "no parameters");
+    fuzz_must(weights_list_open(model, NULL, &list, &err) == 0 && list.n == 2, "no parameters");
     fuzz_must(dp_tensor_read(value, &list.param[0]->value, &err) == 0 &&
                   dp_tensor_read(value + 10, &list.param[1]->value, &err) == 0,
               "no values");
@@ -47,7 +47,8 @@ static void try_saved(struct dp_module *model, const float value[VALUES])
     char path[64];
 
     snprintf(path, sizeof path, "/dev/shm/lockstep-fuzz-%ld.weights", (long)getpid());
-    fuzz_must(weights_save(model, path, &err) == 0 && weights_load(model, path, &err) == 0,
+    fuzz_must(weights_save(model, NULL, path, &err) == 0 &&
+                  weights_load(model, NULL, path, &err) == 0,
               "weights that were loaded cannot be saved and loaded again");
     unlink(path);
     read_values(model, again);
@@ -60,7 +61,7 @@ static void try_file(struct dp_module *model, const uint8_t *data, size_t bytes)
     struct dp_error err = {0};
 
     read_values(model, before);
-    if (weights_load(model, fuzz_file(data, bytes), &err) != 0) {
+    if (weights_load(model, NULL, fuzz_file(data, bytes), &err) != 0) {
         fuzz_must_show(err.text);
         read_values(model, after);
         fuzz_must(memcmp(before, after, sizeof after) == 0, "weights changed by a bad file");
