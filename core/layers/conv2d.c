@@ -210,15 +210,11 @@ static int backward_chunk(const struct conv *l, struct dp_run *run, const struct
 static int open_target(struct dp_run *run, struct dp_param *param, const struct work *w,
                        struct target *target, struct dp_error *err)
 {
-    struct dp_tensor grad;
     *target = (struct target){NULL, false};
-    if (!param || param->frozen)
+    target->data = dp_layer_param_grad(run, param, &target->accumulate);
+    if (!target->data || w->at.images > 0 || target->accumulate)
         return 0;
-    dp_run_grad(run, param, &grad, &target->accumulate);
-    target->data = grad.data;
-    if (w->at.images > 0 || target->accumulate)
-        return 0;
-    const struct dp_zero zero = {grad.data, dp_tensor_bytes(&grad)};
+    const struct dp_zero zero = {target->data, dp_tensor_bytes(&param->value)};
     return dp_launch(w->queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
 }
 
@@ -246,10 +242,9 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
     if (status || !grad_out[0].slot)
         return status;
     status = open_work(l, run, &x, &w, err);
-    if (status == 0 && x.needs_grad) {
-        status = dp_run_tensor(run, x.slot, DP_F32, 4, x.dim, &grad_in[0], err);
-        b.dx = grad_in[0].data;
-    }
+    if (status == 0)
+        status = dp_layer_input_grad(run, &x, &grad_in[0], err);
+    b.dx = grad_in[0].data;
     if (status == 0)
         status = open_target(run, l->weight, &w, &b.weight, err);
     if (status == 0)

@@ -1,4 +1,5 @@
-/* layer.c: opening a layer: its data, its module, its parameters, or none of them. */
+/* layer.c: opening a layer: its data, its module, its parameters, or none of them; and where its
+ * backward writes. */
 #include "layer.h"
 
 #include <stdlib.h>
@@ -26,4 +27,20 @@ int dp_layer_open(struct dp_group *group, const struct dp_module_ops *ops, const
     }
     *module = m;
     return 0;
+}
+
+int dp_layer_input_grad(struct dp_run *run, const struct dp_tensor *x, struct dp_tensor *grad,
+                        struct dp_error *err)
+{
+    *grad = (struct dp_tensor){0};
+    return x->needs_grad ? dp_run_tensor(run, x->slot, DP_F32, x->ndim, x->dim, grad, err) : 0;
+}
+
+float *dp_layer_param_grad(struct dp_run *run, struct dp_param *param, bool *accumulate)
+{
+    struct dp_tensor grad;
+    if (!param || param->frozen)
+        return NULL;
+    dp_run_grad(run, param, &grad, accumulate);
+    return grad.data;
 }

@@ -1,4 +1,5 @@
-/* layer.h: opening a layer that has data of its own. Internal to core/layers. */
+/* layer.h: what layers share: opening one that has data of its own, and where a backward writes.
+ * Internal to core/layers. */
 #ifndef DP_LAYER_H
 #define DP_LAYER_H
 
@@ -10,5 +11,12 @@ int dp_layer_open(struct dp_group *group, const struct dp_module_ops *ops, const
                   size_t bytes,
                   int (*add_params)(struct dp_module *module, void *self, struct dp_error *err),
                   struct dp_module **module, struct dp_error *err);
+
+/* Of a backward: the gradient of its input x, of x's shape; its data is NULL where none is wanted.
+ */
+int dp_layer_input_grad(struct dp_run *run, const struct dp_tensor *x, struct dp_tensor *grad,
+                        struct dp_error *err);
+/* As dp_run_grad; NULL of a parameter that is frozen, or is none. */
+float *dp_layer_param_grad(struct dp_run *run, struct dp_param *param, bool *accumulate);
 
 #endif

@@ -74,15 +74,6 @@ static int norm_forward(struct dp_module *module, struct dp_run *run, const stru
     return 0;
 }
 
-static float *target(struct dp_run *run, struct dp_param *param, bool *accumulate)
-{
-    struct dp_tensor grad;
-    if (param->frozen)
-        return NULL;
-    dp_run_grad(run, param, &grad, accumulate);
-    return grad.data;
-}
-
 static int norm_backward(struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
                          int n_in, struct dp_error *err)
@@ -95,15 +86,13 @@ static int norm_backward(struct dp_module *module, struct dp_run *run,
     if (status || !grad_out[0].slot)
         return status;
     struct dp_layer_norm_args args = arguments(l, run, &s);
-    if (s.x.needs_grad) {
-        status = dp_run_tensor(run, s.x.slot, DP_F32, s.x.ndim, s.x.dim, &grad_in[0], err);
-        args.y = grad_in[0].data;
-    }
+    status = dp_layer_input_grad(run, &s.x, &grad_in[0], err);
     if (status)
         return status;
+    args.y = grad_in[0].data;
     args.dy = grad_out[0].data;
-    args.dweight = target(run, l->weight, &args.accumulate_weight);
-    args.dbias = target(run, l->bias, &args.accumulate_bias);
+    args.dweight = dp_layer_param_grad(run, l->weight, &args.accumulate_weight);
+    args.dbias = dp_layer_param_grad(run, l->bias, &args.accumulate_bias);
     return dp_launch(&s.x.slot->compute, DP_KERNEL_LAYER_NORM_GRAD, &args, sizeof args, err);
 }
 
