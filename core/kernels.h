@@ -362,8 +362,9 @@ struct dp_batch_norm_args {
     bool accumulate_weight, accumulate_bias, training;
 };
 
-/* Normalisation of each row of x [rows, width]. Sums are kept in double, columns and rows
- * ascending, and every result is rounded once from double.
+/* Normalisation of each row of x [rows, width]. Sums are kept in double, those of a row in lanes as
+ * of dp_batch_norm_args, those over the rows ascending, and every result is rounded once from
+ * double.
  *   LAYER_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
  *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps)
  *   LAYER_NORM_GRAD  with d = dy weight: y = invstd (d - mean(d) - xhat mean(d xhat)), and over the

@@ -1,30 +1,34 @@
-/* kernels_fast_layer_norm.c: layer normalisation with sums in lanes, still in double: the
- * reference's bits but for a last one, now and then. */
+/* kernels_fast_layer_norm.c: layer normalisation. The same operations in the same order as in the
+ * references, so the same bits. */
 #include "kernels_fast.h"
+#include "lanes.h"
+#include "norm.h"
 
-#include <math.h>
-
-#define LANES   8
+/* Columns whose sums over the rows are made at a time. */
 #define COLUMNS 64
 
-/* The sum of (x - mean)^power; power 1 or 2. */
-DP_WIDE static double sum_of(const float *x, size_t n, double mean, int power)
+DP_WIDE static double sum_values(const float *x, size_t n)
 {
-    double lane[LANES] = {0.0}, sum = 0.0;
-    const size_t whole = n - n % LANES;
-    for (size_t c = 0; power == 1 && c < whole; c += LANES) {
-        for (size_t k = 0; k < LANES; ++k)
-            lane[k] += (double)x[c + k];
-    }
-    for (size_t c = 0; power == 2 && c < whole; c += LANES) {
-        for (size_t k = 0; k < LANES; ++k)
-            lane[k] += ((double)x[c + k] - mean) * ((double)x[c + k] - mean);
-    }
-    for (size_t c = whole; c < n; ++c)
-        sum += power == 1 ? (double)x[c] : ((double)x[c] - mean) * ((double)x[c] - mean);
-    for (size_t k = 0; k < LANES; ++k)
-        sum += lane[k];
-    return sum;
+    double s[DP_SUM_LANES] = {0.0};
+    size_t i = 0;
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
+        for (size_t l = 0; l < DP_SUM_LANES; ++l)
+            s[l] += (double)x[i + l];
+    for (size_t l = 0; i + l < n; ++l)
+        s[l] += (double)x[i + l];
+    return dp_sum_of_lanes(s);
+}
+
+DP_WIDE static double sum_squares(const float *x, size_t n, double mean)
+{
+    double s[DP_SUM_LANES] = {0.0};
+    size_t i = 0;
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
+        for (size_t l = 0; l < DP_SUM_LANES; ++l)
+            s[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
+    for (size_t l = 0; i + l < n; ++l)
+        s[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
+    return dp_sum_of_lanes(s);
 }
 
 DP_WIDE static void normalise(float *restrict y, const float *restrict x,
@@ -41,8 +45,8 @@ void dp_fast_layer_norm(const void *args)
     const double n = (double)g->width;
     for (size_t r = 0; r < g->rows; ++r) {
         const float *x = g->x + r * g->width;
-        const double mean = sum_of(x, g->width, 0.0, 1) / n;
-        const double invstd = 1.0 / sqrt(sum_of(x, g->width, mean, 2) / n + g->eps);
+        const double mean = sum_values(x, g->width) / n;
+        const double invstd = 1.0 / sqrt(sum_squares(x, g->width, mean) / n + g->eps);
         g->mean[r] = (float)mean;
         g->invstd[r] = (float)invstd;
         normalise(g->y + r * g->width, x, g->weight, g->bias, g->width, mean, invstd);
@@ -59,28 +63,24 @@ struct row {
 /* Means of d = dy weight and of d xhat. */
 DP_WIDE static void means(const struct row *r, double *shift, double *slope)
 {
-    double sums[LANES] = {0.0}, products[LANES] = {0.0}, sum = 0.0, product = 0.0;
+    double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
     const float *x = r->x, *dy = r->dy, *weight = r->weight;
     const double mean = r->mean, invstd = r->invstd;
-    const size_t whole = r->n - r->n % LANES;
-    for (size_t c = 0; c < whole; c += LANES) {
-        for (size_t k = 0; k < LANES; ++k) {
-            const double d = (double)dy[c + k] * (double)weight[c + k];
-            sums[k] += d;
-            products[k] += d * (((double)x[c + k] - mean) * invstd);
+    size_t c = 0;
+    for (; r->n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
+        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
+            const double d = (double)dy[c + l] * (double)weight[c + l];
+            sums[l] += d;
+            products[l] += d * (((double)x[c + l] - mean) * invstd);
         }
     }
-    for (size_t c = whole; c < r->n; ++c) {
-        const double d = (double)dy[c] * (double)weight[c];
-        sum += d;
-        product += d * (((double)x[c] - mean) * invstd);
+    for (size_t l = 0; c + l < r->n; ++l) {
+        const double d = (double)dy[c + l] * (double)weight[c + l];
+        sums[l] += d;
+        products[l] += d * (((double)x[c + l] - mean) * invstd);
     }
-    for (size_t k = 0; k < LANES; ++k) {
-        sum += sums[k];
-        product += products[k];
-    }
-    *shift = sum / (double)r->n;
-    *slope = product / (double)r->n;
+    *shift = dp_sum_of_lanes(sums) / (double)r->n;
+    *slope = dp_sum_of_lanes(products) / (double)r->n;
 }
 
 DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double shift, double slope)
@@ -104,12 +104,6 @@ DP_WIDE static void add_row(double *restrict sum, double *restrict product, cons
     }
 }
 
-static void add_to(float *grad, const double sum[], size_t n, bool accumulate)
-{
-    for (size_t c = 0; grad && c < n; ++c)
-        grad[c] = (float)(accumulate ? (double)grad[c] + sum[c] : sum[c]);
-}
-
 void dp_fast_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
@@ -126,7 +120,9 @@ void dp_fast_layer_norm_grad(const void *args)
         for (size_t r = 0; r < g->rows; ++r)
             add_row(sum, product, g->x + r * g->width + from, g->dy + r * g->width + from, n,
                     (double)g->mean[r], (double)g->invstd[r]);
-        add_to(g->dweight ? g->dweight + from : NULL, product, n, g->accumulate_weight);
-        add_to(g->dbias ? g->dbias + from : NULL, sum, n, g->accumulate_bias);
+        for (size_t c = 0; c < n; ++c) {
+            dp_norm_add(g->dweight, from + c, product[c], g->accumulate_weight);
+            dp_norm_add(g->dbias, from + c, sum[c], g->accumulate_bias);
+        }
     }
 }

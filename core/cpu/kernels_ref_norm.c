@@ -76,13 +76,13 @@ void dp_ref_layer_norm(const void *args)
     const double n = (double)g->width;
     for (size_t r = 0; r < g->rows; ++r) {
         const float *x = g->x + r * g->width;
-        double sum = 0.0, squares = 0.0;
+        double sums[DP_SUM_LANES] = {0.0}, squares[DP_SUM_LANES] = {0.0};
         for (size_t c = 0; c < g->width; ++c)
-            sum += (double)x[c];
-        const double mean = sum / n;
+            sums[c % DP_SUM_LANES] += (double)x[c];
+        const double mean = dp_sum_of_lanes(sums) / n;
         for (size_t c = 0; c < g->width; ++c)
-            squares += ((double)x[c] - mean) * ((double)x[c] - mean);
-        const double invstd = 1.0 / sqrt(squares / n + g->eps);
+            squares[c % DP_SUM_LANES] += ((double)x[c] - mean) * ((double)x[c] - mean);
+        const double invstd = 1.0 / sqrt(dp_sum_of_lanes(squares) / n + g->eps);
         g->mean[r] = (float)mean;
         g->invstd[r] = (float)invstd;
         for (size_t c = 0; c < g->width; ++c)
@@ -99,13 +99,14 @@ static double row_xhat(const struct dp_layer_norm_args *g, size_t r, size_t c)
 static void layer_norm_input(const struct dp_layer_norm_args *g, size_t r)
 {
     const float *dy = g->dy + r * g->width;
-    double sum = 0.0, product = 0.0;
+    double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
     for (size_t c = 0; c < g->width; ++c) {
         const double d = (double)dy[c] * (double)g->weight[c];
-        sum += d;
-        product += d * row_xhat(g, r, c);
+        sums[c % DP_SUM_LANES] += d;
+        products[c % DP_SUM_LANES] += d * row_xhat(g, r, c);
     }
-    const double shift = sum / (double)g->width, slope = product / (double)g->width;
+    const double shift = dp_sum_of_lanes(sums) / (double)g->width;
+    const double slope = dp_sum_of_lanes(products) / (double)g->width;
     for (size_t c = 0; c < g->width; ++c) {
         const double d = (double)dy[c] * (double)g->weight[c];
         g->y[r * g->width + c] =

@@ -1,4 +1,5 @@
-/* norm.h: what the kernels of batch normalisation do with the sums of a channel. */
+/* norm.h: what the kernels of normalisation do with their sums; of batch normalisation, with those
+ * of a channel. */
 #ifndef DP_NORM_H
 #define DP_NORM_H
 

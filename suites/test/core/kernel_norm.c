@@ -1,11 +1,11 @@
-/* kernel_norm.c: batch normalisation against plain loops in the promised order: the same bits, for
- * planes that fill the lanes of a sum and for others. GPUs add in an order of their own: see
+/* kernel_norm.c: normalisation against plain loops in the promised order: the same bits, for planes
+ * and rows that fill the lanes of a sum and for others. GPUs add in an order of their own: see
  * core/cuda/launch.h. */
 #include "list.h"
 
 #include <math.h>
 
-enum { ROWS = 5, CHANNELS = 3, MOST = 24 };
+enum { ROWS = 5, CHANNELS = 3, MOST = 24, WIDEST = 130 };
 static const double EPS = 1e-3, MOMENTUM = 0.1;
 
 struct norm {
@@ -38,8 +38,8 @@ static double sum_of(const double term[], size_t count)
 }
 
 struct wanted {
-    float y[ROWS * CHANNELS * MOST], dx[ROWS * CHANNELS * MOST];
-    float dweight[CHANNELS], dbias[CHANNELS], mean[CHANNELS], var[CHANNELS];
+    float y[ROWS * CHANNELS * WIDEST], dx[ROWS * CHANNELS * WIDEST];
+    float dweight[WIDEST], dbias[WIDEST], mean[CHANNELS], var[CHANNELS];
 };
 
 /* The gradient reads mean and invstd as floats. */
@@ -86,31 +86,24 @@ static void want_channel(const struct norm *n, size_t c, struct wanted *w)
     want_gradient(n, c, (double)(float)mean, (double)(float)invstd, w);
 }
 
-static void one_norm(struct context *c, struct dp_group *group, size_t inner)
+/* One step of an opened layer, and what all of them have. */
+static void step_of(struct context *c, struct dp_module *module, const struct norm *n,
+                    const size_t dim[3], const struct wanted *w)
 {
-    const size_t dim[] = {ROWS, CHANNELS, inner}, count = ROWS * CHANNELS * inner;
-    const struct norm n = {inner, cancelling(c, count, inner), cancelling(c, count, inner + 50),
-                           randoms(c, CHANNELS, inner + 100), randoms(c, CHANNELS, inner + 150)};
-    struct wanted *w = case_memory(c, sizeof *w);
+    struct dp_group *group = dp_module_group(module);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);
-    struct dp_module *module;
     struct dp_error err = {0};
-    case_note(c, "planes of %zu", inner);
-    for (size_t channel = 0; channel < CHANNELS; ++channel)
-        want_channel(&n, channel, w);
-    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &err), &err,
-              "dp_batch_norm");
     (void)own_module(c, module);
     expect_ok(c, dp_module_to(module, slot, &err), &err, "to the device");
-    write_floats(c, &param_at(c, module, 0)->value, n.weight);
-    write_floats(c, &param_at(c, module, 1)->value, n.bias);
+    write_floats(c, &param_at(c, module, 0)->value, n->weight);
+    write_floats(c, &param_at(c, module, 1)->value, n->bias);
     struct dp_tensor x = make_tensor(c, slot, DP_F32, 3, dim, NULL);
     const struct dp_tensor dy = make_tensor(c, slot, DP_F32, 3, dim, NULL);
     struct dp_tensor out[DP_MAX_IO], grad[1];
     int n_out = 0;
-    write_floats(c, &x, n.x);
-    write_floats(c, &dy, n.dy);
+    write_floats(c, &x, n->x);
+    write_floats(c, &dy, n->dy);
     x.needs_grad = true;
     expect_ok(c, dp_forward(module, run, &x, 1, out, &n_out, &err), &err, "forward");
     expect_ok(c, dp_backward(module, run, &dy, 1, grad, 1, &err), &err, "backward");
@@ -118,6 +111,22 @@ static void one_norm(struct context *c, struct dp_group *group, size_t inner)
     expect_bits(c, "gradient of the input", &grad[0], w->dx);
     expect_bits(c, "gradient of the weight", &param_at(c, module, 0)->grad, w->dweight);
     expect_bits(c, "gradient of the bias", &param_at(c, module, 1)->grad, w->dbias);
+}
+
+static void one_norm(struct context *c, struct dp_group *group, size_t inner)
+{
+    const size_t dim[] = {ROWS, CHANNELS, inner}, count = ROWS * CHANNELS * inner;
+    const struct norm n = {inner, cancelling(c, count, inner), cancelling(c, count, inner + 50),
+                           randoms(c, CHANNELS, inner + 100), randoms(c, CHANNELS, inner + 150)};
+    struct wanted *w = case_memory(c, sizeof *w);
+    struct dp_module *module;
+    struct dp_error err = {0};
+    case_note(c, "planes of %zu", inner);
+    for (size_t channel = 0; channel < CHANNELS; ++channel)
+        want_channel(&n, channel, w);
+    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &err), &err,
+              "dp_batch_norm");
+    step_of(c, module, &n, dim, w);
     expect_bits(c, "running mean", &param_at(c, module, 2)->value, w->mean);
     expect_bits(c, "running variance", &param_at(c, module, 3)->value, w->var);
 }
@@ -132,7 +141,91 @@ static void batch_norm(struct context *c)
         one_norm(c, group, inner[i]);
 }
 
+/* ---- of rows ------------------------------------------------------------------------------- */
+
+/* Rows of width numbers. Number 8k + 3 of each is sign times number 8k, which is below 2^power, and
+ * number 8k + 5 is least. What cancels by sign -1 leaves other bits in other lanes, which is seen
+ * where nothing else is added: in y where x and bias are 0, and in all of dx when x and weight are
+ * the same where dy cancels. */
+static const float *rows_of(struct context *c, size_t rows, size_t width, uint64_t seed, float sign,
+                            int power, float least)
+{
+    const float *values = randoms(c, rows * width, seed);
+    float *list = case_memory(c, rows * width * sizeof *list);
+    for (size_t i = 0; i < rows * width; ++i) {
+        const size_t at = i % width % 8;
+        list[i] = at == 0   ? ldexpf(values[i], power)
+                  : at == 3 ? sign * list[i - 3]
+                  : at == 5 ? least
+                            : values[i];
+    }
+    return list;
+}
+
+/* Row r of width numbers; the gradients of the parameters take one row after the other. */
+static void want_row(const struct norm *n, size_t width, size_t r, double dweight[], double dbias[],
+                     struct wanted *w)
+{
+    const float *x = n->x + r * width, *dy = n->dy + r * width;
+    double terms[WIDEST], slopes[WIDEST], xhat[WIDEST];
+    for (size_t i = 0; i < width; ++i)
+        terms[i] = (double)x[i];
+    const double mean = sum_of(terms, width) / (double)width;
+    for (size_t i = 0; i < width; ++i)
+        terms[i] = (terms[i] - mean) * (terms[i] - mean);
+    const double invstd = 1.0 / sqrt(sum_of(terms, width) / (double)width + EPS);
+    for (size_t i = 0; i < width; ++i) {
+        w->y[r * width + i] =
+            (float)(((double)x[i] - mean) * invstd * (double)n->weight[i] + (double)n->bias[i]);
+        xhat[i] = ((double)x[i] - (double)(float)mean) * (double)(float)invstd;
+        slopes[i] = (double)dy[i] * (double)n->weight[i];
+        terms[i] = slopes[i] * xhat[i];
+        dweight[i] += (double)dy[i] * xhat[i];
+        dbias[i] += (double)dy[i];
+    }
+    const double shift = sum_of(slopes, width) / (double)width;
+    const double slope = sum_of(terms, width) / (double)width;
+    for (size_t i = 0; i < width; ++i)
+        w->dx[r * width + i] =
+            (float)((double)(float)invstd * (slopes[i] - shift - xhat[i] * slope));
+}
+
+/* Either x cancels or dy. */
+static void one_layer_norm(struct context *c, struct dp_group *group, size_t width, bool forward)
+{
+    const size_t dim[] = {ROWS, CHANNELS, width}, rows = ROWS * CHANNELS;
+    const float *big = rows_of(c, rows, width, width, -1.0f, 40, 0.0f);
+    const float *plain = rows_of(c, rows, width, width + 50, 1.0f, 0, 0.0f);
+    const struct norm n = {1, forward ? big : plain, forward ? plain : big,
+                           rows_of(c, 1, width, width + 100, 1.0f, 0, 1.0f),
+                           rows_of(c, 1, width, width + 150, 1.0f, 0, 0.0f)};
+    struct wanted *w = case_memory(c, sizeof *w);
+    double dweight[WIDEST] = {0.0}, dbias[WIDEST] = {0.0};
+    struct dp_module *module;
+    struct dp_error err = {0};
+    case_note(c, "rows of %zu, %s cancels", width, forward ? "x" : "dy");
+    for (size_t r = 0; r < rows; ++r)
+        want_row(&n, width, r, dweight, dbias, w);
+    for (size_t i = 0; i < width; ++i) {
+        w->dweight[i] = (float)dweight[i];
+        w->dbias[i] = (float)dbias[i];
+    }
+    expect_ok(c, dp_layer_norm(group, width, EPS, &module, &err), &err, "dp_layer_norm");
+    step_of(c, module, &n, dim, w);
+}
+
+static void layer_norm(struct context *c)
+{
+    static const size_t width[] = {1, 7, 8, 9, 16, 63, 64, 65, WIDEST};
+    struct dp_group *group = open_group(c, 1);
+    if (c->settings.gpus > 0)
+        case_skip(c, "GPUs add in an order of their own");
+    for (size_t i = 0; i < 2 * sizeof width / sizeof width[0]; ++i)
+        one_layer_norm(c, group, width[i / 2], i % 2 == 0);
+}
+
 static const struct test_case cases[] = {
     {"kernel/batch-norm", "DET-01 BUF-01", batch_norm},
+    {"kernel/layer-norm", "DET-01", layer_norm},
 };
 const struct case_table kernel_norm_cases = {cases, sizeof cases / sizeof cases[0]};
