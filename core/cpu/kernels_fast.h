@@ -4,11 +4,11 @@
 
 #include "kernels_ref.h"
 
-/* A function that is compiled twice, for any x86-64 and for one with AVX2, and chosen when the
- * program starts. Nothing is fused or reordered, so both give the same bits. Of static functions
- * only: the choice between others is a symbol that programs would see. */
+/* A function that is compiled three times, for any x86-64, for one with AVX2, and for one with
+ * AVX-512, and chosen when the program starts. Nothing is fused or reordered, so all give the same
+ * bits. Of static functions only: the choice between others is a symbol that programs would see. */
 #ifdef DP_WIDE_KERNELS
-#define DP_WIDE __attribute__((target_clones("avx2", "default")))
+#define DP_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define DP_WIDE
 #endif
