@@ -96,7 +96,38 @@ expect_status 0 "$lockstep" train --devices virt:2 --data random --epochs 3 --se
 expect_count 1 '^seed 2: test accuracy' out
 expect_count 1 '^median of 2 seeds: test accuracy' out
 
+# A text: a small GPT-2 learns its bytes, and what divides a batch changes nothing but rounding.
+yes 'the quick brown fox jumps over the lazy dog; ' | head -c 4000 >fox.txt
+gpt="--model gpt-tiny --data text:fox.txt --batch 6 --epochs 2"
+expect_status 0 "$lockstep" train $gpt --devices virt:3 --require 3.3 --save fox.weights \
+    --out fox.jsonl
+grep -q '^seed 1: test loss 3[.]2[0-9]* after 2 epochs$' out || fail "text: $(cat out)"
+expect_count 1 '^epoch 2/2 loss [0-9.]* test 3[.]2[0-9]*  *[0-9.]*k* tokens/s$' err
+expect_count 1 '"optimizer":"adamw","lr":0.001,.*"clip":1.0,"cosine":true,"warmup":3,' fox.jsonl
+expect_count 1 '"epoch":2,.*"test_accuracy_percent":null,.*"tokens":7296,' fox.jsonl
+expect_count 1 '"median_accuracy_percent":null,"median_test_loss":3[.]2' fox.jsonl
+grep -qa 'module[.]transformer[.]h[.]1[.]attn[.]c_attn[.]weight' fox.weights || fail "names of a GPT-2"
+cp out wanted
+for more in "--mode ddp" "--mode ddp --accumulate 2" "--accumulate 3"; do
+    expect_status 0 "$lockstep" train $gpt --devices virt:3 $more
+    diff wanted out || fail "a text with $more"
+done
+expect_status 0 "$lockstep" train $gpt --devices virt:3 --mode ddp --against virt:1
+grep -q '^exact steps: none: gpt-tiny has steps that round' out || fail "text: $(cat out)"
+grep -q '^real data: within the bound in steps 1 to 38, which is [1-9][0-9.]*e-07 there$' out ||
+    fail "text: $(cat out)"
+expect_status 0 "$lockstep" train --model gpt-tiny --data text:fox.txt --devices host --epochs 0 \
+    --load fox.weights
+sed 's/ after.*//' out >again
+sed 's/ after.*//' wanted | diff - again || fail "a text: other weights without wrapper"
+expect_status 1 "$lockstep" train $gpt --devices virt:1 --seeds 2 --require 3.1
+grep -q '^lockstep train: test loss 3[.][0-9]* is more than --require 3.1$' err || fail "$(cat err)"
+expect_count 1 '^median of 2 seeds: test loss 3[.]2' out
+
 if command -v gnuplot >/dev/null 2>&1; then
+    expect_status 0 "$lockstep" train $gpt --devices virt:1 --figure text
+    grep -q '>million tokens<' text/train.svg || fail "no axis of tokens"
+    ! grep -q 'accuracy' text/train.svg || fail "a text has no accuracy"
     expect_status 0 "$lockstep" train --devices virt:2 --epochs 2 --figure figure
     [ -s figure/train.png ] && grep -q '>Test accuracy (%)<' figure/train.svg || fail "no figure"
     grep -q '> *2 *<' figure/train.svg || fail "no tick at epoch 2"

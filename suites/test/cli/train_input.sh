@@ -116,7 +116,38 @@ refuse "table.csv:2:1: '1000' is not a row of the model's table, 0 to 999" "$loc
     --model mixed --data table.csv
 refuse 'digits has 64 numbers a row, the model takes 1' "$lockstep" train --model mixed
 
+# Texts.
+refuse "data 'digits' is no text: this model takes text or text:FILE" "$lockstep" train \
+    --model gpt-tiny --data digits
+refuse "data 'text:few.csv' is a text, which a model of rows does not take" "$lockstep" train \
+    --data text:few.csv
+head -c 65 /dev/zero >short.txt
+refuse 'short.txt has 65 bytes: a context of 32 needs 66 at least' "$lockstep" train --model gpt-tiny \
+    --data text:short.txt --out refused.jsonl
+printf 'x\200' | cat short.txt - >high.txt
+refuse 'high.txt: byte 67 is 128, the model.s vocabulary has 0 to 127' "$lockstep" train \
+    --model gpt:1,8,1,32,128 --data text:high.txt --out refused.jsonl
+refuse 'cannot read nowhere: No such file' "$lockstep" train --model gpt-tiny --data text:nowhere
+refuse '^lockstep train: --header is for a file: text' "$lockstep" train --model gpt-tiny --header
+refuse 'a width of 10 is no multiple of 4 heads' "$lockstep" train --model gpt:1,10,4,8,256
+one_gpt="--model gpt:1,8,2,16,256 --data text:high.txt --epochs 0"
+expect_status 0 "$lockstep" train $one_gpt --save gpt.weights
+cp gpt.weights kept.weights
+refuse 'tensor 1 is transformer.wpe.weight float32 \[16, 8\] there, transformer.wpe.weight float32 \[8, 8\]' \
+    "$lockstep" train --model gpt:1,8,2,8,256 --data text:high.txt --load gpt.weights \
+    --save gpt.weights --out refused.jsonl
+cmp gpt.weights kept.weights || fail "weights of another shape are lost"
+[ ! -e refused.jsonl ] || fail "a refused text left a record"
+refuse 'high.txt is the file of --data' "$lockstep" train --model gpt-tiny --data text:high.txt \
+    --save ./high.txt
+
 # Options.
+refuse '"adam"; known: adamw, sgd' "$lockstep" train --optimizer adam
+refuse 'momentum is of SGD: AdamW has none' "$lockstep" train --optimizer adamw --momentum 0.5
+refuse 'accumulate.*0' "$lockstep" train --accumulate 0
+refuse 'clip.*-1' "$lockstep" train --clip -1
+refuse 'decay.*x' "$lockstep" train --decay x
+refuse 'warmup.*1.5' "$lockstep" train --warmup 1.5
 refuse 'mode.*"fsdp"; known: dp, ddp' "$lockstep" train --mode fsdp
 refuse 'mode ddp needs devices' "$lockstep" train --mode ddp --devices host
 refuse 'mixed has a table on the host' "$lockstep" train --mode ddp --model mixed --data random
