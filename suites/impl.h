@@ -75,27 +75,29 @@ struct impl_array {
 
 /* What an implementation can do. A profile requires some; one that is missing is a FAIL. */
 enum impl_capability {
-    IMPL_CAP_SPLIT = 1 << 0,        /* "split" */
-    IMPL_CAP_SCATTER = 1 << 1,      /* "scatter" */
-    IMPL_CAP_GATHER = 1 << 2,       /* "gather" */
-    IMPL_CAP_BROADCAST = 1 << 3,    /* "broadcast" */
-    IMPL_CAP_REDUCE = 1 << 4,       /* "reduce" */
-    IMPL_CAP_APPLY = 1 << 5,        /* "apply" */
-    IMPL_CAP_BUCKETS = 1 << 6,      /* "buckets" */
-    IMPL_CAP_SAMPLER = 1 << 7,      /* "sampler" */
-    IMPL_CAP_PARALLEL = 1 << 8,     /* "parallel": models with `parallel` layers (DataParallel) */
-    IMPL_CAP_FUNCTIONAL = 1 << 9,   /* "functional": `parallel` layers with "functional": true */
-    IMPL_CAP_ARGUMENTS = 1 << 10,   /* "arguments": impl_forward.args and the layer `argument` */
-    IMPL_CAP_TRACE = 1 << 11,       /* "trace": impl_forward.trace is filled */
-    IMPL_CAP_TRAFFIC = 1 << 12,     /* "traffic": the byte counts in it are, too */
-    IMPL_CAP_TRANSFERS = 1 << 13,   /* "transfers": broadcast and reduce count transfers */
-    IMPL_CAP_MEMORY = 1 << 14,      /* "memory": impl_trace.live_bytes is filled */
-    IMPL_CAP_DDP = 1 << 15,         /* "ddp": models of several ranks, gradients averaged */
-    IMPL_CAP_BATCH_NORM = 1 << 16,  /* "batch_norm": the layer of that name */
-    IMPL_CAP_FIND_UNUSED = 1 << 17, /* "find_unused": ranks that look for unused parameters */
-    IMPL_CAP_LAUNCHES = 1 << 18,    /* "launches": impl_trace.bucket is filled */
-    IMPL_CAP_OVERLAP = 1 << 19,     /* "overlap": ranks reduce while backward goes on */
-    IMPL_CAP_UNLIKE_RANKS = 1 << 20 /* "unlike_ranks": a description for each rank */
+    IMPL_CAP_SPLIT = 1 << 0,         /* "split" */
+    IMPL_CAP_SCATTER = 1 << 1,       /* "scatter" */
+    IMPL_CAP_GATHER = 1 << 2,        /* "gather" */
+    IMPL_CAP_BROADCAST = 1 << 3,     /* "broadcast" */
+    IMPL_CAP_REDUCE = 1 << 4,        /* "reduce" */
+    IMPL_CAP_APPLY = 1 << 5,         /* "apply" */
+    IMPL_CAP_BUCKETS = 1 << 6,       /* "buckets" */
+    IMPL_CAP_SAMPLER = 1 << 7,       /* "sampler" */
+    IMPL_CAP_PARALLEL = 1 << 8,      /* "parallel": models with `parallel` layers (DataParallel) */
+    IMPL_CAP_FUNCTIONAL = 1 << 9,    /* "functional": `parallel` layers with "functional": true */
+    IMPL_CAP_ARGUMENTS = 1 << 10,    /* "arguments": impl_forward.args and the layer `argument` */
+    IMPL_CAP_TRACE = 1 << 11,        /* "trace": impl_forward.trace is filled */
+    IMPL_CAP_TRAFFIC = 1 << 12,      /* "traffic": the byte counts in it are, too */
+    IMPL_CAP_TRANSFERS = 1 << 13,    /* "transfers": broadcast and reduce count transfers */
+    IMPL_CAP_MEMORY = 1 << 14,       /* "memory": impl_trace.live_bytes is filled */
+    IMPL_CAP_DDP = 1 << 15,          /* "ddp": models of several ranks, gradients averaged */
+    IMPL_CAP_BATCH_NORM = 1 << 16,   /* "batch_norm": the layer of that name */
+    IMPL_CAP_FIND_UNUSED = 1 << 17,  /* "find_unused": ranks that look for unused parameters */
+    IMPL_CAP_LAUNCHES = 1 << 18,     /* "launches": impl_trace.bucket is filled */
+    IMPL_CAP_OVERLAP = 1 << 19,      /* "overlap": ranks reduce while backward goes on */
+    IMPL_CAP_UNLIKE_RANKS = 1 << 20, /* "unlike_ranks": a description for each rank */
+    IMPL_CAP_TRANSFORMER = 1 << 21,  /* "transformer": the layers of one (LAYERS.md) */
+    IMPL_CAP_ADAMW = 1 << 22         /* "adamw": steps of AdamW, and steps that clip */
 };
 
 /* Where the rules leave a choice, an implementation declares what it does; the declaration is
@@ -333,8 +335,22 @@ struct impl_backward {
     struct impl_trace *trace;
 };
 
-struct impl_step { /* SGD on the base: v = momentum * v + g, first v = g; w -= lr * v */
+/* A step on the base (DDP: by each rank on its own).
+ *   max_norm  above 0: first all gradients are multiplied by min(1, max_norm / (norm + 1e-6)), norm
+ *             that of all of them together, as torch.nn.utils.clip_grad_norm_ does it in place
+ *   SGD       v = momentum * v + g, first v = g; w -= lr * v
+ *   adamw     torch.optim.AdamW; in step t of a parameter, from 1, the moments first 0:
+ *               w = w * (1 - lr * decay)
+ *               m = beta1 * m + (1 - beta1) * g
+ *               s = beta2 * s + (1 - beta2) * g * g
+ *               w = w - lr / (1 - beta1^t) * m / (sqrt(s) / sqrt(1 - beta2^t) + eps)
+ * A parameter without a gradient is left alone: its t does not count. A model has one optimizer,
+ * that of its first step. Without IMPL_CAP_ADAMW all but lr and momentum is 0. */
+struct impl_step {
     float lr, momentum;
+    float max_norm; /* 0: no clipping */
+    float beta1, beta2, eps, decay;
+    bool adamw;
 };
 
 /* ---- 5. The table ------------------------------------------------------------------------- */

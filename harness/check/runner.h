@@ -17,7 +17,7 @@
 #include "record/launcher.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
-#define RUNNER_CAPABILITIES 21   /* bits of enum impl_capability */
+#define RUNNER_CAPABILITIES 23   /* bits of enum impl_capability */
 
 /* ---- options ------------------------------------------------------------------------------- */
 

@@ -261,6 +261,7 @@ void check_model_close(struct check *c, struct impl_model *model);
 void check_to(struct check *c, struct impl_model *model, int device);
 void check_zero_grad(struct check *c, struct impl_model *model);
 void check_step(struct check *c, struct impl_model *model, float lr, float momentum);
+void check_step_of(struct check *c, struct impl_model *model, const struct impl_step *step);
 int check_params(struct check *c, struct impl_model *model);
 void check_param(struct check *c, struct impl_model *model, int i, struct impl_param *param);
 void check_set(struct check *c, struct impl_model *model, enum impl_what what, int i,

@@ -156,13 +156,17 @@ void check_zero_grad(struct check *c, struct impl_model *model)
     must(c, "zero_grad", ops->zero_grad(model, &c->error));
 }
 
-void check_step(struct check *c, struct impl_model *model, float lr, float momentum)
+void check_step_of(struct check *c, struct impl_model *model, const struct impl_step *step)
 {
     const struct impl_ops *ops = ops_of(c, model);
-    const struct impl_step step = {lr, momentum};
 
     call_begin(c, "step");
-    must(c, "step", ops->step(model, &step, &c->error));
+    must(c, "step", ops->step(model, step, &c->error));
+}
+
+void check_step(struct check *c, struct impl_model *model, float lr, float momentum)
+{
+    check_step_of(c, model, &(struct impl_step){.lr = lr, .momentum = momentum});
 }
 
 int check_params(struct check *c, struct impl_model *model)

@@ -9,6 +9,7 @@
 enum layer_kind {
     /* containers */
     LAYER_SEQUENCE,
+    LAYER_FIRST,
     LAYER_PARALLEL,
     LAYER_AGAIN,
     /* with parameters */
@@ -22,6 +23,9 @@ enum layer_kind {
     LAYER_COUNTER,
     LAYER_BORROW,
     LAYER_BATCH_NORM,
+    LAYER_POSITIONS,
+    LAYER_LAYER_NORM,
+    LAYER_OUTPUT,
     LAYER_GRAD,
     /* without */
     LAYER_RELU,
@@ -38,6 +42,9 @@ enum layer_kind {
     LAYER_SCALAR_AT,
     LAYER_TO,
     LAYER_ARGUMENT,
+    LAYER_GELU,
+    LAYER_ATTENTION,
+    LAYER_CROSS_ENTROPY,
     /* probes */
     LAYER_TAG_DEVICE,
     LAYER_TAG_REPLICA,
@@ -69,7 +76,7 @@ struct layer {
 
     struct layer *child; /* containers; NULL */
     int n_children;
-    struct layer *of; /* again, borrow: the layer meant */
+    struct layer *of; /* again, borrow, output: the layer meant */
 
     /* parallel */
     int ids[IMPL_MAX_DEVICES], n_ids; /* LAYER_ALL_DEVICES: all */
@@ -77,10 +84,12 @@ struct layer {
     int dim;                          /* also of tag_dim */
     bool functional;
 
-    size_t in, out;      /* linear; embedding and constant: rows, columns */
+    size_t in, out;      /* linear; embedding, constant, positions: rows, columns */
     bool with_bias;      /* affine, linear */
     float factor;        /* multiply; branch: above */
-    float momentum, eps; /* batch_norm */
+    float momentum, eps; /* batch_norm; layer_norm: eps */
+    size_t heads;        /* attention */
+    bool tanh_form;      /* gelu */
     int index;           /* argument */
     int target;          /* to */
 

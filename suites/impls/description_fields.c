@@ -12,6 +12,7 @@ struct kind {
 
 static const struct kind kinds[LAYER_KINDS] = {
     [LAYER_SEQUENCE] = {"sequence", " layers reversed "},
+    [LAYER_FIRST] = {"first", " layers "},
     [LAYER_PARALLEL] = {"parallel", " layers device_ids output_device dim functional "},
     [LAYER_AGAIN] = {"again", " of "},
     [LAYER_AFFINE] = {"affine", " with_bias "},
@@ -24,6 +25,9 @@ static const struct kind kinds[LAYER_KINDS] = {
     [LAYER_COUNTER] = {"counter", " "},
     [LAYER_BORROW] = {"borrow", " of "},
     [LAYER_BATCH_NORM] = {"batch_norm", " features momentum eps "},
+    [LAYER_POSITIONS] = {"positions", " rows columns "},
+    [LAYER_LAYER_NORM] = {"layer_norm", " features eps "},
+    [LAYER_OUTPUT] = {"output", " of "},
     [LAYER_GRAD] = {"grad", " values "},
     [LAYER_RELU] = {"relu", " "},
     [LAYER_IDENTITY] = {"identity", " "},
@@ -39,6 +43,9 @@ static const struct kind kinds[LAYER_KINDS] = {
     [LAYER_SCALAR_AT] = {"scalar_at", " replicas "},
     [LAYER_TO] = {"to", " "},
     [LAYER_ARGUMENT] = {"argument", " index "},
+    [LAYER_GELU] = {"gelu", " form "},
+    [LAYER_ATTENTION] = {"attention", " heads "},
+    [LAYER_CROSS_ENTROPY] = {"cross_entropy", " "},
     [LAYER_TAG_DEVICE] = {"tag_device", " "},
     [LAYER_TAG_REPLICA] = {"tag_replica", " "},
     [LAYER_TAG_DIM] = {"tag_dim", " dim "},
@@ -231,13 +238,14 @@ static int read_sizes(const struct reader *r, const json_t *object, const char *
     return status != 0 ? status : read_size(r, object, out, &layer->out);
 }
 
-static int read_batch_norm(const struct reader *r, const json_t *object, struct layer *layer)
+/* Of batch_norm and layer_norm. */
+static int read_norm(const struct reader *r, const json_t *object, struct layer *layer)
 {
     int status = read_size(r, object, "features", &layer->in);
 
     layer->momentum = 0.1f;
     layer->eps = 1e-5f;
-    if (status == 0)
+    if (status == 0 && layer->kind == LAYER_BATCH_NORM)
         status = read_float(r, object, "momentum", &layer->momentum);
     if (status == 0)
         status = read_float(r, object, "eps", &layer->eps);
@@ -245,6 +253,17 @@ static int read_batch_norm(const struct reader *r, const json_t *object, struct 
         status = impl_fail(r->err, IMPL_EINVAL, "field 'eps' is %g, must be above 0",
                            (double)layer->eps);
     return status;
+}
+
+static int read_gelu(const struct reader *r, const json_t *object, struct layer *layer)
+{
+    char form[16] = "erf";
+    const int status = read_text(r, object, "form", form, sizeof form);
+
+    layer->tanh_form = strcmp(form, "tanh") == 0;
+    if (status != 0 || layer->tanh_form || strcmp(form, "erf") == 0)
+        return status;
+    return bad(r, "form", "erf or tanh");
 }
 
 static int read_sleep(const struct reader *r, const json_t *object, struct layer *layer)
@@ -284,7 +303,7 @@ static int read_fail(const struct reader *r, const json_t *object, struct layer 
 int read_fields(const struct reader *r, const json_t *object, struct layer *layer)
 {
     layer->with_bias = true;
-    layer->in = layer->out = 1;
+    layer->in = layer->out = layer->heads = 1;
     layer->factor = layer->kind == LAYER_MULTIPLY ? 1.0f : 0.0f;
     layer->target = IMPL_HOST;
     switch (layer->kind) {
@@ -304,9 +323,15 @@ int read_fields(const struct reader *r, const json_t *object, struct layer *laye
         return read_float(r, object, "above", &layer->factor);
     case LAYER_CONSTANT:
     case LAYER_EMBEDDING:
+    case LAYER_POSITIONS:
         return read_sizes(r, object, "rows", "columns", layer);
     case LAYER_BATCH_NORM:
-        return read_batch_norm(r, object, layer);
+    case LAYER_LAYER_NORM:
+        return read_norm(r, object, layer);
+    case LAYER_GELU:
+        return read_gelu(r, object, layer);
+    case LAYER_ATTENTION:
+        return read_size(r, object, "heads", &layer->heads);
     case LAYER_MULTIPLY:
         return read_float(r, object, "factor", &layer->factor);
     case LAYER_GRAD:

@@ -52,7 +52,12 @@ static void add_all(struct layer *layer)
         break;
     case LAYER_CONSTANT:
     case LAYER_EMBEDDING:
+    case LAYER_POSITIONS:
         add(layer, "weight", 2, layer->in, layer->out);
+        break;
+    case LAYER_LAYER_NORM:
+        add(layer, "weight", 1, layer->in, 1);
+        add(layer, "bias", 1, layer->in, 1);
         break;
     case LAYER_COUNTER:
         add(layer, "count", 1, 1, 1)->buffer = true;

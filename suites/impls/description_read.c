@@ -89,7 +89,7 @@ static int read_layer(const struct reader *r, json_t *object, int device, int de
         status = read_params(r, object, layer);
     if (status == 0)
         status = check_names_of_fields(r, object, layer);
-    if (status == 0 && (layer->kind == LAYER_SEQUENCE || layer->kind == LAYER_PARALLEL))
+    if (status == 0 && kind_has_field(layer->kind, "layers"))
         status = read_children(r, object, layer->device, depth, layer);
     return status;
 }
@@ -121,23 +121,53 @@ static bool contains(const struct layer *tree, const struct layer *layer)
     return inside;
 }
 
+/* Which of the two comes first in the tree; NULL: neither is in it. */
+static const struct layer *first_of(const struct layer *tree, const struct layer *a,
+                                    const struct layer *b)
+{
+    const struct layer *first = tree == a || tree == b ? tree : NULL;
+
+    for (int i = 0; !first && i < tree->n_children; ++i)
+        first = first_of(&tree->child[i], a, b);
+    return first;
+}
+
+/* What the `of` of a layer must name; NULL: it has no such field. */
+static const char *meant_by(const struct layer *layer)
+{
+    return layer->kind == LAYER_AGAIN    ? "another layer"
+           : layer->kind == LAYER_BORROW ? "an affine layer"
+           : layer->kind == LAYER_OUTPUT ? "an embedding before it"
+                                         : NULL;
+}
+
+static bool fits_of(const struct layer *model, const struct layer *layer)
+{
+    const struct layer *of = layer->of;
+
+    if (!of || of->kind == LAYER_AGAIN || contains(of, layer))
+        return false;
+    if (layer->kind == LAYER_OUTPUT)
+        return of->kind == LAYER_EMBEDDING && first_of(model, of, layer) == of;
+    return layer->kind == LAYER_AGAIN || of->kind == LAYER_AFFINE;
+}
+
 static int resolve(const struct reader *r, struct layer *model, struct layer *layer,
                    const json_t *object)
 {
     const json_t *list = json_object_get(object, "layers");
+    const char *meant = meant_by(layer);
     int found = 0, status = 0;
 
     if (layer->name[0] != '\0' && find(model, layer->name, &found) && found > 1)
         return impl_fail(r->err, IMPL_EINVAL, "two layers have the name '%s'", layer->name);
-    if (layer->kind == LAYER_AGAIN || layer->kind == LAYER_BORROW) {
+    if (meant) {
         const char *of = json_string_value(json_object_get(object, "of"));
 
         layer->of = !of || of[0] == '\0' ? NULL : find(model, of, &found);
-        if (!layer->of || layer->of->kind == LAYER_AGAIN || contains(layer->of, layer) ||
-            (layer->kind == LAYER_BORROW && layer->of->kind != LAYER_AFFINE))
+        if (!fits_of(model, layer))
             return impl_fail(r->err, IMPL_EINVAL, "'of' of a '%s' layer must name %s",
-                             kind_word(layer->kind),
-                             layer->kind == LAYER_BORROW ? "an affine layer" : "another layer");
+                             kind_word(layer->kind), meant);
     }
     for (int i = 0; status == 0 && i < layer->n_children; ++i)
         status = resolve(r, model, &layer->child[i], json_array_get(list, (size_t)i));

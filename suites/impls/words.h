@@ -5,7 +5,7 @@
 
 #include "impl.h"
 
-#define IMPL_CAPABILITIES 21 /* bits of enum impl_capability */
+#define IMPL_CAPABILITIES 23 /* bits of enum impl_capability */
 #define IMPL_MAX_CHOICES  3
 
 /* A single bit; "unknown" for anything else. 0: no such word. */

@@ -159,10 +159,15 @@ int exec_zero_grad(struct impl_model *model, struct impl_error *err)
 
 int exec_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
 {
-    const struct question question = {.op = "step",
-                                      .fields = json_pack("{s:I, s:f, s:f}", "model", model->handle,
-                                                          "lr", (double)step->lr, "momentum",
-                                                          (double)step->momentum)};
+    json_t *adamw = !step->adamw ? json_null()
+                                 : json_pack("{s:f, s:f, s:f, s:f}", "beta1", (double)step->beta1,
+                                             "beta2", (double)step->beta2, "eps", (double)step->eps,
+                                             "decay", (double)step->decay);
+    const struct question question = {
+        .op = "step",
+        .fields = json_pack("{s:I, s:f, s:f, s:f, s:o}", "model", model->handle, "lr",
+                            (double)step->lr, "momentum", (double)step->momentum, "max_norm",
+                            (double)step->max_norm, "adamw", adamw)};
 
     return session_tell(model->session, question, err);
 }

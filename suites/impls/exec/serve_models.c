@@ -102,12 +102,22 @@ static int serve_zero_grad(const struct on *on, json_t **ok, struct impl_error *
     return on->s->source.ops->zero_grad(on->model, err);
 }
 
+static float number(const json_t *object, const char *name)
+{
+    return (float)json_number_value(json_object_get(object, name));
+}
+
 static int serve_step(const struct on *on, json_t **ok, struct impl_error *err)
 {
-    const json_t *request = on->s->request.ok;
-    const struct impl_step step = {
-        .lr = (float)json_number_value(json_object_get(request, "lr")),
-        .momentum = (float)json_number_value(json_object_get(request, "momentum"))};
+    const json_t *request = on->s->request.ok, *adamw = json_object_get(request, "adamw");
+    const struct impl_step step = {.lr = number(request, "lr"),
+                                   .momentum = number(request, "momentum"),
+                                   .max_norm = number(request, "max_norm"),
+                                   .beta1 = number(adamw, "beta1"),
+                                   .beta2 = number(adamw, "beta2"),
+                                   .eps = number(adamw, "eps"),
+                                   .decay = number(adamw, "decay"),
+                                   .adamw = json_is_object(adamw)};
 
     *ok = json_object();
     return on->s->source.ops->step(on->model, &step, err);

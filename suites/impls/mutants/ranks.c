@@ -426,8 +426,10 @@ int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_err
     int status = 0;
 
     for (int r = 0; status == 0 && r < ranks->n; ++r) {
-        const struct impl_step own = {rank_rate(ranks, r, step->lr), forgets ? 0 : step->momentum};
+        struct impl_step own = *step;
 
+        own.lr = rank_rate(ranks, r, step->lr);
+        own.momentum = forgets ? 0 : step->momentum;
         if (ranks->rank[r].active)
             status = op_step(ranks->rank[r].model, &own, err);
     }

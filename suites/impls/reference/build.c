@@ -70,7 +70,8 @@ static int set_params(struct builder *b, const struct layer *layer, struct dp_mo
     for (int i = 0; status == 0 && i < n; ++i) {
         list[i]->frozen = layer->param[i].frozen;
         list[i]->buffer = layer->param[i].buffer;
-        if (layer->param[i].initial || layer->kind == LAYER_BATCH_NORM)
+        if (layer->param[i].initial || layer->kind == LAYER_BATCH_NORM ||
+            layer->kind == LAYER_LAYER_NORM)
             status = set_initial(&layer->param[i], &list[i]->value, b->err);
     }
     return status;
@@ -78,8 +79,10 @@ static int set_params(struct builder *b, const struct layer *layer, struct dp_mo
 
 static bool all_on(const struct layer *layer, int device)
 {
-    bool same = layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
-                (layer->n_params == 0 || layer->device == device);
+    const bool tied = layer->kind == LAYER_OUTPUT;
+    bool same =
+        layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
+        (tied ? layer->of->device == device : layer->n_params == 0 || layer->device == device);
 
     for (int i = 0; same && i < layer->n_children; ++i)
         same = all_on(&layer->child[i], device);
@@ -88,7 +91,13 @@ static bool all_on(const struct layer *layer, int device)
 
 /* Each layer's parameters to its device; all of a container at once where they go together, so
  * that they are neighbours in memory. What is inside a `parallel` was placed before it was wrapped,
- * and `again` has nothing of its own. */
+ * and `again` and `output` have nothing of their own. */
+static bool has_place(const struct layer *layer)
+{
+    return layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
+           layer->kind != LAYER_OUTPUT;
+}
+
 static int place(struct builder *b, const struct layer *layer, struct dp_module *module)
 {
     struct dp_slot *slot = slot_of(b->world->group, layer->device, b->err);
@@ -99,7 +108,7 @@ static int place(struct builder *b, const struct layer *layer, struct dp_module 
     if (all_on(layer, layer->device))
         return dp_module_to(module, slot, b->err);
     for (int i = 0; status == 0 && i < layer->n_children; ++i)
-        if (layer->child[i].kind != LAYER_PARALLEL && layer->child[i].kind != LAYER_AGAIN)
+        if (has_place(&layer->child[i]))
             status = place(b, &layer->child[i], dp_module_child(module, i));
     return status;
 }
@@ -198,6 +207,7 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
 
     switch (layer->kind) {
     case LAYER_SEQUENCE:
+    case LAYER_FIRST:
         return build_inside(b, layer, false, module);
     case LAYER_PARALLEL:
         return build_parallel(b, layer, module);
@@ -210,6 +220,18 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
                              b->err);
     case LAYER_RELU:
         return dp_relu(group, module, b->err);
+    case LAYER_POSITIONS:
+        return dp_positions(group, layer->in, layer->out, module, b->err);
+    case LAYER_LAYER_NORM:
+        return dp_layer_norm(group, layer->in, (double)layer->eps, module, b->err);
+    case LAYER_GELU:
+        return dp_gelu(group, layer->tanh_form, module, b->err);
+    case LAYER_ATTENTION:
+        return dp_attention(group, layer->heads, 0.0, 0, module, b->err);
+    case LAYER_OUTPUT:
+        return dp_linear_tied(group, find(b, layer->of)->node->param[0], module, b->err);
+    case LAYER_CROSS_ENTROPY:
+        return dp_loss(group, DP_LOSS_XENT, 1.0f, false, module, b->err);
     default:
         return node_open(b->world, layer, module, node, b->err);
     }

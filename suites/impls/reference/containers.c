@@ -51,21 +51,39 @@ static struct dp_module *order_of(const struct passage *p, const struct dp_run *
     return p->turned && layer_listed(p->layer, world_replica(p->world, run)) ? p->turned : p->inner;
 }
 
+/* What its layers get of n tensors: all, or with `first` the first one. */
+static int taken_by(const struct passage *p, int n)
+{
+    return p->layer->kind == LAYER_FIRST && n > 1 ? 1 : n;
+}
+
 static int passage_forward(struct dp_module *module, struct dp_run *run,
                            const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                            int *n_out, struct dp_error *err)
 {
     const struct passage *p = dp_module_self(module);
     struct impl_replica *seen = look(p, run);
+    const int taken = taken_by(p, n_in), left = n_in - taken;
+    int status = 0;
 
     if (seen) {
         ++seen->calls;
         seen->rows = n_in > 0 ? rows_of(&in[0], p->layer->dim) : 0;
     }
     if (p->inner)
-        return dp_forward(order_of(p, run), run, in, n_in, out, n_out, err);
-    memcpy(out, in, (size_t)n_in * sizeof *out);
-    *n_out = n_in;
+        status = dp_forward(order_of(p, run), run, in, taken, out, n_out, err);
+    if (status == 0 && p->inner && *n_out + left > DP_MAX_IO)
+        status =
+            dp_fail(err, DP_EINVAL, "%d tensors and %d more, at most %d", *n_out, left, DP_MAX_IO);
+    if (status != 0)
+        return status;
+    if (!p->inner) {
+        memcpy(out, in, (size_t)n_in * sizeof *out);
+        *n_out = n_in;
+        return 0;
+    }
+    memcpy(out + *n_out, in + taken, (size_t)left * sizeof *out);
+    *n_out += left;
     return 0;
 }
 
@@ -74,12 +92,13 @@ static int passage_backward(struct dp_module *module, struct dp_run *run,
                             struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     const struct passage *p = dp_module_self(module);
+    const int taken = p->inner ? taken_by(p, n_in) : 0, left = n_in - taken;
 
     look(p, run);
-    if (p->inner)
-        return dp_backward(order_of(p, run), run, grad_out, n_out, grad_in, n_in, err);
-    memcpy(grad_in, grad_out, (size_t)n_in * sizeof *grad_in);
-    return 0;
+    memcpy(grad_in + taken, grad_out + n_out - left, (size_t)left * sizeof *grad_in);
+    if (!p->inner)
+        return 0;
+    return dp_backward(order_of(p, run), run, grad_out, n_out - left, grad_in, taken, err);
 }
 
 static void passage_close(void *self)

@@ -42,18 +42,20 @@ static int check_indices(struct call *c)
 
 static int embedding_forward(struct call *c)
 {
-    const size_t dim[] = {c->in[0].dim[0], c->layer->out};
+    const struct dp_tensor *in = &c->in[0];
     struct math m = {.x = param_value(c, 0)->data,
                      .n = c->layer->in * c->layer->out,
-                     .rows = dim[0],
-                     .columns = dim[1]};
+                     .rows = dp_tensor_count(in),
+                     .columns = c->layer->out};
+    struct dp_tensor shape = *in;
     int status;
 
-    if (c->in[0].dtype != DP_I32 || c->in[0].ndim != 1)
-        return dp_fail(c->err, DP_ESHAPE, "an embedding takes a list of int32");
+    if (in->dtype != DP_I32 || in->ndim < 1 || in->ndim >= IMPL_MAX_DIMS)
+        return dp_fail(c->err, DP_ESHAPE, "an embedding takes rows of int32");
+    shape.dim[shape.ndim++] = c->layer->out;
     status = check_indices(c);
     if (status == 0)
-        status = make_output(c, 0, 2, dim);
+        status = make_output_like(c, 0, &shape);
     if (status != 0)
         return status;
     m.index = c->in[0].data;
@@ -65,7 +67,7 @@ static int embedding_backward(struct call *c)
 {
     const struct math m = {.x = c->grad_out[0].data,
                            .index = c->in[0].data,
-                           .n = c->in[0].dim[0],
+                           .n = dp_tensor_count(&c->in[0]),
                            .rows = c->layer->in,
                            .columns = c->layer->out};
 

@@ -1,4 +1,4 @@
-/* model.c: models: opening, parameters, the step. */
+/* model.c: models: opening, parameters. */
 #include "reference.h"
 
 #include <stdio.h>
@@ -81,6 +81,8 @@ void reference_model_close(struct impl_model *model)
     dp_run_close(model->run);
     dp_ddp_close(model->ddp);
     dp_sgd_close(model->sgd);
+    dp_adamw_close(model->adamw);
+    dp_clip_close(model->clip);
     dp_module_close(model->root);
     free_arguments(&model->world);
     description_free(model->description);
@@ -252,42 +254,4 @@ int reference_zero_grad(struct impl_model *model, struct impl_error *err)
     else
         dp_zero_grad(model->root);
     return 0;
-}
-
-/* ---- the step -------------------------------------------------------------------------------- */
-
-/* core fixes an optimizer's momentum when it is opened; its state belongs to it. */
-static int open_sgd(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
-{
-    const bool same = model->settings.momentum == step->momentum;
-
-    if (model->sgd && same) {
-        if (model->settings.lr != step->lr)
-            dp_sgd_set_rate(model->sgd, step->lr);
-        model->settings = *step;
-        return 0;
-    }
-    if (model->sgd && model->settings.momentum > 0.0f)
-        return dp_fail(err, DP_ENOTSUP, "momentum that changes between two steps");
-    dp_sgd_close(model->sgd);
-    model->sgd = NULL;
-    model->settings = *step;
-    return dp_sgd_open(model->root, step->lr, step->momentum, 0.0f, &model->sgd, err);
-}
-
-int reference_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
-{
-    struct dp_group *group = model->session->group;
-    struct dp_error error = {0};
-    int status;
-
-    if (model->ddp)
-        status = dp_ddp_step(model->ddp, step->lr, step->momentum, 0.0f, &error);
-    else
-        status = open_sgd(model, step, &error);
-    if (status == 0 && !model->ddp)
-        status = dp_sgd_step(model->sgd, &error);
-    if (status == 0)
-        status = dp_group_wait(group, &error);
-    return error_of(group, status, &error, err);
 }

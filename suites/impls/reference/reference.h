@@ -126,7 +126,9 @@ struct impl_model {
     int pending, capacity;   /* how many there are, room */
     bool failed;             /* the last backward did: what is pending may be of no use */
     struct tensors kept;
-    struct dp_sgd *sgd; /* NULL before the first step */
+    struct dp_sgd *sgd;     /* NULL before the first step, and with AdamW */
+    struct dp_adamw *adamw; /* NULL before the first step, and with SGD */
+    struct dp_clip *clip;   /* NULL before the first step that clips */
     struct impl_step settings;
 };
 /* The array has the type and shape of the tensor. */

@@ -264,10 +264,10 @@ static int echo_get(struct impl_model *model, int rank, enum impl_what what, int
                     struct impl_array *array, struct impl_error *err)
 {
     const struct impl_array step = {
-        .data = &model->step, .dtype = IMPL_F32, .ndim = 1, .dim = {2}, .device = 0};
+        .data = &model->step, .dtype = IMPL_F32, .ndim = 1, .dim = {7}, .device = 0};
 
     if (what == IMPL_GRAD && i == 1)
-        return copy(&step, rank, array, err);
+        return copy(&step, rank + model->step.adamw, array, err);
     return copy(&model->array, model->array.device, array, err);
 }
 

@@ -231,7 +231,7 @@ static int model_calls(struct sides *s, int k, struct impl_model *m, const struc
     static const bool active[] = {true, false};
     const struct impl_ops *ops = s->ops[k];
     struct impl_error *err = &s->err[k];
-    const struct impl_step step = {0.1F, 1e-45F};
+    const struct impl_step step = {0.1F, 1e-45F, 3e38F, 0.9F, 0.999F, 1e-8F, 0.01F, true};
     struct impl_forward forward = {.in = in->array,
                                    .n_in = 2,
                                    .args = &in->array[3],

@@ -72,6 +72,30 @@ Test(description, names)
     description_free(model);
 }
 
+Test(description, a_transformer)
+{
+    struct layer *model =
+        read_on(2, "{\"layers\":[{\"kind\":\"first\",\"device\":1,\"layers\":["
+                   "{\"kind\":\"embedding\",\"name\":\"t\",\"rows\":5,\"columns\":2},"
+                   "{\"kind\":\"positions\",\"rows\":3,\"columns\":2,\"frozen\":true},"
+                   "{\"kind\":\"layer_norm\",\"features\":2,\"eps\":0.5,\"weight\":[1,2]},"
+                   "{\"kind\":\"attention\",\"heads\":4},{\"kind\":\"gelu\",\"form\":\"tanh\"},"
+                   "{\"kind\":\"gelu\"},{\"kind\":\"output\",\"of\":\"t\"}]},"
+                   "{\"kind\":\"cross_entropy\"}]}");
+    const struct layer *layer = model->child[0].child;
+
+    cr_assert(model->child[0].kind == LAYER_FIRST && model->child[0].n_children == 7);
+    cr_assert(layer[1].kind == LAYER_POSITIONS && layer[1].n_params == 1 && layer[1].device == 1 &&
+              layer[1].param[0].ndim == 2 && layer[1].param[0].dim[0] == 3 &&
+              layer[1].param[0].dim[1] == 2 && layer[1].param[0].frozen);
+    cr_assert(layer[2].n_params == 2 && layer[2].eps == 0.5f && layer[2].param[0].dim[0] == 2 &&
+              layer[2].param[0].initial[1] == 2 && !layer[2].param[1].initial);
+    cr_assert(layer[3].heads == 4 && layer[4].tanh_form && !layer[5].tanh_form);
+    cr_assert(layer[6].kind == LAYER_OUTPUT && layer[6].of == &layer[0] && layer[6].n_params == 0);
+    cr_assert(model->child[1].kind == LAYER_CROSS_ENTROPY);
+    description_free(model);
+}
+
 Test(description, without_devices_a_wrapper_ignores_its_ids)
 {
     struct layer *model = read_on(0, "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":[5],"
@@ -130,6 +154,21 @@ static const struct refused refused[] = {
      "affine"},
     {IMPL_EINVAL,
      "{\"layers\":[{\"kind\":\"relu\",\"name\":\"r\"},{\"kind\":\"relu\",\"name\":\"r\"}]}", "'r'"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"first\"}]}", "'layers'"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"positions\",\"rows\":2}]}", "'columns'"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"layer_norm\",\"features\":2,\"eps\":0}]}", "above 0"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"layer_norm\",\"momentum\":1}]}", "'momentum'"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"attention\",\"heads\":0}]}", "1 or more"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"gelu\",\"form\":\"relu\"}]}", "erf or tanh"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"cross_entropy\",\"mean\":true}]}", "'mean'"},
+    {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"output\"}]}", "an embedding before it"},
+    {IMPL_EINVAL,
+     "{\"layers\":[{\"kind\":\"affine\",\"name\":\"a\"},{\"kind\":\"output\",\"of\":\"a\"}]}",
+     "an embedding before it"},
+    {IMPL_EINVAL,
+     "{\"layers\":[{\"kind\":\"output\",\"of\":\"t\"},{\"kind\":\"embedding\",\"name\":\"t\","
+     "\"rows\":1,\"columns\":1}]}",
+     "an embedding before it"},
     {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"fail\",\"status\":\"ok\"}]}", "status"},
     {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"fail\",\"when\":\"never\"}]}", "when"},
     {IMPL_EINVAL, "{\"layers\":[{\"kind\":\"grad\",\"values\":[true]}]}", "numbers"},

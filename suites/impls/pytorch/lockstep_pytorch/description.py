@@ -16,8 +16,9 @@ from .layers import LAYERS, Affine, Borrow, Layer, Tensors
 from .place import Log, here
 from .probes import PROBES
 from .spec import Spec
+from .transformer import TRANSFORMER, Output
 
-KINDS = {layer.kind: layer for layer in LAYERS + PROBES}
+KINDS = {layer.kind: layer for layer in LAYERS + PROBES + TRANSFORMER}
 MAX_LAYERS = 256
 MAX_DEPTH = 16
 
@@ -38,6 +39,13 @@ class Sequence(torch.nn.Module):
         for i in reversed(order) if here.replica in self.turned else order:
             tensors = getattr(self, str(i))(tensors, arguments)
         return tensors
+
+
+class First(Sequence):
+    """Runs its layers on the first tensor; the others pass by them."""
+
+    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
+        return (*super().forward(tensors[:1], arguments), *tensors[1:])
 
 
 class Block(Sequence):
@@ -166,6 +174,8 @@ class Reader:
                 raise Refusal("inval", "'of' of an 'again' layer must name a layer before it")
         elif spec.kind == "sequence":
             module = Sequence(self.layers(spec, depth), spec.integers("reversed"))
+        elif spec.kind == "first":
+            module = First(self.layers(spec, depth))
         elif spec.kind == "parallel":
             module = self.parallel(spec, depth)
         elif spec.kind in KINDS:
@@ -182,6 +192,8 @@ class Reader:
         layer = kind(spec)
         if isinstance(layer, Borrow):
             self.borrowers.append(layer)
+        if isinstance(layer, Output):
+            layer.tie(self.named.get(layer.of))
         return layer
 
     def parallel(self, spec: Spec, depth: int) -> torch.nn.Module:

@@ -1,11 +1,11 @@
-"""model.py: one model in one process: its parameters, forward, backward and SGD step.
+"""model.py: one model in one process: its parameters, forward, backward and step.
 
 A rank of DistributedDataParallel is such a model too, with another `runner` (rank.py).
 """
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import Any, Callable
 
 import torch
 
@@ -40,6 +40,34 @@ class Param:
     device: int
     buffer: bool
     frozen: bool
+
+
+@dataclass
+class AdamW:
+    """The part of struct impl_step that is about it."""
+
+    beta1: float
+    beta2: float
+    eps: float
+    decay: float
+
+
+@dataclass
+class Step:
+    """struct impl_step."""
+
+    lr: float
+    momentum: float
+    max_norm: float = 0.0
+    adamw: AdamW | None = None
+
+    def options(self) -> dict[str, Any]:
+        """As PyTorch's optimizers take them."""
+        own = self.adamw
+        if own is None:
+            return {"lr": self.lr, "momentum": self.momentum}
+        return {"lr": self.lr, "betas": (own.beta1, own.beta2), "eps": own.eps,
+                "weight_decay": own.decay}
 
 
 @dataclass
@@ -94,7 +122,7 @@ class Model:
         self.runner: Callable[..., tuple[torch.Tensor, ...]] = self.block
         self.slots = slots_of(self.block)
         self.pending: list[tuple[list[torch.Tensor], tuple[torch.Tensor, ...]]] = []
-        self.optimizer: torch.optim.SGD | None = None
+        self.optimizer: torch.optim.Optimizer | None = None
 
     def params(self) -> int:
         """How many parameters and buffers."""
@@ -144,14 +172,21 @@ class Model:
         """All gradients become none."""
         self.block.zero_grad(set_to_none=True)
 
-    def step(self, lr: float, momentum: float) -> None:
-        """torch.optim.SGD, made by the first step: its state lasts as long as the model."""
+    def step(self, step: Step) -> None:
+        """Clipping, then the optimizer that the first step made: its state lasts as long as the
+        model."""
+        tensors = [slot.tensor for slot in self.slots if not slot.buffer]
+        if not tensors:
+            return
+        if step.max_norm > 0:
+            torch.nn.utils.clip_grad_norm_(tensors, step.max_norm)
+        kind = torch.optim.SGD if step.adamw is None else torch.optim.AdamW
+        options = step.options()
         if self.optimizer is None:
-            tensors = [slot.tensor for slot in self.slots if not slot.buffer]
-            if not tensors:
-                return
-            self.optimizer = torch.optim.SGD(tensors, lr=lr, momentum=momentum)
-        self.optimizer.param_groups[0].update(lr=lr, momentum=momentum)
+            self.optimizer = kind(tensors, **options)
+        if not isinstance(self.optimizer, kind):
+            raise Refusal("notsup", "another optimizer than that of the first step")
+        self.optimizer.param_groups[0].update(options)
         self.optimizer.step()
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:

@@ -100,6 +100,13 @@ class Request:
             raise wrong(name, "a list of true and false")
         return values
 
+    def object(self, name: str) -> Request:
+        """Its fields."""
+        value = self.fields.get(name)
+        if not isinstance(value, dict):
+            raise wrong(name, "an object")
+        return Request(value)
+
     def requests(self, name: str) -> list[Request]:
         """A list of objects."""
         values = self.list(name)

@@ -20,7 +20,7 @@ from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_
 from torch.nn.parallel import DistributedDataParallel
 
 from .errors import Refusal, report_of
-from .model import Bucket, Forward, Model, Result
+from .model import Bucket, Forward, Model, Result, Step
 from .place import here
 
 COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
@@ -81,10 +81,10 @@ class RankModel(Model):
         result.buckets = list(self.buckets)
         return result
 
-    def step(self, lr: float, momentum: float) -> None:
+    def step(self, step: Step) -> None:
         """A joined rank's loop has ended: it makes no more steps."""
         if self.shadow is None:
-            super().step(lr, momentum)
+            super().step(step)
 
     def leave(self) -> None:
         """Leaves the join context: returns when all ranks have."""

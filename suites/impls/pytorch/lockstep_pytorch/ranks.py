@@ -16,7 +16,7 @@ from typing import Any
 
 from .arrays import Array
 from .errors import Refusal, Report, Reported
-from .model import Forward, Result
+from .model import Forward, Result, Step
 from .nursery import Nursery
 
 START_LIMIT = 50.0
@@ -121,8 +121,8 @@ class DistributedModel:
     def zero_grad(self) -> None:
         self.all("zero_grad", [()] * self.ranks)
 
-    def step(self, lr: float, momentum: float) -> None:
-        self.all("step", [(lr, momentum)] * self.ranks)
+    def step(self, step: Step) -> None:
+        self.all("step", [(step,)] * self.ranks)
 
     def share(self, arrays: list[Any], what: str) -> list[list[Any]]:
         """A list, rank by rank, cut in equal parts."""

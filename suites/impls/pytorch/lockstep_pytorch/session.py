@@ -12,7 +12,7 @@ from . import gpu, primitives
 from .arrays import Array
 from .description import of_ranks
 from .errors import HOST, Refusal, there
-from .model import Bucket, Forward, Model, Result
+from .model import AdamW, Bucket, Forward, Model, Result, Step
 from .nursery import Nursery
 from .place import Visit
 from .protocol import Request, array_json
@@ -21,7 +21,7 @@ from .ranks import DistributedModel, Pool
 VERSION = 1
 MAX_DEVICES = 64
 ON_CPU = ("split", "buckets", "sampler", "ddp", "batch_norm", "trace", "arguments", "find_unused",
-          "unlike_ranks")
+          "unlike_ranks", "transformer", "adamw")
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
 
@@ -267,7 +267,13 @@ class Session:
         return {}
 
     def step(self, request: Request) -> dict[str, Any]:
-        self.model(request).step(request.number("lr"), request.number("momentum", 0.0))
+        adamw = None
+        if request.has("adamw"):
+            own = request.object("adamw")
+            adamw = AdamW(own.number("beta1"), own.number("beta2"), own.number("eps"),
+                          own.number("decay"))
+        self.model(request).step(Step(request.number("lr"), request.number("momentum", 0.0),
+                                      request.number("max_norm", 0.0), adamw))
         return {}
 
     def forward(self, request: Request) -> dict[str, Any]:
