@@ -31,7 +31,7 @@
     X(GELU,            gelu,            FAST, STREAM, "gelu",                       TAIL(dp_gelu_args, tanh_form)) \
     X(GELU_GRAD,       gelu_grad,       FAST, STREAM, "gelu's gradient",            TAIL(dp_gelu_args, tanh_form)) \
     X(LOSS,            loss,            FAST, QUEUE,  "loss",                       GAP(dp_loss_args, kind, scale)) \
-    X(LOSS_GRAD,       loss_grad,       REF,  STREAM, "loss's gradient",            GAP(dp_loss_args, kind, scale)) \
+    X(LOSS_GRAD,       loss_grad,       FAST, STREAM, "loss's gradient",            GAP(dp_loss_args, kind, scale)) \
     X(SGD,             sgd,             FAST, STREAM, "update",                     GAP(dp_sgd_args, first, n)) \
     X(ADAMW,           adamw,           FAST, STREAM, "update by AdamW",            GAP(dp_adamw_args, first, n)) \
     X(SQUARES,         squares,         FAST, STREAM, "sums of squares",            WHOLE(dp_squares_args)) \

@@ -102,6 +102,7 @@ function check_include(name, part, directory, target, target_part, i)
     if (part != "core" && target_part == "core" && target !~ /^core\/(dp|ddp|dp_mpi)\.h$/ &&
         !(target ~ /^core\/cuda\/(launch|cuda|nccl_call)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
         !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(decorated|joined|faults|grouping|onednn|onednn_convolution))\.[ch]$/) &&
+        !(target == "core/cpu/fast_functions.h" && FILENAME == "suites/test/core/kernel.c") &&
         !(target ~ /^core\/(kernels|cpu\/(kernels_ref|products))\.h$/ && FILENAME ~ /^suites\/test\/(core\/onednn|core\/onednn_convolution|cli\/(fake_products|rounding))\.c$/))
         complain(part " includes " target ": only dp.h, ddp.h and dp_mpi.h of core are public")
     if (FILENAME ~ /^suites\/(cases|test\/hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&

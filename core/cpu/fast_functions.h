@@ -1,6 +1,6 @@
 /* fast_functions.h: exp, sigmoid and tanh as polynomials, which compilers vectorise; the C
  * library's functions are called one number at a time. Within 4 units in the last place where |x| <
- * 87, beyond that within 2^-125. */
+ * 87, beyond that within 2^-125. And the largest of many numbers. */
 #ifndef DP_FAST_FUNCTIONS_H
 #define DP_FAST_FUNCTIONS_H
 
@@ -36,6 +36,50 @@ static inline float exp_below(float x)
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     return (p * r * r + r + 1.0f) * of_bits((bits_of(shifted) << 23) + 0x3f800000u);
+}
+
+/* The same in double, within 2^-50 of exp(x) where x >= -708, below that of exp(-708). The terms of
+ * the series up to r^12 / 12!. */
+static inline double exp_below_double(double x)
+{
+    const double least = x < -708.0 ? -708.0 : x;
+    const double shifted = least * 0x1.71547652b82fep+0 + 0x1.8p52, n = shifted - 0x1.8p52;
+    const double r = (least - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+    uint64_t bits;
+    double p = 1.0 / 479001600.0, power;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << 52) + 0x3ff0000000000000u;
+    memcpy(&power, &bits, sizeof power);
+    return (p * r * r + r + 1.0) * power;
+}
+
+/* Of n > 0 numbers; one that is no number counts only where it is the first. */
+static inline float largest_number(const float *p, size_t n)
+{
+    enum { LANES = 16 };
+    float lane[LANES], largest = p[0];
+    const size_t whole = n - n % LANES;
+    for (size_t k = 0; k < LANES; ++k)
+        lane[k] = p[0];
+    for (size_t s = 0; s < whole; s += LANES) {
+        for (size_t k = 0; k < LANES; ++k)
+            lane[k] = p[s + k] > lane[k] ? p[s + k] : lane[k];
+    }
+    for (size_t s = whole; s < n; ++s)
+        largest = p[s] > largest ? p[s] : largest;
+    for (size_t k = 0; k < LANES; ++k)
+        largest = lane[k] > largest ? lane[k] : largest;
+    return largest;
 }
 
 static inline float sigmoid(float x)

@@ -105,7 +105,11 @@ void dp_fast_loss(const void *args)
 {
     const struct dp_loss_args *g = args;
     const size_t n = g->rows * g->cols;
-    if (!g->target || g->kind == DP_LOSS_XENT) {
+    if (g->kind == DP_LOSS_XENT) {
+        dp_fast_xent(g);
+        return;
+    }
+    if (!g->target) {
         dp_ref_loss(args);
         return;
     }

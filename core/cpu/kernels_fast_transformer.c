@@ -101,19 +101,7 @@ void dp_fast_gelu_grad(const void *args)
 
 DP_WIDE static float largest_of(const float *p, size_t n)
 {
-    float lane[LANES], largest = p[0];
-    const size_t whole = n - n % LANES;
-    for (size_t k = 0; k < LANES; ++k)
-        lane[k] = p[0];
-    for (size_t s = 0; s < whole; s += LANES) {
-        for (size_t k = 0; k < LANES; ++k)
-            lane[k] = p[s + k] > lane[k] ? p[s + k] : lane[k];
-    }
-    for (size_t s = whole; s < n; ++s)
-        largest = p[s] > largest ? p[s] : largest;
-    for (size_t k = 0; k < LANES; ++k)
-        largest = lane[k] > largest ? lane[k] : largest;
-    return largest;
+    return largest_number(p, n);
 }
 
 DP_WIDE static float sum_of(const float *p, size_t n)

@@ -2,6 +2,7 @@
  * plain loops in the promised order: the same bits on random data, for odd sizes, for views that
  * begin anywhere, with NaN, infinities, denormals and zeros of both signs. GPUs add losses and the
  * gradient of a bias in an order of their own: see core/cuda/launch.h. */
+#include "cpu/fast_functions.h"
 #include "list.h"
 
 #include <math.h>
@@ -418,6 +419,39 @@ static void fold(struct context *c)
                  NULL);
 }
 
+/* ---- functions as polynomials ---------------------------------------------------------------- */
+
+/* Units in the last place of a float. */
+static double ulps(double got, double want)
+{
+    return fabs(got - want) / ldexp(1.0, ilogb(want) - 23);
+}
+
+/* The bounds that the header states, on numbers that are evenly spaced and on some that are not. */
+static void functions(struct context *c)
+{
+    enum { STEPS = 40000 };
+    for (int i = 1; i <= STEPS; ++i) {
+        const double part = (double)i / STEPS, close = ldexp(part, -i % 24);
+        const float x[] = {(float)(87.0 * part), (float)close, (float)(2.0 * part)};
+        for (size_t k = 0; k < sizeof x / sizeof x[0]; ++k) {
+            const double at = (double)x[k], above = 1.0 / (1.0 + exp(-at));
+            const double below = exp(-at) / (1.0 + exp(-at));
+            expect(c, ulps((double)exp_below(-x[k]), exp(-at)) <= 4.0, "exp of %a", -at);
+            expect(c, ulps((double)sigmoid(x[k]), above) <= 4.0, "sigmoid of %a", at);
+            expect(c, ulps((double)sigmoid(-x[k]), below) <= 4.0, "sigmoid of %a", -at);
+            expect(c, ulps((double)tanh_fast(-x[k]), tanh(-at)) <= 4.0, "tanh of %a", -at);
+        }
+        const double far = -708.0 * part, want = exp(far);
+        expect(c, fabs(exp_below_double(far) - want) <= 0x1p-50 * want, "exp of %a", far);
+        expect(c, fabs(exp_below_double(-close) - exp(-close)) <= 0x1p-50 * exp(-close),
+               "exp of %a", -close);
+    }
+    expect(c, exp_below_double(0.0) == 1.0 && exp_below(0.0f) == 1.0f, "exp of 0");
+    expect(c, isnan(exp_below_double((double)NAN)) && isnan(exp_below(NAN)), "exp of no number");
+    expect(c, exp_below_double(-(double)INFINITY) <= 0x1p-1021, "exp of -infinity");
+}
+
 /* Without this the other cases could not tell one order from another. */
 static void data(struct context *c)
 {
@@ -449,6 +483,6 @@ static const struct test_case cases[] = {
     {"kernel/data", "DET-01", data}, {"kernel/relu", "DET-01", relu},
     {"kernel/bias", "DET-01", bias}, {"kernel/loss", "DET-01 LOSS-01", loss},
     {"kernel/sgd", "GRAD-17", sgd},  {"kernel/reduce", "DET-01", reduce},
-    {"kernel/fold", "DET-01", fold},
+    {"kernel/fold", "DET-01", fold}, {"kernel/functions", "", functions},
 };
 const struct case_table kernel_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -236,14 +236,16 @@ static void kept_in_double(struct context *c)
  * rounding of a number below 1, and one product. */
 static void cross_entropy(struct context *c)
 {
-    for (int mean = 0; mean < 2; ++mean) {
+    static const int lengths[] = {1, 7, 8, 26, 300};
+    for (int m = 0; m < 2 * (int)(sizeof lengths / sizeof lengths[0]); ++m) {
         struct one o;
         open_one(c, &o);
-        case_note(c, "mean %d", mean);
-        enum { rows = 16, classes = 7, n = rows * classes };
-        const float *logits = randoms(c, n, 5);
-        float scaled[n];
-        double label[rows], want = 0.0, largest = 0.0, grad[n], bound[n];
+        enum { rows = 16, most = 300 };
+        const int mean = m % 2, classes = lengths[m / 2], n = rows * classes;
+        case_note(c, "mean %d, %d classes", mean, classes);
+        const float *logits = randoms(c, (size_t)n, 5);
+        float scaled[rows * most];
+        double label[rows], want = 0.0, largest = 0.0, grad[rows * most], bound[rows * most];
         const double factor = 2.0 / (mean != 0 ? rows : 1.0);
         for (int r = 0; r < rows; ++r) {
             double top = -INFINITY, total = 0.0;
@@ -265,7 +267,7 @@ static void cross_entropy(struct context *c)
             }
         }
         const double loss_bound = 0x1p-23 * want + 0x1p-40 * largest;
-        const struct dp_tensor in = make_matrix(c, o.slot, rows, classes, NULL);
+        const struct dp_tensor in = make_matrix(c, o.slot, rows, (size_t)classes, NULL);
         write_floats(c, &in, scaled);
         const struct dp_tensor target = make_tensor(c, o.slot, DP_I32, 1, (size_t[]){rows}, label);
         struct dp_tensor gradient;
@@ -273,7 +275,7 @@ static void cross_entropy(struct context *c)
         const struct dp_tensor out = loss_of(c, &o, loss, &in, &target, &gradient);
         expect_shape(c, "loss", &out, 0, NULL);
         expect_within(c, "loss", &out, &want, &loss_bound);
-        expect_shape(c, "gradient", &gradient, 2, (size_t[]){rows, classes});
+        expect_shape(c, "gradient", &gradient, 2, (size_t[]){rows, (size_t)classes});
         expect_within(c, "gradient", &gradient, grad, bound);
     }
 }

@@ -106,6 +106,9 @@ static void class_out_of_range(struct context *c)
         expect(c, isnan(read_floats(c, &out[0])[0]), "the loss is a number");
         expect_ok(c, dp_backward(loss, run, NULL, 0, grad, 2, &err), &err, "backward");
         expect_shape(c, "gradient", &grad[0], 2, (size_t[]){2, 3});
+        const float *slope = read_floats(c, &grad[0]);
+        expect(c, !isnan(slope[0] + slope[1] + slope[2]), "a row with a class has no gradient");
+        expect(c, isnan(slope[3]) && isnan(slope[4]) && isnan(slope[5]), "a row without has one");
         expect(c, grad[1].slot == NULL, "classes have a gradient");
     }
 }
