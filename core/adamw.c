@@ -49,6 +49,11 @@ void dp_adamw_set_rate(struct dp_adamw *adamw, double lr)
     adamw->config.lr = lr;
 }
 
+void dp_adamw_restart(struct dp_adamw *adamw)
+{
+    dp_adamw_forget(&adamw->state);
+}
+
 int dp_adamw_step(struct dp_adamw *adamw, struct dp_error *err)
 {
     struct dp_group *group = adamw->group;

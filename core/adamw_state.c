@@ -210,3 +210,10 @@ void dp_adamw_count(struct dp_adamw_state *state)
     for (int k = 0; k < state->n_clocks; ++k)
         state->clock[k].steps += state->clock[k].due > 0;
 }
+
+/* A first step does not read the moments. */
+void dp_adamw_forget(struct dp_adamw_state *state)
+{
+    for (int k = 0; k < state->n_clocks; ++k)
+        state->clock[k].steps = 0;
+}

@@ -142,6 +142,11 @@ int dp_clip_grads(struct dp_clip *clip, double max_norm, double *norm, struct dp
     return status;
 }
 
+int dp_clip_norm(const struct dp_clip *clip, double *norm, struct dp_error *err)
+{
+    return dp_clip_read(clip->room, norm, err);
+}
+
 void dp_clip_close(struct dp_clip *clip)
 {
     if (!clip)

@@ -98,10 +98,14 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
 /* AdamW as dp_adamw_step, in the same way. */
 int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
                       struct dp_error *err);
+/* As dp_adamw_restart, on all ranks here. */
+void dp_ddp_adamw_restart(struct dp_ddp *ddp);
 /* As dp_clip_grads, by each active rank on its own gradients. After a backward that has reduced
  * they are the mean, so that all ranks have the same norm, and stay equal. norm: of the lowest
  * active local rank; 0: there is none. */
 int dp_ddp_clip_grads(struct dp_ddp *ddp, double max_norm, double *norm, struct dp_error *err);
+/* As dp_clip_norm: that norm. */
+int dp_ddp_clip_norm(const struct dp_ddp *ddp, double *norm, struct dp_error *err);
 
 /* Parameter or buffer i of rank r: views that stay valid; *has_grad may be written.
  * Errors DP_EINVAL. */

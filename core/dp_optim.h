@@ -41,7 +41,9 @@ int dp_adamw_open(struct dp_module *module, const struct dp_adamw_config *config
                   struct dp_adamw **adamw, struct dp_error *err);
 int dp_adamw_step(struct dp_adamw *adamw, struct dp_error *err);
 void dp_adamw_set_rate(struct dp_adamw *adamw, double lr); /* from the next step on */
-void dp_adamw_close(struct dp_adamw *adamw);               /* NULL allowed */
+/* Forgets all steps: the next one is the first of each parameter. Memory is kept. */
+void dp_adamw_restart(struct dp_adamw *adamw);
+void dp_adamw_close(struct dp_adamw *adamw); /* NULL allowed */
 
 /* Clipping by the norm of all gradients together: norm = sqrt(sum of squares), and every gradient
  * is multiplied by (float)min(1, max_norm / (norm + 1e-6)). A tied parameter counts once. Squares
@@ -54,6 +56,8 @@ void dp_adamw_close(struct dp_adamw *adamw);               /* NULL allowed */
 struct dp_clip;
 int dp_clip_open(struct dp_module *module, struct dp_clip **clip, struct dp_error *err);
 int dp_clip_grads(struct dp_clip *clip, double max_norm, double *norm, struct dp_error *err);
+/* The norm that the last dp_clip_grads found, 0 before the first. Waits. */
+int dp_clip_norm(const struct dp_clip *clip, double *norm, struct dp_error *err);
 void dp_clip_close(struct dp_clip *clip); /* NULL allowed */
 
 /* The rate of a step, counted from 0: a warm-up and half a wave of a cosine.

@@ -54,6 +54,7 @@ int dp_adamw_write(struct dp_adamw_state *state, const struct dp_adamw_config *c
 int dp_adamw_launch(const struct dp_adamw_state *state, const struct dp_target target[],
                     const struct dp_adamw_config *config, struct dp_error *err);
 void dp_adamw_count(struct dp_adamw_state *state);
+void dp_adamw_forget(struct dp_adamw_state *state); /* all steps */
 
 /* ---- clipping ---------------------------------------------------------------------------- */
 

@@ -54,6 +54,12 @@ int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
     return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, adamw_rank, &step, err);
 }
 
+void dp_ddp_adamw_restart(struct dp_ddp *ddp)
+{
+    for (int r = 0; r < ddp->n; ++r)
+        dp_adamw_forget(&ddp->rank[r].adamw);
+}
+
 /* ---- clipping ---------------------------------------------------------------------------- */
 
 struct clip_step {
@@ -77,16 +83,20 @@ static int clip_rank(int r, void *arg, struct dp_error *err)
 int dp_ddp_clip_grads(struct dp_ddp *ddp, double max_norm, double *norm, struct dp_error *err)
 {
     struct clip_step step = {ddp, max_norm};
-    int status = dp_clip_check(max_norm, err), lowest = 0;
+    int status = dp_clip_check(max_norm, err);
     for (int r = 0; status == 0 && r < ddp->n; ++r) {
         choose_targets(ddp, r);
         status = dp_clip_prepare(&ddp->rank[r].clip, ddp->rank[r].target, ddp->n_train, err);
     }
     if (status == 0)
         status = ddp_tasks(ddp, DP_PHASE_UPDATE, clip_rank, &step, err);
+    return status || !norm ? status : dp_ddp_clip_norm(ddp, norm, err);
+}
+
+int dp_ddp_clip_norm(const struct dp_ddp *ddp, double *norm, struct dp_error *err)
+{
+    int lowest = 0;
     while (lowest < ddp->n && !ddp->rank[lowest].active)
         ++lowest;
-    if (status || !norm)
-        return status;
     return dp_clip_read(lowest < ddp->n ? ddp->rank[lowest].clip : NULL, norm, err);
 }

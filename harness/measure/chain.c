@@ -140,7 +140,7 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
                 struct dp_error *err)
 {
     struct session *s = chain->session;
-    const float before = s->rate;
+    const float before = s->update.rate;
     float rate = 0;
     int status;
 
@@ -148,9 +148,9 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
         return 0;
     if ((status = begin_with_verified(s, k, verified, &rate, err)))
         return status;
-    session_set_rate(s, rate);
+    update_set_rate(&s->update, rate);
     status = learn_steps(chain, k, verified, err);
-    session_set_rate(s, before);
+    update_set_rate(&s->update, before);
     chain->set[k].rate = status == 0 ? rate : 0;
     return status;
 }
@@ -179,17 +179,17 @@ static int run_steps(struct chain *chain, int k, struct session_times *times, st
 int chain_run(struct chain *chain, int k, struct session_times *times, struct dp_error *err)
 {
     struct session *s = chain->session;
-    const float before = s->rate;
+    const float before = s->update.rate;
     int status = marks_clear(&chain->marks, err);
 
-    session_set_rate(s, chain->set[k].rate);
+    update_set_rate(&s->update, chain->set[k].rate);
     if (status == 0)
         status = session_prepare(s, k, err);
     session_set_traced(s, chain->traced);
     if (status == 0)
         status = run_steps(chain, k, times, err);
     session_set_traced(s, true);
-    session_set_rate(s, before);
+    update_set_rate(&s->update, before);
     return status;
 }
 

@@ -58,58 +58,30 @@ static void nothing_more(struct session *s)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-typedef void fill_fn(const struct workload *workload, const struct workload_set *set, size_t rows,
-                     float values[]);
-
-static int open_batch(struct session *s, const struct workload_set *set, size_t width,
-                      fill_fn *fill, struct dp_tensor *tensor, struct dp_error *err)
+static int open_side(struct session *s, const struct workload_set *set, enum workload_side side,
+                     bool on_host, struct dp_tensor *tensor, struct dp_error *err)
 {
-    float *values = session_floats(s->rows * width);
-    struct dp_slot *slot = s->host_inputs ? dp_group_host(s->group) : dp_group_slot(s->group, 0);
+    const struct workload_row row = workload_row(s->workload, side);
+    struct dp_slot *slot = on_host ? dp_group_host(s->group) : dp_group_slot(s->group, 0);
+    void *values = session_side(s, set, side);
     int status;
 
     if (!values)
-        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", s->rows, width);
-    status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){s->rows, width}, tensor, err);
-    if (status == 0) {
-        fill(s->workload, set, s->rows, values);
-        status = dp_tensor_write(tensor, values, err);
-    }
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", s->rows, row.width);
+    status = session_open_rows(slot, &row, s->rows, values, tensor, err);
     free(values);
     return status;
 }
 
-/* Numbers of rows of the table, where it is: on the host. */
-static int open_numbers(struct session *s, const struct workload_set *set, struct dp_tensor *tensor,
-                        struct dp_error *err)
-{
-    int32_t *values =
-        s->rows <= SIZE_MAX / sizeof *values ? malloc(s->rows * sizeof *values) : NULL;
-    int status;
-
-    if (!values)
-        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
-    status = dp_tensor_alloc(dp_group_host(s->group), DP_I32, 1, &s->rows, tensor, err);
-    if (status == 0) {
-        workload_fill_numbers(set, s->rows, values);
-        status = dp_tensor_write(tensor, values, err);
-    }
-    free(values);
-    return status;
-}
-
+/* Numbers of rows of a table are where it is: on the host. */
 static int load(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
-    const struct workload *w = s->workload;
     const int k = set->index;
-    int status;
+    const int status = open_side(s, set, WORKLOAD_INPUT, s->host_inputs || s->workload->is->table,
+                                 &s->input[k], err);
 
-    status = w->is->table ? open_numbers(s, set, &s->input[k], err)
-                          : open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err);
-    if (status)
-        return status;
-    return open_batch(s, set, w->size[w->n_sizes - 1], workload_fill_upstream, &s->upstream[k],
-                      err);
+    return status ? status
+                  : open_side(s, set, WORKLOAD_TARGET, s->host_inputs, &s->upstream[k], err);
 }
 
 static void free_tensor(struct dp_tensor *tensor)
@@ -209,7 +181,7 @@ static int step(struct session *s, int k, bool alone, struct dp_error *err)
         return status;
     dp_phase_end(&span);
     span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_UPDATE);
-    if ((status = dp_sgd_step(s->sgd, err)))
+    if ((status = update_step(&s->update, NULL, err)))
         return status;
     dp_phase_end(&span);
     return 0;

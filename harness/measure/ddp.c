@@ -78,66 +78,64 @@ static int ddp_open(struct session *s, const struct cell_config *config, struct 
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int open_rows(struct dp_slot *slot, size_t rows, size_t width, const float values[],
+/* One side of the batch, as it lies in host memory. */
+struct side {
+    enum workload_side which;
+    struct workload_row row;
+    const unsigned char *values;
+};
+
+/* Rows first..first+rows of it, of 4 bytes a number. */
+static int open_rows(struct dp_slot *slot, const struct side *side, size_t first, size_t rows,
                      struct dp_tensor *tensor, struct dp_error *err)
 {
-    int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, width}, tensor, err);
-
-    return status ? status : dp_tensor_write(tensor, values, err);
+    return session_open_rows(slot, &side->row, rows,
+                             side->values + first * side->row.width * sizeof(float), tensor, err);
 }
 
-static int deal(struct session *s, int k, const float inputs[], const float upstream[],
-                struct dp_error *err)
+static int deal(struct session *s, int k, const struct side *side, struct dp_error *err)
 {
-    const size_t width[2] = {s->workload->size[0], s->workload->size[s->workload->n_sizes - 1]};
     size_t first = first_row(s);
     int status = 0;
 
     for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
-        struct dp_slot *slot = dp_group_slot(s->group, r);
         const size_t rows = rank_rows(s, (size_t)r);
-        struct dp_tensor *in = s->ranks[r].in[k];
 
-        if ((status = open_rows(slot, rows, width[0], inputs + first * width[0], &in[0], err)) == 0)
-            status = open_rows(slot, rows, width[1], upstream + first * width[1], &in[1], err);
+        status = open_rows(dp_group_slot(s->group, r), side, first, rows,
+                           &s->ranks[r].in[k][side->which], err);
         first += rows;
     }
     return status;
 }
 
 /* The rows of all ranks here, for each step to deal. */
-static int keep(struct session *s, int k, const float inputs[], const float upstream[],
-                struct dp_error *err)
+static int keep(struct session *s, int k, const struct side *side, struct dp_error *err)
 {
-    const size_t width[2] = {s->workload->size[0], s->workload->size[s->workload->n_sizes - 1]};
-    const size_t first = first_row(s), rows = all_rows(s);
-    struct dp_slot *host = dp_group_host(s->group);
-    int status = open_rows(host, rows, width[0], inputs + first * width[0], &s->input[k], err);
+    return open_rows(dp_group_host(s->group), side, first_row(s), all_rows(s),
+                     side->which == WORKLOAD_INPUT ? &s->input[k] : &s->upstream[k], err);
+}
 
-    return status
-               ? status
-               : open_rows(host, rows, width[1], upstream + first * width[1], &s->upstream[k], err);
+static int load_side(struct session *s, const struct workload_set *set, enum workload_side which,
+                     struct dp_error *err)
+{
+    void *values = session_side(s, set, which);
+    const struct side side = {which, workload_row(s->workload, which), values};
+    int status;
+
+    if (!values)
+        status = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
+    else
+        status = s->host_inputs ? keep(s, set->index, &side, err) : deal(s, set->index, &side, err);
+    free(values);
+    return status;
 }
 
 /* The batch that a wrapper would get, every rank's rows on its device or all on the host. */
 static int ddp_load(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
-    const struct workload *w = s->workload;
-    float *inputs = session_floats(s->rows * w->size[0]);
-    float *upstream = session_floats(s->rows * w->size[w->n_sizes - 1]);
-    int status;
+    const int status = load_side(s, set, WORKLOAD_INPUT, err);
 
-    if (!inputs || !upstream) {
-        status = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
-    } else {
-        workload_fill_inputs(w, set, s->rows, inputs);
-        workload_fill_upstream(w, set, s->rows, upstream);
-        status = s->host_inputs ? keep(s, set->index, inputs, upstream, err)
-                                : deal(s, set->index, inputs, upstream, err);
-    }
-    free(inputs);
-    free(upstream);
-    return status;
+    return status ? status : load_side(s, set, WORKLOAD_TARGET, err);
 }
 
 static void free_tensor(struct dp_tensor *tensor)
@@ -231,7 +229,7 @@ static int ddp_step(struct session *session, int k, struct dp_error *err)
         return status;
     if ((status = dp_ddp_backward(session->ddp, NULL, 0, NULL, 0, err)))
         return status;
-    if ((status = dp_ddp_step(session->ddp, session->rate, 0, 0, err)))
+    if ((status = update_step(&session->update, session->ddp, err)))
         return status;
     for (int r = 0; r < session->n_ranks; ++r) {
         session->ranks[r].loss = out[r * DP_MAX_IO];
@@ -244,7 +242,7 @@ static int ddp_step(struct session *session, int k, struct dp_error *err)
 
 static int read_outputs(struct session *s, struct dp_error *err)
 {
-    const size_t width = s->workload->size[s->workload->n_sizes - 1];
+    const size_t width = workload_width(s->workload);
     float *to = s->outputs + first_row(s) * width, loss[DP_MAX_SLOTS];
     double sum = 0;
     int status = 0;

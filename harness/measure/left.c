@@ -20,7 +20,7 @@ static void note_bits(struct left *left)
 {
     const struct session *s = left->session;
     const struct workload *w = s->workload;
-    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
+    int bits = equal_significant(s->outputs, s->rows * workload_width(w));
 
     for (int p = 0; p < s->n_params; ++p) {
         const struct dp_tensor *value = &s->param[p]->value;

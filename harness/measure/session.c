@@ -33,12 +33,34 @@ uint64_t session_clock_ns(void)
 
 size_t session_outputs(const struct session *s)
 {
-    return s->rows * s->workload->size[s->workload->n_sizes - 1];
+    return s->rows * workload_width(s->workload);
 }
 
 float *session_floats(size_t n)
 {
     return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
+}
+
+int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
+                      const void *values, struct dp_tensor *tensor, struct dp_error *err)
+{
+    size_t dim[DP_MAX_DIMS] = {rows};
+    int status;
+
+    memcpy(dim + 1, row->dim, sizeof row->dim);
+    status = dp_tensor_alloc(slot, row->dtype, 1 + row->ndim, dim, tensor, err);
+    return status ? status : dp_tensor_write(tensor, values, err);
+}
+
+void *session_side(const struct session *session, const struct workload_set *set,
+                   enum workload_side side)
+{
+    const struct workload_row row = workload_row(session->workload, side);
+    void *values = session_floats(session->rows * row.width);
+
+    if (values)
+        workload_fill_side(session->workload, set, side, session->rows, values);
+    return values;
 }
 
 static int open_params(struct session *s, struct dp_error *err)
@@ -82,12 +104,13 @@ static void leave_out_buffers(struct session *s, int n)
 
 static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
+    const enum dp_loss_kind loss = workload_end(s->workload)->loss;
     int status, n;
 
-    if ((status = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
+    if ((status = dp_loss(s->group, loss, 1, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
         (status = s->kind->open(s, config, err)) ||
         (status = dp_run_open(s->group, &s->run, err)) ||
-        (status = dp_sgd_open(s->top, s->rate, 0, 0, &s->sgd, err)))
+        (status = update_open(&s->update, s->workload, s->top, err)))
         return status;
     n = dp_module_params(s->top, s->param, SESSION_PARAMS);
     if (n < 0)
@@ -113,7 +136,6 @@ int session_open(struct session *session, struct dp_group *group, const struct c
     session->rows = config->rows;
     session->host_inputs = config->host_inputs > 0;
     session->group = group;
-    session->rate = (float)VERIFY_LEARNING_RATE;
     if ((status = open_modules(session, config, err)) || (status = open_params(session, err)))
         return status;
     if (!(session->outputs = session_floats(session_outputs(session))))
@@ -160,8 +182,7 @@ void session_close(struct session *session)
     if (session->kind)
         session->kind->close(session);
     dp_run_close(session->run);
-    if (session->sgd)
-        dp_sgd_close(session->sgd);
+    update_close(&session->update);
     for (int k = 0; k < SESSION_SETS; ++k)
         session_close_set(session, k);
     for (int p = 0; p < SESSION_PARAMS; ++p) {
@@ -174,12 +195,6 @@ void session_close(struct session *session)
     dp_module_close(session->probed);
     dp_module_close(session->model);
     memset(session, 0, sizeof *session);
-}
-
-void session_set_rate(struct session *session, float rate)
-{
-    session->rate = rate;
-    dp_sgd_set_rate(session->sgd, rate);
 }
 
 void session_set_traced(struct session *session, bool traced)
@@ -202,6 +217,7 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
 
     int status = session->kind->prepare(session, k, err);
 
+    update_restart(&session->update, session->ddp);
     if (status == 0)
         status = session_together(session, err);
     if (status)
@@ -233,7 +249,9 @@ int session_trace(struct session *session, struct dp_error *err)
 
 int session_read(struct session *session, struct dp_error *err)
 {
-    return session->kind->read(session, err);
+    const int status = session->kind->read(session, err);
+
+    return status ? status : update_norm(&session->update, session->ddp, &session->norm, err);
 }
 
 struct verify_step session_result(const struct session *session, size_t shard[])
@@ -242,6 +260,7 @@ struct verify_step session_result(const struct session *session, size_t shard[])
                                 .n_shards = probe_rows(&session->probe, shard),
                                 .outputs = session->outputs,
                                 .loss = session->loss_value,
+                                .norm = session->norm,
                                 .gradient = (const float *const *)session->gradient,
                                 .updated = (const float *const *)session->updated};
 }

@@ -11,10 +11,11 @@
 #include "dp.h"
 #include "measure/measurable.h"
 #include "measure/probe.h"
+#include "measure/update.h"
 #include "verify/verify.h"
 #include "workload.h"
 
-#define SESSION_PARAMS (2 * WORKLOAD_MAX_SIZES)
+#define SESSION_PARAMS WORKLOAD_PARAMS
 #define SESSION_SETS   (WORKLOAD_SETS + 1)
 
 /* A step on the monotonic clock, until all devices were idle; its phases are in the trace. */
@@ -38,8 +39,7 @@ struct session {
     struct dp_module *model, *probed, *loss_module;
     struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
     struct dp_run *run;
-    struct dp_sgd *sgd;
-    float rate; /* of learning: the verifier's, but in a chain */
+    struct update update;
     struct probe probe;
     struct dp_trace trace;
     bool untraced; /* steps leave no times of phases, and measuring those takes none of theirs */
@@ -57,6 +57,7 @@ struct session {
     /* What session_read fills. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
     float loss_value;
+    double norm;       /* of the gradients before clipping; NaN: they are not clipped */
     uint64_t launched; /* kernels of the group before the step; then: */
     uint64_t kernels;  /* in the last step */
 };
@@ -76,6 +77,12 @@ void session_close(struct session *session); /* not the group */
 /* The sets of the timed steps, made from the config's seed. */
 int session_open_sets(struct session *session, const struct cell_config *config,
                       struct dp_error *err);
+/* A tensor of rows with these values. */
+int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
+                      const void *values, struct dp_tensor *tensor, struct dp_error *err);
+/* One side of the batch of a set in host memory, which the caller frees; NULL: there is none. */
+void *session_side(const struct session *session, const struct workload_set *set,
+                   enum workload_side side);
 /* Batch and parameters of a set, as number set->index. Closing waits for nothing and may be done
  * twice. */
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
@@ -85,7 +92,6 @@ void session_close_set(struct session *session, int k);
 int session_prepare(struct session *session, int k, struct dp_error *err);
 /* Makes ready for a step that goes on with the parameters that the last one left. */
 void session_clear(struct session *session);
-void session_set_rate(struct session *session, float rate);
 void session_set_traced(struct session *session, bool traced);
 /* One training step on batch k: forward, loss, backward, update, everything drained. */
 int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);

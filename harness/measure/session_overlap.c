@@ -27,10 +27,13 @@ static int whole_step(struct session *s, int k, double *ns, struct dp_error *err
 
 static int step_without(struct session *s, int k, double *ns, struct dp_error *err)
 {
+    const double max_norm = s->update.max_norm;
     int status;
 
     dp_ddp_no_sync(s->ddp, true);
+    s->update.max_norm = INFINITY; /* they are to be reduced yet */
     status = whole_step(s, k, ns, err);
+    s->update.max_norm = max_norm;
     dp_ddp_no_sync(s->ddp, false);
     return status;
 }
@@ -101,7 +104,8 @@ static int parts(struct session *s, int k, struct session_apart *times, struct s
 {
     int status = step_without(s, k, &times->compute_ns, err);
 
-    if (status || (status = reduction(s, &times->comm_ns, err)))
+    if (status || (status = reduction(s, &times->comm_ns, err)) ||
+        (status = update_clip(&s->update, s->ddp, err)))
         return status;
     return digest_all(s, &left->parts, err);
 }

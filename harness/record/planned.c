@@ -188,7 +188,7 @@ static size_t least_values(const struct cell_config *cell, int shards)
         return 0;
 
     const struct workload *workload = &cell->workload;
-    const size_t width = workload->size[workload->n_sizes - 1];
+    const size_t width = workload_width(workload);
 
     return WORKLOAD_SETS *
            (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
@@ -218,8 +218,9 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
 static double least_bytes(const struct cell_config *cell)
 {
     const struct workload *workload = &cell->workload;
-    const size_t inputs = verify_has_ranks(workload) ? workload->size[0] : 0;
-    const size_t width = inputs + workload->size[workload->n_sizes - 1];
+    const size_t inputs =
+        verify_has_ranks(workload) ? workload_row(workload, WORKLOAD_INPUT).width : 0;
+    const size_t width = inputs + workload_row(workload, WORKLOAD_TARGET).width;
 
     return (double)cell->rows * (double)(width * sizeof(float));
 }

@@ -24,34 +24,32 @@ static int open_array(struct reference_array *array, size_t n)
 
 static int open_arrays(struct verify *v, const struct workload *workload)
 {
-    const size_t width = workload->size[workload->n_sizes - 1];
+    const size_t width = workload_width(workload), factors = workload->is->tokens ? 0 : width;
     struct reference_arrays *d = v->arrays = calloc(1, sizeof *d);
 
     if (!d)
         return -1;
     v->weight = verify_numbers(1, v->patterns);
     d->input = verify_numbers(v->patterns, workload->size[0]);
-    d->upstream = verify_numbers(v->patterns, width);
+    d->upstream = verify_numbers(v->patterns, factors);
     if (!v->weight || !d->input || !d->upstream || open_array(&d->output, v->patterns * width))
         return -1;
     for (size_t p = 0; p < REFERENCE_PARAMS; ++p) {
-        const size_t n = workload_param_count(workload, p);
+        const size_t n = d->param[p].n = workload_param_count(workload, p);
 
-        if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
+        if (!(d->param[p].value = verify_numbers(1, n)) || open_array(&d->grad[p], n))
             return -1;
     }
     return 0;
 }
 
-static void put_set(struct verify *v, const struct workload *workload,
-                    const struct workload_set *set)
+/* Of what is not a sequence of tokens, which its reference asks for one by one. */
+static void put_rows(struct verify *v, const struct workload *workload,
+                     const struct workload_set *set)
 {
     const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
     struct reference_arrays *d = v->arrays;
 
-    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->param[p].n; ++i)
-            d->param[p].value[i] = workload_value(workload, set, p, i);
     for (size_t r = 0; r < v->patterns; ++r) {
         const size_t kind = r % v->kinds;
 
@@ -61,8 +59,20 @@ static void put_set(struct verify *v, const struct workload *workload,
         for (size_t i = 0; i < width; ++i)
             d->upstream[r * width + i] = workload_upstream(set, kind, i);
     }
+}
+
+static void put_set(struct verify *v, const struct workload *workload,
+                    const struct workload_set *set)
+{
+    struct reference_arrays *d = v->arrays;
+
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->param[p].n; ++i)
+            d->param[p].value[i] = workload_value(workload, set, p, i);
+    if (!workload->is->tokens)
+        put_rows(v, workload, set);
     for (size_t n = 0; n < v->rows; ++n)
-        v->weight[verify_place(v, n)] += workload_scale(set, n);
+        v->weight[verify_place(v, n)] += reference_row(v, set, n);
 }
 
 static void put(double to[], const float from[], size_t n)
@@ -194,7 +204,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 
 static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    if (fill(v, &v->workload, set, why))
+    if (fill(v, &v->workload, set, why) || reference_clip(v, why))
         return -1;
     if (v->probe)
         return check_finite(v, &v->workload, why);
@@ -261,7 +271,6 @@ void reference_arrays_close(struct reference_arrays *arrays)
         return;
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(arrays->param[p].value);
-        free(arrays->param[p].bound);
         free(arrays->grad[p].value);
         free(arrays->grad[p].bound);
     }
@@ -289,26 +298,33 @@ static int compare(const struct reference_arrays *d, const char *what, size_t nu
     return 1;
 }
 
-/* w - lr g: the product, the difference and what g carries. */
-static int compare_updated(const struct reference_arrays *d, int p, const float *got,
+static int compare_updated(const struct verify *v, int p, const float *got,
                            struct verify_found *found, struct text_error *why)
 {
-    const struct reference_array *grad = &d->grad[p];
-    double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
+    const size_t n = v->arrays->grad[p].n;
+    double *want = verify_numbers(2, n), *bound = want ? want + n : NULL;
     int status;
 
     if (!want)
         return verify_starved(why);
-    for (size_t i = 0; i < grad->n; ++i) {
-        const double step = VERIFY_LEARNING_RATE * grad->value[i];
-        const double carried = VERIFY_LEARNING_RATE * grad->bound[i];
-
-        want[i] = d->param[p].value[i] - step;
-        bound[i] = carried + 2 * NEAR_U * (fabs(step) + carried + fabs(want[i]));
-    }
-    status = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
+    reference_update(v, p, want, bound);
+    status = compare(v->arrays, "updated parameter", (size_t)p, got, want, bound, n, found, why);
     free(want);
     return status;
+}
+
+/* Where gradients are clipped, their size shows here alone. */
+static int compare_norm(const struct verify *v, const struct verify_step *step,
+                        struct verify_found *found, struct text_error *why)
+{
+    const struct reference_arrays *d = v->arrays;
+    const float got = (float)step->norm;
+    const double bound = d->norm_bound + 2 * NEAR_U * d->norm;
+
+    if (!workload_end(&v->workload)->adamw)
+        return 0;
+    found->values += 1;
+    return compare(d, "norm of gradients", 0, &got, &d->norm, &bound, 1, found, why);
 }
 
 /* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
@@ -347,7 +363,9 @@ static int compare_loss(const struct verify *v, const struct verify_step *step,
     double value = v->arrays->loss, bound = 0;
     struct reference_array loss = {1, &value, &bound};
 
-    if (!v->arrays->exact)
+    if (workload_end(&v->workload)->loss == DP_LOSS_XENT)
+        reference_mean_loss(v, step->outputs, &loss);
+    else if (!v->arrays->exact)
         verify_loss_of(v, step->outputs, v->arrays->output.n / v->patterns, &loss);
     return compare(v->arrays, "loss", 0, &step->loss, &value, &bound, 1, found, why);
 }
@@ -370,12 +388,14 @@ int reference_arrays_check(const struct verify *v, const struct verify_step *ste
         found->values += 1;
         status = compare_loss(v, step, found, why);
     }
+    if (status == 0)
+        status = compare_norm(v, step, found, why);
     for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
         found->values += 2 * d->grad[p].n;
         status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
                          d->grad[p].bound, d->grad[p].n, found, why);
         if (status == 0)
-            status = compare_updated(d, p, step->updated[p], found, why);
+            status = compare_updated(v, p, step->updated[p], found, why);
     }
     return status;
 }

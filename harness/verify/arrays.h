@@ -16,11 +16,11 @@ struct reference_array {
 
 struct reference_arrays {
     bool exact;
-    struct reference_array param[REFERENCE_PARAMS],
-        grad[REFERENCE_PARAMS];    /* param: bounds unused */
-    struct reference_array output; /* [patterns, width] */
-    double *input, *upstream;      /* of exact models: [patterns, size[0]], [patterns, width] */
-    double loss, loss_bound; /* of exact models; others' follows from the outputs of the step */
+    struct reference_array param[REFERENCE_PARAMS], grad[REFERENCE_PARAMS]; /* param: no bounds */
+    struct reference_array output;                                          /* [patterns, width] */
+    double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
+    double norm, norm_bound;  /* of gradients that are clipped then, before it */
+    double loss, loss_bound;  /* of exact models; others' follows from the outputs of the step */
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
@@ -52,6 +52,16 @@ int reference_arrays_check(const struct verify *v, const struct verify_step *ste
 /* The loss and its bound, of outputs of that width that are a step's own. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
                     struct reference_array *loss);
+/* end.c: of a workload whose gradients are clipped, what clipping makes of them. 0, or -1 and why
+ * it would not show. */
+int reference_clip(struct verify *v, struct text_error *why);
+/* Parameter p after the update, and its bounds. */
+void reference_update(const struct verify *v, int p, double *want, double *bound);
+/* The part of row n in the sums over rows. */
+double reference_row(const struct verify *v, const struct workload_set *set, size_t n);
+/* The mean of -log softmax of each place's class, as verify_loss_of. */
+void reference_mean_loss(const struct verify *v, const float *outputs,
+                         struct reference_array *loss);
 void reference_arrays_close(struct reference_arrays *arrays);
 
 #endif

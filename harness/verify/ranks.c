@@ -79,6 +79,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     const size_t ranks = verify->devices;
     struct reference_arrays *d = verify->arrays;
     const bool exact = !d ? !verify->probe : d->exact;
+    const bool mean = workload_end(&verify->workload)->loss == DP_LOSS_XENT;
     const double bound = exact ? update_bound(verify) : 0;
     int status;
 
@@ -95,11 +96,16 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
         return -1;
     }
     verify->ranks = true;
+    if (mean && verify->rows < ranks) {
+        snprintf(why->text, sizeof why->text, "%zu rows on %zu ranks: there is no mean of no rows",
+                 verify->rows, ranks);
+        return -1;
+    }
     /* Both splits are one where every rank has as many rows. */
-    if (verify->patterns > verify->kinds && verify->rows % ranks != 0 &&
+    if ((mean || verify->patterns > verify->kinds) && verify->rows % ranks != 0 &&
         (status = reference_arrays_again(verify, set, why)))
         return status;
-    if (d)
+    if (d && !mean)
         divide(d, ranks);
     verify->divisor = ranks;
     return exact ? sum_losses(verify, set, why) : 0;

@@ -21,6 +21,7 @@ struct verify_step {
     size_t n_shards;
     const float *outputs; /* [rows, last size] */
     float loss;
+    double norm; /* of the gradients, where they are clipped then; else unused */
     const float *const *gradient;
     const float *const *updated; /* parameters after the update */
 };

@@ -40,8 +40,6 @@ Test(models, all_have_what_sweep_and_train_need)
         cr_assert(model.lr > 0 && model.lr == workload.is->lr, "%s", names[i]);
         cr_assert(workload_n_params(&workload) >= 2 && workload_params(&workload) > 0);
         cr_assert(workload_flops(&workload, 1) > 0, "%s", names[i]);
-        if (workload.is->tokens)
-            continue;
         cr_assert(verify_open(&workload, &set, 8, 2, DP_MATH_F32, &verify, &why) == 0, "%s: %s",
                   names[i], why.text);
         verify_close(verify);

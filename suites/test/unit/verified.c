@@ -153,6 +153,7 @@ static void loss_shows(const char *name, size_t rows)
                                2,
                                made.outputs,
                                (float)sum,
+                               (double)NAN,
                                (const float *const *)made.gradient,
                                (const float *const *)made.updated};
 

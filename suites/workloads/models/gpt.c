@@ -24,15 +24,15 @@ struct param {
 static const struct param layer[] = {
     {"ln_1.weight", 1, 0, 0, 0x1p-2, 1, false},
     {"ln_1.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"attn.c_attn.weight", 3, 1, 4, 0x1p-3, 0x1p-1, false},
-    {"attn.c_attn.bias", 3, 0, 0, 0x1p-5, 0x1p-3, false},
+    {"attn.c_attn.weight", 3, 1, 3, 0x1p-5, 0x1p-3, false},
+    {"attn.c_attn.bias", 3, 0, 0, 0x1p-6, 0x1p-4, false},
     {"attn.c_proj.weight", 1, 1, 2, 0x1p-5, 0x1p-3, false},
     {"attn.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
     {"ln_2.weight", 1, 0, 0, 0x1p-2, 1, false},
     {"ln_2.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"mlp.c_fc.weight", 4, 1, 4, 0x1p-3, 0x1p-1, false},
+    {"mlp.c_fc.weight", 4, 1, 3, 0x1p-3, 0x1p-1, false},
     {"mlp.c_fc.bias", 4, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"mlp.c_proj.weight", 1, 4, 2, 0x1p-4, 0x1p-2, false},
+    {"mlp.c_proj.weight", 1, 4, 2, 0x1p-5, 0x1p-3, false},
     {"mlp.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
 };
 enum { OF_LAYER = sizeof layer / sizeof layer[0] };

@@ -1,0 +1,234 @@
+/* verify/attention.c: causal attention, head by head, in numbers with bounds. What a row's
+ * probabilities are away is a part of each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/transformer.h"
+
+static const double U = NEAR_U;
+
+int attention_open(struct attention *attention, size_t heads, size_t time, size_t width)
+{
+    *attention = (struct attention){.heads = heads,
+                                    .time = time,
+                                    .size = width / heads,
+                                    .p = verify_numbers(time, time),
+                                    .g = verify_numbers(time, time),
+                                    .away = verify_numbers(1, time),
+                                    .per_p = verify_numbers(1, time),
+                                    .lengths = verify_numbers(8, time)};
+    return attention->p && attention->g && attention->away && attention->per_p && attention->lengths
+               ? 0
+               : -1;
+}
+
+void attention_close(struct attention *attention)
+{
+    free(attention->p);
+    free(attention->g);
+    free(attention->away);
+    free(attention->lengths);
+    free(attention->per_p);
+    *attention = (struct attention){0};
+}
+
+/* One head's columns of a sheet. */
+struct part {
+    const double *v, *e; /* row t begins at t * step */
+    size_t step, size;
+    double *length, *length_away; /* of each row */
+};
+
+/* which: a place for its lengths. */
+static struct part part_of(const struct attention *a, const struct sheet *sheet, size_t first,
+                           size_t which)
+{
+    struct part part = {.v = sheet->v + first,
+                        .e = sheet->e + first,
+                        .step = sheet->width,
+                        .size = a->size,
+                        .length = a->lengths + 2 * which * a->time,
+                        .length_away = a->lengths + (2 * which + 1) * a->time};
+
+    for (size_t t = 0; t < a->time; ++t) {
+        double v = 0, e = 0;
+
+        for (size_t j = 0; j < a->size; ++j) {
+            v += part.v[t * part.step + j] * part.v[t * part.step + j];
+            e += part.e[t * part.step + j] * part.e[t * part.step + j];
+        }
+        part.length[t] = sqrt(v);
+        part.length_away[t] = sqrt(e);
+    }
+    return part;
+}
+
+static struct part of_qkv(const struct attention *a, const struct sheet *qkv, size_t head,
+                          size_t which)
+{
+    return part_of(a, qkv, (which * a->heads + head) * a->size, which);
+}
+
+/* Row t of a times row s of b. */
+static struct near dot(const struct part *a, size_t t, const struct part *b, size_t s)
+{
+    const double *x = a->v + t * a->step, *y = b->v + s * b->step;
+    const double x_size = a->length[t] + a->length_away[t], y_size = b->length[s];
+    double sum = 0;
+
+    for (size_t j = 0; j < a->size; ++j)
+        sum += x[j] * y[j];
+
+    const double carried = x_size * b->length_away[s] + a->length_away[t] * y_size;
+
+    return (struct near){sum, carried + near_gamma((double)a->size) * x_size *
+                                            (y_size + b->length_away[s])};
+}
+
+/* A row of a sum of n products: value and bound of each of its numbers. */
+struct sum {
+    double *v, *e;
+    size_t size;
+    double gamma;
+};
+
+static struct sum begin_sum(const struct attention *a, struct sheet *to, size_t t, size_t first,
+                            size_t n)
+{
+    const struct sum sum = {to->v + t * to->width + first, to->e + t * to->width + first, a->size,
+                            near_gamma((double)n)};
+
+    memset(sum.v, 0, a->size * sizeof *sum.v);
+    memset(sum.e, 0, a->size * sizeof *sum.e);
+    return sum;
+}
+
+/* factor times row s of x. */
+static void add_row(const struct sum *to, struct near factor, const struct part *x, size_t s)
+{
+    const double *v = x->v + s * x->step, *e = x->e + s * x->step;
+    const double size = fabs(factor.v) + factor.e;
+    const double by_value = factor.e + to->gamma * size, by_bound = (1 + to->gamma) * size;
+
+    for (size_t j = 0; j < to->size; ++j) {
+        to->v[j] += factor.v * v[j];
+        to->e[j] += by_value * fabs(v[j]) + by_bound * e[j];
+    }
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static void probabilities(struct attention *a, const struct part *q, const struct part *k, size_t t)
+{
+    const double scale = 1 / sqrt((double)a->size);
+    double *p = a->p + t * a->time, most = -INFINITY, least = INFINITY, away = 0, sum = 0;
+
+    for (size_t s = 0; s <= t; ++s) {
+        const struct near score = dot(q, t, k, s);
+
+        p[s] = scale * score.v;
+        most = fmax(most, p[s]);
+        least = fmin(least, p[s]);
+        away = fmax(away, scale * score.e + 2 * U * (fabs(p[s]) + scale * score.e));
+    }
+    for (size_t s = 0; s <= t; ++s)
+        sum += p[s] = exp(p[s] - most);
+    for (size_t s = 0; s <= t; ++s)
+        p[s] /= sum;
+    a->away[t] = softmax_away(away, most - least, (double)t + 1);
+}
+
+static struct near probability(const struct attention *a, size_t t, size_t s)
+{
+    const double p = a->p[t * a->time + s];
+
+    return (struct near){p, p * a->away[t]};
+}
+
+static void head_forward(struct attention *a, const struct sheet *qkv, size_t head, struct sheet *y)
+{
+    const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
+    const struct part v = of_qkv(a, qkv, head, 2);
+
+    for (size_t t = 0; t < a->time; ++t) {
+        const struct sum sum = begin_sum(a, y, t, head * a->size, t + 1);
+
+        probabilities(a, &q, &k, t);
+        for (size_t s = 0; s <= t; ++s)
+            add_row(&sum, probability(a, t, s), &v, s);
+    }
+}
+
+void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y)
+{
+    for (size_t h = 0; h < attention->heads; ++h)
+        head_forward(attention, qkv, h, y);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Row t of the gradients before softmax and scale: p (d - sum of p d), d = dy v. Each is at most p
+ * times what is returned away. */
+static double scores_back(struct attention *a, const struct part *dy, const struct part *v,
+                          size_t t)
+{
+    const double scale = 1 / sqrt((double)a->size), away = a->away[t];
+    const double *p = a->p + t * a->time;
+    double *g = a->g + t * a->time, mean = 0, most = 0, most_away = 0;
+
+    for (size_t s = 0; s <= t; ++s) {
+        const struct near d = dot(dy, t, v, s);
+
+        g[s] = d.v;
+        mean += p[s] * d.v;
+        most = fmax(most, fabs(d.v));
+        most_away = fmax(most_away, d.e);
+    }
+    for (size_t s = 0; s <= t; ++s)
+        g[s] = scale * p[s] * (g[s] - mean);
+
+    const double size = most + most_away;
+    const double mean_away =
+        most_away + away * size + near_gamma((double)t + 1) * (1 + away) * size;
+
+    return scale * (1 + away) * (most_away + mean_away + (away + 8 * U) * (size + fabs(mean)));
+}
+
+static struct near score_gradient(const struct attention *a, size_t t, size_t s)
+{
+    return (struct near){a->g[t * a->time + s], a->p[t * a->time + s] * a->per_p[t]};
+}
+
+static void head_backward(struct attention *a, const struct sheet *qkv, const struct sheet *dy,
+                          size_t head, struct sheet *dqkv)
+{
+    const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
+    const struct part v = of_qkv(a, qkv, head, 2), d = part_of(a, dy, head * a->size, 3);
+    const size_t width = a->heads * a->size, first = head * a->size;
+
+    for (size_t t = 0; t < a->time; ++t) {
+        const struct sum dq = begin_sum(a, dqkv, t, first, t + 1);
+
+        probabilities(a, &q, &k, t);
+        a->per_p[t] = scores_back(a, &d, &v, t);
+        for (size_t s = 0; s <= t; ++s)
+            add_row(&dq, score_gradient(a, t, s), &k, s);
+    }
+    for (size_t s = 0; s < a->time; ++s) {
+        const struct sum dk = begin_sum(a, dqkv, s, width + first, a->time - s);
+        const struct sum dv = begin_sum(a, dqkv, s, 2 * width + first, a->time - s);
+
+        for (size_t t = s; t < a->time; ++t) {
+            add_row(&dk, score_gradient(a, t, s), &q, t);
+            add_row(&dv, probability(a, t, s), &d, t);
+        }
+    }
+}
+
+void attention_backward(struct attention *attention, const struct sheet *qkv,
+                        const struct sheet *dy, struct sheet *dqkv)
+{
+    for (size_t h = 0; h < attention->heads; ++h)
+        head_backward(attention, qkv, dy, h, dqkv);
+}

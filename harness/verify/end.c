@@ -1,0 +1,155 @@
+/* verify/end.c: how a step goes on behind the gradients: the loss of classes, clipping, the update.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "verify/arrays.h"
+#include "verify/near.h"
+
+static const double U = NEAR_U;
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Rows that the loss of row n is a mean over, times the losses whose gradients are averaged. */
+static double mean_over(const struct verify *v, size_t n)
+{
+    const size_t ranks = v->ranks ? v->devices : 1, rank = v->ranks ? verify_shard(v, n) : 0;
+
+    return (double)(v->rows / ranks + (rank < v->rows % ranks)) * (double)ranks;
+}
+
+double reference_row(const struct verify *v, const struct workload_set *set, size_t n)
+{
+    if (workload_end(&v->workload)->loss != DP_LOSS_XENT)
+        return workload_scale(set, n);
+    return 1 / (mean_over(v, n) * (double)v->workload.size[GPT_CONTEXT]);
+}
+
+/* ---- loss ------------------------------------------------------------------------------------ */
+
+/* -log softmax of a class, and above the sum of its |terms|. */
+static double place_loss(const float *y, size_t n, size_t class, double *size)
+{
+    double most = (double)y[0], sum = 0;
+
+    for (size_t i = 1; i < n; ++i)
+        most = fmax(most, (double)y[i]);
+    for (size_t i = 0; i < n; ++i)
+        sum += exp((double)y[i] - most);
+    *size += fabs(most) + fabs(log(sum)) + fabs((double)y[class]);
+    return most + log(sum) - (double)y[class];
+}
+
+/* A sum in double, rounded once, by each rank. */
+void reference_mean_loss(const struct verify *v, const float *outputs, struct reference_array *loss)
+{
+    const size_t *size = v->workload.size, time = size[GPT_CONTEXT], n = size[GPT_VOCABULARY];
+    const double ranks = v->ranks ? (double)v->devices : 1;
+    double value = 0, terms = 0;
+
+    for (size_t row = 0; row < v->rows; ++row) {
+        /* What is reported is the sum of the ranks' losses, not their mean. */
+        const double part = ranks / (mean_over(v, row) * (double)time);
+        double sum = 0, sizes = 0;
+
+        for (size_t t = 0; t < time; ++t)
+            sum += place_loss(outputs + (row * time + t) * n, n,
+                              (size_t)workload_token(&v->workload, &v->set,
+                                                     workload_pattern(&v->set, row), t + 1),
+                              &sizes);
+        value += part * sum;
+        terms += part * sizes;
+    }
+    *loss->value = value;
+    /* 2^-53 is double's NEAR_U. */
+    *loss->bound =
+        2 * U * fabs(value) + 4 * ((double)(v->rows * time) + (double)n) * 0x1p-53 * terms;
+}
+
+/* ---- clipping -------------------------------------------------------------------------------- */
+
+/* |g + e| is at least |g| - g e / |g|, and at most |g| + g e / |g| + e e / (2 |g|). */
+static void find_norm(struct reference_arrays *d)
+{
+    double squares = 0, products = 0, away = 0;
+
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
+            squares += d->grad[p].value[i] * d->grad[p].value[i];
+            products += fabs(d->grad[p].value[i]) * d->grad[p].bound[i];
+            away += d->grad[p].bound[i] * d->grad[p].bound[i];
+        }
+    d->norm = sqrt(squares);
+    d->norm_bound = (products + away / 2) / d->norm + 4 * U * d->norm;
+}
+
+int reference_clip(struct verify *v, struct text_error *why)
+{
+    const struct workload_end *end = workload_end(&v->workload);
+    struct reference_arrays *d = v->arrays;
+
+    if (!end->adamw)
+        return 0;
+    find_norm(d);
+    if (!(d->norm - d->norm_bound > end->max_norm)) {
+        snprintf(why->text, sizeof why->text,
+                 "gradients have a norm of %.3g, not above %.3g: clipping would not show", d->norm,
+                 end->max_norm);
+        return -1;
+    }
+
+    const double factor = end->max_norm / (d->norm + 1e-6);
+    const double away = d->norm_bound / (d->norm - d->norm_bound) + 4 * U; /* of the factor */
+
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
+            const double value = factor * d->grad[p].value[i];
+            const double bound = factor * d->grad[p].bound[i];
+
+            d->grad[p].value[i] = value;
+            d->grad[p].bound[i] = bound + away * (fabs(value) + bound);
+        }
+    return 0;
+}
+
+/* ---- updates --------------------------------------------------------------------------------- */
+
+/* w - lr g: the product, the difference and what g carries. */
+static struct near update_sgd(double w, double g, double e)
+{
+    const double step = VERIFY_LEARNING_RATE * g, carried = VERIFY_LEARNING_RATE * e;
+
+    return (struct near){w - step, carried + 2 * U * (fabs(step) + carried + fabs(w - step))};
+}
+
+static double first_move(const struct dp_adamw_config *config, double g)
+{
+    return config->lr * g / (fabs(g) + config->eps);
+}
+
+/* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) its size: the move is one
+ * that grows with g. 16: its roundings are parts of it. */
+static struct near update_adamw(const struct dp_adamw_config *config, double w, double g, double e)
+{
+    const double move = first_move(config, g);
+    const double carried = fmax(first_move(config, g + e) - move, move - first_move(config, g - e));
+    const double v = w * (1 - config->lr * config->decay) - move;
+
+    return (struct near){v, carried + 16 * U * (fabs(move) + carried) +
+                                3 * U * (fabs(w) + fabs(v) + carried)};
+}
+
+void reference_update(const struct verify *v, int p, double *want, double *bound)
+{
+    const struct workload_end *end = workload_end(&v->workload);
+    const struct reference_arrays *d = v->arrays;
+
+    for (size_t i = 0; i < d->grad[p].n; ++i) {
+        const double w = d->param[p].value[i], g = d->grad[p].value[i], e = d->grad[p].bound[i];
+        const struct near updated =
+            end->adamw ? update_adamw(&end->config, w, g, e) : update_sgd(w, g, e);
+
+        want[i] = updated.v;
+        bound[i] = updated.e;
+    }
+}

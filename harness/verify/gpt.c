@@ -1,0 +1,328 @@
+/* verify/gpt.c: a float64 step of the model gpt with a bound on the rounding of a float step, a
+ * pattern at a time. Parameters are in the order of models/gpt.c. Of the layers' inputs all are
+ * kept for the way back, which makes the rest of a layer once more. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/transformer.h"
+
+/* Parameters of a layer, behind the two tables. */
+enum {
+    TOKENS,
+    POSITIONS,
+    NORM_1 = 0, /* each with its bias */
+    ATTENTION = 2,
+    ATTENTION_OUT = 4,
+    NORM_2 = 6,
+    HIDDEN = 8,
+    HIDDEN_OUT = 10,
+    OF_LAYER = 12
+};
+
+/* A weight as it is multiplied forward and back. */
+struct weight {
+    struct sparse forward, back;
+};
+
+struct gpt {
+    struct verify *v;
+    size_t layers, width, time, vocabulary;
+    struct share share;    /* of a pattern */
+    double gamma_token;    /* of what is added to the table of tokens, by both its uses */
+    struct weight *weight; /* four of each layer, in the order of parameters, and the table's */
+    struct sheet *h;       /* what enters each layer, and the last norm */
+    struct layer_norm norm[2];
+    struct attention attention;
+    /* Of one layer: behind norms and products. */
+    struct sheet a, qkv, y, middle, b, z, g;
+    struct sheet branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
+    struct sheet dlogits;
+    double *room; /* of sheet_weight_gradient */
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Number of parameter `which` of layer l; of the last norm l is the number of layers. */
+static size_t param_of(size_t l, size_t which)
+{
+    return 2 + l * OF_LAYER + which;
+}
+
+static const double *value(const struct gpt *m, size_t p)
+{
+    return m->v->arrays->param[p].value;
+}
+
+static struct reference_array *gradient(const struct gpt *m, size_t p)
+{
+    return &m->v->arrays->grad[p];
+}
+
+static int open_weight(const struct gpt *m, struct weight *weight, size_t p, size_t outs,
+                       size_t ins)
+{
+    return sparse_open(&weight->forward, value(m, p), outs, ins, false) ||
+                   sparse_open(&weight->back, value(m, p), outs, ins, true)
+               ? -1
+               : 0;
+}
+
+static int open_weights(struct gpt *m)
+{
+    static const struct {
+        size_t which, outs, ins; /* in widths */
+    } row[4] = {{ATTENTION, 3, 1}, {ATTENTION_OUT, 1, 1}, {HIDDEN, 4, 1}, {HIDDEN_OUT, 1, 4}};
+    const size_t n = 4 * m->layers;
+
+    m->weight = calloc(n + 1, sizeof *m->weight);
+    for (size_t i = 0; m->weight && i < n; ++i)
+        if (open_weight(m, &m->weight[i], param_of(i / 4, row[i % 4].which),
+                        row[i % 4].outs * m->width, row[i % 4].ins * m->width))
+            return -1;
+    return m->weight ? open_weight(m, &m->weight[n], TOKENS, m->vocabulary, m->width) : -1;
+}
+
+static int open_sheets(struct gpt *m)
+{
+    const size_t time = m->time, width = m->width;
+    const struct {
+        struct sheet *sheet;
+        size_t width;
+    } row[] = {{&m->a, width},
+               {&m->qkv, 3 * width},
+               {&m->y, width},
+               {&m->middle, width},
+               {&m->b, width},
+               {&m->z, 4 * width},
+               {&m->g, 4 * width},
+               {&m->branch, width},
+               {&m->dh, width},
+               {&m->dx, width},
+               {&m->dqkv, 3 * width},
+               {&m->dg, 4 * width},
+               {&m->dlogits, m->vocabulary}};
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
+        if (sheet_open(row[i].sheet, time, row[i].width))
+            return -1;
+    m->h = calloc(m->layers + 1, sizeof *m->h);
+    for (size_t l = 0; m->h && l <= m->layers; ++l)
+        if (sheet_open(&m->h[l], time, width))
+            return -1;
+    return m->h ? 0 : -1;
+}
+
+static int open_model(struct gpt *m, struct verify *v)
+{
+    const size_t *size = v->workload.size, width = size[GPT_WIDTH];
+    const size_t most = size[GPT_VOCABULARY] > 4 * width ? size[GPT_VOCABULARY] : 4 * width;
+    const double rows = (double)v->rows, terms = rows * (double)size[GPT_CONTEXT];
+
+    *m = (struct gpt){.v = v,
+                      .layers = size[GPT_LAYERS],
+                      .width = width,
+                      .time = size[GPT_CONTEXT],
+                      .vocabulary = size[GPT_VOCABULARY],
+                      .room = verify_numbers(2, most + 4 * width)};
+    /* Over rows and places, then over replicas, then to what was there. */
+    m->share.gamma = near_gamma(terms + (double)v->devices + 4);
+    m->gamma_token = near_gamma(2 * terms + (double)v->devices + 4);
+    return !m->room || open_sheets(m) || open_weights(m) ||
+                   layer_norm_open(&m->norm[0], m->time, width) ||
+                   layer_norm_open(&m->norm[1], m->time, width) ||
+                   attention_open(&m->attention, size[GPT_HEADS], m->time, width)
+               ? -1
+               : 0;
+}
+
+static void close_model(struct gpt *m)
+{
+    struct sheet *const all[] = {&m->a,      &m->qkv, &m->y,  &m->middle, &m->b,  &m->z,      &m->g,
+                                 &m->branch, &m->dh,  &m->dx, &m->dqkv,   &m->dg, &m->dlogits};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
+        sheet_close(all[i]);
+    for (size_t l = 0; m->h && l <= m->layers; ++l)
+        sheet_close(&m->h[l]);
+    for (size_t i = 0; m->weight && i <= 4 * m->layers; ++i) {
+        sparse_close(&m->weight[i].forward);
+        sparse_close(&m->weight[i].back);
+    }
+    layer_norm_close(&m->norm[0]);
+    layer_norm_close(&m->norm[1]);
+    attention_close(&m->attention);
+    free(m->h);
+    free(m->weight);
+    free(m->room);
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static void embed(struct gpt *m, const struct workload_set *set, size_t r)
+{
+    for (size_t t = 0; t < m->time; ++t) {
+        const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
+
+        for (size_t j = 0; j < m->width; ++j)
+            sheet_put(&m->h[0], t * m->width + j,
+                      near_plus((struct near){value(m, TOKENS)[token * m->width + j], 0},
+                                (struct near){value(m, POSITIONS)[t * m->width + j], 0}));
+    }
+}
+
+static void norm_forward(struct gpt *m, struct layer_norm *norm, size_t p, const struct sheet *x,
+                         struct sheet *y)
+{
+    layer_norm_forward(norm, value(m, p), value(m, p + 1), x, y);
+}
+
+static void linear(struct gpt *m, size_t l, size_t which, size_t weight, const struct sheet *x,
+                   struct sheet *y)
+{
+    sparse_product(&m->weight[4 * l + weight].forward, value(m, param_of(l, which) + 1), x, y);
+}
+
+static void copy(struct sheet *to, const struct sheet *from)
+{
+    memcpy(to->v, from->v, from->rows * from->width * sizeof *to->v);
+    memcpy(to->e, from->e, from->rows * from->width * sizeof *to->e);
+}
+
+/* All that a layer makes of h[l] but its last sum. */
+static void layer_forward(struct gpt *m, size_t l)
+{
+    norm_forward(m, &m->norm[0], param_of(l, NORM_1), &m->h[l], &m->a);
+    linear(m, l, ATTENTION, 0, &m->a, &m->qkv);
+    attention_forward(&m->attention, &m->qkv, &m->y);
+    linear(m, l, ATTENTION_OUT, 1, &m->y, &m->branch);
+    copy(&m->middle, &m->h[l]);
+    sheet_add(&m->middle, &m->branch);
+    norm_forward(m, &m->norm[1], param_of(l, NORM_2), &m->middle, &m->b);
+    linear(m, l, HIDDEN, 2, &m->b, &m->z);
+    gelu_forward(&m->z, &m->g);
+}
+
+static void forward(struct gpt *m, struct sheet *logits)
+{
+    for (size_t l = 0; l < m->layers; ++l) {
+        layer_forward(m, l);
+        linear(m, l, HIDDEN_OUT, 3, &m->g, &m->branch);
+        copy(&m->h[l + 1], &m->middle);
+        sheet_add(&m->h[l + 1], &m->branch);
+    }
+    norm_forward(m, &m->norm[0], param_of(m->layers, 0), &m->h[m->layers], &m->a);
+    sparse_product(&m->weight[4 * m->layers].forward, NULL, &m->a, logits);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Of the sum over places; the mean's factor comes with the share. 8: of the factors of loss and
+ * mean, and the difference. */
+static void loss_back(struct gpt *m, const struct sheet *logits, size_t t, size_t target)
+{
+    const size_t n = m->vocabulary, at = t * n;
+    const double *v = logits->v + at, *e = logits->e + at;
+    double most = v[0], least = v[0], away = 0, sum = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        most = fmax(most, v[i]);
+        least = fmin(least, v[i]);
+        away = fmax(away, e[i]);
+    }
+    for (size_t i = 0; i < n; ++i)
+        sum += m->dlogits.v[at + i] = exp(v[i] - most);
+    away = softmax_away(away, most - least, 0);
+    for (size_t i = 0; i < n; ++i) {
+        const double p = m->dlogits.v[at + i] / sum, d = i == target ? p - 1 : p;
+
+        sheet_put(&m->dlogits, at + i, (struct near){d, p * away + 8 * NEAR_U * fabs(d)});
+    }
+}
+
+/* From the gradient of a linear layer's output to its parameters, and to its input. */
+static void linear_back(struct gpt *m, size_t l, size_t which, size_t weight,
+                        const struct sheet *dy, const struct sheet *x, struct sheet *dx)
+{
+    const size_t p = param_of(l, which);
+
+    sheet_weight_gradient(&m->share, dy, x, m->room, gradient(m, p));
+    sheet_bias_gradient(&m->share, dy, gradient(m, p + 1));
+    sparse_product(&m->weight[4 * l + weight].back, NULL, dy, dx);
+}
+
+static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
+                      const struct sheet *dy, struct sheet *dx)
+{
+    layer_norm_gradients(&m->share, norm, dy, gradient(m, p), gradient(m, p + 1));
+    layer_norm_backward(norm, value(m, p), dy, dx);
+}
+
+/* dh: of what leaves the layer, then of what enters it. */
+static void layer_back(struct gpt *m, size_t l)
+{
+    layer_forward(m, l);
+    linear_back(m, l, HIDDEN_OUT, 3, &m->dh, &m->g, &m->dg);
+    gelu_backward(&m->z, &m->dg);
+    linear_back(m, l, HIDDEN, 2, &m->dg, &m->b, &m->branch);
+    norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
+    sheet_add(&m->dh, &m->dx);
+    linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y, &m->branch);
+    attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
+    linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
+    norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);
+    sheet_add(&m->dh, &m->dx);
+}
+
+static void embed_back(struct gpt *m, const struct workload_set *set, size_t r)
+{
+    const struct share table = {m->share.times, m->gamma_token};
+
+    for (size_t t = 0; t < m->time; ++t) {
+        const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
+
+        for (size_t j = 0; j < m->width; ++j) {
+            const struct near d = sheet_at(&m->dh, t * m->width + j);
+
+            share_add(&table, d, token * m->width + j, gradient(m, TOKENS));
+            share_add(&m->share, d, t * m->width + j, gradient(m, POSITIONS));
+        }
+    }
+}
+
+static void backward(struct gpt *m, const struct workload_set *set, size_t r,
+                     const struct sheet *logits)
+{
+    const struct share table = {m->share.times, m->gamma_token};
+
+    for (size_t t = 0; t < m->time; ++t)
+        loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
+    sheet_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
+    sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
+    norm_back(m, &m->norm[0], param_of(m->layers, 0), &m->branch, &m->dh);
+    for (size_t l = m->layers; l-- > 0;)
+        layer_back(m, l);
+    embed_back(m, set, r);
+}
+
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    const size_t outputs = workload_width(&v->workload);
+    struct gpt m;
+    const int status = open_model(&m, v);
+
+    for (size_t r = 0; r < v->patterns && status == 0; ++r) {
+        struct sheet logits = {m.time, m.vocabulary, v->arrays->output.value + r * outputs,
+                               v->arrays->output.bound + r * outputs};
+
+        m.share.times = v->weight[r];
+        embed(&m, set, r);
+        forward(&m, &logits);
+        backward(&m, set, r, &logits);
+    }
+    close_model(&m);
+    return status ? verify_starved(why) : 0;
+}
+
+const struct verify_reference verify_reference_gpt = {"gpt", fill, fill};

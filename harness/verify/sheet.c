@@ -1,0 +1,176 @@
+/* verify/sheet.c: matrices of numbers with bounds. */
+#include "verify/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int sheet_open(struct sheet *sheet, size_t rows, size_t width)
+{
+    *sheet = (struct sheet){rows, width, verify_numbers(rows, width), verify_numbers(rows, width)};
+    return sheet->v && sheet->e ? 0 : -1;
+}
+
+void sheet_close(struct sheet *sheet)
+{
+    free(sheet->v);
+    free(sheet->e);
+    *sheet = (struct sheet){0};
+}
+
+struct near sheet_at(const struct sheet *sheet, size_t i)
+{
+    return (struct near){sheet->v[i], sheet->e[i]};
+}
+
+void sheet_put(struct sheet *sheet, size_t i, struct near value)
+{
+    sheet->v[i] = value.v;
+    sheet->e[i] = value.e;
+}
+
+void sheet_add(struct sheet *to, const struct sheet *from)
+{
+    for (size_t i = 0; i < to->rows * to->width; ++i)
+        sheet_put(to, i, near_plus(sheet_at(to, i), sheet_at(from, i)));
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed)
+{
+    const size_t rows = transposed ? ins : outs, columns = transposed ? outs : ins;
+    const size_t row = transposed ? 1 : ins, column = transposed ? ins : 1;
+    size_t n = 0;
+
+    for (size_t i = 0; i < outs * ins; ++i)
+        n += w[i] != 0;
+    *sparse = (struct sparse){.outs = rows,
+                              .from = calloc(rows + 1, sizeof *sparse->from),
+                              .column = calloc(n + 1, sizeof *sparse->column),
+                              .value = calloc(n + 1, sizeof *sparse->value)};
+    if (!sparse->from || !sparse->column || !sparse->value)
+        return -1;
+    n = 0;
+    for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < columns; ++j) {
+            if (w[i * row + j * column] == 0)
+                continue;
+            sparse->column[n] = j;
+            sparse->value[n++] = w[i * row + j * column];
+        }
+        sparse->from[i + 1] = n;
+    }
+    return 0;
+}
+
+void sparse_close(struct sparse *sparse)
+{
+    free(sparse->from);
+    free(sparse->column);
+    free(sparse->value);
+    *sparse = (struct sparse){0};
+}
+
+void sparse_product(const struct sparse *sparse, const double *bias, const struct sheet *x,
+                    struct sheet *y)
+{
+    for (size_t t = 0; t < x->rows; ++t)
+        for (size_t i = 0; i < sparse->outs; ++i) {
+            struct near_sum sum = {.v = 0};
+
+            for (size_t k = sparse->from[i]; k < sparse->from[i + 1]; ++k)
+                near_sum_add(&sum, (struct near){sparse->value[k], 0},
+                             sheet_at(x, t * x->width + sparse->column[k]));
+            if (bias)
+                near_sum_add_one(&sum, (struct near){bias[i], 0});
+            sheet_put(y, t * y->width + i, near_sum_done(&sum));
+        }
+}
+
+/* ---- gradients of weights -------------------------------------------------------------------- */
+
+enum { TOGETHER = 8, BLOCK = 64 };
+
+/* to += a sum of so many rows, each with its factor. */
+static void add_rows(const double factor[TOGETHER], const double *const row[TOGETHER], size_t n,
+                     double *to)
+{
+    for (size_t j = 0; j < n; ++j) {
+        const double a = factor[0] * row[0][j] + factor[1] * row[1][j];
+        const double b = factor[2] * row[2][j] + factor[3] * row[3][j];
+        const double c = factor[4] * row[4][j] + factor[5] * row[5][j];
+        const double d = factor[6] * row[6][j] + factor[7] * row[7][j];
+
+        to[j] += (a + b) + (c + d);
+    }
+}
+
+/* Row i of the gradient: the terms of rows first..end of x. */
+static void add_terms(double times, const struct sheet *dy, const struct sheet *x, size_t first,
+                      size_t end, size_t i, double *to)
+{
+    for (size_t t = first; t < end; t += TOGETHER) {
+        double factor[TOGETHER];
+        const double *row[TOGETHER];
+
+        for (size_t k = 0; k < TOGETHER; ++k) {
+            const bool there = t + k < end;
+
+            factor[k] = there ? times * dy->v[(t + k) * dy->width + i] : 0;
+            row[k] = x->v + (there ? t + k : t) * x->width;
+        }
+        add_rows(factor, row, x->width, to);
+    }
+}
+
+/* Of each column the length of the values, and behind all of them of the bounds. */
+static void find_lengths(const struct sheet *sheet, double *length)
+{
+    const size_t n = sheet->width;
+
+    for (size_t i = 0; i < 2 * n; ++i)
+        length[i] = 0;
+    for (size_t t = 0; t < sheet->rows; ++t)
+        for (size_t i = 0; i < n; ++i) {
+            length[i] += sheet->v[t * n + i] * sheet->v[t * n + i];
+            length[n + i] += sheet->e[t * n + i] * sheet->e[t * n + i];
+        }
+    for (size_t i = 0; i < 2 * n; ++i)
+        length[i] = sqrt(length[i]);
+}
+
+void sheet_weight_gradient(const struct share *share, const struct sheet *dy, const struct sheet *x,
+                           double *room, struct reference_array *grad)
+{
+    const size_t outs = dy->width, ins = x->width;
+    double *of_dy = room, *of_x = room + 2 * outs;
+
+    /* So many rows of x stay near while all of dy's columns pass. */
+    for (size_t first = 0; first < x->rows; first += BLOCK)
+        for (size_t i = 0; i < outs; ++i)
+            add_terms(share->times, dy, x, first, first + BLOCK < x->rows ? first + BLOCK : x->rows,
+                      i, grad->value + i * ins);
+    find_lengths(dy, of_dy);
+    find_lengths(x, of_x);
+    for (size_t i = 0; i < outs; ++i)
+        for (size_t j = 0; j < ins; ++j) {
+            const double a = of_dy[i], a_away = of_dy[outs + i], b = of_x[j];
+            const double b_away = of_x[ins + j];
+            const double carried = a * b_away + a_away * b + a_away * b_away;
+
+            grad->bound[i * ins + j] += share->times * (carried + share->gamma * (a * b + carried));
+        }
+}
+
+void share_add(const struct share *share, struct near term, size_t i, struct reference_array *grad)
+{
+    grad->value[i] += share->times * term.v;
+    grad->bound[i] += share->times * (term.e + share->gamma * (fabs(term.v) + term.e));
+}
+
+void sheet_bias_gradient(const struct share *share, const struct sheet *dy,
+                         struct reference_array *grad)
+{
+    for (size_t i = 0; i < dy->rows * dy->width; ++i)
+        share_add(share, sheet_at(dy, i), i % dy->width, grad);
+}

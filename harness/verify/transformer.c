@@ -1,0 +1,167 @@
+/* verify/transformer.c: layer norm, GELU and softmax in numbers with bounds. */
+#include "verify/transformer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double U = NEAR_U, EPS = 1e-5;
+
+/* ---- layer norm ------------------------------------------------------------------------------ */
+
+int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width)
+{
+    const int status = sheet_open(&norm->hat, rows, width);
+
+    norm->root = verify_numbers(2, rows);
+    return status || !norm->root ? -1 : 0;
+}
+
+void layer_norm_close(struct layer_norm *norm)
+{
+    sheet_close(&norm->hat);
+    free(norm->root);
+    norm->root = NULL;
+}
+
+/* The root is the length of a vector, so it is away by no more than the length of what that is. */
+static void normalise(struct layer_norm *norm, const struct sheet *x, size_t t)
+{
+    const size_t n = x->width;
+    const double *v = x->v + t * n, *e = x->e + t * n, width = (double)n;
+    double mean = 0, mean_away = 0, squares = 0, squares_away = 0;
+
+    for (size_t j = 0; j < n; ++j) {
+        mean += v[j] / width;
+        mean_away += e[j] / width;
+        squares_away += e[j] * e[j] / width;
+    }
+    for (size_t j = 0; j < n; ++j)
+        squares += (v[j] - mean) * (v[j] - mean) / width;
+
+    const double root = sqrt(squares + EPS), away = sqrt(squares_away), least = root - away;
+
+    norm->root[t] = root;
+    norm->root[norm->hat.rows + t] = away;
+    for (size_t j = 0; j < n; ++j) {
+        const double hat = (v[j] - mean) / root;
+        const double carried = (e[j] + mean_away + fabs(hat) * away) / least;
+        /* Mean and 1 / root are floats in between. */
+        const double rounded = 2 * U * fabs(mean) / root + 8 * U * fabs(hat);
+
+        sheet_put(&norm->hat, t * n + j,
+                  (struct near){hat, least > 0 ? carried + rounded : INFINITY});
+    }
+}
+
+void layer_norm_forward(struct layer_norm *norm, const double *weight, const double *bias,
+                        const struct sheet *x, struct sheet *y)
+{
+    const size_t n = x->width;
+
+    for (size_t t = 0; t < x->rows; ++t) {
+        normalise(norm, x, t);
+        for (size_t j = 0; j < n; ++j)
+            sheet_put(
+                y, t * n + j,
+                near_plus(near_times(sheet_at(&norm->hat, t * n + j), (struct near){weight[j], 0}),
+                          (struct near){bias[j], 0}));
+    }
+}
+
+/* (g - mean of g - hat times mean of g hat) / root, g the weight times dy. */
+static void backward_row(const struct layer_norm *norm, const double *weight,
+                         const struct sheet *dy, struct sheet *dx, size_t t)
+{
+    const size_t n = dy->width;
+    const double root = norm->root[t], away = norm->root[norm->hat.rows + t];
+    struct near mean = {0, 0}, slope = {0, 0};
+
+    for (size_t j = 0; j < n; ++j) {
+        const struct near hat = sheet_at(&norm->hat, t * n + j), d = sheet_at(dy, t * n + j);
+        const double g = d.v * weight[j] / (double)n, e = d.e * fabs(weight[j]) / (double)n;
+
+        mean.v += g;
+        mean.e += e;
+        slope.v += g * hat.v;
+        slope.e += fabs(g) * hat.e + e * fabs(hat.v) + e * hat.e;
+    }
+    for (size_t j = 0; j < n; ++j) {
+        const struct near hat = sheet_at(&norm->hat, t * n + j), d = sheet_at(dy, t * n + j);
+        const double g = d.v * weight[j], v = (g - mean.v - hat.v * slope.v) / root;
+        const double carried = d.e * fabs(weight[j]) + mean.e + fabs(hat.v) * slope.e +
+                               hat.e * fabs(slope.v) + hat.e * slope.e;
+        const double size = fabs(g) + fabs(mean.v) + fabs(hat.v * slope.v) + carried;
+
+        sheet_put(dx, t * n + j,
+                  (struct near){v, (carried + fabs(v) * away + 8 * U * size) / (root - away)});
+    }
+}
+
+void layer_norm_backward(const struct layer_norm *norm, const double *weight,
+                         const struct sheet *dy, struct sheet *dx)
+{
+    for (size_t t = 0; t < dy->rows; ++t)
+        backward_row(norm, weight, dy, dx, t);
+}
+
+void layer_norm_gradients(const struct share *share, const struct layer_norm *norm,
+                          const struct sheet *dy, struct reference_array *weight,
+                          struct reference_array *bias)
+{
+    for (size_t i = 0; i < dy->rows * dy->width; ++i)
+        share_add(share, near_times(sheet_at(dy, i), sheet_at(&norm->hat, i)), i % dy->width,
+                  weight);
+    sheet_bias_gradient(share, dy, bias);
+}
+
+/* ---- GELU ------------------------------------------------------------------------------------ */
+
+static const double ROOT_2_PI = 0.79788456080286535588, CUBIC = 0.044715;
+
+static double gate(double x)
+{
+    return tanh(ROOT_2_PI * (x + CUBIC * x * x * x));
+}
+
+static double slope(double x)
+{
+    const double t = gate(x);
+
+    return (1 + t) / 2 + x / 2 * (1 - t * t) * ROOT_2_PI * (1 + 3 * CUBIC * x * x);
+}
+
+/* Its second derivative is below 0.8 everywhere. */
+static const double CURVE = 0.8;
+
+void gelu_forward(const struct sheet *x, struct sheet *y)
+{
+    for (size_t i = 0; i < x->rows * x->width; ++i) {
+        const struct near a = sheet_at(x, i);
+        const double carried = (fabs(slope(a.v)) + CURVE * a.e) * a.e;
+
+        sheet_put(
+            y, i,
+            (struct near){a.v * (1 + gate(a.v)) / 2, carried + 8 * U * (fabs(a.v) + carried)});
+    }
+}
+
+void gelu_backward(const struct sheet *x, struct sheet *dy)
+{
+    for (size_t i = 0; i < x->rows * x->width; ++i) {
+        const struct near a = sheet_at(x, i);
+
+        sheet_put(dy, i,
+                  near_times(sheet_at(dy, i), (struct near){slope(a.v), CURVE * a.e + 12 * U}));
+    }
+}
+
+/* ---- softmax --------------------------------------------------------------------------------- */
+
+/* As near_softmax says: a share changes by at most exp(d) where no number changes by more than d /
+ * 2; n + 26 for the sum, its two exp and the quotient. Beyond 80 exp may be cut off to 0. */
+double softmax_away(double away, double range, double n)
+{
+    const double wide = range + 2 * away;
+
+    return wide < 80 ? expm1(2 * away + 2 * U * wide + (n + 26) * U) : INFINITY;
+}

@@ -1,0 +1,43 @@
+/* verify/transformer.h: the layers of a transformer in numbers with bounds, forward and back. */
+#ifndef HARNESS_VERIFY_TRANSFORMER_H
+#define HARNESS_VERIFY_TRANSFORMER_H
+
+#include "verify/sheet.h"
+
+/* Layer norm of each row. Sums over a row are in double, as dp_layer_norm has them. */
+struct layer_norm {
+    struct sheet hat; /* normalised */
+    double *root;     /* of variance + eps, and how far it may be away: [2, rows] */
+};
+int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width);
+void layer_norm_close(struct layer_norm *norm);
+void layer_norm_forward(struct layer_norm *norm, const double *weight, const double *bias,
+                        const struct sheet *x, struct sheet *y);
+void layer_norm_backward(const struct layer_norm *norm, const double *weight,
+                         const struct sheet *dy, struct sheet *dx);
+void layer_norm_gradients(const struct share *share, const struct layer_norm *norm,
+                          const struct sheet *dy, struct reference_array *weight,
+                          struct reference_array *bias);
+
+/* The tanh form of GELU. */
+void gelu_forward(const struct sheet *x, struct sheet *y);
+void gelu_backward(const struct sheet *x, struct sheet *dy); /* dy becomes dx */
+
+/* Above what a share of a softmax over n numbers may be away, as a part of it, if each of them is
+ * at most `away` away and the farthest two are `range` apart. n: 0 where the sum is in double. */
+double softmax_away(double away, double range, double n);
+
+/* Causal attention, qkv [time, 3 width] to y [time, width]. verify/attention.c */
+struct attention {
+    size_t heads, time, size; /* size of a head */
+    double *p, *g;        /* of one head: probabilities, gradients before softmax [time, time] */
+    double *away, *per_p; /* of each row: what its p and g are away, as a part of p */
+    double *lengths;      /* of q, k, v, dy of each row, and of their bounds: [8, time] */
+};
+int attention_open(struct attention *attention, size_t heads, size_t time, size_t width);
+void attention_close(struct attention *attention);
+void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y);
+void attention_backward(struct attention *attention, const struct sheet *qkv,
+                        const struct sheet *dy, struct sheet *dqkv);
+
+#endif
