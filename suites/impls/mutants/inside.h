@@ -10,6 +10,7 @@
 #include "description.h"
 #include "impl.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* ---- memory and tensors (tensor.c) --------------------------------------------------------- */
@@ -76,6 +77,14 @@ struct crumb { /* memory that is left behind */
     struct crumb *next;
 };
 
+/* Threads that stay until the session closes: a case has some hundred jobs, and starting a thread
+ * for each took more time than the jobs. */
+struct hand;
+struct hands {
+    pthread_mutex_t lock;
+    struct hand *first;
+};
+
 struct impl_session {
     int devices;
     enum bug bug;        /* only bug() looks at it */
@@ -91,6 +100,7 @@ struct impl_session {
     struct memo cut;                 /* and of later.h: scatter's input */
     struct spare spare;
     struct crumb *crumbs;
+    struct hands hands;
 };
 
 enum { LARGE = 65536 }; /* bytes that bugs of large tensors get right */
@@ -134,7 +144,7 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
 int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err);
 int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err);
 
-/* ---- jobs (jobs.c): one thread each; a single one on the caller's -------------------------- */
+/* ---- jobs (jobs.c, hands.c): one thread each; a single one on the caller's ------------------- */
 
 struct job {
     int (*work)(void *context);
@@ -145,6 +155,13 @@ struct job {
     uint64_t ns;       /* when */
     uint64_t thread;
 };
+void job_run(struct job *job);
+/* A thread that has no job, begun if there is none; it runs this one. NULL: none can be begun. */
+struct hand *hand_begin(struct hands *hands, struct job *job);
+/* Waits for its job. */
+void hand_end(struct hands *hands, struct hand *hand);
+void hands_open(struct hands *hands);
+void hands_close(struct hands *hands); /* none of them has a job */
 struct run;
 void jobs_run(struct job jobs[], int n);
 uint64_t this_thread(void);

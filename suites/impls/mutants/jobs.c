@@ -1,7 +1,6 @@
 /* jobs.c: work that runs side by side: one thread per job, all joined before anything is judged. */
 #include "later.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,9 +9,8 @@ uint64_t this_thread(void)
     return (uint64_t)pthread_self();
 }
 
-static void *job_main(void *argument)
+void job_run(struct job *job)
 {
-    struct job *job = argument;
     struct timespec now;
 
     job->thread = this_thread();
@@ -22,29 +20,24 @@ static void *job_main(void *argument)
     clock_gettime(CLOCK_MONOTONIC, &now);
     job->ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     job->finished = atomic_fetch_add(&job->session->clock, 1);
-    return NULL;
 }
 
 void jobs_run(struct job jobs[], int n)
 {
     const struct impl_session *s = jobs[0].session;
     const bool threads = n > 1 ? !bug(s, BUG_SERIAL) : bug(s, BUG_THREAD_FOR_ONE);
-    pthread_t thread[IMPL_MAX_DEVICES];
-    bool started[IMPL_MAX_DEVICES];
-    pthread_attr_t small; /* stacks of 8 MiB are mapped anew for every replica */
+    struct hands *hands = &jobs[0].session->hands;
+    struct hand *hand[IMPL_MAX_DEVICES];
 
     atomic_store(&jobs[0].session->cancelled, false);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, (size_t)1 << 20);
     for (int i = 0; i < n; ++i) {
-        started[i] = threads && pthread_create(&thread[i], &small, job_main, &jobs[i]) == 0;
-        if (!started[i])
-            job_main(&jobs[i]);
+        hand[i] = threads ? hand_begin(hands, &jobs[i]) : NULL;
+        if (!hand[i])
+            job_run(&jobs[i]);
     }
     for (int i = 0; i < n; ++i)
-        if (started[i])
-            pthread_join(thread[i], NULL);
-    pthread_attr_destroy(&small);
+        if (hand[i])
+            hand_end(hands, hand[i]);
 }
 
 void jobs_order(const struct job jobs[], int n, int order[])

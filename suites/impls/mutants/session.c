@@ -167,6 +167,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     }
     if (config->host_only)
         s->devices = 0;
+    hands_open(&s->hands);
     s->asked = atomic_load(&noted);
     memcpy(s->dialect, dialect, sizeof s->dialect);
     describe(s, config->options, about);
@@ -204,6 +205,7 @@ static void op_close(struct impl_session *s)
         free(tape);
     }
     crumbs_free(s);
+    hands_close(&s->hands);
     free(s);
 }
 
