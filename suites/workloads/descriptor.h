@@ -21,6 +21,7 @@ struct workload_parts;
 struct workload_known {
     const char *name;
     size_t size[WORKLOAD_MAX_SIZES];
+    bool peer; /* scripts/compare-pytorch has it by this name: others are too large for it */
 };
 
 /* Where parameters follow from sizes in the name, and the model is no chain. */

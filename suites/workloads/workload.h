@@ -104,8 +104,8 @@ size_t workload_params(const struct workload *workload);
  * line: name, widths, its laws (descriptor.h), then its modules in order. 0, or -1: out has an
  * error. */
 int workload_describe(const struct workload *workload, FILE *out);
-/* The names of those that are compared with PyTorch (mlp:SIZES of one whose widths follow), a line
- * each. */
+/* The names of those that are compared with PyTorch (mlp:SIZES of one whose sizes follow, behind
+ * its names for some of them), a line each. */
 void workload_list_peers(FILE *out);
 /* "tutorial, mlp:SIZES, cnn": those that it keeps; what does not fit is cut. */
 void workload_names(bool (*keep)(const struct workload *workload), char *text, size_t bytes);

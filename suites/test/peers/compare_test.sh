@@ -164,8 +164,10 @@ test_misuse() {
     refused 'pytorch of /bin/false does not run here' --beside /bin/false --workload tutorial
     refused 'which is measured already' --beside "$(python_of_pytorch)" --workload tutorial
     refused "unknown workload 'vgg'" --workload vgg
-    refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet" --only cnn,rnn
-    refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm, resnet are" --workload rnn
+    refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet, gpt-tiny, gpt-small" --only cnn,rnn
+    refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm, resnet, gpt-tiny, gpt-small, gpt:SIZES are" --workload rnn
+    refused "'gpt2' is not compared with PyTorch" --workload gpt2
+    refused 'of 7 is no multiple of 2|must be 8' --workload gpt:1,7,2,4,5
     refused 'python must be the first' --python python3
     refused 'latest must be the first' --quick --latest
     refused 'not both' --only cnn --workload lstm

@@ -35,9 +35,9 @@ FOLDER, LOCKSTEP = (sys.argv + ["", ""])[1:3]
 ON_THE_HOST = """
 import torch
 import torch.distributed as dist
-from lockstep_peers import devices, worker
+from lockstep_peers import devices, products, worker
 own, drained = [], []
-programs.device_of = lambda torch, kind, rank=0: torch.device("cpu")
+programs.device_of = products.device_of = lambda torch, kind, rank=0: torch.device("cpu")
 torch.cuda.set_device = own.append
 torch.cuda.synchronize = drained.append
 init, describe = dist.init_process_group, worker.describe
@@ -72,6 +72,7 @@ FAULTS = {
     "resnet alone": ("resnet", "plain", "ok", ""),
     "resnet, statistics of each replica": ("resnet", "dp", "ok", SPLIT),
     "resnet, statistics of the whole batch": ("resnet", "dp", "wrong", ""),
+    "gpt": ("gpt:1,8,2,4,5", "dp", "ok", ""),
     "ranks": (CHAIN, "ddp-nccl", "ok", ""),
     "ranks of cnn, as it comes": ("cnn", "ddp-nccl-default", "ok", ""),
     "ranks of lstm": ("lstm", "ddp-nccl", "ok", ""),

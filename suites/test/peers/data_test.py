@@ -12,7 +12,7 @@ PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 
 sys.path.insert(0, PEERS)
 
 CELLS = (("tutorial", 30), ("mlp:8,4", 10), ("mlp:6,1,7", 1), ("mlp:96,100,64,10", 300),
-         ("cnn", 130), ("lstm", 5), ("resnet", 130))
+         ("cnn", 130), ("lstm", 5), ("resnet", 130), ("gpt:1,8,2,4,5", 4))
 SEEDS = (0, 1, 987654321987654321, 2**64 - 2)
 
 

@@ -1,13 +1,22 @@
 /* dump_data.c: the numbers of a workload as bytes, for data_test.py to compare its own with.
- * usage: dump_data WORKLOAD SEED SET ROWS: its parameters, inputs, upstream. */
+ * usage: dump_data WORKLOAD SEED SET ROWS: its parameters, inputs, and what the loss compares
+ * outputs with. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "workload.h"
 
-static int dump(const float values[], size_t n)
+/* Numbers of 4 bytes. */
+static int dump(const void *values, size_t n)
 {
-    return fwrite(values, sizeof *values, n, stdout) == n ? 0 : -1;
+    return fwrite(values, 4, n, stdout) == n ? 0 : -1;
+}
+
+static int dump_side(const struct workload *workload, const struct workload_set *set,
+                     enum workload_side side, size_t rows, void *values)
+{
+    workload_fill_side(workload, set, side, rows, values);
+    return dump(values, rows * workload_row(workload, side).width);
 }
 
 static int dump_all(const struct workload *workload, const struct workload_set *set, size_t rows,
@@ -18,11 +27,10 @@ static int dump_all(const struct workload *workload, const struct workload_set *
         if (dump(values, workload_param_count(workload, p)))
             return -1;
     }
-    workload_fill_inputs(workload, set, rows, values);
-    if (dump(values, rows * workload->size[0]))
-        return -1;
-    workload_fill_upstream(workload, set, rows, values);
-    return dump(values, rows * workload->size[workload->n_sizes - 1]);
+    return dump_side(workload, set, WORKLOAD_INPUT, rows, values) ||
+                   dump_side(workload, set, WORKLOAD_TARGET, rows, values)
+               ? -1
+               : 0;
 }
 
 int main(int argc, char **argv)

@@ -26,7 +26,7 @@ FAULTS = {
     "no average, 3 ranks": ("ddp", "programs.wrap = lambda model, settings: model"),
     "a stale gradient": ("plain", "programs.torch.optim.SGD.zero_grad = lambda self, set_to_none: None"),
     "no update": ("plain", "programs.torch.optim.SGD.step = lambda self: None"),
-    "another rate": ("plain", "programs.LEARNING_RATE = 2.0**-9"),
+    "another rate": ("plain", "import lockstep_peers.ends as ends\nends.LEARNING_RATE = 2.0**-9"),
     "no activation": ("plain", "programs.nn.ReLU = programs.nn.Identity"),
     "half of the batch": ("plain", "programs.shards_of = lambda rows, devices: [rows // 2]"),
     "none, as it comes": ("ddp-default", ""),
@@ -73,6 +73,29 @@ FAULTS = {
     "resnet, statistics of two shards": ("plain", "was = programs.nn.BatchNorm2d.forward\n"
                                          "programs.nn.BatchNorm2d.forward = lambda self, x: "
                                          "programs.torch.cat([was(self, x[:6]), was(self, x[6:])])"),
+    "none, gpt": ("ddp", ""),
+    "none, gpt, 3 ranks": ("ddp", ""),
+    "none, gpt, products": ("products", ""),
+    "none, gpt, in steps": ("plain", "programs.modules.attend = programs.modules.attend_in_steps"),
+    "gpt, erf": ("plain", "programs.KINDS['gelu'] = lambda form: programs.nn.GELU()"),
+    "gpt, the table untied": ("plain", "def tied(table):\n"
+                              "    head = programs.nn.Identity()\n"
+                              "    head.forward = lambda x: x @ table.weight.detach().t()\n"
+                              "    return head\n"
+                              "programs.modules.tied = tied"),
+    "gpt, clipped before the average": ("ddp", "import lockstep_peers.ends as ends\n"
+                                        "programs.wrap = lambda model, settings: model\n"
+                                        "def update(self):\n"
+                                        "    clip = programs.torch.nn.utils.clip_grad_norm_\n"
+                                        "    self.norm = clip(self.parameters, self.end.clip)\n"
+                                        "    for p in self.parameters: programs.dist.all_reduce(p.grad.div_(2))\n"
+                                        "    self.optimiser.step()\n"
+                                        "ends.Classes.update = update"),
+    "gpt, decay inside": ("plain", "programs.torch.optim.AdamW = programs.torch.optim.Adam"),
+    "gpt, another eps": ("plain", "was = programs.torch.optim.AdamW\n"
+                         "programs.torch.optim.AdamW = lambda p, eps, **rest: was(p, eps=eps / 2, **rest)"),
+    "gpt, a second step": ("plain", "import lockstep_peers.ends as ends\n"
+                           "ends.Classes.restart = lambda self: self.optimiser.zero_grad(set_to_none=True)"),
 }
 
 
@@ -142,7 +165,8 @@ def main(folder: str, lockstep: str) -> int:
     cores = sorted(os.sched_getaffinity(0))
     launch.subprocess = SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL)
     for name, (mode, fault) in FAULTS.items():
-        model = next((model for model in peers(lockstep) if model in name), "mlp:12,8,4")
+        model = next((model for model in peers(lockstep) if model in name),
+                     "gpt:2,16,2,8,12" if "gpt" in name else "mlp:12,8,4")
         workload = workload_of(lockstep, model)
         cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
         if (model, devices) not in references:

@@ -23,7 +23,7 @@ from lockstep_peers.here import absence
 from lockstep_peers.launch import Cell, Failed, Plan, answer_of, blame, compilations_of, lockstep_command
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, rule_of, warmup_of
-from lockstep_peers.workloads import Law, Workload, build, parse, shards_of
+from lockstep_peers.workloads import End, Law, Workload, build, parse, shards_of
 
 
 def example() -> dict:
@@ -272,6 +272,15 @@ class Rules(unittest.TestCase):
         self.assertTrue(parse(found.text.replace("exact", "shards\nexact")).shards)
         chain = parse(f"workload {limits.MLP}\nsizes 1024 1024\nkind chain\nmodules\nlinear 1024 1024\n")
         self.assertTrue(chain.chain and chain.exact is None and chain.laws == [])
+
+    def test_a_description_of_a_model_of_tokens(self) -> None:
+        """A word among the sizes is no number, and what is tied gets the module, not its number."""
+        found = parse("workload gpt-x\nsizes 1 8 2 4 5\nkind model\nlaw 40 2 4 0.5\ntokens 3 2\nclip 0.25\n"
+                      "adamw 0.5 0.9 0.95 1e-4 0.125\nmodules\ntable 5 8\ngelu tanh\ntied 0\n")
+        self.assertEqual((found.periods, found.end), ((3, 2), End(0.25, 0.5, (0.9, 0.95), 1e-4, 0.125)))
+        kinds = {"table": lambda rows, width: (rows, width), "gelu": str, "tied": lambda table: ["tied", table]}
+        self.assertEqual(build(found, kinds, list), [(5, 8), "tanh", ["tied", (5, 8)]])
+        self.assertIn("products", {arm.mode for arm in arms_of(found, 2)})
 
     def test_a_skip_takes_what_is_before_it(self) -> None:
         found = parse("workload x\nsizes 1 1\nkind model\nmodules\nrelu\nconv 1\nconv 2\nskip 2\nskip 1\npool\n")

@@ -160,10 +160,11 @@ static const struct workload_end end = {
     .max_norm = 0x1p-4,
     .config = {.lr = 0x1p-6, .beta1 = 0.9, .beta2 = 0.95, .eps = 0x1p-12, .decay = 0x1p-3}};
 
-static const struct workload_known known[] = {{"gpt-tiny", {2, 64, 2, 32, 256}},
-                                              {"gpt-small", {4, 256, 4, 128, 256}},
-                                              {"gpt2", {12, 768, 12, 1024, 50257}},
-                                              {NULL, {0}}};
+static const struct workload_known known[] = {
+    {.name = "gpt-tiny", .size = {2, 64, 2, 32, 256}, .peer = true},
+    {.name = "gpt-small", .size = {4, 256, 4, 128, 256}, .peer = true},
+    {.name = "gpt2", .size = {12, 768, 12, 1024, 50257}},
+    {.name = NULL}};
 
 static const struct workload_sized sized = {.known = known,
                                             .n_sizes = GPT_SIZES,
@@ -176,6 +177,7 @@ const struct workload_descriptor workload_gpt = {.name = "gpt",
                                                  .add = add,
                                                  .sized = &sized,
                                                  .tokens = true,
+                                                 .peer = true,
                                                  .end = &end,
                                                  .period = {3, 2, 2},
                                                  .lr = 1e-3};

@@ -58,9 +58,9 @@ def on(kind: str, counts: Callable[[Asked], list[int]] = lambda asked: [asked.de
     return lambda asked: counts(asked) if asked.kind == kind else []
 
 
-def of_chains(counts: Callable[[Asked], list[int]]) -> Callable[[Asked], list[int]]:
-    """Of linear layers alone it is known which products a step has."""
-    return lambda asked: counts(asked) if asked.workload.chain else []
+def of_products(counts: Callable[[Asked], list[int]]) -> Callable[[Asked], list[int]]:
+    """Of linear layers, and of a model of tokens, products.py knows which products a step has."""
+    return lambda asked: counts(asked) if asked.workload.chain or asked.workload.periods else []
 
 
 def several(kind: str, devices: int) -> str:
@@ -110,10 +110,10 @@ KINDS = (
     Kind("pytorch", "compiled", on("cpu", on_one), "PyTorch{of} compiled, 1 process", PLAIN, "compile",
          needs="torch.compile"),
     # All devices multiply at once, each its own rows.
-    Kind("pytorch", "products", of_chains(on("cpu", here_and_on_one)), "  torch.mm{of} alone, {n} x {rows} rows",
+    Kind("pytorch", "products", of_products(on("cpu", here_and_on_one)), "  torch.mm{of} alone, {n} x {rows} rows",
          PRODUCTS, "products", True),
     # One of them alone; in old records of the host, too.
-    Kind("pytorch", "matmul", of_chains(on("cuda", here_and_on_one)), "  torch.mm{of} alone, {rows} rows", "",
+    Kind("pytorch", "matmul", of_products(on("cuda", here_and_on_one)), "  torch.mm{of} alone, {rows} rows", "",
          "products"),
 )
 BY_MODE = {(kind.program, kind.mode): kind for kind in KINDS}

@@ -21,8 +21,9 @@ from .launch import Cell, Plan, launch
 from .workloads import Workload, peers, workload_of
 
 PASSED, MISSED, MISUSE, OPEN, SKIPPED, INTERRUPTED = 0, 1, 2, 3, 77, 130
-DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
-CHAIN_BATCHES, MODEL_BATCHES = [256, 2048], [64, 512]
+DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096], "gpt-small": [8, 32]}
+CHAIN_BATCHES, MODEL_BATCHES, TOKENS_BATCHES = [256, 2048], [64, 512], [8]
+SIZES = {"mlp:SIZES": limits.MLP}
 QUICK_WORKLOAD = "mlp:64,64,64"
 # Models whose kernels are not those of linear layers: cuDNN's.
 GPU_MODELS = ["cnn", "lstm"]
@@ -96,7 +97,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
              "with these and with 4096,4096,4096,4096, cnn, lstm)")
     add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
-        help="global batches (default: tutorial 30; mlp 256,2048, of 4 x 4096 4096; others 64,512)")
+        help="global batches (default: tutorial 30; mlp 256,2048, of 4 x 4096 4096; gpt 8, gpt-small "
+             "8,32; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
         help="cuda: on GPUs, beside torch.nn.DataParallel, DistributedDataParallel over NCCL (2 GPUs "
              "or more) and the plain program, TF32 off on both sides")
@@ -147,9 +149,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def usual(lockstep: str) -> dict[str, str]:
-    """By name for --only."""
-    return {name.partition(":")[0]: limits.MLP if name == "mlp:SIZES" else name
-            for name in peers(lockstep)}
+    """By name for --only; of those whose sizes follow the ones that have a name, or are in limits."""
+    return {name.partition(":")[0]: SIZES.get(name, name) for name in peers(lockstep)
+            if name in SIZES or ":" not in name}
 
 
 def names_of(options: argparse.Namespace, lockstep: str) -> list[str]:
@@ -179,7 +181,8 @@ def workloads_of(options: argparse.Namespace, lockstep: str) -> dict[str, Worklo
 
 
 def batches_of(workload: Workload) -> list[int]:
-    return DEFAULT_BATCHES.get(workload.name, CHAIN_BATCHES if workload.chain else MODEL_BATCHES)
+    others = CHAIN_BATCHES if workload.chain else TOKENS_BATCHES if workload.periods else MODEL_BATCHES
+    return DEFAULT_BATCHES.get(workload.name, others)
 
 
 def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> list[Cell]:

@@ -15,7 +15,8 @@ from .workloads import Workload
 SETS = 2
 PERIODS = (127, 113)
 LEARNING_RATE = 2.0**-4
-MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE = range(6)
+MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE, TOKEN = range(7)
+CONTEXT, VOCABULARY = 3, 4  # which sizes these are, of a model of tokens
 MASK = (1 << 64) - 1
 WIDE, LEAST_BITS = 8, 2  # wide rows of either kind; the fewest bits of one
 
@@ -138,10 +139,23 @@ class Data:
                 values[i] = wide_numbers(drawn[i], max(widest_bits - int(kind - first), LEAST_BITS))
         return values[of_row].astype(np.float32)
 
+    def tokens(self, first: int) -> np.ndarray:
+        """[rows, context], from token `first` of each row's sequence on."""
+        context, vocabulary = self.sizes[CONTEXT], self.sizes[VOCABULARY]
+        period = self.workload.periods[self.index]
+        patterns, places = np.arange(min(period, self.rows)), np.arange(first, first + context)
+        drawn = self.below(TOKEN, patterns[:, None], places[None, :], vocabulary).astype(np.int32)
+        return drawn[np.arange(self.rows) % period]
+
     def inputs(self) -> np.ndarray:
+        if self.workload.periods:
+            return self.tokens(0)
         return self.patterns(INPUT, self.sizes[0], 3, 0, self.wide)
 
     def upstream(self) -> np.ndarray:
+        """What the loss compares outputs with: factors, or the tokens one place on."""
+        if self.workload.periods:
+            return self.tokens(1)
         scale = 1 + self.below(SCALE, np.arange(self.rows), np.array([0]), 3)
         if self.wide > 0:
             scale[self.pattern() < 2 * WIDE] = 1

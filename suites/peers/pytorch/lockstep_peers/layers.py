@@ -11,7 +11,8 @@ from typing import Iterator
 
 import numpy as np
 
-from .near import (FUNCTION, Near, Sums, U, carried, each, exactly, function, gamma, minus, one_minus, plus,
+from . import transformer
+from .near import (FUNCTION, Near, Sums, U, carried, each, exactly, flat, function, gamma, minus, one_minus, plus,
                    sigmoid, sum_of, tanh, times)
 from .workloads import Workload, build
 
@@ -73,13 +74,17 @@ class Linear:
         self.weight = weight.reshape(out, into)
 
     def forward(self, x: Near) -> Near:
-        self.x = x
-        return sum_of([(x, self.weight.T)], self.bias)
+        self.x = flat(x)
+        y = sum_of([(self.x, self.weight.T)], self.bias)
+        return each(lambda v: v.reshape(*x.v.shape[:-1], -1), y)
 
     def backward(self, g: Near) -> Near:
-        self.of_weight.add(g, self.x)
-        self.of_bias.add(g, ones(len(g.v), g))
-        return sum_of([(g, self.weight)]) if self.wanted else None
+        places = flat(g)
+        self.of_weight.add(places, self.x)
+        self.of_bias.add(places, ones(len(places.v), g))
+        if not self.wanted:
+            return None
+        return each(lambda v: v.reshape(*g.v.shape[:-1], -1), sum_of([(places, self.weight)]))
 
 
 class Conv:
@@ -277,7 +282,7 @@ class Lstm:
 
 
 KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Pool, "lstm": Lstm,
-         "norm": Norm}
+         "norm": Norm, **transformer.KINDS}
 
 
 class Model:

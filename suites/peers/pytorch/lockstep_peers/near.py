@@ -36,6 +36,11 @@ def each(function, x: Near) -> Near:
     return Near(function(x.v), None if x.e is None else function(x.e))
 
 
+def flat(x: Near) -> Near:
+    """A row for each place."""
+    return each(lambda v: v.reshape(-1, v.shape[-1]), x)
+
+
 def rounded(v: np.ndarray, e: np.ndarray) -> Near:
     return Near(v, e + U * (np.abs(v) + e))
 
@@ -80,6 +85,13 @@ def sigmoid(a: Near) -> Near:
     return function(s, s * (1 - s), 0.1, a.e)
 
 
+def product(a: Near, b: Near, terms: int) -> Near:
+    """a b, of matrices with bounds; each number a sum of so many products, in any order."""
+    sizes = np.abs(a.v), np.abs(b.v)
+    moved = sizes[0] @ b.e + a.e @ (sizes[1] + b.e)
+    return Near(a.v @ b.v, moved + gamma(terms) * (sizes[0] @ sizes[1] + moved))
+
+
 def is_whole(x: Near, w: np.ndarray) -> bool:
     return not x.e.any() and all((part == np.round(part)).all() for part in (x.v, w))
 
@@ -117,6 +129,19 @@ class Sums:
         moved = (sizes[0].T @ b.e + a.e.T @ (sizes[1] + b.e)).ravel()
         self.moved = self.moved + moved
         self.size = self.size + (sizes[0].T @ sizes[1]).ravel() + moved
+
+    def add_rows(self, a: Near, at: np.ndarray | None = None) -> None:
+        """Of [rows, count] each row a term: of all of the gradient, or of its row `at`."""
+        parts = a.v, a.e, np.abs(a.v) + a.e
+        if at is None:
+            sums = [part.sum(axis=0) for part in parts]
+        else:
+            sums = [np.zeros((self.value.size // a.v.shape[1], a.v.shape[1])) for _ in parts]
+            for part, into in zip(parts, sums):
+                np.add.at(into, at, part)
+        self.value = self.value + sums[0].ravel()
+        self.moved, self.size = self.moved + sums[1].ravel(), self.size + sums[2].ravel()
+        self.terms += len(a.v)
 
     def total(self, v: np.ndarray, e: np.ndarray) -> None:
         """What a layer has added up itself, and has rounded a few times."""

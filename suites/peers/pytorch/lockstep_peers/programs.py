@@ -1,7 +1,7 @@
 """programs.py: the PyTorch programs that are measured, as their users would write them.
 
 Model: of the modules that lockstep says the workload has; loss: sum(outputs * c); update: SGD without
-momentum.
+momentum. Of a model of classes: cross entropy, gradients clipped, AdamW (ends.py).
 Before every step, outside the time: parameters of that step's set, no gradients (set to None).
 """
 from __future__ import annotations
@@ -16,39 +16,18 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from .data import LEARNING_RATE, SETS, Data
+from . import modules
+from .checks import Wrong, gamma, same, within
+from .data import SETS, Data
 from .devices import device_of
+from .ends import end_of
+from .modules import Residual
+from .products import Products
 from .workloads import Workload, build, parse, shards_of
-
-
-class Wrong(Exception):
-    """A step left something else than it must."""
 
 
 class Absent(Exception):
     """What the arm needs is not here."""
-
-
-class Lstm(nn.Module):
-    """The last step's states."""
-
-    def __init__(self, features: int, hidden: int) -> None:
-        super().__init__()
-        self.lstm = nn.LSTM(features, hidden, batch_first=True)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.lstm(x)[0][:, -1]
-
-
-class Residual(nn.Module):
-    """The input of some modules is added to their output."""
-
-    def __init__(self, modules: list[nn.Module]) -> None:
-        super().__init__()
-        self.body = nn.Sequential(*modules)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.body(x)
 
 
 # By the kinds that `lockstep workload` prints. Looked up when called: faults_test.py replaces some.
@@ -60,17 +39,18 @@ KINDS = {
                                                                bias=bool(bias)),
     "norm": lambda channels: nn.BatchNorm2d(channels),
     "pool": lambda: nn.MaxPool2d(2),
-    "lstm": lambda features, hidden: Lstm(features, hidden),
+    "lstm": lambda features, hidden: modules.Lstm(features, hidden),
+    "table": lambda rows, width: nn.Embedding(rows, width),
+    "positions": lambda context, width: modules.Positions(context, width),
+    "layer_norm": lambda width: nn.LayerNorm(width),
+    "attention": lambda heads: modules.Attention(heads),
+    "gelu": lambda form: nn.GELU(approximate=form),
+    "tied": lambda table: modules.tied(table),
 }
 
 
 def model_of(workload: Workload) -> nn.Module:
     return nn.Sequential(*build(workload, KINDS, Residual))
-
-
-def gamma(n: float) -> float:
-    """Of a sum of n products in float: times the sum of |terms| it is above the rounding."""
-    return n * 2.0**-24 / (1 - n * 2.0**-24)
 
 
 BACKENDS = {"cpu": "gloo", "cuda": "nccl"}  # what carries gradients between ranks
@@ -116,15 +96,11 @@ def compilations() -> int:
     return counters["frames"]["total"]
 
 
-def bits(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().contiguous().view(torch.int32)
-
-
 class Expected:
     """What one set must give on the rows of this rank, on the device where it is compared."""
 
     def __init__(self, saved: Any, index: int, part: slice, job: dict, device: torch.device,
-                 shapes: list[torch.Size]):
+                 end: Any, shapes: list[torch.Size]):
         alone = job["devices"] == 1 and f"alone{index}.outputs" in saved.files
 
         def get(name: str) -> np.ndarray:
@@ -145,9 +121,13 @@ class Expected:
             self.bounds = of_parameters("bound")
             self.output_bound = of_rows("output_bound")
             # A sum of the row's products, in any order, of numbers that carry errors.
-            self.loss_bound = float(get("row_moved")[part].sum()) + gamma(self.outputs.numel() + 1) * size
-        self.grads, self.updated = of_parameters("grad"), of_parameters("updated")
-        if job["ranks"] & (job["ranks"] - 1):
+            self.loss_bound = float(get("row_moved")[part].sum()) + gamma(end.loss_terms(self.outputs)) * size
+        self.grads = of_parameters("grad")
+        if end.clips:
+            self.norm = get("norm")
+        else:
+            self.updated = of_parameters("updated")
+        if end.scale != job["ranks"]:
             self.sizes = of_parameters("size")
 
 
@@ -157,28 +137,27 @@ class Training:
     def __init__(self, job: dict):
         rank, rows, ranks = job["rank"], job["rows"], job["ranks"]
         self.ranks = ranks
-        # DistributedDataParallel averages, so the upstream is scaled where that is exact: then the
-        # average over the ranks is the sum that lockstep has. Else the bound of near() is used.
-        self.scale = ranks if ranks & (ranks - 1) == 0 else 1
         shards = shards_of(rows, ranks)
         part = slice(sum(shards[:rank]), sum(shards[:rank + 1]))
         saved = np.load(job["reference"])
         device = device_of(torch, job["kind"], rank)
         self.values_of, self.inputs, self.upstream, self.expected = [], [], [], []
         workload = parse(job["workload"])
-        self.model: nn.Module = model_of(workload).to(device)
-        shapes = [parameter.shape for parameter in self.model.parameters()]
+        model: nn.Module = model_of(workload).to(device)
+        self.parameters = list(model.parameters())
+        shapes = [parameter.shape for parameter in self.parameters]
         if not workload.chain and len(shapes) != len(workload.laws):
             raise Wrong(f"the model has {len(shapes)} parameters, must have {len(workload.laws)}")
+        self.end = end_of(workload, self.parameters, job)
+        self.scale = self.end.scale
         for index in range(SETS):
             data = Data(workload, job["seed"], index, rows)
             self.values_of.append([torch.from_numpy(v).view(shape).to(device)
                                    for v, shape in zip(data.parameters(), shapes)])
-            self.inputs.append(torch.from_numpy(data.inputs()[part].copy()).to(device))
-            self.upstream.append(torch.from_numpy(data.upstream()[part] * self.scale).to(device))
-            self.expected.append(Expected(saved, index, part, job, device, shapes))
-        self.parameters = list(self.model.parameters())
-        self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE, **job["sgd"])
+            self.inputs.append(self.end.inputs(torch.from_numpy(data.inputs()[part].copy()).to(device)))
+            self.upstream.append(self.end.upstream(torch.from_numpy(data.upstream()[part].copy()).to(device)))
+            self.expected.append(Expected(saved, index, part, job, device, self.end, shapes))
+        self.model = self.end.around(model)
         self.compiled: list[int] = []  # how much was compiled until the check of each step
         self.compiles = job["around"] == "compile"
         if self.compiles:
@@ -208,30 +187,30 @@ class Training:
         with torch.no_grad():
             for parameter, value in zip(self.parameters, self.values_of[index]):
                 parameter.copy_(value)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.end.restart()
 
     def step(self, index: int) -> None:
-        outputs = self.model(self.inputs[index])
-        loss = (outputs * self.upstream[index]).sum()
+        outputs, loss = self.end.run(self.model, self.inputs[index], self.upstream[index])
         loss.backward()
-        self.optimiser.step()
+        self.end.update()
         self.outputs, self.loss = outputs, loss
 
     def check(self, index: int, step: int) -> None:
         """Every value of every step."""
         expected, found = self.expected[index], 0
         if expected.bounds is None:
-            found += self.same("output", self.outputs, expected.outputs, step)
+            found += same("output", self.outputs, expected.outputs, step)
         else:
-            found += self.within("an output", self.outputs, expected.outputs, expected.output_bound,
-                                 step)
+            found += within("an output", self.outputs, expected.outputs, expected.output_bound, step)
         loss = float(self.loss.detach())
         if not abs(loss - expected.loss * self.scale) <= expected.loss_bound * self.scale:
             raise Wrong(f"step {step}: loss is {loss!r}, must be {expected.loss * self.scale!r}")
+        if self.end.clips:
+            found += self.end.check_norm(*map(float, expected.norm), step)
         for i, parameter in enumerate(self.parameters):
             if expected.bounds is None and self.scale == self.ranks:
-                found += self.same(f"gradient {i}", parameter.grad, expected.grads[i], step)
-                found += self.same(f"parameter {i}", parameter, expected.updated[i], step)
+                found += same(f"gradient {i}", parameter.grad, expected.grads[i], step)
+                found += same(f"parameter {i}", parameter, expected.updated[i], step)
             else:
                 found += self.near(i, parameter, expected, self.values_of[index][i], step)
         self.steps += 1
@@ -242,88 +221,21 @@ class Training:
             self.values += found + 1
         self.outputs = self.loss = None
 
-    @staticmethod
-    def same(what: str, got: torch.Tensor, want: torch.Tensor, step: int) -> int:
-        """Bit for bit."""
-        if got.shape != want.shape or not torch.equal(bits(got), bits(want)):
-            raise Wrong(f"step {step}: {what} {first_difference(got, want)}")
-        return want.numel()
-
-    @staticmethod
-    def within(what: str, got: torch.Tensor, want: torch.Tensor, bound: Any, step: int) -> int:
-        if got.shape != want.shape or not bool(((got.detach().double() - want).abs() <= bound).all()):
-            raise Wrong(f"step {step}: {what} is beyond its error bound")
-        return want.numel()
-
     def near(self, i: int, parameter: torch.Tensor, expected: Expected, before: torch.Tensor,
              step: int) -> int:
         """The model's rounding, and 1 / ranks where it is not exact. u = 2^-24: each rank's gradient
         is multiplied by the rounded 1 / ranks (two roundings), ranks - 1 additions follow: an error
-        of at most (ranks + 1) u (1 + small) times the sum of |gradient| / ranks. The update rounds
-        twice."""
+        of at most (ranks + 1) u (1 + small) times the sum of |gradient| / ranks."""
         unit, want = 2.0**-24, expected.grads[i].double()
         bound = expected.bounds[i] if expected.bounds else torch.zeros_like(want)
         if self.scale != self.ranks:
             want = want / self.ranks
             bound = bound + 1.01 * (self.ranks + 1) * unit * (expected.sizes[i] + bound)
             bound = bound / self.ranks
-        after = before.double() - LEARNING_RATE * want
-        room = LEARNING_RATE * bound + 1.01 * 2 * unit * (before.double().abs() + after.abs())
-        found = self.within(f"gradient {i}", parameter.grad, want, bound, step)
-        return found + self.within(f"parameter {i}", parameter, after, room, step)
-
-
-def first_difference(got: torch.Tensor, want: torch.Tensor) -> str:
-    if got.shape != want.shape:
-        return f"has shape {list(got.shape)}, must have {list(want.shape)}"
-    at = int((bits(got) != bits(want)).flatten().nonzero()[0])
-    return f"[{at}] is {float(got.flatten()[at])!r}, must be {float(want.flatten()[at])!r}"
-
-
-class Products:
-    """The matrix products of a step on the rows of a device, forward and backward, into ready memory."""
-
-    compiled: list[int] = []
-
-    def __init__(self, job: dict):
-        rows = shards_of(job["rows"], job["devices"])[job["rank"]]
-        data = Data(parse(job["workload"]), job["seed"], 0, rows)
-        self.device = device_of(torch, job["kind"])
-        weights = [torch.from_numpy(data.weight(i)) for i in range(len(data.sizes) - 1)]
-        chain, self.calls, self.want = [torch.from_numpy(data.inputs())], [], []
-        for weight in weights:
-            chain.append(self.add(chain[-1], weight.t()))
-        grad = torch.from_numpy(data.upstream())
-        for layer in reversed(range(len(weights))):
-            self.add(grad.t(), chain[layer])
-            if layer > 0:
-                grad = self.add(grad, weights[layer])
-        self.values = self.steps = 0
-
-    def add(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """The product that the timed one must equal is made by numpy in float64."""
-        exact = a.numpy().astype(np.float64) @ b.numpy().astype(np.float64)
-        want = torch.from_numpy(exact.astype(np.float32))
-        if not np.array_equal(want.numpy().astype(np.float64), exact):
-            raise Wrong("the reference of a matrix product is not exact in float")
-        ready = [tensor.to(self.device) for tensor in (a, b, want)]
-        self.calls.append((ready[0], ready[1], torch.empty_like(ready[2])))
-        self.want.append(ready[2])
-        return want
-
-    def prepare(self, index: int) -> None:
-        for _, _, out in self.calls:
-            out.fill_(float("nan"))
-
-    def step(self, index: int) -> None:
-        for a, b, out in self.calls:
-            torch.mm(a, b, out=out)
-
-    def check(self, index: int, step: int) -> None:
-        found = sum(Training.same(f"product {i}", call[2], want, step)
-                    for i, (call, want) in enumerate(zip(self.calls, self.want)))
-        self.steps += 1
-        self.values = self.values or found
+        want, bound = self.end.gradient(want, bound)
+        after, room = self.end.updated(before.double(), want, bound)
+        found = within(f"gradient {i}", parameter.grad, want, bound, step)
+        return found + within(f"parameter {i}", parameter, after, room, step)
 
 
 def make(job: dict) -> Any:

@@ -17,18 +17,32 @@ class Law(NamedTuple):
     unit: float
 
 
+class End(NamedTuple):
+    """How a step goes on behind its outputs, where they are those of classes: cross entropy, gradients
+    clipped to a norm, and AdamW. Of others: factors and SGD."""
+
+    clip: float
+    rate: float
+    betas: tuple[float, float]
+    eps: float
+    decay: float
+
+
 class Workload(NamedTuple):
     """As suites/workloads/descriptor.h has it."""
 
     text: str  # what parse() read
     name: str
-    sizes: list[int]  # widths; of what is no chain the first and the last
+    sizes: list[int]  # widths; of what is no chain the first and the last; of tokens see data.py
     chain: bool  # of linear layers
     shards: bool  # what a row gives depends on the other rows of its shard
     exact: tuple[int, float, float] | None  # bits of its widest numbers, and how its sums grow
     laws: list[Law]  # of each parameter of what is no chain
     # Kind and sizes, in order; "skip" n: the last n become one, whose input is added to its output.
-    modules: list[tuple[str, list[int]]]
+    # A word among the sizes says which of several; "tied" n: by the table of module n.
+    modules: list[tuple[str, list]]
+    periods: tuple[int, ...] = ()  # of a model of tokens: after so many its rows repeat, in each set
+    end: End | None = None
 
 
 def parse(text: str) -> Workload:
@@ -43,12 +57,14 @@ def parse(text: str) -> Workload:
             laws.append(Law(int(words[0]), int(words[1]), int(words[2]), float(words[3])))
         else:
             facts[key] = words
-    exact = facts.get("exact")
+    exact, adamw = facts.get("exact"), [float(word) for word in facts.get("adamw", [])]
     return Workload(text, facts["workload"][0], [int(size) for size in facts["sizes"]],
                     facts["kind"] == ["chain"], "shards" in facts,
                     (int(exact[0]), float(exact[1]), float(exact[2])) if exact else None, laws,
-                    [(kind, [int(size) for size in sizes])
-                     for kind, *sizes in (line.split() for line in lines)])
+                    [(kind, [int(size) if size.isdigit() else size for size in sizes])
+                     for kind, *sizes in (line.split() for line in lines)],
+                    tuple(int(period) for period in facts.get("tokens", [])),
+                    End(float(facts["clip"][0]), adamw[0], (adamw[1], adamw[2]), *adamw[3:]) if adamw else None)
 
 
 def build(workload: Workload, kinds: dict, residual) -> list:
@@ -57,6 +73,8 @@ def build(workload: Workload, kinds: dict, residual) -> list:
     for kind, sizes in workload.modules:
         if kind == "skip":
             made[-sizes[0]:] = [residual(made[-sizes[0]:])]
+        elif kind == "tied":
+            made.append(kinds[kind](made[sizes[0]]))
         else:
             made.append(kinds[kind](*sizes))
     return made
@@ -72,7 +90,7 @@ def run(lockstep: str, *arguments: str) -> str:
 
 
 def peers(lockstep: str) -> list[str]:
-    """What can be compared, in the order of lockstep's list; mlp:SIZES stands for all such."""
+    """What can be compared, in the order of lockstep's list; NAME:SIZES stands for all such."""
     return run(lockstep).split()
 
 

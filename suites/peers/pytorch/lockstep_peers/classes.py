@@ -1,0 +1,64 @@
+"""classes.py: what one step of a model of classes must leave before its gradients are clipped: cross
+entropy over all places, its gradients, and their norm, by the float64 twins, with bounds.
+
+Rows repeat: each is computed once, and counts as often as it is there.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .data import Data
+from .layers import Model
+from .near import Near, U, exactly, gamma
+from .transformer import softmax
+
+
+def loss_of(y: Near, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each row the sum over its places; above the sum of its |terms|; what outputs carry."""
+    most = y.v.max(axis=-1)
+    rest = np.log(np.exp(y.v - most[..., None]).sum(axis=-1))
+    own = np.take_along_axis(y.v, targets[..., None], axis=-1)[..., 0]
+    return ((most + rest - own).sum(axis=1), (np.abs(most) + rest + np.abs(own)).sum(axis=1),
+            2 * y.e.max(axis=-1).sum(axis=1))
+
+
+def gradient_of(y: Near, targets: np.ndarray, share: np.ndarray) -> Near:
+    """Of the loss by outputs; `share` is each row's part of the mean."""
+    p, away = softmax(y, np.ones_like(y.v, dtype=bool))
+    v = p - (np.arange(y.v.shape[-1]) == targets[..., None])
+    e = p * away + 8 * U * np.abs(v)
+    return Near(v * share[:, None, None], e * share[:, None, None])
+
+
+def norm_of(grads: list[np.ndarray], bounds: list[np.ndarray]) -> tuple[float, float]:
+    """Of all gradients together. |g + e| is between |g| - g e / |g| and |g| + g e / |g| + e e / (2 |g|)."""
+    squares, products, away = (sum(float((a * b).sum()) for a, b in pairs) for pairs in (
+        zip(grads, grads), zip(map(np.abs, grads), bounds), zip(bounds, bounds)))
+    norm = squares**0.5
+    return norm, (products + away / 2) / norm
+
+
+def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
+    """As reference.whole_batch. Gradients are those of the mean over all rows, not yet clipped; each of
+    them is a sum over all rows and places, then over the ranks, with a factor of each."""
+    x, targets = data.inputs(), data.upstream()
+    period = min(rows, data.workload.periods[data.index])
+    kinds = np.arange(rows) % period
+    times, own = np.bincount(kinds), targets[:period].astype(np.int64)
+    model = Model(data.workload, data.parameters())
+    y = model.forward(exactly(x[:period].astype(np.float64)))
+    model.backward(gradient_of(y, own, times / targets.size))
+    loss, size, moved = (part / targets.size for part in loss_of(y, own))
+    found = {"outputs": y.v[kinds], "output_bound": y.e[kinds], "row_loss": loss[kinds],
+             "row_size": (size + moved)[kinds], "row_moved": moved[kinds]}
+    grads, bounds = [], []
+    for i, sums in enumerate(model.sums):
+        rounding = gamma(sums.terms * int(times.max()) + 2 * devices + 8)
+        grads.append(sums.value)
+        bounds.append(sums.moved + rounding * sums.size)
+        found[f"grad{i}"], found[f"bound{i}"] = grads[i], bounds[i]
+    norm, away = norm_of(grads, bounds)
+    if not norm - away > data.workload.end.clip:
+        raise ValueError(f"gradients have a norm of {norm:.3g}, not above {data.workload.end.clip:g}: "
+                         "clipping would not show")
+    return {**found, "norm": np.array([norm, away])}

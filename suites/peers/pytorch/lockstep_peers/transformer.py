@@ -1,0 +1,202 @@
+"""transformer.py: float64 twins of the modules of a language model, as layers.py has others: arrays
+[rows, places, width], with bounds.
+"""
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .near import Near, U, carried, each, exactly, flat, gamma, plus, product, sum_of, times
+
+if TYPE_CHECKING:
+    from .layers import Parameters
+
+# Of a softmax beside its sum: two exp, each within 20 units in the last place, as PyTorch's fastest
+# is, a quotient, and what joins parts of it.
+SOFTMAX = 106
+
+
+def softmax(x: Near, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Over the last axis, where it is there; and how far each may be away, as a part of it. A share
+    changes by at most exp(2 d) where no number changes by more than d. Numbers are taken from their
+    largest, or from the logarithm of their sum, which is rounded, too."""
+    size = np.where(there, np.abs(x.v), 0).max(axis=-1, keepdims=True)
+    moved = np.where(there, x.e, 0).max(axis=-1, keepdims=True)
+    number = there.sum(axis=-1, keepdims=True)
+    value = np.where(there, x.v, -np.inf)
+    power = np.exp(value - value.max(axis=-1, keepdims=True))
+    away = np.expm1(2 * moved + 2 * U * (2 * (size + moved) + 8) + gamma(number + SOFTMAX))
+    return power / power.sum(axis=-1, keepdims=True), away
+
+
+class Table:
+    """Nobody wants the gradient of its input."""
+
+    wanted = True
+
+    def __init__(self, own: Parameters, rows: int, width: int):
+        weight, self.of_weight = own.take()
+        self.weight = weight.reshape(rows, width)
+
+    def forward(self, x: Near) -> Near:
+        self.tokens = x.v.astype(np.int64)
+        return exactly(self.weight[self.tokens])
+
+    def backward(self, g: Near) -> None:
+        self.of_weight.add_rows(flat(g), self.tokens.ravel())
+
+
+class Tied:
+    """The output, by a table: its rows times the input."""
+
+    def __init__(self, own: Parameters, table: Table):
+        self.table = table
+
+    def forward(self, x: Near) -> Near:
+        self.x = x
+        return sum_of([(x, self.table.weight.T)])
+
+    def backward(self, g: Near) -> Near:
+        self.table.of_weight.add(flat(g), flat(self.x))
+        return sum_of([(g, self.table.weight)])
+
+
+class Positions:
+    def __init__(self, own: Parameters, context: int, width: int):
+        weight, self.of_weight = own.take()
+        self.weight = weight.reshape(context, width)
+
+    def forward(self, x: Near) -> Near:
+        return plus(x, exactly(self.weight[:x.v.shape[1]]))
+
+    def backward(self, g: Near) -> Near:
+        self.of_weight.add_rows(flat(g), np.tile(np.arange(g.v.shape[1]), len(g.v)))
+        return g
+
+
+class LayerNorm:
+    """Means are sums of floats in any order, and so is what is multiplied with a number that its mean
+    is not yet taken from."""
+
+    EPS = 1e-5
+
+    def __init__(self, own: Parameters, width: int):
+        (weight, self.of_weight), (bias, self.of_bias) = own.take(), own.take()
+        self.weight, self.bias = exactly(weight), exactly(bias)
+
+    @staticmethod
+    def mean(x: Near, size: np.ndarray) -> Near:
+        v, e = (part.mean(axis=-1, keepdims=True) for part in x)
+        return Near(v, e + gamma(x.v.shape[-1] + 16) * size.mean(axis=-1, keepdims=True))
+
+    def forward(self, x: Near) -> Near:
+        average = self.mean(x, np.abs(x.v) + x.e)
+        square = ((x.v - average.v)**2).mean(axis=-1, keepdims=True)
+        self.root = np.sqrt(square + self.EPS)
+        # The length of a vector is away by no more than the length of what that is.
+        self.root_away = np.sqrt((x.e**2).mean(axis=-1, keepdims=True)) + (
+            gamma(x.v.shape[-1] + 16) * np.sqrt(square + average.v**2 + self.EPS))
+        self.least = self.root - self.root_away
+        if not (self.least > 0).all():
+            raise ValueError("a row whose deviation may be 0 has no bound")
+        hat = (x.v - average.v) / self.root
+        self.raw = (np.abs(x.v) + np.abs(average.v)) / self.root
+        self.hat = Near(hat, (x.e + average.e + np.abs(hat) * self.root_away) / self.least + 4 * U * self.raw)
+        return plus(times(self.hat, self.weight), self.bias)
+
+    def backward(self, g: Near) -> Near:
+        self.of_weight.add_rows(flat(times(g, self.hat)))
+        self.of_bias.add_rows(flat(g))
+        g, hat = times(g, self.weight), self.hat
+        size = np.abs(g.v) + g.e
+        shift = self.mean(g, size)
+        slope = self.mean(Near(g.v * hat.v, carried(g, hat)), 2 * size * self.raw)
+        v = (g.v - shift.v - hat.v * slope.v) / self.root
+        moved = g.e + shift.e + carried(hat, slope)
+        sizes = np.abs(g.v) + np.abs(shift.v) + self.raw * (np.abs(slope.v) + slope.e) + moved
+        return Near(v, (moved + np.abs(v) * self.root_away + gamma(16) * sizes) / self.least)
+
+
+class Attention:
+    """Causal, of several heads; the input is q, k and v beside each other."""
+
+    def __init__(self, own: Parameters, heads: int):
+        self.heads = heads
+
+    def apart(self, x: Near, parts: int) -> list[Near]:
+        """Each [rows, heads, places, size of a head]."""
+        rows, places, width = x.v.shape
+        shape = rows, places, parts, self.heads, width // parts // self.heads
+        both = each(lambda v: v.reshape(shape).transpose(2, 0, 3, 1, 4), x)
+        return [Near(*pair) for pair in zip(*both)]
+
+    @staticmethod
+    def together(parts: list[Near]) -> Near:
+        rows, heads, places, size = parts[0].v.shape
+        return Near(*(np.stack(arrays).transpose(1, 3, 0, 2, 4).reshape(rows, places, -1)
+                      for arrays in zip(*parts)))
+
+    def forward(self, x: Near) -> Near:
+        self.q, self.k, self.v = self.apart(x, 3)
+        places, size = self.q.v.shape[2:]
+        self.scale = 1 / math.sqrt(size)
+        # The scale is multiplied to both, or behind.
+        score = product(self.q, each(turned, self.k), size + 6)
+        there = np.tril(np.ones((places, places), dtype=bool))
+        value, self.away = softmax(Near(*(self.scale * part for part in score)), there)
+        self.p = Near(value, value * self.away)
+        return self.together([product(self.p, self.v, places + 4)])
+
+    def backward(self, g: Near) -> Near:
+        """Of the scores: p (d - mean of d), where the mean may be that of g times the output."""
+        g, = self.apart(g, 1)
+        places, size = g.v.shape[2:]
+        p, away = self.p.v, self.away
+        d = product(g, each(turned, self.v), size + 4)
+        terms = np.abs(g.v) @ turned(np.abs(self.v.v)) + d.e
+        mean = (p * d.v).sum(axis=-1, keepdims=True)
+        moved = (p * ((1 + away) * d.e + (away + gamma(places + size + 8) * (1 + away)) * terms)).sum(
+            axis=-1, keepdims=True)
+        apart = self.scale * p * (d.v - mean)
+        factor = (1 + away) * (d.e + moved + 8 * U * (terms + np.abs(mean) + moved))
+        scores = Near(apart, np.abs(apart) * away + self.scale * p * factor)
+        back = each(turned, scores)
+        return self.together([product(scores, self.k, places + 4), product(back, self.q, places + 4),
+                              product(each(turned, self.p), g, places + 4)])
+
+
+def turned(v: np.ndarray) -> np.ndarray:
+    return v.swapaxes(-1, -2)
+
+
+class Gelu:
+    """Its tanh form. The second derivative is below CURVE everywhere."""
+
+    ROOT, CUBIC, CURVE = math.sqrt(2 / math.pi), 0.044715, 0.8
+
+    def __init__(self, own: Parameters, form: str):
+        if form != "tanh":
+            raise ValueError(f"GELU in a form '{form}' has no twin")
+
+    def parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Its value; how steep it is, and the part of that behind 1 - tanh^2, whose rounding is
+        multiplied by it."""
+        t = np.tanh(self.ROOT * (x + self.CUBIC * x**3))
+        steep = x / 2 * self.ROOT * (1 + 3 * self.CUBIC * x * x)
+        return x / 2 * (1 + t), (1 + t) / 2 + (1 - t * t) * steep, steep
+
+    def forward(self, x: Near) -> Near:
+        self.x = x
+        y, slope, _ = self.parts(x.v)
+        moved = (np.abs(slope) + self.CURVE * x.e) * x.e
+        return Near(y, moved + 8 * U * (np.abs(x.v) + moved))
+
+    def backward(self, g: Near) -> Near:
+        _, slope, steep = self.parts(self.x.v)
+        return times(g, Near(slope, self.CURVE * self.x.e + (12 + 8 * np.abs(steep)) * U))
+
+
+KINDS = {"table": Table, "tied": Tied, "positions": Positions, "layer_norm": LayerNorm,
+         "attention": Attention, "gelu": Gelu}
