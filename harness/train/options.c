@@ -120,11 +120,37 @@ static error_t parse_text(int key, const char *arg, const struct argp_state *sta
     return ARGP_ERR_UNKNOWN;
 }
 
+/* What a step does with gradients. */
+static error_t parse_update(int key, const char *arg, const struct argp_state *state,
+                            struct train_update *update)
+{
+    switch (key) {
+    case 'l':
+        return parse_real(state, "lr", arg, 1e-9, 1e3, &update->lr);
+    case 'M':
+        return parse_real(state, "momentum", arg, 0, 0.9999, &update->momentum);
+    case KEY_OPTIMIZER:
+        return parse_optimizer(state, arg, update);
+    case KEY_DECAY:
+        return parse_real(state, "decay", arg, 0, 1e3, &update->decay);
+    case KEY_CLIP:
+        return parse_real(state, "clip", arg, 0, 1e9, &update->clip);
+    case KEY_WARMUP:
+        return parse_size(state, "warmup", arg, 0, MAX_STEPS, &update->warmup);
+    case KEY_ACCUMULATE:
+        return parse_size(state, "accumulate", arg, 1, MAX_BATCH, &update->parts);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static error_t parse_value(int key, char *arg, struct argp_state *state)
 {
     struct train_options *o = state->input;
-    const error_t status = arg ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
+    error_t status = arg ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
 
+    if (status == ARGP_ERR_UNKNOWN && arg)
+        status = parse_update(key, arg, state, &o->update);
     if (status != ARGP_ERR_UNKNOWN)
         return status;
     switch (key) {
@@ -147,20 +173,6 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_size(state, "seeds", arg, 1, TRAIN_SEEDS, &o->seeds);
     case 's':
         return parse_seed(state, arg, o);
-    case 'l':
-        return parse_real(state, "lr", arg, 1e-9, 1e3, &o->update.lr);
-    case 'M':
-        return parse_real(state, "momentum", arg, 0, 0.9999, &o->update.momentum);
-    case KEY_OPTIMIZER:
-        return parse_optimizer(state, arg, &o->update);
-    case KEY_DECAY:
-        return parse_real(state, "decay", arg, 0, 1e3, &o->update.decay);
-    case KEY_CLIP:
-        return parse_real(state, "clip", arg, 0, 1e9, &o->update.clip);
-    case KEY_WARMUP:
-        return parse_size(state, "warmup", arg, 0, MAX_STEPS, &o->update.warmup);
-    case KEY_ACCUMULATE:
-        return parse_size(state, "accumulate", arg, 1, MAX_BATCH, &o->update.parts);
     case 'r':
         return parse_real(state, "require", arg, 0, 100, &o->require);
     case 'p':

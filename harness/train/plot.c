@@ -135,7 +135,9 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     frame->y = plot_axis_make(accuracy ? 0 : 10);
     add_curves(lines, subject, accuracy);
     plot_lines_measure(lines);
-    plot_axis_pad(&frame->x, 0.02, 0.0, 1.0);
+    if (text)
+        plot_axis_add(&frame->x, 0);
+    plot_axis_pad(&frame->x, text ? 0.0 : 0.02, 0.0, text ? 1e-6 : 1.0);
     plot_axis_pad(&frame->y, 0.06, 0.06, accuracy ? 1.0 : 5.0);
     if (accuracy && frame->y.hi > 100)
         frame->y.hi = 100.5;
