@@ -47,9 +47,9 @@ same)
     done
     # AdamW of ranks, what it clips, its rate and a batch in parts, on a text.
     yes 'the quick brown fox jumps over the lazy dog; ' | head -c 1000 >fox.txt || true
-    text=(--devices virt:2 --epochs 2 --model gpt-tiny --data text:fox.txt --accumulate 2)
-    train 0 "${text[@]}" --save one.weights
-    train 0 "${text[@]}" --save many.weights --launcher "good {n}"
+    gpt=(--devices virt:2 --epochs 2 --model gpt-tiny --data text:fox.txt --accumulate 2)
+    train 0 "${gpt[@]}" --save one.weights
+    train 0 "${gpt[@]}" --save many.weights --launcher "good {n}"
     cmp one.weights many.weights || fail "other weights of a text"
     # Seeds follow each other, each with an optimizer of its own; weights that are loaded count.
     train 0 --devices virt:2 --epochs 1 --model cnn --seed 6 --save one.weights
