@@ -25,13 +25,14 @@ extern const struct check_area area_agree;
 extern const struct check_area area_size;
 extern const struct check_area area_count;
 extern const struct check_area area_shape;
+extern const struct check_area area_gpt;
 
 const struct check_area *const check_areas[] = {
     &area_split,    &area_replicate, &area_apply,    &area_gather,      &area_composition,
     &area_gradient, &area_loss,      &area_buffer,   &area_device,      &area_output,
     &area_dim,      &area_nest,      &area_cpu,      &area_structure,   &area_argument,
     &area_error,    &area_ddp,       &area_coalesce, &area_determinism, &area_cost,
-    &area_agree,    &area_size,      &area_count,    &area_shape,
+    &area_agree,    &area_size,      &area_count,    &area_shape,       &area_gpt,
 };
 const int check_n_areas = sizeof check_areas / sizeof check_areas[0];
 

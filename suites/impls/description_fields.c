@@ -300,15 +300,23 @@ static int read_fail(const struct reader *r, const json_t *object, struct layer 
     return at < 0 ? bad(r, "at", "0 or more") : 0;
 }
 
+/* Kinds whose one field is a list of numbers. */
+static const char *const lists[LAYER_KINDS] = {
+    [LAYER_SEQUENCE] = "reversed", [LAYER_GRAD] = "values",        [LAYER_TAKE] = "rows",
+    [LAYER_WIDEN] = "columns",     [LAYER_SCALAR_AT] = "replicas",
+};
+
 int read_fields(const struct reader *r, const json_t *object, struct layer *layer)
 {
+    const char *list = lists[layer->kind];
+
     layer->with_bias = true;
     layer->in = layer->out = layer->heads = 1;
     layer->factor = layer->kind == LAYER_MULTIPLY ? 1.0f : 0.0f;
     layer->target = IMPL_HOST;
+    if (list)
+        return read_numbers(r, object, list, &layer->number, &layer->n_numbers);
     switch (layer->kind) {
-    case LAYER_SEQUENCE:
-        return read_numbers(r, object, "reversed", &layer->number, &layer->n_numbers);
     case LAYER_PARALLEL:
         return read_parallel(r, object, layer);
     case LAYER_AFFINE:
@@ -334,14 +342,6 @@ int read_fields(const struct reader *r, const json_t *object, struct layer *laye
         return read_size(r, object, "heads", &layer->heads);
     case LAYER_MULTIPLY:
         return read_float(r, object, "factor", &layer->factor);
-    case LAYER_GRAD:
-        return read_numbers(r, object, "values", &layer->number, &layer->n_numbers);
-    case LAYER_TAKE:
-        return read_numbers(r, object, "rows", &layer->number, &layer->n_numbers);
-    case LAYER_WIDEN:
-        return read_numbers(r, object, "columns", &layer->number, &layer->n_numbers);
-    case LAYER_SCALAR_AT:
-        return read_numbers(r, object, "replicas", &layer->number, &layer->n_numbers);
     case LAYER_TO:
         return read_device(r, object, "device", &layer->target);
     case LAYER_ARGUMENT:

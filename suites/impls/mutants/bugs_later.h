@@ -76,7 +76,27 @@ B(BUG_REFUSES_ALL, "X355-refuses-all", "SPLIT-01", "everything is refused (inval
 B(BUG_REFUSES_FORWARD, "X356-refuses-forward", "COMP-01", "so is every forward (device)") \
 /* the order of sums */ \
 B(BUG_SAYS_LISTED, "X357-says-listed", "DET-01", "replicas are added from the last one on") \
-B(BUG_FREE_COARSE, "X358-free-coarse", "DET-03", "sums in a free order have 16 bits")
+B(BUG_FREE_COARSE, "X358-free-coarse", "DET-03", "sums in a free order have 16 bits") \
+/* a transformer */ \
+B(BUG_TABLE_TWICE, "X359-table-twice", "GPT-01", "a table that is the output, too, is reduced twice for it") \
+B(BUG_TABLE_ONCE, "X360-table-once", "GPT-01", "a table that is the output, too, loses the embedding's gradient") \
+B(BUG_POSITIONS_REPLICA, "X361-positions-replica", "GPT-02", "positions shift with the number of the replica") \
+B(BUG_POSITIONS_ROW, "X362-positions-row", "GPT-02", "positions are counted on from row to row") \
+B(BUG_POSITIONS_FIRST, "X363-positions-first", "GPT-02", "only a shard's first row gives positions a gradient") \
+B(BUG_MASK_AHEAD, "X364-mask-ahead", "GPT-03", "a token sees the next one") \
+B(BUG_MASK_ROWS, "X365-mask-rows", "GPT-03", "a token sees the rows before its own") \
+B(BUG_LAYER_NORM_SHARD, "X366-norm-shard", "GPT-04", "layer norm has the mean and variance of the shard") \
+B(BUG_ENTROPY_MEAN, "X367-entropy-mean", "GPT-05", "cross entropy is the mean of each shard") \
+B(BUG_CLIP_OWN, "X368-clip-own", "GPT-06", "the norm is a replica's or rank's own, before the reduction") \
+B(BUG_CLIP_EACH, "X369-clip-each", "GPT-06", "each parameter is clipped by its own norm") \
+B(BUG_CLIP_GROWS, "X370-clip-grows", "GPT-06", "gradients below the norm allowed grow to it") \
+B(BUG_ADAM_DECAY_INSIDE, "X371-adam-decay", "GPT-07", "the decay is a part of the gradient") \
+B(BUG_ADAM_EPS_INSIDE, "X372-adam-eps", "GPT-07", "eps is under the root") \
+B(BUG_ADAM_COUNT_ONE, "X373-adam-count-one", "GPT-07", "every bias correction is that of the first step") \
+B(BUG_ADAM_RANK_FORGETS, "X374-adam-rank-forgets", "GPT-07", "ranks but the first begin every step with moments of 0") \
+B(BUG_ADAM_SECOND_NOW, "X377-adam-second", "GPT-07", "the second moment is the square of the gradient at hand") \
+B(BUG_ADAM_COUNT_SHARED, "X375-adam-count-shared", "GPT-08", "all parameters share the count of the model's steps") \
+B(BUG_ADAM_COUNT_BACKWARDS, "X376-adam-count-backwards", "GPT-09", "backwards are counted, not steps")
 /* clang-format on */
 
 #endif

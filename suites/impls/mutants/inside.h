@@ -181,9 +181,11 @@ struct param {
     const struct layer *layer;
     const struct layer_param *of;
     char name[96];
-    float *velocity; /* NULL: none yet */
-    float *seen;     /* bugs: statistics that evaluation has seen, NULL: none yet */
-    float rate;      /* bugs: of a step before */
+    float *velocity;       /* NULL: none yet */
+    float *first, *second; /* moments of AdamW, NULL: none yet */
+    unsigned steps;        /* of AdamW */
+    float *seen;           /* bugs: statistics that evaluation has seen, NULL: none yet */
+    float rate;            /* bugs: of a step before */
     bool stepped;
 };
 
@@ -225,7 +227,8 @@ struct impl_model {
     struct memo input, gradient;
     struct impl_error first_error;
     unsigned errors, steps;
-    float argument; /* the first one of the last forward */
+    double own_square; /* of the last gradients before they were reduced, or of replica 0's */
+    float argument;    /* the first one of the last forward */
 };
 
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
@@ -259,8 +262,9 @@ struct node { /* a layer that ran */
     float factor;        /* of `argument` */
     const float *caller; /* bugs: where the caller has it */
     struct group *group;
-    double *stats; /* of `batch_norm`: means, then 1 / deviations */
-    bool trained;  /* these are of its own rows */
+    double *stats;       /* of `batch_norm`: means, then 1 / deviations; other layers: their own */
+    bool trained;        /* these are of its own rows */
+    struct values *rest; /* of `first`: the gradients that pass by its layers */
 };
 
 struct tape {
@@ -317,6 +321,10 @@ int pass_back(struct run *run, const struct node *node, const struct values *g, 
 void replica_error(const struct impl_session *s, const struct run *failed, int i, int first_device,
                    struct impl_error *err);
 
+struct node *tape_add(struct tape *tape);
+/* first.c: the layer of that name. */
+int run_first(struct run *run, const struct layer *layer, struct values *v);
+void first_back(const struct node *node, const struct values *g, struct values *dx);
 int run_layers(struct run *run, const struct layer layers[], int n, struct values *v);
 int run_back(struct run *run, struct values *g); /* the whole tape */
 struct state state_new(struct arena *arena, int n);
@@ -362,6 +370,23 @@ void group_order(const struct run *run, const struct group *group, bool by_devic
 
 extern const struct layer_ops norm_layers[LAYER_KINDS];
 void norm_after(struct run *run, const struct group *group); /* bugs of running statistics */
+
+/* ---- a transformer (layers_transformer.c, layers_attention.c, adamw.c) ----------------------- */
+
+extern const struct layer_ops transformer_layers[LAYER_KINDS];
+extern const struct layer_ops attention_layers[LAYER_KINDS];
+/* A token is the last dimension of an input: so many of them, so many numbers each. */
+size_t width_of(const struct impl_array *x);
+size_t tokens_of(const struct impl_array *x);
+double dot_of(const float *a, const float *b, size_t n);
+int input_misfit(struct run *run, const char *layer); /* ESHAPE */
+/* The layer whose parameters a layer uses. */
+const struct layer *owner_of(const struct layer *layer);
+/* Before a step, where max_norm is above 0; bugs look at own_square. */
+void clip_gradients(struct impl_model *model, float max_norm);
+void adamw_param(struct impl_model *model, int i, const struct impl_step *step);
+/* The sum of the squares of a list of gradients. */
+double square_of(const struct impl_array grads[], int n);
 
 /* ---- several ranks (ranks.c, ranks_buckets.c) ------------------------------------------------ */
 

@@ -18,21 +18,22 @@ static int forward_linear(struct run *run, struct node *node)
 {
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
-    const size_t shape[] = {x->dim[0], layer->out};
     const float *w = param_at(run, layer, 0, x), *b = NULL, *in = floats(x);
     const bool plain = linear_plain(run->s);
+    struct impl_array shape = *x;
     float *out;
 
     if (!w || need_floats(run, node) != 0)
         return run->err.status;
     if (layer->with_bias && !(b = param_at(run, layer, 1, x)))
         return run->err.status;
-    if (x->ndim != 2 || x->dim[1] != layer->in)
+    if (x->ndim < 2 || width_of(x) != layer->in)
         return impl_fail(&run->err, IMPL_ESHAPE, "linear of %zu columns", layer->in);
-    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
+    shape.dim[shape.ndim - 1] = layer->out;
+    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, shape.ndim, shape.dim, x->device);
     out = floats(&node->out.a[0]);
-    for (size_t i = 0; i < shape[0]; ++i, in += layer->in)
-        for (size_t o = 0; o < shape[1]; ++o) {
+    for (size_t i = 0; i < tokens_of(x); ++i, in += layer->in)
+        for (size_t o = 0; o < layer->out; ++o) {
             const float sum = product(run->s, plain, in, w + o * layer->in, layer->in);
 
             *out++ = b ? sum + b[o] : sum;
@@ -44,7 +45,7 @@ static int forward_linear(struct run *run, struct node *node)
 static void linear_grads(const struct run *run, const struct layer *layer,
                          const struct impl_array *x, const float *up, float *dw, float *db)
 {
-    const size_t n = x->dim[0], rows = edge_weight_rows(run->s, n);
+    const size_t n = tokens_of(x), rows = edge_weight_rows(run->s, n);
     const size_t bias_rows = edge_bias_rows(run->s, n);
     const float *in = floats(x);
 
@@ -84,7 +85,7 @@ static int backward_linear(struct run *run, const struct node *node, const struc
     linear_grads(run, layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
     if (run->replica == 2 && bug(run->s, BUG_THIRD_REPLICA))
         linear_grads(run, layer, x, up, NULL, db);
-    for (size_t i = 0; down && i < x->dim[0]; ++i)
+    for (size_t i = 0; down && i < tokens_of(x); ++i)
         for (size_t o = 0; o < layer->out; ++o) {
             const float slope = linear_slope(run->s, up[i * layer->out + o]);
             float *to = floats(down) + i * layer->in;
@@ -120,15 +121,16 @@ static int forward_embedding(struct run *run, struct node *node)
 {
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
-    const size_t shape[] = {x->dim[0], layer->out};
     const float *w = param_at(run, layer, 0, x);
+    struct impl_array shape = *x;
 
     if (!w)
         return run->err.status;
-    if (x->dtype != IMPL_I32 || x->ndim != 1)
-        return impl_fail(&run->err, IMPL_EINVAL, "embedding takes a list of int32");
-    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
-    for (size_t i = 0; i < shape[0]; ++i) {
+    if (x->dtype != IMPL_I32 || x->ndim < 1 || x->ndim == IMPL_MAX_DIMS)
+        return impl_fail(&run->err, IMPL_EINVAL, "embedding takes rows of int32");
+    shape.dim[shape.ndim++] = layer->out;
+    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, shape.ndim, shape.dim, x->device);
+    for (size_t i = 0; i < tensor_count(x); ++i) {
         const int32_t row = ((const int32_t *)x->data)[i];
 
         if (row < 0 || (size_t)row >= layer->in)
@@ -144,10 +146,13 @@ static int backward_embedding(struct run *run, const struct node *node, const st
 {
     const size_t columns = node->layer->out;
     const int32_t *rows = node->in.a[0].data;
+    const bool again = run->state->grad[param_index(run->model, node->layer, 0)].dtype != IMPL_NONE;
     float *dw = param_grad(run, node->layer, 0);
 
     (void)dx;
-    for (size_t i = 0; dw && i < node->in.a[0].dim[0]; ++i)
+    if (again && (run->inside || run->model->team) && bug(run->s, BUG_TABLE_ONCE))
+        return 0;
+    for (size_t i = 0; dw && i < tensor_count(&node->in.a[0]); ++i)
         for (size_t c = 0; c < columns; ++c) {
             float *to = &dw[(size_t)rows[i] * columns + c];
 

@@ -116,12 +116,17 @@ struct wrapper *model_wrapper(struct impl_model *model, const struct layer *laye
     return NULL;
 }
 
+const struct layer *owner_of(const struct layer *layer)
+{
+    return layer->kind == LAYER_OUTPUT ? layer->of : layer;
+}
+
 void tree_params(const struct impl_model *model, const struct layer *tree, bool has[])
 {
     if (tree->kind == LAYER_AGAIN)
         tree = tree->of;
-    for (int k = 0; k < tree->n_params; ++k)
-        has[param_index(model, tree, k)] = true;
+    for (int k = 0; k < owner_of(tree)->n_params; ++k)
+        has[param_index(model, owner_of(tree), k)] = true;
     for (int i = 0; i < tree->n_children; ++i)
         tree_params(model, &tree->child[i], has);
 }

@@ -280,6 +280,7 @@ static void reduce_gradients(struct run *run, const struct group *group)
     if (w->reduced == run->model->backwards + 1 && bug(run->s, BUG_WRAPPER_ONCE))
         return;
     w->reduced = run->model->backwards + 1;
+    run->model->own_square = square_of(group->replica[0].state.grad, run->model->n_params);
     if (run->model->wrapper[0].layer != layer && bug(run->s, BUG_FIRST_WRAPPER))
         return;
     for (int p = 0; p < run->model->n_params; ++p)

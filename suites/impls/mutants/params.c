@@ -120,7 +120,7 @@ int op_zero_grad(struct impl_model *model, struct impl_error *err)
     return 0;
 }
 
-static void step_param(struct impl_model *model, int i, const struct impl_step *asked)
+static void sgd_param(struct impl_model *model, int i, const struct impl_step *asked)
 {
     const struct impl_step step = step_of(model->session, &model->param[i], asked);
     const bool inside = bug(model->session, BUG_RATE_INSIDE);
@@ -138,6 +138,14 @@ static void step_param(struct impl_model *model, int i, const struct impl_step *
     }
 }
 
+static void step_param(struct impl_model *model, int i, const struct impl_step *step)
+{
+    if (step->adamw)
+        adamw_param(model, i, step);
+    else
+        sgd_param(model, i, step);
+}
+
 int op_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
 {
     const struct impl_session *s = model->session;
@@ -146,6 +154,7 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
         return team_step(model->ranks, step, err);
     if (step_left_out(model, step))
         return 0;
+    clip_gradients(model, step->max_norm);
     for (int i = 0; i < model->n_params; ++i) {
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");

@@ -183,12 +183,15 @@ void rank_begin(struct ranks *ranks, struct rank *rank, bool sync)
     memset(rank->left, 0, n * sizeof *rank->left);
     for (int t = 0; t < ranks->n_trained; ++t)
         ++rank->left[ranks->bucket[t]];
-    for (int i = 0; tape && i < tape->n; ++i)
-        for (int k = 0; k < tape->node[i].layer->n_params; ++k) {
-            const int t = ranks->trained[param_index(rank->model, tape->node[i].layer, k)];
+    for (int i = 0; tape && i < tape->n; ++i) {
+        const struct layer *owner = owner_of(tape->node[i].layer);
+
+        for (int k = 0; k < owner->n_params; ++k) {
+            const int t = ranks->trained[param_index(rank->model, owner, k)];
 
             ++rank->open[t < 0 ? ranks->n_trained : t]; /* there is room for one more */
         }
+    }
 }
 
 /* A layer has ended its backward. */
@@ -198,6 +201,7 @@ void rank_layer_done(const struct run *run, const struct layer *layer)
     const bool silent = ranks->find_unused || bug(run->s, BUG_DDP_UNUSED_SILENT);
     struct rank *rank = &ranks->rank[run->model->rank];
 
+    layer = owner_of(layer);
     for (int k = layer->n_params - 1; k >= 0; --k) {
         const int p = param_index(run->model, layer, k), t = ranks->trained[p];
         const bool has = run->state->grad[p].dtype != IMPL_NONE;

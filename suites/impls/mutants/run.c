@@ -39,7 +39,7 @@ static void tape_drop(struct tape *tape, bool leak)
     free(tape);
 }
 
-static struct node *tape_add(struct tape *tape)
+struct node *tape_add(struct tape *tape)
 {
     if (tape->n == tape->room) {
         tape->room = 2 * tape->room + 8;
@@ -55,8 +55,8 @@ static struct node *tape_add(struct tape *tape)
 
 static const struct layer_ops *ops_of(enum layer_kind kind)
 {
-    const struct layer_ops *const tables[] = {param_layers, matrix_layers, norm_layers,
-                                              plain_layers};
+    const struct layer_ops *const tables[] = {param_layers, matrix_layers,      norm_layers,
+                                              plain_layers, transformer_layers, attention_layers};
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
         if (tables[i][kind].forward)
@@ -97,6 +97,8 @@ static int run_sequence(struct run *run, const struct layer *layer, struct value
 static int run_layer(struct run *run, const struct layer *layer, struct values *v)
 {
     switch (layer->kind) {
+    case LAYER_FIRST:
+        return run_first(run, layer, v);
     case LAYER_SEQUENCE:
         return run_sequence(run, layer, v);
     case LAYER_AGAIN:
@@ -149,7 +151,9 @@ int run_back(struct run *run, struct values *g)
 
         for (int j = 0; j < dx.n; ++j)
             dx.a[j] = tensor_none();
-        if (!all_none(g) && node->group)
+        if (node->rest)
+            first_back(node, g, &dx);
+        else if (!all_none(g) && node->group)
             status = parallel_back(run, node, g, &dx);
         else if (!all_none(g))
             status = ops_of(node->layer->kind)->backward(run, node, g, &dx);
@@ -340,6 +344,8 @@ static void commit(struct impl_model *model, const struct state *found)
     const struct impl_session *s = model->session;
     const bool single = model->n_wrappers > 0 && model->wrapper[0].layer->n_ids == 1;
 
+    if (model->n_wrappers == 0)
+        model->own_square = square_of(found->grad, model->n_params);
     for (int i = 0; i < model->n_params; ++i) {
         struct impl_array *grad = &model->base.grad[i];
         const bool sets = bug(s, BUG_OVERWRITE) || (single && bug(s, BUG_SINGLE_OVERWRITES));

@@ -139,7 +139,8 @@ static void describe(const struct impl_session *s, const char *options, struct i
                           IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS |
                           IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY |
                           IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
-                          IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS;
+                          IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS |
+                          IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW;
     memcpy(about->dialect, s->dialect, sizeof about->dialect);
 }
 

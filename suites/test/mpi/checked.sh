@@ -39,7 +39,7 @@ four)
     [ "$(sort -u started | tr '\n' ' ')" = '2 3 4 ' ] || fail "not 2, 3 and 4 processes: $(cat started)"
     ;;
 each)
-    check 0 good DDP-05.small --per-process 3 --devices virt:4
+    check 0 good DDP-05.small,GPT-09.ranks --per-process 3 --devices virt:4
     [ "$(sort -u started)" = 2 ] || fail "other processes than two: $(cat started)"
     says 'at most 3 ranks of a model in each of two or more'
     ;;

@@ -1,0 +1,286 @@
+/* gpt_adamw.c: cases of area GPT about AdamW. Exact where beta2 is 0 and gradients differ by powers
+ * of two from step to step: then the second moment is the square of the gradient, and its root
+ * comes out even. */
+#include "crew.h"
+#include "golden.h"
+#include "gpt.h"
+
+#include <math.h>
+
+enum { TWO = 2, MOST_RANKS = 3 };
+
+void gpt_all_are(struct check *c, const struct gpt_trained *t, enum impl_what what, int p,
+                 double want)
+{
+    if (t->ranks > 0)
+        crew_all_are(c, t->model, t->ranks, what, p, 1, &want);
+    else if (what == IMPL_GRAD)
+        check_grad_is(c, t->model, p, want);
+    else
+        check_value_is(c, t->model, p, want);
+}
+
+/* ---- AdamW, in double ------------------------------------------------------------------------ */
+
+double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double g)
+{
+    const double b1 = (double)step->beta1, b2 = (double)step->beta2;
+    double move;
+
+    ++a->steps;
+    a->first = b1 * a->first + (1 - b1) * g;
+    a->second = b2 * a->second + (1 - b2) * g * g;
+    move = (double)step->lr / (1 - pow(b1, a->steps)) * a->first /
+           (sqrt(a->second) / sqrt(1 - pow(b2, a->steps)) + (double)step->eps);
+    a->value = a->value * (1 - (double)step->lr * (double)step->decay) - move;
+    return move;
+}
+
+const struct impl_step gpt_exact = {
+    .lr = 21.0F / 64, .beta1 = 0.5F, .beta2 = 0, .eps = 0, .decay = 0.5F, .adamw = true};
+
+/* ---- GPT-07: K steps ------------------------------------------------------------------------- */
+
+/* y = w x + b: the gradients of step s are times[s] of those of the first. */
+static const double times[] = {1, 2, -4};
+enum { EXACT_STEPS = sizeof times / sizeof times[0] };
+static const char adamw_affine[] = "{\"kind\":\"affine\",\"weight\":[4],\"bias\":[-4]}";
+
+/* Row i has x = 1 + i, and its output the gradient up(i) * times[s]. */
+static double up_of(size_t i)
+{
+    return i % 3 == 1 ? -2 : 3;
+}
+
+static void on_devices(struct check *c, struct impl_model *model, size_t n, double factor,
+                       double sum[TWO])
+{
+    double *up = gpt_zeros(c, n);
+
+    sum[0] = sum[1] = 0;
+    for (size_t i = 0; i < n; ++i) {
+        up[i] = factor * up_of(i);
+        sum[0] += up[i] * (1 + (double)i);
+        sum[1] += up[i];
+    }
+    check_zero_grad(c, model);
+    check_forward(c, model, golden_rows(c, n));
+    check_backward(c, model, check_vector(c, n, up));
+}
+
+/* Rank r has the row x = crew_share(r), whose gradient is R times up: the mean is the sum of up x.
+ */
+static void on_ranks(struct check *c, struct impl_model *model, int ranks, double factor,
+                     double mean[TWO])
+{
+    struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
+
+    mean[0] = mean[1] = 0;
+    for (int r = 0; r < ranks; ++r) {
+        const double x = crew_share(ranks, r), up = factor * ranks * (r == 1 ? 2 : 1);
+
+        call.in[r][0] = check_needs_grad(check_vector(c, 1, &x));
+        call.g[r][0] = check_vector(c, 1, &up);
+        mean[0] += up * x / ranks;
+        mean[1] += up / ranks;
+    }
+    check_zero_grad(c, model);
+    crew_pass(c, model, &call);
+}
+
+static void adamw_replicas(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        struct impl_model *model = golden_parallel(c, k, "", adamw_affine);
+        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+
+        for (int s = 0; s < EXACT_STEPS; ++s) {
+            double sum[TWO];
+
+            check_note(c, "K=%d, step %d: ", k, s + 1);
+            on_devices(c, model, 2 * (size_t)k + 1, times[s], sum);
+            check_step_of(c, model, &gpt_exact);
+            for (int p = 0; p < TWO; ++p) {
+                gpt_adamw_step(&a[p], &gpt_exact, sum[p]);
+                check_value_is(c, model, p, a[p].value);
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+static void adamw_ranks(struct check *c)
+{
+    for (int ranks = 2; ranks <= MOST_RANKS; ++ranks) {
+        struct impl_model *model =
+            check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), adamw_affine));
+        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+
+        for (int s = 0; s < EXACT_STEPS; ++s) {
+            double mean[TWO];
+
+            check_note(c, "R=%d, step %d: ", ranks, s + 1);
+            on_ranks(c, model, ranks, times[s], mean);
+            check_step_of(c, model, &gpt_exact);
+            for (int p = 0; p < TWO; ++p) {
+                gpt_adamw_step(&a[p], &gpt_exact, mean[p]);
+                crew_all_are(c, model, ranks, IMPL_VALUE, p, 1, &a[p].value);
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- the usual settings: the second moment, too ---------------------------------------------- */
+
+/* Gradients are exact and of one sign, so each of the 3 operations of a moment adds at most 2^-24
+ * of it and its error grows by 8 times that in a step, with room for another order of operations;
+ * the root halves it. Of step t what is taken off is therefore off by (12 t + 8) 2^-24 of itself,
+ * and the value by 3 more. The smallest mistake that counts, one step in a bias correction, is
+ * 10^-3.
+ */
+static void near_step(struct gpt_adamw *a, const struct impl_step *step, double g, double *off)
+{
+    const double move = gpt_adamw_step(a, step, g);
+
+    *off += ((12 * a->steps + 8) * fabs(move) + 3 * (fabs(a->value) + fabs(move))) * 0x1p-24;
+}
+
+static void is_near(struct check *c, const char *what, const struct impl_array *got, double want,
+                    double off)
+{
+    const double value = check_element(got, 0);
+
+    check_true(c, fabs(value - want) <= off, "%s is %.9g, must be %.9g within %.3g", what, value,
+               want, off);
+}
+
+static const struct impl_step usual = {
+    .lr = 1.0F / 64, .beta1 = 0.9F, .beta2 = 0.999F, .eps = 1e-8F, .decay = 0.01F, .adamw = true};
+enum { USUAL_STEPS = 8 };
+
+/* The factors of the gradients: up and down. */
+static double usual_times(int s)
+{
+    return 1 + (double)(3 * s % 5);
+}
+
+/* Rows of gradient 1, so that the gradients of both parameters are above 0. */
+static void usual_replicas(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        struct impl_model *model = golden_parallel(c, k, "", adamw_affine);
+        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+        const size_t n = 2 * (size_t)k + 1;
+        double off[TWO] = {0, 0};
+
+        for (int s = 0; s < USUAL_STEPS; ++s) {
+            const double g = usual_times(s), sum[TWO] = {g * golden_sum(n), g * (double)n};
+
+            check_note(c, "K=%d, step %d: ", k, s + 1);
+            check_zero_grad(c, model);
+            check_forward(c, model, golden_rows(c, n));
+            check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
+            check_step_of(c, model, &usual);
+            for (int p = 0; p < TWO; ++p) {
+                near_step(&a[p], &usual, sum[p], &off[p]);
+                is_near(c, check_text(c, "value of parameter %d", p),
+                        check_get(c, model, IMPL_VALUE, p), a[p].value, off[p]);
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+static void usual_ranks(struct check *c)
+{
+    for (int ranks = 2; ranks <= MOST_RANKS; ++ranks) {
+        struct impl_model *model =
+            check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), adamw_affine));
+        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+        double off[TWO] = {0, 0};
+
+        for (int s = 0; s < USUAL_STEPS; ++s) {
+            double mean[TWO];
+
+            check_note(c, "R=%d, step %d: ", ranks, s + 1);
+            on_ranks(c, model, ranks, usual_times(s), mean);
+            check_step_of(c, model, &usual);
+            for (int p = 0; p < TWO; ++p) {
+                near_step(&a[p], &usual, mean[p], &off[p]);
+                is_near(c, check_text(c, "rank 0: value of parameter %d", p),
+                        check_get_rank(c, model, 0, IMPL_VALUE, p), a[p].value, off[p]);
+                for (int r = 1; r < ranks; ++r)
+                    check_same(c, check_text(c, "rank %d: value of parameter %d", r, p),
+                               check_get_rank(c, model, r, IMPL_VALUE, p),
+                               check_get_rank(c, model, 0, IMPL_VALUE, p));
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- GPT-08: a parameter counts its own steps ------------------------------------------------ */
+
+/* The second parameter has no gradient in the first step. */
+static void own_steps(struct check *c, const struct gpt_trained *t)
+{
+    struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+    const double g[TWO] = {6, -10};
+
+    for (int s = 0; s < EXACT_STEPS; ++s) {
+        check_note(c, "%d %s, step %d: ", t->n, t->ranks > 0 ? "ranks" : "devices", s + 1);
+        check_zero_grad(c, t->model);
+        for (int p = 0; p < TWO; ++p) {
+            const double own = g[p] * times[s];
+
+            if (p == 1 && s == 0)
+                continue;
+            for (int r = 0; r < t->ranks; ++r)
+                crew_set(c, t->model, r, IMPL_GRAD, p, &own);
+            if (t->ranks == 0)
+                check_set(c, t->model, IMPL_GRAD, p, &own);
+            gpt_adamw_step(&a[p], &gpt_exact, own);
+        }
+        check_step_of(c, t->model, &gpt_exact);
+        for (int p = 0; p < TWO; ++p)
+            gpt_all_are(c, t, IMPL_VALUE, p, a[p].value);
+    }
+    check_model_close(c, t->model);
+}
+
+static void own_replicas(struct check *c)
+{
+    const int k = golden_most(c, 4);
+    const struct gpt_trained t = {.model = golden_parallel(c, k, "", adamw_affine), .n = k};
+
+    own_steps(c, &t);
+}
+
+static void own_ranks(struct check *c)
+{
+    const char *text = check_text(c, CREW_MODEL("%s"), adamw_affine);
+    const struct gpt_trained t = {.model = check_ddp_model(c, 2, text), .ranks = 2, .n = 2};
+
+    own_steps(c, &t);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    DP = PROFILE_DATAPARALLEL,
+    DDP = PROFILE_DDP,
+    REPLICAS = IMPL_CAP_PARALLEL | IMPL_CAP_ADAMW,
+    RANKS = IMPL_CAP_DDP | IMPL_CAP_ADAMW
+};
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"GPT-07.replicas", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, adamw_replicas, 0, 0, 0},
+    {"GPT-07.ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, adamw_ranks, 0, 0, 0},
+    {"GPT-07.usual", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, usual_replicas, 0, 0, 0},
+    {"GPT-07.usual_ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, usual_ranks, 0, 0, 0},
+    {"GPT-08.replicas", "GPT-08", MAY, OBSERVED, DP, REPLICAS, 1, own_replicas, 0, 0, 0},
+    {"GPT-08.ranks", "GPT-08", MAY, OBSERVED, DDP, RANKS, 0, own_ranks, 0, 0, 0},
+};
+const struct check_table gpt_adamw_table = CHECK_TABLE(cases);
