@@ -24,6 +24,7 @@ static const struct {
     {"gpt-tiny", 8, "lockstep 2 / PyTorch's fastest", 0.35},
     {"gpt-small", 8, "lockstep 2 / PyTorch's fastest", 0.80},
     {"gpt-small", 32, "lockstep 2 / PyTorch's fastest", 0.80},
+    {"gpt-small", 8, "lockstep 2 / llm.c 2", 0.70},
     {"tutorial", 30, "lockstep 2 / PyTorch DDP 2", 0.005},
     {"tutorial", 30, "lockstep 2 / PyTorch plain", 0.03},
     {"mlp:1024,1024,1024,1024", 256, "lockstep DDP 2 / PyTorch DDP 2", 0.55},

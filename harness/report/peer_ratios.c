@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is above or under the line: an arm of lockstep, or the fastest of a group of PyTorch's. */
+/* What is above or under the line: an arm of lockstep or llm.c, or the fastest of a group of
+ * PyTorch's. */
 enum side {
     NO_SIDE,
     OURS,
@@ -17,6 +18,7 @@ enum side {
     FASTEST,
     PARALLEL,
     PLAIN,
+    LLMC,
     PRODUCTS,
     PRODUCTS_1
 };
@@ -38,6 +40,7 @@ static const struct {
     [FASTEST] = {"PyTorch's fastest", .group = PEER_ANY},
     [PARALLEL] = {"PyTorch ", .group = PEER_PARALLEL, .counted = true},
     [PLAIN] = {"PyTorch plain", .group = PEER_PLAIN, .one = true},
+    [LLMC] = {"llm.c ", PEER_LLMC_STEP, .counted = true, .may_lack = true},
     [PRODUCTS] = {"products alone ", .group = PEER_PRODUCTS, .counted = true, .may_lack = true},
     [PRODUCTS_1] = {"products alone ", .group = PEER_PRODUCTS, .counted = true, .one = true,
                     .may_lack = true},
@@ -58,6 +61,7 @@ static const struct row {
     {.above = NCCL, .under = RANKS},
     {ONE, PLAIN, .drawn = true},
     {BARE, PLAIN, .drawn = true},
+    {OURS, LLMC, .drawn = true},
     {.above = OURS, .under = PRODUCTS},
     {.above = ONE, .under = PRODUCTS_1},
     {ONE, OURS, .name = "speed-up, lockstep"},

@@ -29,7 +29,8 @@ static const struct {
                        [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
                        [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled"},
                        [PEER_PYTORCH_PRODUCTS] = {"pytorch", "products"},
-                       [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
+                       [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"},
+                       [PEER_LLMC_STEP] = {"llmc", "step"}};
 
 /* The first fault wins. */
 static void fault(struct text_error *err, const char *format, ...)

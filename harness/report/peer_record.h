@@ -20,6 +20,7 @@ enum peer_kind {
     PEER_LOCKSTEP_DDP_NCCL,  /* on GPUs, by NCCL in place of copies between them */
     PEER_LOCKSTEP_PROCESSES, /* DDP, a process for each rank */
     PEER_LOCKSTEP_PLAIN,
+    PEER_LLMC_STEP,           /* the CPU program of llm.c, with a thread for each device */
     PEER_PYTORCH_DDP,         /* with the settings of the record */
     PEER_PYTORCH_DDP_DEFAULT, /* with none */
     PEER_PYTORCH_DDP_NCCL,    /* the same two on GPUs */
@@ -119,9 +120,9 @@ struct peer_comparison {
     char name[64];
     struct report_value value;
     const struct peer_arm *fastest; /* which one that is, of several; NULL: there was no choice */
-    bool drawn;                     /* below 1 lockstep is faster than PyTorch */
+    bool drawn;                     /* below 1 lockstep is faster than the other program */
 };
-enum { PEER_COMPARISONS = 16 };
+enum { PEER_COMPARISONS = 17 };
 /* Those that this cell can have, the one against the fastest of all first; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);

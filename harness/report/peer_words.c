@@ -91,6 +91,7 @@ static const struct {
     [PEER_PYTORCH_COMPILED] = {"PyTorch plain by torch.compile", "process"},
     [PEER_PYTORCH_PRODUCTS] = {"torch.mm alone", NULL},
     [PEER_PYTORCH_MATMUL] = {"torch.mm alone", NULL},
+    [PEER_LLMC_STEP] = {"llm.c", "thread"},
 };
 
 void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell,

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""data_test.py: PyTorch is given the numbers that lockstep sweep has, byte for byte.
+"""data_test.py: PyTorch is given the numbers that lockstep sweep has, byte for byte; and llm.c is held
+to the loss that follows from them.
 
 77: no numpy here. usage: data_test.py DUMP_DATA LOCKSTEP"""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
@@ -49,6 +52,48 @@ def skip_is_walked_back() -> bool:
         all(np.array_equal(one, other) for one, other in zip(got, want))
 
 
+# In place of llm.c: it says the loss that stands for LOSS, and reads the files that it is given.
+LLMC = """#include <stdio.h>
+int main(void) {
+    int B = 4; int T = 64;
+    int model[256] = {0}, tokens[256] = {0};
+    FILE *file = fopen("gpt2_124M.bin", "rb"), *other = fopen("dev/data/tinyshakespeare/tiny_shakespeare_train.bin", "rb");
+    if (!file || !other || fread(model, 4, 256, file) != 256 || fread(tokens, 4, 256, other) != 256) return 1;
+    fseek(file, 0, SEEK_END);
+    if (model[2] != T || tokens[2] != B * T + 1 || ftell(file) != 1024 + 4 * COUNT) return 1;
+    /* gpt2_update(&model, 1e-4f, 0.9f */
+    for (int i = 0; i < 41; ++i) printf("step %d: train loss %f (took %f ms)\\n", i, LOSS, 1.0 + i);
+}
+"""
+
+
+def llmc_is_held_to_the_model(lockstep: str) -> bool:
+    """Its loss, its steps, and what its source must have."""
+    from lockstep_peers import llmc
+    from lockstep_peers.data import Data
+    from lockstep_peers.workloads import workload_of
+
+    data = Data(workload_of(lockstep, "gpt:1,8,2,4,5"), 7, 0, 5)
+    loss, bound = llmc.loss_must_be(data)
+    count = sum(value.size for value in data.parameters())
+
+    def launch(source: str, said: float) -> dict | Exception:
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/{llmc.SOURCE}", "w", encoding="utf-8") as file:
+                file.write(source.replace("LOSS", f"{said!r}").replace("COUNT", str(count)))
+            try:
+                return llmc.launch(folder, llmc.Place(folder, 1, sorted(os.sched_getaffinity(0))), data, 0.0, 60.0)
+            except (llmc.Unusable, llmc.Differs) as error:
+                return error
+
+    if "0 times, not once" not in str(launch(LLMC.replace("int T", "long T"), loss)):
+        return False
+    if not shutil.which("cc") or not shutil.which("stdbuf"):
+        return True
+    return isinstance(launch(LLMC, loss + 2 * bound), llmc.Differs) and launch(LLMC, loss) == {
+        "step_ns": [3000000, 4000000, 5000000], "warmup_steps": 2, "steps_checked": 5, "values_checked": 5}
+
+
 def main(program: str, lockstep: str) -> int:
     try:
         import numpy as np
@@ -60,6 +105,9 @@ def main(program: str, lockstep: str) -> int:
 
     if not skip_is_walked_back():
         print("FAILED: a model that begins with a skip has other gradients")
+        return 1
+    if not llmc_is_held_to_the_model(lockstep):
+        print("FAILED: what llm.c says is not held against the model")
         return 1
     compared = 0
     for workload, rows in CELLS:

@@ -251,7 +251,7 @@ class Limits(unittest.TestCase):
             rows = re.findall(r'\{"([^"]+)", (\d+), "([^"]+)", ([0-9.]+)\},', file.read())
         drawn = {(workload, int(batch), name, float(most)) for workload, batch, name, most in rows}
         self.assertEqual(drawn, {(limit.workload, limit.batch, limit.what, limit.most) for limit in limits.LIMITS
-                                 if limit.under in (limits.ANY2, limits.DDP2, limits.PLAIN1)})
+                                 if limit.under in (limits.ANY2, limits.DDP2, limits.PLAIN1, limits.LLMC2)})
 
 
 class Rules(unittest.TestCase):
@@ -330,7 +330,7 @@ class Rules(unittest.TestCase):
             with open(source, encoding="utf-8") as file:
                 return {key: value for key, *value in re.findall(rf"\[(PEER_[A-Z_]+)\] = {what}", file.read())}
 
-        known = rows("peer_record.c", r'\{"(lockstep|pytorch)", "([a-z-]+)"\}')
+        known = rows("peer_record.c", r'\{"(lockstep|pytorch|llmc)", "([a-z-]+)"\}')
         self.assertEqual(sorted(map(tuple, known.values())), sorted((kind.program, kind.mode) for kind in KINDS))
         names = {"": "", PARALLEL: "PEER_PARALLEL", PLAIN: "PEER_PLAIN", PRODUCTS: "PEER_PRODUCTS"}
         groups = rows("peer_values.c", r"(PEER_[A-Z]+)\b(?!_)")

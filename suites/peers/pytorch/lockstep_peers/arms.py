@@ -29,6 +29,7 @@ class Asked(NamedTuple):
     devices: int
     kind: str  # cpu, cuda
     processes: bool  # lockstep's, too
+    llmc: bool  # a checkout of llm.c was given
 
 
 def here_and_on_one(asked: Asked) -> list[int]:
@@ -51,6 +52,10 @@ def of_ranks(asked: Asked) -> list[int]:
 
 def of_processes(asked: Asked) -> list[int]:
     return where_the_mean_is_exact(asked) if asked.processes else []
+
+
+def of_llmc(asked: Asked) -> list[int]:
+    return [asked.devices] if asked.llmc and asked.kind == "cpu" and asked.workload.periods else []
 
 
 def on(kind: str, counts: Callable[[Asked], list[int]] = lambda asked: [asked.devices]
@@ -115,6 +120,7 @@ KINDS = (
     # One of them alone; in old records of the host, too.
     Kind("pytorch", "matmul", of_products(on("cuda", here_and_on_one)), "  torch.mm{of} alone, {rows} rows", "",
          "products"),
+    Kind("llmc", "step", of_llmc, "llm.c, {n} thread{s}"),
 )
 BY_MODE = {(kind.program, kind.mode): kind for kind in KINDS}
 
@@ -124,10 +130,11 @@ def kind_of(program: str, mode: str) -> Kind:
 
 
 def arms_of(workload: Workload, devices: int, kind: str = "cpu", processes: bool = False,
-            torches: int = 1) -> list[Arm]:
+            torches: int = 1, llmc: bool = False) -> list[Arm]:
     """In the order of the rows; PyTorch's of each PyTorch."""
-    asked = Asked(workload, devices, kind, processes)
-    return [Arm(row.program, row.mode, count, torch) for program, versions in (("lockstep", 1), ("pytorch", torches))
+    asked = Asked(workload, devices, kind, processes, llmc)
+    programs = ("lockstep", 1), ("pytorch", torches), ("llmc", 1)
+    return [Arm(row.program, row.mode, count, torch) for program, versions in programs
             for torch in range(versions) for row in KINDS if row.program == program for count in row.counts(asked)]
 
 

@@ -107,6 +107,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--processes", metavar="COMMAND", nargs="?", const="mpirun", default="",
         help="also lockstep's DistributedDataParallel with a process for each rank, "
              "started as `lockstep sweep --launcher COMMAND` does (default: mpirun)")
+    add("--llmc", metavar="DIR", default="",
+        help="a checkout of llm.c, whose CPU program is built elsewhere and measured "
+             "with as many threads, beside gpt")
     add("--launches", metavar="L", type=number(1, 1000), help="rounds (default 6: fewer give no interval)")
     add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
@@ -208,12 +211,17 @@ def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, W
     if options.processes and not any(arm.mode == "processes" for workload in workloads.values()
                                      for arm in arms_of(workload, options.devices, "cpu", True)):
         raise Misuse("--processes: for mlp on 2, 4, 8 .. devices only, whose mean is exact")
+    if options.llmc and not any(arm.program == "llmc" for workload in workloads.values()
+                                for arm in arms_of(workload, options.devices, options.device, llmc=True)):
+        raise Misuse("--llmc: for gpt on --device cpu only")
+    if options.llmc and not os.path.isfile(os.path.join(options.llmc, "train_gpt2.c")):
+        raise Misuse(f"--llmc: no train_gpt2.c in '{options.llmc}'")
     cores = {count: cores_of(lockstep, options.device, count) for count in {1, options.devices}}
     return Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
                 ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
-                workloads, options.device, options.processes, tuple(options.beside))
+                workloads, options.device, options.processes, tuple(options.beside), options.llmc)
 
 
 
@@ -225,7 +233,7 @@ class Run:
     def __init__(self, plan: Plan, cells: list[Cell], launches: int, without: list[str], out: str):
         self.plan, self.cells, self.launches, self.out = plan, cells, launches, out
         self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind, bool(plan.launcher),
-                             len(plan.pythons())) for cell in cells]
+                             len(plan.pythons()), bool(plan.llmc)) for cell in cells]
         header, abouts = look_around(plan)
         lacks = lacks_of(plan)
         self.document = document.new(
@@ -307,7 +315,7 @@ def print_all(run: Run, with_limits: bool) -> int:
                             for launch in arm["launches"])
     word = limits.MET
     if with_limits:
-        lines, word = limits.judge(made["cells"], bool(run.plan.launcher))
+        lines, word = limits.judge(made["cells"], bool(run.plan.launcher), bool(run.plan.llmc))
         print("\n".join(lines) + "\n")
     print(run.out)
     return status_of(good, word)

@@ -167,6 +167,7 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
              Ratio(f"lockstep NCCL {devices} / lockstep DDP {devices}", nccl, ranks),
              Ratio("lockstep 1 / PyTorch plain", one, plain),
              Ratio("lockstep plain / PyTorch plain", bare, plain),
+             Ratio(f"lockstep {devices} / llm.c {devices}", ours, ("llmc", "step", devices)),
              Ratio(f"lockstep {devices} / products alone {devices}", ours, ("pytorch", PRODUCTS, devices)),
              Ratio("lockstep 1 / products alone 1", one, ("pytorch", PRODUCTS, 1))]
     first = {(ratio.above, ratio.under): ratio for ratio in reversed(found)}  # on one device some are the same
@@ -175,7 +176,7 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
 
 def is_optional(key: Key) -> bool:
     """Not of every workload, not asked for, or not on these devices: no row says that it is missing."""
-    return key[1] in ("ddp", "ddp-nccl", "processes", PRODUCTS)
+    return key[1] in ("ddp", "ddp-nccl", "processes", "step", PRODUCTS)
 
 
 def ratio_rows(cell: dict, devices: int) -> list[tuple[Ratio, Figure]]:

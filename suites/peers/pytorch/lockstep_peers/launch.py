@@ -49,6 +49,7 @@ class Plan(NamedTuple):
     kind: str = "cpu"  # or cuda
     launcher: str = ""  # starts lockstep's processes; "": there is no such arm
     beside: tuple[str, ...] = ()  # other Pythons, each with a PyTorch of its own
+    llmc: str = ""  # a checkout of llm.c; "": there is no such arm
     compiled: str = ""  # where torch.compile keeps what it made
 
     def warmup(self) -> tuple[int, float]:
@@ -160,7 +161,8 @@ def matmul_of(cell: dict, good: list[int]) -> list[int] | None:
     return [round(sum(rank[step] for rank in busy) / len(busy)) for step in good]
 
 
-def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, Any]:
+def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str) -> dict[str, Any]:
+    """Which needs no reference of ours: it verifies itself."""
     out = f"{folder}/sweep.jsonl"
     status, _, words = run_together([lockstep_command(plan, cell, arm, out)], plan.timeout + 30,
                                     folder, {})[0]
@@ -255,12 +257,30 @@ def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str
     return found
 
 
+# ---- llm.c -----------------------------------------------------------------------------------
+
+def launch_llmc(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str) -> dict[str, Any]:
+    from . import llmc  # it takes numpy
+    from .data import Data
+
+    place = llmc.Place(folder, arm.devices, sum(plan.cores[arm.devices], []))
+    try:
+        return llmc.launch(plan.llmc, place, Data(plan.workloads[cell.workload], plan.seed, 0, cell.batch),
+                           plan.seconds, plan.timeout)
+    except llmc.Unusable as error:
+        raise Failed(str(error)) from None
+    except llmc.Differs as error:
+        raise Failed(str(error), "wrong") from None
+
+
+LAUNCH = {"lockstep": launch_lockstep, "pytorch": launch_pytorch, "llmc": launch_llmc}  # by Arm.program
+
+
 def launch(plan: Plan, cell: Cell, arm: Arm, reference: str) -> dict[str, Any]:
     """`status` is ok, or that of Failed; then what was measured, or the reason."""
     with tempfile.TemporaryDirectory(prefix="lockstep-peer-") as folder:
         try:
-            found = (launch_lockstep(plan, cell, arm, folder) if arm.program == "lockstep"
-                     else launch_pytorch(plan, cell, arm, folder, reference))
+            found = LAUNCH[arm.program](plan, cell, arm, folder, reference)
             if not found["step_ns"] or min(found["step_ns"]) <= 0:
                 raise Failed("a step without a time")
             return {"status": "ok", **found}

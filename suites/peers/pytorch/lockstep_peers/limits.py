@@ -14,6 +14,7 @@ DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)
 # Of PyTorch's: the fastest of those that do the same.
 ANY2, DDP2, PLAIN1 = ("pytorch", FASTEST, 2), ("pytorch", PARALLEL, 2), ("pytorch", PLAIN, 1)
 PRODUCTS2, PRODUCTS1 = ("pytorch", PRODUCTS, 2), ("pytorch", PRODUCTS, 1)
+LLMC2 = ("llmc", "step", 2)
 RANKS2, PROCESSES2 = ("lockstep", "ddp", 2), ("lockstep", "processes", 2)
 
 
@@ -40,6 +41,7 @@ LIMITS = (
     Limit("gpt-small", 32, "lockstep 2 / PyTorch's fastest", DP2, ANY2, 0.80),
     Limit("gpt-small", 8, "lockstep 2 / products alone 2", DP2, PRODUCTS2, 1.25),
     Limit("gpt-small", 32, "lockstep 2 / products alone 2", DP2, PRODUCTS2, 1.25),
+    Limit("gpt-small", 8, "lockstep 2 / llm.c 2", DP2, LLMC2, 0.70),
     Limit("tutorial", 30, "lockstep 2 / PyTorch DDP 2", DP2, DDP2, 0.005),
     Limit("tutorial", 30, "lockstep 2 / PyTorch plain", DP2, PLAIN1, 0.03),
     Limit(MLP, 2048, "lockstep 1 / products alone 1", DP1, PRODUCTS1, 1.06),
@@ -97,15 +99,17 @@ def lines_of(limit: Limit, figure: Figure, products: Figure = NOTHING) -> list[s
     return lines
 
 
-def is_asked(limit: Limit, processes: bool) -> bool:
-    return processes or PROCESSES2 not in (limit.above, limit.under)
+def is_asked(limit: Limit, processes: bool, llmc: bool) -> bool:
+    sides = limit.above, limit.under
+    return (processes or PROCESSES2 not in sides) and (llmc or LLMC2 not in sides)
 
 
-def judge(cells: list[dict], processes: bool = False) -> tuple[list[str], str]:
+def judge(cells: list[dict], processes: bool = False, llmc: bool = False) -> tuple[list[str], str]:
     """Lines for each limit that is about one of these cells, and what is the least of all: missed
-    before open before met. No limit at all is missed. Those of processes are asked with them."""
+    before open before met. No limit at all is missed. Those of processes and of llm.c are asked with
+    them."""
     lines, words = [], set()
-    for limit in (limit for limit in LIMITS if is_asked(limit, processes)):
+    for limit in (limit for limit in LIMITS if is_asked(limit, processes, llmc)):
         for cell in cells:
             if (cell["workload"], cell["batch"]) != (limit.workload, limit.batch):
                 continue
