@@ -98,6 +98,10 @@ test_few() {
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
     has out/index.html 'takes an unknown part of the time of'
     has out/summary.md "| speed-up, PyTorch's parallel program against plain | - | - | 0 |"
+    changed llmc.json -e 's/"lockstep", "mode": "plain", "devices": 1/"llmc", "mode": "step", "devices": 2/'
+    report 0 llmc.json
+    has out/summary.md '| llm.c, 2 threads | '
+    has out/summary.md '| lockstep 2 / llm.c 2 | 0.5'
 }
 
 # A record of several arms and PyTorchs: each group's fastest counts, and who is absent is said.
