@@ -61,7 +61,7 @@
     X(BATCH_NORM_GRAD, batch_norm_grad, FAST, STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
     X(LAYER_NORM,      layer_norm,      FAST, STREAM, "layer norm",                 TAIL(dp_layer_norm_args, accumulate_bias)) \
     X(LAYER_NORM_GRAD, layer_norm_grad, FAST, STREAM, "layer norm's gradient",      TAIL(dp_layer_norm_args, accumulate_bias)) \
-    X(GEMM_HEADS,      gemm_heads,      BLAS, QUEUE,  "matrix products of heads",   GAP(dp_gemm_heads, transpose_b, m)) \
+    X(GEMM_HEADS,      gemm_heads,      BLAS, QUEUE,  "matrix products of heads",   GAP(dp_gemm_heads, transpose_b, triangle)) \
     X(CAUSAL,          causal,          FAST, STREAM, "causal softmax",             WHOLE(dp_causal_args)) \
     X(CAUSAL_GRAD,     causal_grad,     FAST, STREAM, "causal softmax's gradient",  WHOLE(dp_causal_args)) \
     X(DROPOUT,         dropout,         REF,  STREAM, "dropout",                    TAIL(dp_dropout_args, scale)) \
@@ -386,9 +386,15 @@ struct dp_heads {
     size_t row, head, lead;
 };
 
+/* What of a product of square matrices is a triangle.
+ *   A  above the diagonal of a, as it is stored, are zeros: their terms may be left out
+ *   C  what is above the diagonal of c is not used: it may be made or not */
+enum dp_triangle { DP_TRIANGLE_NONE, DP_TRIANGLE_A, DP_TRIANGLE_C };
+
 /* For each of rows and heads: c[m,n] = op(a)[m,k] op(b)[k,n], none of them 0. */
 struct dp_gemm_heads {
     bool transpose_a, transpose_b;
+    enum dp_triangle triangle;
     size_t m, n, k, rows, heads;
     const float *a, *b;
     float *c;

@@ -1,6 +1,6 @@
-/* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS, but for the
- * smallest; the others are those of kernels_fast*.c, and the portable ones where nothing was
- * gained. */
+/* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS, but for the smallest
+ * and, where the CPU has what they need, those of heads; the others are those of kernels_fast*.c,
+ * and the portable ones where nothing was gained. */
 #include "kernels_fast.h"
 
 #include <cblas.h>
@@ -53,6 +53,8 @@ static void multiply(const struct dp_gemm_heads *g, size_t row, size_t head)
 void dp_blas_gemm_heads(const void *args)
 {
     const struct dp_gemm_heads *g = args;
+    if (dp_fast_gemm_heads(g))
+        return;
     const bool fits = g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX &&
                       g->at_a.lead <= INT_MAX && g->at_b.lead <= INT_MAX && g->at_c.lead <= INT_MAX;
     if (!fits) {

@@ -24,6 +24,8 @@ DP_KERNEL_LIST(DP_CPU_NAME)
 
 /* As dp_ref_gemm, with its bits. */
 void dp_fast_small_gemm(const struct dp_gemm *g);
+/* False: this CPU has no instructions for it, and nothing was made. */
+bool dp_fast_gemm_heads(const struct dp_gemm_heads *g);
 /* DP_KERNEL_LOSS of DP_LOSS_XENT. */
 void dp_fast_xent(const struct dp_loss_args *g);
 

@@ -73,12 +73,14 @@ struct factor {
     int transposed;
 };
 
-/* c = a b, with a sum of k products. */
+/* c = a b, with a sum of k products. Above the diagonal of a [T, T] are zeros, and what would be
+ * there of a product [T, T] is not used. */
 static int multiply(const struct dp_tensor *p, struct factor a, struct factor b, struct operand c,
-                    size_t n, size_t k, struct dp_error *err)
+                    size_t n, size_t k, enum dp_triangle triangle, struct dp_error *err)
 {
     const struct dp_gemm_heads args = {.transpose_a = a.transposed == TRANSPOSED,
                                        .transpose_b = b.transposed == TRANSPOSED,
+                                       .triangle = triangle,
                                        .m = p->dim[3],
                                        .n = n,
                                        .k = k,
@@ -124,7 +126,7 @@ static int probabilities(const struct attention *l, struct dp_run *run, struct s
     if (status == 0)
         status = multiply(&s->p, (struct factor){part_of(l, x, 0), PLAIN},
                           (struct factor){part_of(l, x, 1), TRANSPOSED}, squares(&s->p), dim[3],
-                          size_of(l, x), err);
+                          size_of(l, x), DP_TRIANGLE_C, err);
     if (status == 0)
         status = softmax(l, s, NULL, err);
     s->kept = s->p;
@@ -154,7 +156,7 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
     if (status == 0)
         status = multiply(&s.p, (struct factor){squares(&s.kept), PLAIN},
                           (struct factor){part_of(l, &s.x, 2), PLAIN}, joined(l, &y),
-                          size_of(l, &s.x), dim[1], err);
+                          size_of(l, &s.x), dim[1], DP_TRIANGLE_A, err);
     if (status == 0 && run->grad)
         status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
@@ -175,7 +177,7 @@ static int scores_grad(const struct attention *l, struct dp_run *run, const stru
     if (status == 0)
         status = multiply(&s->p, (struct factor){joined(l, dy), PLAIN},
                           (struct factor){part_of(l, &s->x, 2), TRANSPOSED}, squares(d),
-                          s->p.dim[3], size_of(l, &s->x), err);
+                          s->p.dim[3], size_of(l, &s->x), DP_TRIANGLE_C, err);
     if (status == 0 && s->key)
         status = dp_draws_drop(&l->draws, s->key, d, d, err);
     return status ? status : softmax(l, s, d, err);
@@ -189,19 +191,19 @@ static int input_grad(const struct attention *l, struct dp_run *run, const struc
     struct dp_tensor d;
     int status = dp_run_tensor(run, x->slot, DP_F32, 3, x->dim, dx, err);
     if (status == 0)
-        status =
-            multiply(&s->p, (struct factor){squares(&s->kept), TRANSPOSED},
-                     (struct factor){joined(l, dy), PLAIN}, part_of(l, dx, 2), size, time, err);
+        status = multiply(&s->p, (struct factor){squares(&s->kept), TRANSPOSED},
+                          (struct factor){joined(l, dy), PLAIN}, part_of(l, dx, 2), size, time,
+                          DP_TRIANGLE_A, err);
     if (status == 0)
         status = scores_grad(l, run, s, dy, &d, err);
     if (status == 0)
-        status =
-            multiply(&s->p, (struct factor){squares(&d), PLAIN},
-                     (struct factor){part_of(l, x, 1), PLAIN}, part_of(l, dx, 0), size, time, err);
+        status = multiply(&s->p, (struct factor){squares(&d), PLAIN},
+                          (struct factor){part_of(l, x, 1), PLAIN}, part_of(l, dx, 0), size, time,
+                          DP_TRIANGLE_A, err);
     if (status == 0)
-        status =
-            multiply(&s->p, (struct factor){squares(&d), TRANSPOSED},
-                     (struct factor){part_of(l, x, 0), PLAIN}, part_of(l, dx, 1), size, time, err);
+        status = multiply(&s->p, (struct factor){squares(&d), TRANSPOSED},
+                          (struct factor){part_of(l, x, 0), PLAIN}, part_of(l, dx, 1), size, time,
+                          DP_TRIANGLE_A, err);
     return status;
 }
 

@@ -279,6 +279,120 @@ static void dropped(struct context *c)
     }
 }
 
+/* ---- many steps --------------------------------------------------------------------------- */
+
+enum { LONGEST = 300 };
+
+/* Numbers of a tensor, and what they may be off by. */
+struct near {
+    double *want, *bound;
+};
+
+static struct near make_near(struct context *c, size_t n)
+{
+    return (struct near){case_memory(c, n * sizeof(double)), case_memory(c, n * sizeof(double))};
+}
+
+static void add_near(const struct near *near, size_t i, double term, double size)
+{
+    near->want[i] += term;
+    near->bound[i] += size;
+}
+
+/* One head of one row: its q begins at x, its k and v each width further on. */
+struct head {
+    const float *x, *dy;
+    size_t x_at, y_at, size, width;
+};
+
+static double dot(const float *a, const float *b, size_t n, bool sizes)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i)
+        sum += sizes ? fabs((double)a[i] * (double)b[i]) : (double)a[i] * (double)b[i];
+    return sum;
+}
+
+/* What step t has to do with those up to it. Sizes are those of all terms. */
+static void one_time(const struct head *h, size_t t, const struct near *y, const struct near *dx)
+{
+    const size_t lead = 3 * h->width, n = h->size, now = h->x_at + t * lead;
+    const float *q = h->x + now, *dy = h->dy + h->y_at + t * h->width;
+    const double scale = 1.0 / sqrt((double)n);
+    double p[LONGEST], total = 0.0, sum = 0.0, sizes = 0.0;
+    for (size_t s = 0; s <= t; ++s)
+        total += p[s] = exp(scale * dot(q, h->x + h->x_at + s * lead + h->width, n, false));
+    for (size_t s = 0; s <= t; ++s) {
+        const float *v = h->x + h->x_at + s * lead + 2 * h->width;
+        p[s] /= total;
+        sum += p[s] * dot(dy, v, n, false);
+        sizes += p[s] * dot(dy, v, n, true);
+    }
+    for (size_t s = 0; s <= t; ++s) {
+        const size_t then = h->x_at + s * lead;
+        const float *k = h->x + then + h->width, *v = k + h->width;
+        const double d = scale * p[s] * (dot(dy, v, n, false) - sum);
+        const double size = scale * p[s] * (dot(dy, v, n, true) + sizes);
+        for (size_t e = 0; e < n; ++e) {
+            add_near(y, h->y_at + t * h->width + e, p[s] * (double)v[e], fabs(p[s] * (double)v[e]));
+            add_near(dx, now + e, d * (double)k[e], fabs(size * (double)k[e]));
+            add_near(dx, then + h->width + e, d * (double)q[e], fabs(size * (double)q[e]));
+            add_near(dx, then + 2 * h->width + e, p[s] * (double)dy[e], fabs(p[s] * (double)dy[e]));
+        }
+    }
+}
+
+/* A score, of at most sqrt(size), is off by size + 8 roundings of it, twice that is a probability,
+ * whose sum is off by T + 16 more; each product then adds T. A gradient has two of these behind
+ * each other: four times, of the sizes of all terms. */
+static void one_length(struct context *c, size_t rows, size_t steps, size_t heads, size_t size)
+{
+    struct place p;
+    const size_t width = heads * size, n_x = rows * steps * 3 * width, n_y = rows * steps * width;
+    const float *x = randoms(c, n_x, steps), *dy = randoms(c, n_y, steps + 1);
+    const struct near y = make_near(c, n_y), dx = make_near(c, n_x);
+    const double roundings = 2.0 * (double)(size + 8) * sqrt((double)size) + 2.0 * (double)steps;
+    case_note(c, "%zu steps, %zu heads of %zu", steps, heads, size);
+    open_place(c, &p, 1);
+    for (size_t r = 0; r < rows; ++r) {
+        for (size_t i = 0; i < heads * steps; ++i) {
+            const size_t at = i / steps * size;
+            const struct head h = {.x = x,
+                                   .dy = dy,
+                                   .x_at = r * steps * 3 * width + at,
+                                   .y_at = r * steps * width + at,
+                                   .size = size,
+                                   .width = width};
+            one_time(&h, i % steps, &y, &dx);
+        }
+    }
+    for (size_t i = 0; i < n_y; ++i)
+        y.bound[i] *= (roundings + 32.0) * 0x1p-24;
+    for (size_t i = 0; i < n_x; ++i)
+        dx.bound[i] *= 4.0 * (roundings + 32.0) * 0x1p-24;
+    struct dp_tensor in =
+        make_tensor(c, p.slot, DP_F32, 3, (size_t[]){rows, steps, 3 * width}, NULL);
+    const struct dp_tensor up =
+        make_tensor(c, p.slot, DP_F32, 3, (size_t[]){rows, steps, width}, NULL);
+    write_floats(c, &in, x);
+    write_floats(c, &up, dy);
+    in.needs_grad = true;
+    struct dp_module *attention = make_attention(c, p.group, heads, 0.0);
+    const struct dp_tensor out = forward(c, attention, p.run, &in);
+    expect_within(c, "output", &out, y.want, y.bound);
+    const struct dp_tensor grad = backward(c, attention, p.run, &up);
+    expect_within(c, "input gradient", &grad, dx.want, dx.bound);
+}
+
+/* More than the blocks of a product have, and odd numbers of everything. */
+static void many_steps(struct context *c)
+{
+    static const size_t length[][4] = {
+        {2, 1, 2, 3}, {1, 6, 1, 16}, {2, 17, 3, 5}, {2, 70, 2, 17}, {1, LONGEST, 1, 20}};
+    for (size_t i = 0; i < sizeof length / sizeof length[0]; ++i)
+        one_length(c, length[i][0], length[i][1], length[i][2], length[i][3]);
+}
+
 /* ---- shards and ranks --------------------------------------------------------------------- */
 
 enum { N = 6, T = 5, VOCAB = 7, WIDTH = 3, CONTEXT = 6 };
@@ -410,6 +524,7 @@ static const struct test_case cases[] = {
     {"transformer/refused-at-forward", "DEV-02", refused_at_forward},
     {"transformer/empty", "", empty},
     {"transformer/dropout", "BUF-11", dropped},
+    {"transformer/many-steps", "", many_steps},
     {"transformer/shards", "REPL-09 GRAD-01", shards},
     {"transformer/two-ranks", "REPL-09", two_ranks},
 };

@@ -1,0 +1,252 @@
+/* kernels_fast_heads.c: products of heads, which are small, and half as much work where one of the
+ * three matrices is a triangle: a library makes all of it. Tiles of six rows and sixteen columns
+ * are in registers. Every sum is over k ascending, whatever tile it is in: its bits do not depend
+ * on how many rows there are. Compiled with -ffp-contract=fast: sums are fused multiply-adds, as a
+ * library's are. */
+#include "kernels_fast.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+
+/* K and COLS are what is packed of b at a time: 128 KiB of a worker's stack. */
+enum { ROWS = 6, WIDTH = 16, K = 256, COLS = 128 };
+
+typedef float wide __attribute__((vector_size(WIDTH * sizeof(float))));
+typedef float half __attribute__((vector_size(WIDTH / 2 * sizeof(float))));
+
+/* A part of what is compiled for such a CPU. */
+#define PART static inline __attribute__((always_inline))
+
+/* One product, and what of it is at hand. */
+struct work {
+    const struct dp_gemm_heads *g;
+    const float *a, *b;
+    float *c;
+    float *packed;                 /* of b: panels of [k, WIDTH], 0 behind its last column */
+    size_t first, k, col, columns; /* terms and columns */
+};
+
+PART size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+PART size_t part(size_t at, size_t n, size_t most)
+{
+    return least(n - at, most);
+}
+
+PART void pack_panel(const struct work *w, size_t col, float *to)
+{
+    const size_t lead = w->g->at_b.lead, n = part(col, w->g->n, WIDTH);
+    if (n < WIDTH)
+        memset(to, 0, w->k * WIDTH * sizeof *to);
+    if (!w->g->transpose_b) {
+        const float *from = w->b + w->first * lead + col;
+        for (size_t l = 0; l < w->k; ++l)
+            memcpy(to + l * WIDTH, from + l * lead, n * sizeof *to);
+        return;
+    }
+    for (size_t j = 0; j < n; ++j) {
+        const float *from = w->b + (col + j) * lead + w->first;
+        for (size_t l = 0; l < w->k; ++l)
+            to[l * WIDTH + j] = from[l];
+    }
+}
+
+PART size_t behind(size_t at, size_t first)
+{
+    return at > first ? at - first : 0;
+}
+
+/* Terms that a row of tiles has, of those at hand: of a triangle, all that are not 0 in each row.
+ */
+PART void terms_of(const struct work *w, size_t row, size_t *from, size_t *to)
+{
+    const struct dp_gemm_heads *g = w->g;
+    const size_t last = row + part(row, g->m, ROWS);
+    *from = 0;
+    *to = w->k;
+    if (g->triangle == DP_TRIANGLE_A && g->transpose_a)
+        *from = least(behind(row, w->first), w->k);
+    else if (g->triangle == DP_TRIANGLE_A)
+        *to = least(behind(last, w->first), w->k);
+}
+
+/* Six rows of a, and terms k of them; row r begins at a[r], and its terms are next apart. */
+struct tile {
+    const float *a[ROWS];
+    size_t rows, next, k;
+};
+
+/* The sums of a tile go by memory where it is not whole, or was begun by terms before these. */
+PART void copy_tile(float *to, size_t to_lead, const float *from, size_t from_lead, size_t rows,
+                    size_t cols)
+{
+    for (size_t r = 0; r < rows; ++r)
+        memcpy(to + r * to_lead, from + r * from_lead, cols * sizeof *to);
+}
+
+/* c [ROWS, WIDTH] = or += a b, of k rows of b. */
+PART void add_wide(const struct tile *t, const float *b, float *c, size_t lead, bool more)
+{
+    const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2];
+    const float *a3 = t->a[3], *a4 = t->a[4], *a5 = t->a[5];
+    const size_t next = t->next, end = t->k * next;
+    wide sum[ROWS] = {{0.0f}}, x;
+    for (size_t r = 0; more && r < ROWS; ++r)
+        memcpy(&sum[r], c + r * lead, sizeof x);
+    for (size_t l = 0; l < end; l += next, b += WIDTH) {
+        memcpy(&x, b, sizeof x);
+        sum[0] += a0[l] * x;
+        sum[1] += a1[l] * x;
+        sum[2] += a2[l] * x;
+        sum[3] += a3[l] * x;
+        sum[4] += a4[l] * x;
+        sum[5] += a5[l] * x;
+    }
+    for (size_t r = 0; r < ROWS; ++r)
+        memcpy(c + r * lead, &sum[r], sizeof x);
+}
+
+/* The same, with two vectors for each row. */
+PART void add_pairs(const struct tile *t, const float *b, float *c, size_t lead, bool more)
+{
+    const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2];
+    const float *a3 = t->a[3], *a4 = t->a[4], *a5 = t->a[5];
+    const size_t next = t->next, end = t->k * next;
+    half left[ROWS] = {{0.0f}}, right[ROWS] = {{0.0f}}, x, y;
+    for (size_t r = 0; more && r < ROWS; ++r) {
+        memcpy(&left[r], c + r * lead, sizeof x);
+        memcpy(&right[r], c + r * lead + WIDTH / 2, sizeof x);
+    }
+    for (size_t l = 0; l < end; l += next, b += WIDTH) {
+        memcpy(&x, b, sizeof x);
+        memcpy(&y, b + WIDTH / 2, sizeof y);
+        left[0] += a0[l] * x, right[0] += a0[l] * y;
+        left[1] += a1[l] * x, right[1] += a1[l] * y;
+        left[2] += a2[l] * x, right[2] += a2[l] * y;
+        left[3] += a3[l] * x, right[3] += a3[l] * y;
+        left[4] += a4[l] * x, right[4] += a4[l] * y;
+        left[5] += a5[l] * x, right[5] += a5[l] * y;
+    }
+    for (size_t r = 0; r < ROWS; ++r) {
+        memcpy(c + r * lead, &left[r], sizeof x);
+        memcpy(c + r * lead + WIDTH / 2, &right[r], sizeof x);
+    }
+}
+
+/* One that is not whole is made beside. */
+PART void make_tile(const struct work *w, const struct tile *t, const float *b, float *c,
+                    size_t cols, bool avx512)
+{
+    const bool whole = t->rows == ROWS && cols == WIDTH, more = w->first > 0;
+    const size_t lead = w->g->at_c.lead;
+    _Alignas(64) float sum[ROWS * WIDTH];
+    float *to = whole ? c : sum;
+    if (!whole && more) {
+        memset(sum, 0, sizeof sum);
+        copy_tile(sum, WIDTH, c, lead, t->rows, cols);
+    }
+    if (avx512)
+        add_wide(t, b, to, whole ? lead : WIDTH, more);
+    else
+        add_pairs(t, b, to, whole ? lead : WIDTH, more);
+    if (!whole)
+        copy_tile(c, lead, sum, WIDTH, t->rows, cols);
+}
+
+/* Rows of a transposed a are columns of what is stored, and are made runs of memory first. A row
+ * that is missing is its neighbour. */
+PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from,
+                        float turned[K * ROWS])
+{
+    const struct dp_gemm_heads *g = w->g;
+    const size_t lead = g->at_a.lead;
+    t->next = g->transpose_a ? ROWS : 1;
+    for (size_t r = 0; r < ROWS; ++r) {
+        const size_t at = r < t->rows ? r : t->rows - 1;
+        t->a[r] = g->transpose_a ? turned + at : w->a + (row + at) * lead + w->first + from;
+    }
+    const float *a = w->a + (w->first + from) * lead + row;
+    for (size_t l = 0; g->transpose_a && l < t->k; ++l) {
+        if (t->rows == ROWS)
+            memcpy(turned + l * ROWS, a + l * lead, ROWS * sizeof *turned);
+        else
+            memcpy(turned + l * ROWS, a + l * lead, t->rows * sizeof *turned);
+    }
+}
+
+PART void row_of_tiles(const struct work *w, size_t row, bool avx512)
+{
+    float turned[K * ROWS];
+    size_t from, to;
+    struct tile t = {.rows = part(row, w->g->m, ROWS)};
+    terms_of(w, row, &from, &to);
+    t.k = behind(to, from);
+    point_at_rows(w, &t, row, from, turned);
+    for (size_t p = 0; p * WIDTH < w->columns; ++p) {
+        const size_t col = w->col + p * WIDTH;
+        if (w->g->triangle == DP_TRIANGLE_C && col >= row + ROWS)
+            break;
+        if (t.k > 0 || w->first == 0)
+            make_tile(w, &t, w->packed + (p * w->k + from) * WIDTH,
+                      w->c + row * w->g->at_c.lead + col, part(col, w->g->n, WIDTH), avx512);
+    }
+}
+
+PART void multiply(struct work *w, bool avx512)
+{
+    const struct dp_gemm_heads *g = w->g;
+    _Alignas(64) float packed[K * COLS];
+    w->packed = packed;
+    for (w->first = 0; w->first < g->k; w->first += K) {
+        w->k = part(w->first, g->k, K);
+        for (w->col = 0; w->col < g->n; w->col += COLS) {
+            w->columns = part(w->col, g->n, COLS);
+            for (size_t p = 0; p * WIDTH < w->columns; ++p)
+                pack_panel(w, w->col + p * WIDTH, packed + p * w->k * WIDTH);
+            for (size_t row = 0; row < g->m; row += ROWS)
+                row_of_tiles(w, row, avx512);
+        }
+    }
+}
+
+__attribute__((target("avx512f"))) static void multiply_avx512(struct work *w)
+{
+    multiply(w, true);
+}
+
+__attribute__((target("avx2,fma"))) static void multiply_avx2(struct work *w)
+{
+    multiply(w, false);
+}
+
+bool dp_fast_gemm_heads(const struct dp_gemm_heads *g)
+{
+    const bool avx512 = __builtin_cpu_supports("avx512f");
+    if (!avx512 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
+        return false;
+    for (size_t row = 0; row < g->rows; ++row) {
+        for (size_t head = 0; head < g->heads; ++head) {
+            struct work w = {.g = g};
+            w.a = g->a + row * g->at_a.row + head * g->at_a.head;
+            w.b = g->b + row * g->at_b.row + head * g->at_b.head;
+            w.c = g->c + row * g->at_c.row + head * g->at_c.head;
+            if (avx512)
+                multiply_avx512(&w);
+            else
+                multiply_avx2(&w);
+        }
+    }
+    return true;
+}
+
+#else
+bool dp_fast_gemm_heads(const struct dp_gemm_heads *g)
+{
+    (void)g;
+    return false;
+}
+#endif
