@@ -175,11 +175,11 @@ int dp_trace_read(struct dp_group *group, struct dp_error *err);
  * shape where they are matrix products, together. */
 struct dp_kernel_row {
     const char *name, *words; /* "gemm", "matrix product" */
-    /* Of a product c[m,n] = op(a)[m,k] op(b)[k,n]; of a convolution by a library m output channels,
-     * n images and k multiplications of each with them, without those by what pads the image; else
-     * false and 0. */
+    /* Of products c[m,n] = op(a)[m,k] op(b)[k,n], so many in a launch, and how many numbers they
+     * multiply in all: fewer than many m n k where one is a triangle; else false and 0. A
+     * convolution by a library counts as those over its columns, without what pads the images. */
     bool product, transpose_a, transpose_b;
-    size_t m, n, k;
+    size_t m, n, k, many, multiplies;
     uint64_t count, ns;
 };
 #define DP_KERNEL_ROWS 64

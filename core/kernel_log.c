@@ -17,20 +17,40 @@ int dp_group_log(struct dp_group *group, struct dp_kernel_log *log, struct dp_er
     return 0;
 }
 
+/* Where a [m,k] or c [m,n] is a triangle of m rows, half of it and its diagonal count. */
+static size_t multiplies(const struct dp_gemm_heads *g)
+{
+    const size_t half = g->m * (g->m + 1) / 2;
+    const size_t one = g->triangle == DP_TRIANGLE_A   ? half * g->n
+                       : g->triangle == DP_TRIANGLE_C ? half * g->k
+                                                      : g->m * g->n * g->k;
+    return g->rows * g->heads * one;
+}
+
+static void add_shape(struct dp_kernel_row *row, bool transpose_a, bool transpose_b, size_t m,
+                      size_t n, size_t k)
+{
+    row->product = true;
+    row->transpose_a = transpose_a, row->transpose_b = transpose_b;
+    row->m = m, row->n = n, row->k = k;
+    row->many = 1, row->multiplies = m * n * k;
+}
+
 /* What tells it from others: all but count and time. */
 static struct dp_kernel_row describe(enum dp_kernel kernel, const void *args)
 {
     struct dp_kernel_row row = {.name = kernels[kernel].name, .words = kernels[kernel].words};
     if (kernel == DP_KERNEL_GEMM) {
         const struct dp_gemm *g = args;
-        row.product = true;
-        row.transpose_a = g->transpose_a, row.transpose_b = g->transpose_b;
-        row.m = g->m, row.n = g->n, row.k = g->k;
+        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
     } else if (kernel == DP_KERNEL_GEMM_BF16) {
         const struct dp_gemm_bf16 *g = args;
-        row.product = true;
-        row.transpose_a = g->transpose_a, row.transpose_b = g->transpose_b;
-        row.m = g->m, row.n = g->n, row.k = g->k;
+        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+    } else if (kernel == DP_KERNEL_GEMM_HEADS) {
+        const struct dp_gemm_heads *g = args;
+        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        row.many = g->rows * g->heads;
+        row.multiplies = multiplies(g);
     }
     return row;
 }
@@ -38,7 +58,8 @@ static struct dp_kernel_row describe(enum dp_kernel kernel, const void *args)
 static bool same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
     return a->name == b->name && a->transpose_a == b->transpose_a &&
-           a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k;
+           a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->many == b->many && a->multiplies == b->multiplies;
 }
 
 static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, uint64_t begin)
@@ -90,12 +111,13 @@ void dp_kernel_log_convolution(const struct dp_queue *queue, const struct dp_con
 {
     const bool forward = c->y != NULL;
     const size_t times = forward ? 1 : (size_t)(c->dx != NULL) + (c->dweight != NULL);
-    const struct dp_kernel_row own = {.name = forward ? "convolution" : "convolution_grad",
-                                      .words = forward ? "convolution" : "convolution's gradients",
-                                      .product = true,
-                                      .m = c->c_out,
-                                      .n = c->at.images,
-                                      .k = times * c->at.channels * places(&c->at, 0) *
-                                           places(&c->at, 1)};
+    struct dp_kernel_row own = {.name = forward ? "convolution" : "convolution_grad",
+                                .words = forward ? "convolution" : "convolution's gradients"};
+    const size_t windows = c->at.images * c->at.out[0] * c->at.out[1];
+    add_shape(&own, false, false, c->c_out, windows,
+              c->at.channels * c->at.kernel[0] * c->at.kernel[1]);
+    own.many = times;
+    own.multiplies =
+        times * c->c_out * c->at.images * c->at.channels * places(&c->at, 0) * places(&c->at, 1);
     add(queue, &own, begin);
 }

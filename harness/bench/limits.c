@@ -32,7 +32,7 @@ const char *limits_transposes(const struct dp_kernel_row *row)
 double limits_product_rate(const struct limits_steps *s, int part)
 {
     const struct dp_kernel_row *r = &s->part[part];
-    const double work = 2.0 * (double)r->m * (double)r->n * (double)r->k * (double)s->count[part];
+    const double work = 2.0 * (double)r->multiplies * (double)s->count[part];
     const double ns = s->mean[LIMITS_PART + part];
 
     return r->product && ns > 0 ? work / ns : 0;

@@ -11,6 +11,7 @@ enum { SEED = 1 };
 static bool same_part(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
     return strcmp(a->name, b->name) == 0 && a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->many == b->many && a->multiplies == b->multiplies &&
            a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b;
 }
 

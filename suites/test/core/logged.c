@@ -82,6 +82,8 @@ static void expect_products(struct context *c, const struct dp_kernel_rows *rows
                    r->transpose_a == want->transpose_a && r->transpose_b == want->transpose_b,
                "product %d is %zu x %zu x %zu, transposed %d %d", seen, r->m, r->n, r->k,
                r->transpose_a, r->transpose_b);
+        expect(c, r->many == 1 && r->multiplies == want->m * want->n * want->k,
+               "product %d multiplies %zu", seen, r->multiplies);
         expect(c, r->count == (uint64_t)n, "product %d ran %llu times, not %d", seen,
                (unsigned long long)r->count, n);
     }
@@ -182,8 +184,52 @@ static void overflow(struct context *c)
     }
 }
 
+/* Attention's products: scores and the gradient behind them; output and the gradient of q; those of
+ * k and v. So many matrices in each, of half of which nothing is made. */
+static void heads(struct context *c)
+{
+    enum { N = 3, HEADS = 2, STEPS = 5, SIZE = 4, HALF = STEPS * (STEPS + 1) / 2 };
+    static const struct product want[] = {{false, true, STEPS, STEPS, SIZE},
+                                          {false, false, STEPS, SIZE, STEPS},
+                                          {true, false, STEPS, SIZE, STEPS}};
+    struct net net;
+    struct dp_module *attention = NULL;
+    struct dp_error err = {0};
+    if (!open_net(c, &net, 1))
+        return;
+    expect_ok(c, dp_attention(net.group, HEADS, 0.0, 1, &attention, &err), &err, "dp_attention");
+    (void)own_module(c, attention);
+    const size_t dim[] = {N, STEPS, 3 * HEADS * SIZE};
+    struct dp_tensor x = make_tensor(c, dp_group_slot(net.group, 0), DP_F32, 3, dim, NULL);
+    write_floats(c, &x, randoms(c, dp_tensor_count(&x), 1));
+    x.needs_grad = true;
+    expect_ok(c, dp_group_log(net.group, net.log, &err), &err, "dp_group_log");
+    (void)forward(c, attention, net.run, &x);
+    (void)backward(c, attention, net.run, NULL);
+    expect_ok(c, dp_group_log(net.group, NULL, &err), &err, "dp_group_log");
+    const struct dp_kernel_rows *rows = &net.log->lane[0][DP_LANE_COMPUTE];
+    int seen = 0;
+    for (int i = 0; i < rows->n; ++i) {
+        const struct dp_kernel_row *r = &rows->row[i];
+        if (!r->product)
+            continue;
+        expect(c, seen < 3 && strcmp(r->name, "gemm_heads") == 0, "%s is a product", r->name);
+        expect(c,
+               r->m == want[seen].m && r->n == want[seen].n && r->k == want[seen].k &&
+                   r->transpose_a == want[seen].transpose_a &&
+                   r->transpose_b == want[seen].transpose_b && r->count == 2,
+               "product %d is %zu x %zu x %zu, transposed %d %d", seen, r->m, r->n, r->k,
+               r->transpose_a, r->transpose_b);
+        expect(c, r->many == N * HEADS && r->multiplies == N * HEADS * HALF * SIZE,
+               "%zu products of %zu multiplications", r->many, r->multiplies);
+        ++seen;
+    }
+    expect(c, seen == 3, "%d products", seen);
+}
+
 static const struct test_case cases[] = {
     {"logged/list-of-step", "", list_of_step},
     {"logged/overflow", "", overflow},
+    {"logged/heads", "", heads},
 };
 const struct case_table logged_cases = {cases, sizeof cases / sizeof cases[0]};
