@@ -15,11 +15,15 @@
 
 #include <stdatomic.h>
 
+/* What belongs to no phase of a step. */
+#define DP_PHASE_NONE DP_PHASES
+
 struct dp_queue {
     struct dp_slot *slot;
     struct dp_lag_queue *lag; /* late operations, NULL on a device that runs them at once */
     void *native;             /* of a device with queues of its own */
     uint64_t kernels;         /* launched by dp_launch; written by who may use the queue */
+    enum dp_phase phase;      /* of the span that is open, DP_PHASE_NONE: none, or no trace */
 };
 
 /* A position in a queue: everything issued to it before dp_event_record. */
@@ -508,9 +512,6 @@ void dp_topology_share(struct dp_topology *topology, int sharing, int before);
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info);
 int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err);
 void dp_topology_unbind(struct dp_topology *topology);
-
-/* A transfer that belongs to no phase of a step. */
-#define DP_PHASE_NONE DP_PHASES
 
 /* kernel_log.c: a launch that began then has ended. Where there is a log. */
 uint64_t dp_now_ns(void);

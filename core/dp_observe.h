@@ -171,8 +171,8 @@ void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
 #define DP_TRACE_SPANS 32
 int dp_trace_read(struct dp_group *group, struct dp_error *err);
 
-/* Which kernels were launched, and for how long each of them ran: those of one name, and of one
- * shape where they are matrix products, together. */
+/* Which kernels were launched, and for how long each of them ran: those of one name and phase, and
+ * of one shape where they are matrix products, together. */
 struct dp_kernel_row {
     const char *name, *words; /* "gemm", "matrix product" */
     /* Of products c[m,n] = op(a)[m,k] op(b)[k,n], so many in a launch, and how many numbers they
@@ -180,6 +180,8 @@ struct dp_kernel_row {
      * convolution by a library counts as those over its columns, without what pads the images. */
     bool product, transpose_a, transpose_b;
     size_t m, n, k, many, multiplies;
+    size_t bytes;        /* of what products read and make, each once; else 0 */
+    enum dp_phase phase; /* DP_PHASES: of none, carried, or launched without a trace */
     uint64_t count, ns;
 };
 #define DP_KERNEL_ROWS 64

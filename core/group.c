@@ -22,6 +22,7 @@ static void slot_setup(struct dp_slot *slot, struct dp_group *group,
     slot->ops = ops;
     slot->kernels = group->backend->kernels;
     slot->compute.slot = slot->comm.slot = slot;
+    slot->compute.phase = slot->comm.phase = DP_PHASE_NONE;
     slot->ready.queue = &slot->compute;
     slot->done.queue = &slot->comm;
     slot->info.index = -1;

@@ -36,28 +36,38 @@ static void add_shape(struct dp_kernel_row *row, bool transpose_a, bool transpos
     row->many = 1, row->multiplies = m * n * k;
 }
 
-/* What tells it from others: all but count and time. */
-static struct dp_kernel_row describe(enum dp_kernel kernel, const void *args)
+static size_t operands(const struct dp_kernel_row *row)
 {
-    struct dp_kernel_row row = {.name = kernels[kernel].name, .words = kernels[kernel].words};
+    return row->m * row->k + row->k * row->n + row->m * row->n;
+}
+
+/* What tells it from others: all but count and time. */
+static struct dp_kernel_row describe(enum dp_phase phase, enum dp_kernel kernel, const void *args)
+{
+    struct dp_kernel_row row = {
+        .name = kernels[kernel].name, .words = kernels[kernel].words, .phase = phase};
     if (kernel == DP_KERNEL_GEMM) {
         const struct dp_gemm *g = args;
         add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        row.bytes = sizeof(float) * operands(&row);
     } else if (kernel == DP_KERNEL_GEMM_BF16) {
         const struct dp_gemm_bf16 *g = args;
         add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        row.bytes =
+            sizeof(uint16_t) * (row.m * row.k + row.k * row.n) + sizeof(float) * row.m * row.n;
     } else if (kernel == DP_KERNEL_GEMM_HEADS) {
         const struct dp_gemm_heads *g = args;
         add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
         row.many = g->rows * g->heads;
         row.multiplies = multiplies(g);
+        row.bytes = sizeof(float) * row.many * operands(&row);
     }
     return row;
 }
 
 static bool same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
-    return a->name == b->name && a->transpose_a == b->transpose_a &&
+    return a->name == b->name && a->phase == b->phase && a->transpose_a == b->transpose_a &&
            a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k &&
            a->many == b->many && a->multiplies == b->multiplies;
 }
@@ -89,7 +99,7 @@ static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, u
 void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                        uint64_t begin)
 {
-    const struct dp_kernel_row own = describe(kernel, args);
+    const struct dp_kernel_row own = describe(queue->phase, kernel, args);
     add(queue, &own, begin);
 }
 
@@ -106,13 +116,24 @@ static size_t places(const struct dp_geometry *at, int d)
     return n;
 }
 
+/* Bytes of image, weight and result. A gradient has as many: one of the three is what it makes. */
+static size_t arrays(const struct dp_convolution *c)
+{
+    const struct dp_geometry *at = &c->at;
+    return sizeof(float) * (at->images * at->channels * at->height * at->width +
+                            c->c_out * at->channels * at->kernel[0] * at->kernel[1] +
+                            at->images * c->c_out * at->out[0] * at->out[1]);
+}
+
 void dp_kernel_log_convolution(const struct dp_queue *queue, const struct dp_convolution *c,
                                uint64_t begin)
 {
     const bool forward = c->y != NULL;
     const size_t times = forward ? 1 : (size_t)(c->dx != NULL) + (c->dweight != NULL);
     struct dp_kernel_row own = {.name = forward ? "convolution" : "convolution_grad",
-                                .words = forward ? "convolution" : "convolution's gradients"};
+                                .words = forward ? "convolution" : "convolution's gradients",
+                                .bytes = times * arrays(c),
+                                .phase = queue->phase};
     const size_t windows = c->at.images * c->at.out[0] * c->at.out[1];
     add_shape(&own, false, false, c->c_out, windows,
               c->at.channels * c->at.kernel[0] * c->at.kernel[1]);

@@ -45,6 +45,7 @@ static struct dp_span begin_span(struct dp_queue *queue, int replica, enum dp_ph
     if (!queue->slot->group->trace || phase == DP_PHASE_NONE)
         return span;
     span.queue = queue;
+    queue->phase = phase;
     span.begin = timer ? timer->begin(queue, &span) : dp_now_ns();
     return span;
 }
@@ -83,6 +84,8 @@ void dp_span_end(const struct dp_span *span, size_t bytes)
 {
     const struct dp_slot *slot = span->queue ? span->queue->slot : NULL;
     struct dp_trace *trace = slot ? slot->group->trace : NULL;
+    if (slot)
+        span->queue->phase = span->outer;
     if (!trace)
         return;
     if (slot->ops->timer)

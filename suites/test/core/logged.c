@@ -10,14 +10,15 @@ enum { ROWS = 5, IN = 6, HIDDEN = 7, OUT = 7 };
 struct product {
     bool transpose_a, transpose_b;
     size_t m, n, k;
+    enum dp_phase phase;
 };
 /* Of two linear layers, y = x W^T, in the order of a step: both forwards; of the second dW = dy^T x
  * and dx = dy W; of the first dW alone, because nobody wants the gradient of the input. */
-static const struct product products[] = {{false, true, ROWS, HIDDEN, IN},
-                                          {false, true, ROWS, OUT, HIDDEN},
-                                          {true, false, OUT, HIDDEN, ROWS},
-                                          {false, false, ROWS, HIDDEN, OUT},
-                                          {true, false, HIDDEN, IN, ROWS}};
+static const struct product products[] = {{false, true, ROWS, HIDDEN, IN, DP_PHASE_FORWARD},
+                                          {false, true, ROWS, OUT, HIDDEN, DP_PHASE_FORWARD},
+                                          {true, false, OUT, HIDDEN, ROWS, DP_PHASE_BACKWARD},
+                                          {false, false, ROWS, HIDDEN, OUT, DP_PHASE_BACKWARD},
+                                          {true, false, HIDDEN, IN, ROWS, DP_PHASE_BACKWARD}};
 enum { PRODUCTS = sizeof products / sizeof products[0] };
 
 struct net {
@@ -62,7 +63,8 @@ static void steps(struct context *c, struct net *net, int n)
     }
 }
 
-static void expect_products(struct context *c, const struct dp_kernel_rows *rows, int n)
+static void expect_products(struct context *c, const struct dp_kernel_rows *rows, int n,
+                            bool traced)
 {
     int seen = 0;
     for (int i = 0; i < rows->n; ++i) {
@@ -84,6 +86,10 @@ static void expect_products(struct context *c, const struct dp_kernel_rows *rows
                r->transpose_a, r->transpose_b);
         expect(c, r->many == 1 && r->multiplies == want->m * want->n * want->k,
                "product %d multiplies %zu", seen, r->multiplies);
+        expect(c, !traced || r->phase == want->phase, "product %d is of phase %d, not %d", seen,
+               (int)r->phase, (int)want->phase);
+        expect(c, traced || r->phase == DP_PHASES, "product %d is of phase %d without a trace",
+               seen, (int)r->phase);
         expect(c, r->count == (uint64_t)n, "product %d ran %llu times, not %d", seen,
                (unsigned long long)r->count, n);
     }
@@ -101,14 +107,17 @@ static bool has(const struct dp_kernel_rows *rows, const char *name)
 }
 
 /* All launches of n steps are in it, of each device, and those of the step after them are not. */
-static void expect_steps(struct context *c, struct net *net, int k, int n)
+static void expect_steps(struct context *c, struct net *net, int k, int n, bool traced)
 {
     struct dp_error err = {0};
+    struct dp_trace *trace = traced ? case_memory(c, sizeof *trace) : NULL;
     uint64_t logged = 0;
     memset(net->log, 0, sizeof *net->log);
     expect_ok(c, dp_group_log(net->group, net->log, &err), &err, "dp_group_log");
     const uint64_t before = dp_group_kernels(net->group);
+    dp_group_trace(net->group, trace);
     steps(c, net, n);
+    dp_group_trace(net->group, NULL);
     const uint64_t launched = dp_group_kernels(net->group) - before;
     expect_ok(c, dp_group_log(net->group, NULL, &err), &err, "dp_group_log");
     steps(c, net, 1);
@@ -127,7 +136,7 @@ static void expect_steps(struct context *c, struct net *net, int k, int n)
     expect(c, staged ? logged <= launched : logged == launched, "%llu of %llu are there",
            (unsigned long long)logged, (unsigned long long)launched);
     for (int d = 0; d < k; ++d) {
-        expect_products(c, &net->log->lane[d][DP_LANE_COMPUTE], n);
+        expect_products(c, &net->log->lane[d][DP_LANE_COMPUTE], n, traced);
     }
     const struct dp_kernel_rows *carried = &net->log->lane[k - 1][DP_LANE_TRANSFER];
     expect(c, has(carried, "copy") == (k > 1), "%d kinds of transfers", carried->n);
@@ -144,8 +153,8 @@ static void list_of_step(struct context *c)
         }
         steps(c, &net, 2);
         expect(c, net.log->lane[0][DP_LANE_COMPUTE].n == 0, "a log that is not set was written");
-        expect_steps(c, &net, k, 1);
-        expect_steps(c, &net, k, 3);
+        expect_steps(c, &net, k, 1, false);
+        expect_steps(c, &net, k, 3, true);
     }
 }
 
