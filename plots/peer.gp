@@ -15,6 +15,8 @@ stats table using (v = $5 > 0 ? $5 : 1, xlo = v < xlo ? v : xlo, 0) nooutput
 xlo = xlo / 1.15
 xhi = xhi * 1.15
 array shape[4] = [13, 7, 7, 5]
+# Half of the height of the words above a row, in rows.
+words_half = 8.0 * (rows + 0.3) / panel_height
 do for [p = 1:panels] {
     load 'panel.gp'
     set logscale x
@@ -31,12 +33,14 @@ do for [p = 1:panels] {
             last = v
         }
     } }
-    set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead back lc rgb "#999999" lw 0.8
     n = series_of(p)
     first = int(is("block"))
     do for [s = 1:n] {
         set label 20 + s say_fit(3 + s, panel_width - 20, 10.5) at graph 0, first s - 0.42 left noenhanced font ",10.5" \
             tc rgb hue_of(pick("styles", s))
+        # Between the words, not across them.
+        set arrow 60 + s from first 1, first s - 0.42 + words_half to first 1, first s + 0.58 - words_half \
+            nohead back lc rgb "#999999" lw 0.8
     }
     if (p == 1) {
         do for [i = 1:4] {

@@ -42,7 +42,10 @@ static const struct argp_option option_table[] = {
      .key = 'r',
      .arg = "N",
      .doc = "timed rounds (default 40, for overlap 20, for limits 11)"},
-    {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
+    {.name = "format",
+     .key = 'f',
+     .arg = "FORMAT",
+     .doc = "text (default), tsv, or of limits json, which report takes"},
     {0}};
 
 struct arguments {
@@ -98,11 +101,12 @@ static error_t parse_text(const struct argp_state *state, const char *name, cons
 static error_t parse_format(struct bench_options *o, const char *arg,
                             const struct argp_state *state)
 {
-    static const char *const formats[] = {"text", "tsv"};
+    static const char *const formats[] = {
+        [BENCH_TEXT] = "text", [BENCH_TSV] = "tsv", [BENCH_JSON] = "json"};
     size_t index = 0;
-    const error_t status = command_choice(state, "format", "format", arg, formats, 2, &index);
+    const error_t status = command_choice(state, "format", "format", arg, formats, 3, &index);
 
-    o->format = index == 1 ? BENCH_TSV : BENCH_TEXT;
+    o->format = (enum bench_format)index;
     return status;
 }
 
@@ -131,6 +135,8 @@ static error_t check_options(const struct arguments *a, const struct argp_state 
     if (!limits && (o->n_workloads > 0 || o->rows > 0))
         return command_bad_option(state, "--%s is for limits, not for %s",
                                   o->n_workloads > 0 ? "workload" : "batch", names[o->name]);
+    if (!limits && o->format == BENCH_JSON)
+        return command_bad_option(state, "--format json is for limits, not for %s", names[o->name]);
     if (limits && o->bytes > 0)
         return command_bad_option(state, "--bytes is not for limits, whose models are workloads");
     return 0;

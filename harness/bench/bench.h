@@ -10,7 +10,7 @@
 #include "dp.h"
 #include "record/launcher_options.h"
 
-enum bench_format { BENCH_TEXT, BENCH_TSV };
+enum bench_format { BENCH_TEXT, BENCH_TSV, BENCH_JSON };
 
 enum bench_name { BENCH_COPIES, BENCH_OVERLAP, BENCH_LIMITS, BENCH_NAMES };
 /* How many workloads limits can have. */

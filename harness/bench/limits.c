@@ -38,19 +38,6 @@ double limits_product_rate(const struct limits_steps *s, int part)
     return r->product && ns > 0 ? work / ns : 0;
 }
 
-double limits_phase_rate(const struct limits_steps *s, enum dp_phase phase)
-{
-    const double ns = s->mean[LIMITS_PHASE + phase];
-    const bool computes = phase == DP_PHASE_FORWARD || phase == DP_PHASE_BACKWARD;
-
-    return computes || !(ns > 0) ? 0 : s->phase_bytes[phase] / ns;
-}
-
-double limits_copy_rate(const struct limits *l)
-{
-    return l->summary[LIMITS_COPY][LIMITS_AT_ONCE].median * l->ceilings.devices;
-}
-
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static int open_workload(struct limits *l, int i, struct dp_error *err)
@@ -162,7 +149,10 @@ int bench_limits(const char *command, struct dp_group *group, const struct bench
         status = command_core_error(command, &err);
     else if (options->format == BENCH_TSV)
         limits_print_tsv(l);
-    else
+    else if (options->format == BENCH_JSON && limits_print_json(l) != 0) {
+        command_complain(command, "no memory for the JSON, or the machine cannot be read");
+        status = EXIT_FAILED;
+    } else if (options->format == BENCH_TEXT)
         limits_print(l);
     close_all(l);
     free(l);

@@ -9,14 +9,24 @@
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "record/cell.h"
+#include "report/roof.h"
 
-enum limits_way { LIMITS_ALONE, LIMITS_AT_ONCE, LIMITS_WAYS };
+enum limits_way {
+    LIMITS_ALONE = ROOF_ALONE,
+    LIMITS_AT_ONCE = ROOF_AT_ONCE,
+    LIMITS_WAYS = ROOF_WAYS
+};
 
 /* ---- ceilings: bench/ceilings.c ------------------------------------------------------------- */
 
 /* Of a core: operations, two of which are a multiply-add, and bytes, per nanosecond. COPY counts
  * the bytes that were copied, which are read and written. */
-enum limits_rate { LIMITS_FMA, LIMITS_READ, LIMITS_COPY, LIMITS_RATES };
+enum limits_rate {
+    LIMITS_FMA = ROOF_FMA,
+    LIMITS_READ = ROOF_READ,
+    LIMITS_COPY = ROOF_COPY,
+    LIMITS_RATES = ROOF_RATES
+};
 
 /* Zeroed at first. */
 struct ceilings {
@@ -67,6 +77,7 @@ struct limits_steps {
     /* Means of those steps that are in the middle half by their time: they add up as the times of
      * one step do. limits_steps_summarise */
     double mean[LIMITS_KINDS];
+    double lo[LIMITS_KINDS], hi[LIMITS_KINDS]; /* 5th and 95th percentile of all steps */
 };
 /* Opens and verifies a step of each set; room for so many timed ones. Errors DP_EINVAL the
  * reference cannot be proved; DP_EFAULT a step is wrong. Close in any case. */
@@ -100,16 +111,19 @@ struct limits {
     int n;
     struct limits_workload workload[BENCH_WORKLOADS];
 };
-/* One report on standard output. bench/limits_print.c, bench/limits_tsv.c */
+/* One report on standard output. bench/limits_print.c, bench/limits_tsv.c, bench/limits_json.c; the
+ * last of them 0, or -1: memory is short, or the machine cannot be read. */
 void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
+int limits_print_json(const struct limits *limits);
 
-/* What both of them say. Operations of a product, and bytes of a phase that only carries, by
- * nanosecond; 0: not known. */
+/* What they say. Operations of a product by nanosecond; 0: not known. */
 double limits_product_rate(const struct limits_steps *s, int part);
-double limits_phase_rate(const struct limits_steps *s, enum dp_phase phase);
-/* The most that all cores together can copy. */
-double limits_copy_rate(const struct limits *limits);
+/* What is counted, of steps on all devices, and the limit of it: report/roof.h says how.
+ * bench/limits_work.c */
+struct roof_work limits_product_work(const struct limits_steps *s, int part);
+struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase);
+struct roof_ceilings limits_ceilings(const struct limits *limits);
 extern const char *const limits_rate_names[LIMITS_RATES];
 extern const char *const limits_phase_names[DP_PHASES];
 extern const char *const limits_share_names[LIMITS_SHARES];

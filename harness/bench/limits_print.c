@@ -99,18 +99,26 @@ static void print_others(const struct limits_workload *w, enum limits_way list)
     }
 }
 
-static void print_phases(const struct limits *l, const struct limits_steps *s)
+/* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
+static void print_phases(const struct limits *l, const struct limits_workload *w)
 {
-    printf("\n%-22s %5s %9s %8s %9s %8s %5s\n", "Phase, at once", "", "ms", "% step", "MB", "GB/s",
-           "%");
-    for (int p = 0; p < DP_PHASES; ++p) {
-        const double rate = limits_phase_rate(s, (enum dp_phase)p);
+    const struct roof_ceilings ceilings = limits_ceilings(l);
+    const double step = w->way[LIMITS_AT_ONCE].mean[LIMITS_STEP];
 
-        printf("%-22s %5s %9.3f %8.1f", limits_phase_names[p], "", s->mean[LIMITS_PHASE + p] / 1e6,
-               100 * s->mean[LIMITS_PHASE + p] / s->mean[LIMITS_STEP]);
-        if (rate > 0)
-            printf(" %9.3f %8.1f %5.0f", s->phase_bytes[p] / 1e6, rate,
-                   100 * rate / limits_copy_rate(l));
+    printf("\n%-13s %9s %8s %9s %8s %8s %5s %s\n", "Phase at once", "ms", "% step", "MB", "GFLOP/s",
+           "GB/s", "%", "of");
+    for (int p = 0; p < DP_PHASES; ++p) {
+        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+        const struct roof_share share = roof_share(&ceilings, &work);
+        const double ns = work.ns.middle;
+
+        printf("%-13s %9.3f %8.1f", limits_phase_names[p], ns / 1e6, 100 * ns / step);
+        if (share.bound != ROOF_UNKNOWN && work.flops > 0)
+            printf(" %9.3f %8.1f %8s", work.bytes / 1e6, work.flops / ns, "");
+        else if (share.bound != ROOF_UNKNOWN)
+            printf(" %9.3f %8s %8.1f", work.bytes / 1e6, "", work.bytes / ns);
+        if (share.bound != ROOF_UNKNOWN)
+            printf(" %5.0f %s", 100 * share.share, roof_bound_words[share.bound]);
         printf("\n");
     }
 }
@@ -152,7 +160,7 @@ static void print_workload(const struct limits *l, const struct limits_workload 
         if (w->way[way].mean[LIMITS_LOST] > 0)
             printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
                    way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
-    print_phases(l, &w->way[LIMITS_AT_ONCE]);
+    print_phases(l, w);
     print_step(w);
 }
 
@@ -170,7 +178,9 @@ void limits_print(const struct limits *l)
     printf("\nAlone: the model on the first device, with its shard of the batch. At once: in\n"
            "the wrapper on all devices; times of the first one, of phases the longest. A\n"
            "step: the mean of the middle half. %% of products: of the multiply-adds of a\n"
-           "core; of phases: of what all cores copy, above 100 where caches hold it. None\n"
-           "of them: waiting, dispatch. %zu values compared, all right.\n",
+           "core; of phases: of the limit named, above 100 where caches hold the data. MB:\n"
+           "operands and results of products, 12 bytes a parameter of an update, else\n"
+           "what crossed devices. None of them: waiting, dispatch.\n"
+           "%zu values compared, all right.\n",
            values);
 }

@@ -1,6 +1,7 @@
 /* bench/limits_steps.c: steps of a workload, verified, with times of all their kernels. */
 #include "bench/limits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ enum { SEED = 1 };
 
 static bool same_part(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->many == b->many && a->multiplies == b->multiplies &&
+    return strcmp(a->name, b->name) == 0 && a->phase == b->phase && a->m == b->m && a->n == b->n &&
+           a->k == b->k && a->many == b->many && a->multiplies == b->multiplies &&
            a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b;
 }
 
@@ -184,6 +185,18 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The mean is of other steps, so it may lie outside. */
+static void range_of(struct limits_steps *s, int kind)
+{
+    const size_t skipped = s->n / 20;
+
+    for (size_t i = 0; i < s->n; ++i)
+        s->order[i] = &s->ns[kind][i];
+    qsort(s->order, s->n, sizeof s->order[0], by_value);
+    s->lo[kind] = fmin(*s->order[skipped], s->mean[kind]);
+    s->hi[kind] = fmax(*s->order[s->n - 1 - skipped], s->mean[kind]);
+}
+
 void limits_steps_summarise(struct limits_steps *s)
 {
     const size_t first = s->n / 4, last = s->n - s->n / 4;
@@ -198,6 +211,8 @@ void limits_steps_summarise(struct limits_steps *s)
             sum += s->ns[kind][s->order[i] - s->ns[LIMITS_STEP]];
         s->mean[kind] = sum / (double)(last - first);
     }
+    for (int kind = 0; kind < LIMITS_PART + s->n_parts; ++kind)
+        range_of(s, kind);
 }
 
 /* Launches without a row may be anything: they are other kernels. */

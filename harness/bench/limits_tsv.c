@@ -101,19 +101,21 @@ static void print_kernels(const struct limits *l, const struct limits_workload *
 
 static void print_phases(const struct limits *l, const struct limits_workload *w)
 {
-    const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+    const struct roof_ceilings ceilings = limits_ceilings(l);
 
     for (int p = 0; p < DP_PHASES; ++p) {
         const struct front front = {l, w, "phase", limits_phase_names[p], NULL};
         struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
-        const double rate = limits_phase_rate(s, (enum dp_phase)p);
+        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+        const struct roof_share share = roof_share(&ceilings, &work);
 
-        numbers[LIMITS_AT_ONCE].ns = s->mean[LIMITS_PHASE + p];
-        if (rate > 0) {
-            numbers[LIMITS_AT_ONCE].rate = rate;
-            numbers[LIMITS_AT_ONCE].part = rate / limits_copy_rate(l);
+        numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
+        if (share.bound != ROOF_UNKNOWN) {
+            numbers[LIMITS_AT_ONCE].rate =
+                (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
+            numbers[LIMITS_AT_ONCE].part = share.share;
         }
-        print_front(&front, 0, s->phase_bytes[p]);
+        print_front(&front, 0, work.bytes);
         print_numbers(numbers);
     }
 }

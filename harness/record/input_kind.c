@@ -9,20 +9,22 @@
 
 #include "files/weights.h"
 
-const char *const input_kind_words[INPUT_KINDS] = {[INPUT_RECORDS] = "records of `lockstep sweep`",
-                                                   [INPUT_CHECK] = "a result of `lockstep check`",
-                                                   [INPUT_PEER] =
-                                                       "a record of `scripts/compare-pytorch`",
-                                                   [INPUT_TRAIN] = "the record of `lockstep train`",
-                                                   [INPUT_WEIGHTS] = "weights of `lockstep train`"};
+const char *const input_kind_words[INPUT_KINDS] = {
+    [INPUT_RECORDS] = "records of `lockstep sweep`",
+    [INPUT_CHECK] = "a result of `lockstep check`",
+    [INPUT_PEER] = "a record of `scripts/compare-pytorch`",
+    [INPUT_LIMITS] = "the JSON of `lockstep bench limits`",
+    [INPUT_TRAIN] = "the record of `lockstep train`",
+    [INPUT_WEIGHTS] = "weights of `lockstep train`"};
 
 /* In the first lines, where all of them say what they are. */
 static const struct {
     const char *text;
     enum input_kind kind;
-} signs[] = {{"\"lockstep/run/", INPUT_RECORDS}, {"\"lockstep/cell/", INPUT_RECORDS},
-             {"\"lockstep/check/", INPUT_CHECK}, {"\"lockstep/peer/", INPUT_PEER},
-             {"\"lockstep/train/", INPUT_TRAIN}, {WEIGHTS_MAGIC, INPUT_WEIGHTS}};
+} signs[] = {{"\"lockstep/run/", INPUT_RECORDS},   {"\"lockstep/cell/", INPUT_RECORDS},
+             {"\"lockstep/check/", INPUT_CHECK},   {"\"lockstep/peer/", INPUT_PEER},
+             {"\"lockstep/limits/", INPUT_LIMITS}, {"\"lockstep/train/", INPUT_TRAIN},
+             {WEIGHTS_MAGIC, INPUT_WEIGHTS}};
 
 enum input_kind input_kind_of(const char *path)
 {

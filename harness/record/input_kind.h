@@ -2,7 +2,15 @@
 #ifndef HARNESS_INPUT_KIND_H
 #define HARNESS_INPUT_KIND_H
 
-enum input_kind { INPUT_RECORDS, INPUT_CHECK, INPUT_PEER, INPUT_TRAIN, INPUT_WEIGHTS, INPUT_KINDS };
+enum input_kind {
+    INPUT_RECORDS,
+    INPUT_CHECK,
+    INPUT_PEER,
+    INPUT_LIMITS,
+    INPUT_TRAIN,
+    INPUT_WEIGHTS,
+    INPUT_KINDS
+};
 
 /* "records of `lockstep sweep`" */
 extern const char *const input_kind_words[INPUT_KINDS];

@@ -163,6 +163,8 @@ static void roofline(struct text_out *out, const struct report *report)
         "workload: the same operations over the time in matrix products, and the "
         "bytes of a step over the time of the reduction alone, per device, which only DDP "
         "measures. One that the records do not have is not drawn.");
+    if (!report->roof)
+        text_print(out, " How near each phase is to its limit was not measured (--limits).");
     bars(out, report, false);
 }
 
@@ -197,6 +199,19 @@ static void waterfall(struct text_out *out, const struct report *report)
     text_print(out,
                " Thin bar: parts of a step by the clocks of the replicas, the mean over replicas, "
                "steps and launches; waiting is what is left.");
+}
+
+static void limits(struct text_out *out, const struct report *report)
+{
+    (void)report;
+    text_print(out,
+               "What each phase of a step, on all devices at once, reaches of what the machine "
+               "allows: the least time by the multiply-adds of a core, its memory, or the copies "
+               "of all cores, each measured beside it, over its own time. Counted are matrix "
+               "products and the bytes that they, updates and transfers must move. Then the "
+               "products that take longest, by themselves. Points: means of the middle half of "
+               "the steps; bars: 5th to 95th percentile of the steps. Right of the line data stay "
+               "in a cache.");
 }
 
 static void trust(struct text_out *out, const struct report *report)

@@ -4,6 +4,7 @@
 #include "report/nvbandwidth.h"
 #include "report/page.h"
 #include "report/peer_record.h"
+#include "report/roof.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -410,6 +411,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
 {
     const struct counts counts = count(report);
     const bool trains = report->n_points > 0;
+    char above[REPORT_CELL_TEXT];
 
     if (counts.simulated > 0)
         caution(out, before, after,
@@ -445,6 +447,9 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 counts.longest,
                 trains ? "Steps and samples/s here are those of the median step."
                        : "Times and bandwidths here are those of the median iteration.");
+    roof_caution(report->roof, above);
+    if (above[0] != '\0')
+        caution(out, before, after, "%s", above);
     about_time(out, report, before, after);
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);

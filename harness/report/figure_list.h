@@ -12,6 +12,7 @@
     F(WATERFALL, waterfall, figure_waterfall, "Where a step goes")                                 \
     F(BATCH, batch, figure_by_batch, "Batch and throughput")                                       \
     F(ROOFLINE, roofline, figure_roofline, "Operations and bytes")                                 \
+    F(LIMITS, limits, figure_limits, "Each phase against its limit")                               \
     F(TRUST, trust, figure_trust, "Can the launches be trusted?")                                  \
     F(PEER, peer, figure_peer, "Side by side")                                                     \
     F(OVERLAP, overlap, figure_overlap, "Communication and what is hidden of it")                  \

@@ -275,7 +275,8 @@ static int body(struct text_out *out, const char *directory, const struct report
     summary(out, report);
     contents(out, report, figures);
     for (int f = 0; f < REPORT_FIGURES; ++f) {
-        if (f == REPORT_FIGURE_PEER && !report->peer)
+        if ((f == REPORT_FIGURE_PEER && !report->peer) ||
+            (f == REPORT_FIGURE_LIMITS && !report->roof))
             continue;
         if (f == REPORT_FIGURE_PEER)
             report_peer_head(out, report->peer);

@@ -4,6 +4,7 @@
 #include "report/fits.h"
 #include "report/html_table.h"
 #include "report/page.h"
+#include "report/roof.h"
 
 #include <math.h>
 #include <string.h>
@@ -430,6 +431,7 @@ int report_tables(struct text_out *out, const struct report *report)
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         status |= ranks_table(out, report, (enum report_ranks)t);
     status |= report_memory(out, report);
+    status |= roof_table(out, report);
     status |= failures_table(out, report);
     status |= points_table(out, report);
     return status;

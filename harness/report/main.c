@@ -12,6 +12,7 @@
 #include "report/nvbandwidth.h"
 #include "report/page.h"
 #include "report/peer_report.h"
+#include "report/roof.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ enum { NCCL_TESTS = REPORT_FORMATS, FORMATS };
 static const char NAME[] = "lockstep report";
 
 struct arguments {
-    const char *out, *check, *peer;
+    const char *out, *check, *peer, *limits;
     const char *beside[BESIDE_MOST];
     size_t n_beside;
     size_t format; /* FORMATS: a page */
@@ -43,6 +44,10 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
+    {"limits", 'l', "FILE", 0,
+     "What `lockstep bench limits --format json` measured here: adds each phase of each workload "
+     "against its limit, as a figure and a table",
+     0},
     {"beside", 'b', "FILE", 0,
      "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
      "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
@@ -91,13 +96,15 @@ static error_t check_arguments(struct argp_state *state, const struct arguments 
         return arguments->out
                    ? 0
                    : command_bad_option(state, "--out DIR is missing: where the report should go");
-    if (arguments->out || arguments->check || arguments->peer || arguments->n_beside > 0)
+    if (arguments->out || arguments->check || arguments->peer || arguments->limits ||
+        arguments->n_beside > 0)
         return command_bad_option(
             state, "--format prints the numbers of record files on standard output: leave out --%s",
-            arguments->out     ? "out"
-            : arguments->check ? "check"
-            : arguments->peer  ? "peer"
-                               : "beside");
+            arguments->out      ? "out"
+            : arguments->check  ? "check"
+            : arguments->peer   ? "peer"
+            : arguments->limits ? "limits"
+                                : "beside");
     return 0;
 }
 
@@ -132,6 +139,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'p':
         arguments->peer = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
+    case 'l':
+        arguments->limits = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--limits is empty: name a file");
     case 'f':
         return read_format(state, value, &arguments->format);
     case ARGP_KEY_ARG:
@@ -144,6 +154,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         if (arguments->n_beside > 0)
             return command_bad_option(
                 state, "--beside stands beside collectives or copies in record files: name one");
+        if (arguments->limits)
+            return command_bad_option(state,
+                                      "--limits stands beside cells in record files: name one");
         return arguments->check || arguments->peer
                    ? 0
                    : command_bad_option(
@@ -159,7 +172,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* Where a file of another kind belongs. */
 static const char *const belongs[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
                                                  [INPUT_CHECK] = "; name it by --check",
-                                                 [INPUT_PEER] = "; name it by --peer"};
+                                                 [INPUT_PEER] = "; name it by --peer",
+                                                 [INPUT_LIMITS] = "; name it by --limits"};
 
 static const char *class_of(const char *machine_class)
 {
@@ -177,6 +191,22 @@ static int check_peer(const struct report *report, const char *path, const char 
                      "%.12s",
                      path, report->peer->node_hash, class_of(report->peer->machine_class), other,
                      run->node_hash, class_of(run->machine_class));
+    return EXIT_INVALID;
+}
+
+static int check_limits(const struct report *report, const char *path, const char *other)
+{
+    const struct record_run *run = &report->file[0].run;
+    const struct roof *roof = report->roof;
+
+    if (!roof || (strcmp(roof->node_hash, run->node_hash) == 0 &&
+                  strcmp(roof->machine_class, run->machine_class) == 0))
+        return 0;
+    command_complain(NAME,
+                     "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
+                     "%.12s",
+                     path, roof->node_hash, class_of(roof->machine_class), other, run->node_hash,
+                     class_of(run->machine_class));
     return EXIT_INVALID;
 }
 
@@ -236,9 +266,11 @@ static int check_files(const struct report *report, const struct arguments *argu
         command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
         return EXIT_MISUSE;
     }
-    const int status = check_drivers(report, paths);
+    int status = check_drivers(report, paths);
 
-    return status ? status : check_peer(report, arguments->peer, paths[0]);
+    if (status == 0)
+        status = check_peer(report, arguments->peer, paths[0]);
+    return status ? status : check_limits(report, arguments->limits, paths[0]);
 }
 
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
@@ -388,12 +420,13 @@ static int read_beside(const struct arguments *arguments, struct report *report)
 }
 
 static int report_files(const struct arguments *arguments, const struct check_record *check,
-                        const struct peer_record *peer)
+                        const struct peer_record *peer, const struct roof *roof)
 {
     struct beside *beside[BESIDE_MOST];
     struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
                             .conformance = check,
                             .peer = peer,
+                            .roof = roof,
                             .beside = beside};
     int status = 0;
 
@@ -446,12 +479,17 @@ static int report_with(const struct arguments *arguments, const struct check_rec
 {
     struct text_error err = {{0}};
     struct peer_record *peer = NULL;
+    struct roof *roof = NULL;
     int status;
 
     if (arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
         return input_refuse(NAME, arguments->peer, INPUT_PEER, err.text, belongs);
-    status = arguments->n_files > 0 || peer ? report_files(arguments, check, peer)
-                                            : report_check_alone(arguments->out, check);
+    if (arguments->limits && !(roof = roof_read(arguments->limits, &err)))
+        status = input_refuse(NAME, arguments->limits, INPUT_LIMITS, err.text, belongs);
+    else
+        status = arguments->n_files > 0 || peer ? report_files(arguments, check, peer, roof)
+                                                : report_check_alone(arguments->out, check);
+    roof_free(roof);
     peer_record_free(peer);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "report/fits.h"
 #include "report/page.h"
 #include "report/peer_report.h"
+#include "report/roof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -367,6 +368,7 @@ int report_summary(struct text_out *out, const struct report *report,
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(out, report, (enum report_ranks)t);
     report_copies_summary(out, report);
+    roof_summary(out, report);
     collectives_table(out, report);
     fits_table(out, report);
     beside_table(out, report);

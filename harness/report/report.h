@@ -168,6 +168,7 @@ struct report_fit;
 struct copies_set;
 struct beside;
 struct nvbandwidth;
+struct roof;
 
 struct report {
     struct record_file *file;
@@ -184,6 +185,7 @@ struct report {
     bool many_variants;                     /* and they cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
+    const struct roof *roof;                /* NULL: none */
     struct beside **beside;                 /* files of nccl-tests: report/beside.h */
     size_t n_beside;
     struct nvbandwidth *nvbandwidth; /* one file of nvbandwidth, or NULL: report/nvbandwidth.h */

@@ -124,12 +124,18 @@ awk -F '\t' '
     section == "phase" {
         bytes[name] = $at["bytes"]
         if (!($at["once_ns"] > 0)) bad("time of a phase")
+        if ($at["once_rate"] != "nan" && !($at["once_part"] > 0)) bad("share of its limit")
+        counted[name] = $at["once_rate"] * $at["once_ns"]
         phases += $at["once_ns"]
     }
     section == "step" { step["alone", name] = $at["alone_ns"]; step["once", name] = $at["once_ns"] }
     END {
         if (shapes != " 5x7x6nt*1 5x7x7nt*1 7x7x5tn*1 5x7x7nn*1 7x6x5tn*1") bad("products" shapes)
         if (bytes["scatter"] != 5 * 6 * 4 || bytes["replicate"] != 4 * (7 * 6 + 7 * 7 + 14)) bad("bytes")
+        # Products of 5 rows: two forward, three backward; three floats a parameter; a loss has none.
+        if (bytes["forward"] != 4 * (107 + 119) || !near(counted["forward"], 910)) bad("forward")
+        if (bytes["backward"] != 4 * (119 + 119 + 107) || !near(counted["backward"], 490 + 490 + 420)) bad("backward")
+        if (bytes["update"] != 12 * (7 * 6 + 7 * 7 + 14) || bytes["loss"] != 0) bad("update and loss")
         if (lines["ceiling"] != 3 || lines["phase"] != 8 || lines["step"] != 5) bad("lines")
         for (way = 0; way < 2; way++) {
             w = way ? "once" : "alone"
@@ -152,6 +158,10 @@ expect_count 1 '^2x7x6 nt  *1 .* [0-9.]*$' out
 expect_count 2 '^Step ' out
 expect_count 2 '^  step / products ' out
 expect_count 1 'values compared, all right' out
+expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1 --format json
+expect_count 1 '^{"schema": "lockstep/limits/1.0", ' out
+expect_count 1 '"shape": "2x7x6 nt", "phase": "forward", "count": 1, .*"flops": 168.0, "bytes": 272.0' out
+refuse "json is for limits, not for copies" "$lockstep" bench copies --format json
 refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" bench limits --workload mlpx
 refuse "is for limits, not for copies" "$lockstep" bench copies --workload cnn
 refuse "is for limits, not for overlap" "$lockstep" bench overlap --batch 8
@@ -170,7 +180,7 @@ refuse '"-1"' "$lockstep" bench copies --devices virt:2 --bytes=-1
 refuse '10 is not a multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
 refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
 refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
-refuse '"json".*text' "$lockstep" bench copies --format json
+refuse '"xml".*text' "$lockstep" bench copies --format xml
 refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
 
 # scripts/bench with a program that gives known numbers: met, open, missed, no number.

@@ -189,11 +189,79 @@ test_modes() {
     is "its bound" "$(awk '$1 == 2 { print ($7 > 0 && $7 < 1) }' slow/scaling.tsv)" 1
 }
 
+# limits_of RECORDS: what a machine allows, and a step of it, in round numbers.
+limits_of() {
+    machine=$(head -n 1 "$1" | grep -oE '"(node_hash|machine_class)":"[^"]*"' | paste -sd ,)
+    cat <<EOF
+{"schema":"lockstep/limits/1.0",$machine,"created_utc":"2026-11-28T00:00:00Z","cpu_model":"Example","blas":"Example",
+"devices":"virt:2","instructions":"AVX-512","n_devices":2,"rounds":11,"oversubscribed":false,
+"ceilings":{"multiply_adds":{"alone":[120,110,130],"at_once":[100,90,110]},
+"memory_read":{"alone":[20,18,22],"at_once":[10,9,11]},"memory_copied":{"alone":[8,7,9],"at_once":[5,4,6]}},
+"workloads":[{"workload":"mlp:4,6,3","batch":8,"rows":4,"step_ns":4e7,"phases":[
+{"phase":"forward","ns":[2e7,1.25e7,2.5e7],"flops":1e9,"bytes":1e6},
+{"phase":"backward","ns":[4e5,4e5,4e5],"flops":1e6,"bytes":1e6},
+{"phase":"reduce","ns":[2e5,2e5,2e5],"flops":0,"bytes":1e6},
+{"phase":"update","ns":[2e4,2e4,2e4],"flops":0,"bytes":1e6},
+{"phase":"loss","ns":[1e4,1e4,1e4],"flops":0,"bytes":0}],
+"products":[{"shape":"8x8x8 nt","phase":"forward","count":3,"ns":[1e7,1e7,1e7],"flops":9e8,"bytes":1e6}]}]}
+EOF
+}
+
+# are_limits DIRECTORY: shares of limits.json, by multiply-adds, memory and copies; the update is above its own.
+are_limits() {
+    is "shares" "$(grep '^| mlp:4,6,3, 8 ' "$1/summary.md" | sed 's/\xc2\xa0/ /g' | cut -d'|' -f3,6-8 | sed 's/ $//')" "$(cat <<EOF
+ forward | 50.0 GFLOP/s | 100 GFLOP/s, multiply-adds | 50 % (40..80)
+ product 8x8x8 nt × 3 | 90.0 GFLOP/s | 100 GFLOP/s, multiply-adds | 90 % (90..90)
+ loss | - | - | not counted
+ backward | 2.50 GFLOP/s | 10.0 GFLOP/s, memory | 25 % (25..25)
+ reduce | 5.00 GB/s | 10.0 GB/s, copies | 50 % (50..50)
+ update | 50.0 GB/s | 20.0 GB/s, memory | 250 % (250..250), above it
+EOF
+)"
+    is_figure "$1" limits
+    is "points of limits" "$(grep '^[0-9]' "$1/limits.tsv" | cut -f1,2 | xargs)" '1 0.5 2 0.25 3 0.5 4 2.5 5 0.9'
+    is "their marks" "$(marks "$1/limits.svg" marker)" 5
+    is "cautions" "$(grep -c 'update of mlp:4,6,3, batch 8: faster than its limit' "$1/index.html")" 1
+    is "rows on the page" "$(awk '/id="limits"/,/<\/table>/' "$1/index.html" | grep -c '^<tr><td')" 6
+}
+
+# no_limits RECORDS LIMITS: what cannot be is refused in one line, and so is another machine's.
+no_limits() {
+    while IFS='=' read -r want edit words; do
+        sed "$edit" "$2" >bad.json
+        cmp -s "$2" bad.json && fail "no edit: $edit"
+        report "$want" "$1" --limits bad.json --out bad
+        is "lines about $edit" "$(grep -c bad.json err.txt), $(wc -l <err.txt)" '1, 1'
+        grep -qF "$words" err.txt || fail "not '$words'"
+        [ ! -e bad ] || fail "a report with $edit"
+    done <<EOF
+2=s/2e7,1/-2e7,1/="ns" is missing or no number
+2=s/2e7,1/0,1/="ns" is missing or no number
+2=s/2e7,1/1e300,1/="ns" is missing or no number
+2=s/2e7,1/NaN,1/=invalid
+2=s/2e7,1/3e7,1/="ns" is 3e+07, outside its range
+2=s/"flops":1e9/"flops":"much"/="flops" is missing or no number
+2=s/"bytes":0}]/"byte":0}]/="bytes" is missing or no number
+2=s/"n_devices":2/"n_devices":0/="n_devices" is 0, outside 1
+2=s/"count":3/"count":-3/="count" is -3, outside
+2=s/"phase":"loss"/"phase":"lost"/=there is no phase "lost"
+2=s/"memory_read"/"memory"/="memory_read" is missing
+2=s/"workloads":.*/"workloads":[]}/;6,\$d="workloads" is missing or no list
+2=s,limits/1.0,limits/2.0,=schema
+3=s/"node_hash":"./"node_hash":"-/=the machines differ
+EOF
+    report 2 limits.json --out bad
+    grep -qF 'name it by --limits' err.txt || fail "no word of where it belongs"
+}
+
 # Buckets: a line and a bar each; DataParallel beside them, and what they hide.
 test_buckets() {
     sweep buckets --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
         --bucket 0,64
-    report 0 buckets.jsonl --out out
+    limits_of buckets.jsonl >limits.json
+    report 0 buckets.jsonl --limits limits.json --out out
+    are_limits out
+    no_limits buckets.jsonl limits.json
     # One launch has no interval.
     grep -qF 'No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
     is "points of batch" "$(marks out/batch.svg marker)" 3

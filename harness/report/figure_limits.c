@@ -1,0 +1,98 @@
+/* report/figure_limits.c: each phase of each workload, and its slowest products by themselves, as a
+ * share of what the machine allows: a panel per workload and batch, a row each. */
+#include "report/figure.h"
+#include "report/roof.h"
+
+#include <math.h>
+
+/* Products that take the most time; all of them are in the table. */
+enum { MOST_PRODUCTS = 6 };
+/* What a row is, as a style: plots/limits.gp. */
+enum { PHASE_STYLE = FIGURE_DP, PRODUCT_STYLE = FIGURE_PYTORCH };
+
+static void write_row(struct plot_table *table, const struct roof *roof,
+                      const struct roof_line *line, double *row)
+{
+    const struct roof_share share = roof_share(&roof->ceilings, &line->work);
+    const double ns = line->work.ns.middle;
+    char words[REPORT_CELL_TEXT] = "", rate[32], time[32];
+
+    if (share.bound == ROOF_UNKNOWN)
+        return;
+    roof_rate_words(line, rate);
+    report_time(ns, time);
+    report_add(words, "%s: ", line->name);
+    report_add_share(words, share.share);
+    report_add(words, ", %s, %s", rate, time);
+    if (!plot_table_series(table, line->product ? PRODUCT_STYLE : PHASE_STYLE, words))
+        return;
+    *row += 1;
+    plot_table_row(table,
+                   (const double[]){*row, share.share, share.share * ns / line->work.ns.hi,
+                                    share.share * ns / line->work.ns.lo},
+                   4);
+}
+
+/* Whether so few products take longer that this one is among the first. */
+static bool among_slowest(const struct roof_workload *w, size_t which)
+{
+    size_t longer = 0;
+
+    for (size_t i = 0; i < w->n; ++i) {
+        const double ns = w->line[i].work.ns.middle, own = w->line[which].work.ns.middle;
+
+        longer += w->line[i].product && (ns > own || (ns == own && i < which));
+    }
+    return longer < MOST_PRODUCTS;
+}
+
+static void write_panel(struct plot_table *table, const struct roof *roof,
+                        const struct roof_workload *w)
+{
+    char heading[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
+    size_t known = 0, unknown = 0;
+    double row = 0;
+
+    for (size_t i = 0; i < w->n; ++i) {
+        const bool counted = roof_share(&roof->ceilings, &w->line[i].work).bound != ROOF_UNKNOWN;
+
+        known += counted;
+        unknown += !counted;
+    }
+    if (known == 0)
+        return;
+    report_add(heading, "%s, batch %zu", w->name, w->batch);
+    report_add(setting, "%s%s", roof->devices,
+               roof->oversubscribed ? ", more devices than cores: no evidence" : "");
+    if (unknown > 0)
+        report_add(setting, "; %zu not counted", unknown);
+    if (!plot_table_panel(table, heading, setting, "beyond 100 %: the data stay in a cache"))
+        return;
+    for (size_t i = 0; i < w->n; ++i)
+        if (!w->line[i].product)
+            write_row(table, roof, &w->line[i], &row);
+    for (size_t i = 0; i < w->n; ++i)
+        if (w->line[i].product && among_slowest(w, i))
+            write_row(table, roof, &w->line[i], &row);
+}
+
+int figure_limits(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 350, .height = 350, .room = 14, .columns = 3};
+    const struct roof *roof = figure_report(plot)->roof;
+    struct plot_table table;
+
+    plot->width = 1160;
+    snprintf(plot->why, sizeof plot->why, "%s",
+             roof ? "no phase has operations or bytes that are counted"
+                  : "no limits were measured here: `lockstep bench limits --format json` does, and "
+                    "--limits reads it");
+    if (roof)
+        snprintf(plot->footer, sizeof plot->footer, "%.120s, %.30s, %zu rounds, %.10s",
+                 roof->cpu_model, roof->instructions, roof->rounds, roof->created_utc);
+    if (plot_table_open(&table, plot, &grid, "row, share of the limit, low, high") != 0)
+        return -1;
+    for (size_t i = 0; roof && i < roof->n; ++i)
+        write_panel(&table, roof, &roof->workload[i]);
+    return plot_table_close(&table);
+}
