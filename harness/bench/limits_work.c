@@ -1,13 +1,6 @@
 /* bench/limits_work.c: the operations and bytes of a phase, and of a product by itself. */
 #include "bench/limits.h"
 
-/* Operands and results of a product of floats, each once; the same for a time. */
-static double operand_bytes(const struct dp_kernel_row *r)
-{
-    return 4.0 * ((double)r->m * (double)r->k + (double)r->k * (double)r->n +
-                  (double)r->m * (double)r->n);
-}
-
 static struct roof_range range_of(const struct limits_steps *s, int kind)
 {
     return (struct roof_range){s->mean[kind], s->lo[kind], s->hi[kind]};
@@ -19,21 +12,23 @@ struct roof_work limits_product_work(const struct limits_steps *s, int part)
     const double count = (double)s->count[part];
 
     return (struct roof_work){.kind = ROOF_COMPUTES,
-                              .flops = 2 * count * (double)r->m * (double)r->n * (double)r->k,
-                              .bytes = count * operand_bytes(r),
+                              .flops = 2 * count * (double)r->multiplies,
+                              .bytes = count * (double)r->bytes,
                               .ns = range_of(s, LIMITS_PART + part)};
 }
 
 struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase)
 {
-    /* Value and gradient are read, and the value is written. */
-    enum { UPDATE_BYTES = 12 };
+    /* Value and gradient are read, and the value is written; AdamW has two states, too. */
+    enum { SGD_BYTES = 12, ADAMW_BYTES = 28 };
+    const struct workload_end *end = workload_end(&w->workload);
     const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
     struct roof_work work = {.kind = ROOF_COMPUTES, .ns = range_of(s, LIMITS_PHASE + (int)phase)};
 
     if (phase == DP_PHASE_UPDATE) {
         work.kind = ROOF_UPDATES;
-        work.bytes = UPDATE_BYTES * (double)workload_params(&w->workload);
+        work.bytes =
+            (double)workload_params(&w->workload) * (end->adamw ? ADAMW_BYTES : SGD_BYTES);
     } else if (phase != DP_PHASE_FORWARD && phase != DP_PHASE_BACKWARD && phase != DP_PHASE_LOSS) {
         work.kind = ROOF_CARRIES;
         work.bytes = s->phase_bytes[phase];

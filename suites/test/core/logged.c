@@ -198,9 +198,9 @@ static void overflow(struct context *c)
 static void heads(struct context *c)
 {
     enum { N = 3, HEADS = 2, STEPS = 5, SIZE = 4, HALF = STEPS * (STEPS + 1) / 2 };
-    static const struct product want[] = {{false, true, STEPS, STEPS, SIZE},
-                                          {false, false, STEPS, SIZE, STEPS},
-                                          {true, false, STEPS, SIZE, STEPS}};
+    static const struct product want[] = {{false, true, STEPS, STEPS, SIZE, DP_PHASES},
+                                          {false, false, STEPS, SIZE, STEPS, DP_PHASES},
+                                          {true, false, STEPS, SIZE, STEPS, DP_PHASES}};
     struct net net;
     struct dp_module *attention = NULL;
     struct dp_error err = {0};
@@ -226,7 +226,8 @@ static void heads(struct context *c)
         expect(c,
                r->m == want[seen].m && r->n == want[seen].n && r->k == want[seen].k &&
                    r->transpose_a == want[seen].transpose_a &&
-                   r->transpose_b == want[seen].transpose_b && r->count == 2,
+                   r->transpose_b == want[seen].transpose_b && r->phase == want[seen].phase &&
+                   r->count == 2,
                "product %d is %zu x %zu x %zu, transposed %d %d", seen, r->m, r->n, r->k,
                r->transpose_a, r->transpose_b);
         expect(c, r->many == N * HEADS && r->multiplies == N * HEADS * HALF * SIZE,
