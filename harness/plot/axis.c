@@ -117,7 +117,9 @@ static void round_linear(struct plot_axis *axis)
     const double rough = (axis->hi - axis->lo) / (7.0 * step);
 
     step *= rough <= 1.0 ? 1.0 : rough <= 2.0 ? 2.0 : rough <= 5.0 ? 5.0 : 10.0;
-    for (double i = ceil(axis->lo / step - 1e-9); i * step <= axis->hi + 1e-9 * step; i += 1.0)
+    /* A sum, because there is no tick named -0. */
+    for (double i = ceil(axis->lo / step - 1e-9) + 0.0; i * step <= axis->hi + 1e-9 * step;
+         i += 1.0)
         plot_axis_tick(axis, i * step);
 }
 

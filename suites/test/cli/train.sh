@@ -128,6 +128,7 @@ if command -v gnuplot >/dev/null 2>&1; then
     expect_status 0 "$lockstep" train $gpt --devices virt:1 --figure text
     grep -q '>million tokens<' text/train.svg || fail "no axis of tokens"
     ! grep -q 'accuracy' text/train.svg || fail "a text has no accuracy"
+    ! grep -q '>-0<' text/train.svg || fail "0 has a sign"
     expect_status 0 "$lockstep" train --devices virt:2 --epochs 2 --figure figure
     [ -s figure/train.png ] && grep -q '>Test accuracy (%)<' figure/train.svg || fail "no figure"
     grep -q '> *2 *<' figure/train.svg || fail "no tick at epoch 2"

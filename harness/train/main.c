@@ -1,0 +1,251 @@
+/* train/main.c: `lockstep train`: trainings one after the other, what they print and leave. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "files/weights.h"
+#include "train/session.h"
+
+static void stepped(void *user, const struct train_epoch *epoch, size_t steps, double loss)
+{
+    (void)user;
+    train_show_step(epoch, steps, loss);
+}
+
+static int finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+{
+    struct train_session *s = user;
+
+    (void)err;
+    train_show_epoch(&s->options, epoch);
+    s->epoch[s->n_epochs++] = *epoch;
+    train_session_append(s, record_train_epoch(epoch), false);
+    return 0;
+}
+
+static int open_sides(struct train_session *s, struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .update = o->update, .ddp = o->ddp && !s->world};
+    int status = train_side_open(&s->side, s->group, &config, err);
+
+    if (status || !s->compares)
+        return status;
+    config.ddp = false;
+    if ((status = train_side_open(&s->other, s->other_group, &config, err)) ||
+        (status = train_against_open(&s->against, &s->other, &config, err)))
+        return status;
+    return train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
+}
+
+static void close_sides(struct train_session *s)
+{
+    train_side_close(&s->side);
+    if (!s->compares)
+        return;
+    train_against_close(&s->against);
+    train_side_close(&s->other);
+}
+
+static int train_seed(struct train_session *s, uint64_t seed, struct train_epoch *last,
+                      struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    const struct train_run run = {.options = o,
+                                  .model = &s->model,
+                                  .data = &s->data,
+                                  .side = &s->side,
+                                  .against = s->compares ? &s->against : NULL,
+                                  .world = s->world,
+                                  .stepped = stepped,
+                                  .finished = finished,
+                                  .user = s,
+                                  .seed = seed,
+                                  .keep = o->load[0] != '\0'};
+    int status = open_sides(s, err);
+
+    if (status == 0 && run.keep)
+        status = weights_load(s->side.top, &s->model.workload, o->load, err);
+    return status ? status : train_run(&run, last, err);
+}
+
+/* Whether the weights were wanted and are in their file. */
+static bool save(struct train_session *s)
+{
+    struct dp_error err = {0};
+
+    if (s->options.save[0] == '\0')
+        return false;
+    if (weights_save(s->side.top, &s->model.workload, s->options.save, &err) == 0)
+        return true;
+    const int status = command_core_error(s->command, &err);
+
+    s->lost = status > s->lost ? status : s->lost;
+    return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of an even number the lower middle one, which some seed has reached. */
+static double median_of(double number[], size_t n)
+{
+    qsort(number, n, sizeof number[0], compare_numbers);
+    return number[(n - 1) / 2];
+}
+
+/* The exit status of what was asked for. */
+static int judge(struct train_session *s, double median)
+{
+    int status = EXIT_PASSED;
+
+    if (s->compares) {
+        const bool holds = train_against_holds(&s->against);
+
+        train_show_against(stdout, &s->against);
+        printf("%s against %s: %s\n", s->options.devices, s->options.against,
+               holds ? "holds" : "DOES NOT HOLD");
+        status = holds ? status : EXIT_FAILED;
+    }
+    const double required = s->options.require;
+    const bool reached = s->model.text ? required < 0 || median <= required : median >= required;
+    char result[64];
+
+    train_show_result(&s->model, median, result, sizeof result);
+    if (!reached) {
+        command_complain(s->command, "%s is %s than --require %g", result,
+                         s->model.text ? "more" : "less", required);
+        status = EXIT_FAILED;
+    }
+    return status;
+}
+
+static int draw(struct train_session *s, double median)
+{
+    char why[256];
+    int status;
+
+    if (s->options.figure[0] == '\0')
+        return 0;
+    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, median,
+                        why, sizeof why);
+    if (status == 0)
+        fprintf(stderr, "%s/train.svg\n", s->options.figure);
+    else
+        command_complain(s->command, "no figure: %s", why);
+    return status;
+}
+
+/* After a training: what came of it. An exit status. */
+static int finish(struct train_session *s, const struct train_epoch *last)
+{
+    const struct train_options *o = &s->options;
+
+    if (!last->stopped) {
+        char result[64];
+
+        train_show_result(&s->model, s->model.text ? last->test_loss : last->accuracy, result,
+                          sizeof result);
+        printf("seed %llu: %s after %zu epoch%s\n", (unsigned long long)last->seed, result,
+               last->epoch, last->epoch == 1 ? "" : "s");
+        fflush(stdout);
+        save(s);
+        return EXIT_PASSED;
+    }
+    train_show_clear();
+    const bool saved = save(s);
+
+    command_complain(s->command, "interrupted after step %zu of epoch %zu of %zu%s%.200s",
+                     last->steps, last->epoch, o->epochs, saved ? ", whose weights are in " : "",
+                     saved ? o->save : "");
+    return EXIT_INTERRUPTED;
+}
+
+static int run_seeds(struct train_session *s)
+{
+    const size_t seeds = s->options.seeds;
+    int status = EXIT_PASSED;
+
+    for (size_t i = 0; i < seeds && status == EXIT_PASSED; ++i) {
+        const uint64_t seed = s->options.seed + i;
+        struct train_epoch last = {.seed = seed};
+        struct dp_error err = {0};
+
+        if (train_seed(s, seed, &last, &err) == 0) {
+            s->result[i] = s->model.text ? last.test_loss : last.accuracy;
+            status = finish(s, &last);
+        } else {
+            train_show_clear();
+            status = command_core_error(s->command, &err);
+        }
+        if (status != EXIT_PASSED || i + 1 < seeds)
+            close_sides(s);
+    }
+    return status;
+}
+
+/* Once nothing is refused any more: an error is a line of its own. */
+static void tell_batch(const struct train_session *s)
+{
+    const struct train_options *o = &s->options;
+    const size_t ranks = o->ddp ? train_session_ranks(s) : 1, parts = o->update.parts;
+    char in_parts[48] = "";
+
+    if (o->batch == s->asked)
+        return;
+    if (parts > 1)
+        snprintf(in_parts, sizeof in_parts, " in %zu parts", parts);
+    fprintf(stderr, "batch: %zu rows, %zu for each of %zu rank%s%s (%zu is not a multiple)\n",
+            o->batch, o->batch / ranks, ranks, ranks == 1 ? "" : "s", in_parts, s->asked);
+}
+
+static int run_all(struct train_session *s)
+{
+    int status, drawn;
+
+    tell_batch(s);
+    train_show_gaps(&s->data);
+    if ((status = run_seeds(s)) != EXIT_PASSED)
+        return status;
+    const double median = median_of(s->result, s->options.seeds);
+    char result[64];
+
+    train_show_result(&s->model, median, result, sizeof result);
+    if (s->options.seeds > 1)
+        printf("median of %zu seeds: %s\n", s->options.seeds, result);
+    status = judge(s, median);
+    drawn = draw(s, median);
+    status = drawn > status ? drawn : status;
+    status = s->lost > status ? s->lost : status;
+    status = command_ended(s->command, s->group, status);
+    status = command_ended(s->command, s->other_group, status);
+    train_session_append(
+        s, record_train_end(&s->model, median, status, s->compares ? &s->against : NULL), true);
+    close_sides(s);
+    return s->lost > status ? s->lost : status;
+}
+
+int train_main(int argc, char **argv)
+{
+    struct train_session *s = calloc(1, sizeof *s);
+    int status;
+
+    if (!s) {
+        command_complain(argv[0], "out of memory");
+        return EXIT_MISUSE;
+    }
+    s->command = argv[0];
+    stop_watch_signals(); /* before there is a file that would be left */
+    if ((status = train_parse(argc, argv, &s->options)) == 0 &&
+        (status = train_session_open(s)) == 0)
+        status = run_all(s);
+    train_session_close(s);
+    free(s);
+    return status;
+}
