@@ -27,8 +27,7 @@ struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phas
 
     if (phase == DP_PHASE_UPDATE) {
         work.kind = ROOF_UPDATES;
-        work.bytes =
-            (double)workload_params(&w->workload) * (end->adamw ? ADAMW_BYTES : SGD_BYTES);
+        work.bytes = (double)workload_params(&w->workload) * (end->adamw ? ADAMW_BYTES : SGD_BYTES);
     } else if (phase != DP_PHASE_FORWARD && phase != DP_PHASE_BACKWARD && phase != DP_PHASE_LOSS) {
         work.kind = ROOF_CARRIES;
         work.bytes = s->phase_bytes[phase];
