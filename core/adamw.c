@@ -49,9 +49,12 @@ void dp_adamw_set_rate(struct dp_adamw *adamw, double lr)
     adamw->config.lr = lr;
 }
 
-void dp_adamw_restart(struct dp_adamw *adamw)
+int dp_adamw_restart(struct dp_adamw *adamw, struct dp_error *err)
 {
-    dp_adamw_forget(&adamw->state);
+    const int status = dp_adamw_forget(&adamw->state, err);
+    if (status)
+        dp_group_wait(adamw->group, NULL);
+    return status;
 }
 
 int dp_adamw_step(struct dp_adamw *adamw, struct dp_error *err)

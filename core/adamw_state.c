@@ -42,11 +42,14 @@ int dp_adamw_state_open(struct dp_adamw_state *state, int n, struct dp_error *er
     *state = (struct dp_adamw_state){.n = n,
                                      .clock = calloc(room, sizeof *state->clock),
                                      .clock_of = calloc(room, sizeof *state->clock_of),
-                                     .moments = calloc(room, sizeof *state->moments)};
-    if (!state->clock || !state->clock_of || !state->moments)
+                                     .moments = calloc(room, sizeof *state->moments),
+                                     .empty = calloc(room, sizeof *state->empty)};
+    if (!state->clock || !state->clock_of || !state->moments || !state->empty)
         return dp_fail(err, DP_ENOMEM, "no memory for the state of AdamW");
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
         state->clock_of[i] = -1;
+        state->empty[i] = true;
+    }
     return 0;
 }
 
@@ -59,6 +62,7 @@ void dp_adamw_state_close(struct dp_adamw_state *state)
     free(state->clock);
     free(state->clock_of);
     free(state->moments);
+    free(state->empty);
     *state = (struct dp_adamw_state){.n = 0};
 }
 
@@ -197,7 +201,7 @@ int dp_adamw_launch(const struct dp_adamw_state *state, const struct dp_target t
                                            .beta2 = (float)config->beta2,
                                            .rest2 = (float)(1.0 - config->beta2),
                                            .eps = (float)config->eps,
-                                           .first = clock->steps == 0,
+                                           .first = state->empty[i],
                                            .n = n};
         status =
             dp_launch(&target[i].value->slot->compute, DP_KERNEL_ADAMW, &args, sizeof args, err);
@@ -207,13 +211,24 @@ int dp_adamw_launch(const struct dp_adamw_state *state, const struct dp_target t
 
 void dp_adamw_count(struct dp_adamw_state *state)
 {
+    for (int i = 0; i < state->n; ++i) {
+        if (state->clock_of[i] >= 0 && state->clock[state->clock_of[i]].due > 0)
+            state->empty[i] = false;
+    }
     for (int k = 0; k < state->n_clocks; ++k)
         state->clock[k].steps += state->clock[k].due > 0;
 }
 
-/* A first step does not read the moments. */
-void dp_adamw_forget(struct dp_adamw_state *state)
+int dp_adamw_forget(struct dp_adamw_state *state, struct dp_error *err)
 {
+    int status = 0;
     for (int k = 0; k < state->n_clocks; ++k)
         state->clock[k].steps = 0;
+    for (int i = 0; status == 0 && i < state->n; ++i) {
+        const struct dp_tensor *moments = &state->moments[i];
+        const struct dp_fill zeros = {moments->data, 0.0f, dp_tensor_count(moments)};
+        if (!state->empty[i])
+            status = dp_launch(&moments->slot->compute, DP_KERNEL_FILL, &zeros, sizeof zeros, err);
+    }
+    return status;
 }

@@ -99,7 +99,7 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
 int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
                       struct dp_error *err);
 /* As dp_adamw_restart, on all ranks here. */
-void dp_ddp_adamw_restart(struct dp_ddp *ddp);
+int dp_ddp_adamw_restart(struct dp_ddp *ddp, struct dp_error *err);
 /* As dp_clip_grads, by each active rank on its own gradients. After a backward that has reduced
  * they are the mean, so that all ranks have the same norm, and stay equal. norm: of the lowest
  * active local rank; 0: there is none. */

@@ -41,8 +41,9 @@ int dp_adamw_open(struct dp_module *module, const struct dp_adamw_config *config
                   struct dp_adamw **adamw, struct dp_error *err);
 int dp_adamw_step(struct dp_adamw *adamw, struct dp_error *err);
 void dp_adamw_set_rate(struct dp_adamw *adamw, double lr); /* from the next step on */
-/* Forgets all steps: the next one is the first of each parameter. Memory is kept. */
-void dp_adamw_restart(struct dp_adamw *adamw);
+/* Forgets all steps: m and s are 0 again, and the next step is the first of each parameter. Queued;
+ * memory is kept. */
+int dp_adamw_restart(struct dp_adamw *adamw, struct dp_error *err);
 void dp_adamw_close(struct dp_adamw *adamw); /* NULL allowed */
 
 /* Clipping by the norm of all gradients together: norm = sqrt(sum of squares), and every gradient

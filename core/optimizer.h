@@ -39,6 +39,7 @@ struct dp_adamw_state {
     struct dp_adamw_clock *clock; /* room for n: each has a member */
     int *clock_of;                /* -1: it had no step */
     struct dp_tensor *moments;    /* [2, elements]: m and s; slot NULL: it had no step */
+    bool *empty;                  /* nothing was ever written there: both stand for zeros */
 };
 
 int dp_adamw_check(const struct dp_adamw_config *config, struct dp_error *err);
@@ -54,7 +55,8 @@ int dp_adamw_write(struct dp_adamw_state *state, const struct dp_adamw_config *c
 int dp_adamw_launch(const struct dp_adamw_state *state, const struct dp_target target[],
                     const struct dp_adamw_config *config, struct dp_error *err);
 void dp_adamw_count(struct dp_adamw_state *state);
-void dp_adamw_forget(struct dp_adamw_state *state); /* all steps */
+/* All steps: queues zeros where moments are. */
+int dp_adamw_forget(struct dp_adamw_state *state, struct dp_error *err);
 
 /* ---- clipping ---------------------------------------------------------------------------- */
 

@@ -54,10 +54,15 @@ int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
     return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, adamw_rank, &step, err);
 }
 
-void dp_ddp_adamw_restart(struct dp_ddp *ddp)
+static int forget_rank(int r, void *arg, struct dp_error *err)
 {
-    for (int r = 0; r < ddp->n; ++r)
-        dp_adamw_forget(&ddp->rank[r].adamw);
+    const struct dp_ddp *ddp = arg;
+    return dp_adamw_forget(&ddp->rank[r].adamw, err);
+}
+
+int dp_ddp_adamw_restart(struct dp_ddp *ddp, struct dp_error *err)
+{
+    return ddp_tasks(ddp, DP_PHASE_UPDATE, forget_rank, ddp, err);
 }
 
 /* ---- clipping ---------------------------------------------------------------------------- */

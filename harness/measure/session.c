@@ -215,9 +215,10 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
 {
     session_clear(session);
 
-    int status = session->kind->prepare(session, k, err);
+    int status = update_restart(&session->update, session->ddp, err);
 
-    update_restart(&session->update, session->ddp);
+    if (status == 0)
+        status = session->kind->prepare(session, k, err);
     if (status == 0)
         status = session_together(session, err);
     if (status)

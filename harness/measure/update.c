@@ -39,12 +39,11 @@ void update_set_rate(struct update *update, float rate)
         dp_adamw_set_rate(update->adamw, (double)rate);
 }
 
-void update_restart(struct update *update, struct dp_ddp *ddp)
+int update_restart(struct update *update, struct dp_ddp *ddp, struct dp_error *err)
 {
-    if (ddp)
-        dp_ddp_adamw_restart(ddp);
-    else if (update->adamw)
-        dp_adamw_restart(update->adamw);
+    if (!update->end->adamw)
+        return 0;
+    return ddp ? dp_ddp_adamw_restart(ddp, err) : dp_adamw_restart(update->adamw, err);
 }
 
 int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err)

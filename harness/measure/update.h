@@ -20,8 +20,8 @@ int update_open(struct update *update, const struct workload *workload, struct d
                 struct dp_error *err);
 void update_close(struct update *update);
 void update_set_rate(struct update *update, float rate);
-/* The next step is the first. */
-void update_restart(struct update *update, struct dp_ddp *ddp);
+/* The next step is the first, but it reads what an optimizer keeps, as all do. */
+int update_restart(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
 int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
 int update_step(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
 /* The norm of the gradients before they were clipped; NaN: they are not. */

@@ -3,6 +3,7 @@
  * The order is that of --help, of the manual page, and of the command in a record. */
 #include "record/plan_kinds.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,12 +132,10 @@ static void write_modes(const struct plan_option *option, const struct plan_opti
     plan_add(line, option->name, "%s", text);
 }
 
-static int read_workload(const struct plan_option *option, const char *value,
-                         struct plan_options *plan, struct text_error *why)
+static int read_one_workload(const char *value, struct plan_options *plan, struct text_error *why)
 {
     struct workload *workload = &plan->workload[plan->n_workloads];
 
-    (void)option;
     if (plan->n_workloads == PLAN_MAX_WORKLOADS) {
         snprintf(why->text, sizeof why->text, "at most %d are allowed", PLAN_MAX_WORKLOADS);
         return -1;
@@ -150,6 +149,35 @@ static int read_workload(const struct plan_option *option, const char *value,
         }
     ++plan->n_workloads;
     return 0;
+}
+
+/* A name's sizes have commas, too; the next name begins with a letter. */
+static size_t name_length(const char *text)
+{
+    size_t n = strcspn(text, ",");
+
+    while (text[n] == ',' && !isalpha((unsigned char)text[n + 1]))
+        n += 1 + strcspn(text + n + 1, ",");
+    return n;
+}
+
+static int read_workload(const struct plan_option *option, const char *value,
+                         struct plan_options *plan, struct text_error *why)
+{
+    int status = 0;
+
+    (void)option;
+    while (status == 0) {
+        const size_t n = name_length(value);
+        char name[200];
+
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), value);
+        status = read_one_workload(name, plan, why);
+        if (value[n] == '\0')
+            break;
+        value += n + 1;
+    }
+    return status;
 }
 
 static void write_workloads(const struct plan_option *option, const struct plan_options *plan,

@@ -14,8 +14,9 @@ static const double U = NEAR_U;
 static double mean_over(const struct verify *v, size_t n)
 {
     const size_t ranks = v->ranks ? v->devices : 1, rank = v->ranks ? verify_shard(v, n) : 0;
+    const size_t rows = v->rows / ranks + (rank < v->rows % ranks);
 
-    return (double)(v->rows / ranks + (rank < v->rows % ranks)) * (double)ranks;
+    return (double)rows * (double)ranks;
 }
 
 double reference_row(const struct verify *v, const struct workload_set *set, size_t n)
@@ -91,7 +92,7 @@ int reference_clip(struct verify *v, struct text_error *why)
     if (!end->adamw)
         return 0;
     find_norm(d);
-    if (!(d->norm - d->norm_bound > end->max_norm)) {
+    if (!(d->norm > end->max_norm)) {
         snprintf(why->text, sizeof why->text,
                  "gradients have a norm of %.3g, not above %.3g: clipping would not show", d->norm,
                  end->max_norm);
@@ -99,7 +100,8 @@ int reference_clip(struct verify *v, struct text_error *why)
     }
 
     const double factor = end->max_norm / (d->norm + 1e-6);
-    const double away = d->norm_bound / (d->norm - d->norm_bound) + 4 * U; /* of the factor */
+    const double least = d->norm - d->norm_bound;
+    const double away = least > 0 ? d->norm_bound / least + 4 * U : INFINITY; /* of the factor */
 
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i) {

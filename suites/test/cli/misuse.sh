@@ -21,6 +21,10 @@ refuse '65536' "$lockstep" sweep --workload mlp:4,65537
 refuse '2 to 16' "$lockstep" sweep --workload mlp:4
 refuse '2 to 16' "$lockstep" sweep --workload mlp:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
 refuse 'twice' "$lockstep" sweep --workload mlp:4,04 --workload mlp:04,4
+refuse 'twice' "$lockstep" sweep --workload mlp:4,5,cnn,mlp:4,5
+refuse '64 is no multiple of 3 heads' "$lockstep" sweep --workload gpt:2,64,3,32,256
+refuse '4 sizes, must be 5' "$lockstep" sweep --workload gpt:2,64,2,32
+refuse 'layers must be 1 to 48, not 49' "$lockstep" sweep --workload gpt:49,64,2,32,256
 refuse 'gpu' "$lockstep" sweep --backend gpu
 refuse 'math tf32 is for GPUs' "$lockstep" sweep --devices virt:2 --math tf32
 refuse 'workload lstm rounds.*f32 only, not bf16' "$lockstep" sweep --devices virt:2 --math bf16 \

@@ -52,11 +52,11 @@ expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
 
 # Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
 sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
-    --workload cnn --workload rnn --workload lstm --workload capsnet --workload resnet
-check models.jsonl 14
+    --workload cnn,rnn,lstm,capsnet,resnet,gpt:1,16,2,8,32
+check models.jsonl 16
 sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
-    --workload rnn --workload capsnet --workload resnet
-check ranks.jsonl 4
+    --workload rnn --workload capsnet --workload resnet,gpt:1,16,2,8,32
+check ranks.jsonl 5
 # Batch norm: shards of 4, 4 and 2 rows on late devices, ranks of 3, 3, 2 and 2.
 sweep shards.jsonl --devices virt:3+lag --counts 1,2,3 --batch 10 --mode dp --workload resnet
 check shards.jsonl 3

@@ -96,8 +96,7 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
     if (right_step(f, &set, k, &values))
         return 1;
     f->values = 0;
-    spoil(f, f->session.outputs, ROWS * f->config.workload.size[f->config.workload.n_sizes - 1],
-          "output");
+    spoil(f, f->session.outputs, ROWS * workload_width(&f->config.workload), "output");
     spoil(f, &f->session.loss_value, 1, "loss");
     for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
@@ -160,6 +159,9 @@ static int try_limits(void)
         {"resnet", 2048, DP_MATH_F32, NULL},
         {"resnet", 65536, DP_MATH_F32, fewer},
         {"resnet", 64, DP_MATH_TF32, "math f32 only"},
+        {"gpt-tiny", 256, DP_MATH_F32, NULL},
+        {"gpt-tiny", 65536, DP_MATH_F32, fewer},
+        {"gpt-tiny", 64, DP_MATH_BF16, "math f32 only"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
@@ -193,10 +195,27 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
     return missed;
 }
 
+/* Where gradients are clipped, the only number that says how large they were. */
+static size_t spoil_norm(struct fixture *f)
+{
+    const double norm = f->step.norm;
+    size_t missed = 0;
+
+    if (!workload_end(&f->config.workload)->adamw)
+        return 0;
+    f->step.norm = norm * (1 + 0x1p-7);
+    missed += check(f) != 1;
+    f->step.norm = (double)NAN;
+    missed += check(f) != 1;
+    f->step.norm = norm;
+    f->wrong += 2;
+    return missed;
+}
+
 static int sample_set(struct fixture *f, int k, bool exact)
 {
     const struct workload_set set = workload_batch(&f->config.workload, ROWS, DP_MATH_F32, 5, k);
-    const size_t outputs = ROWS * f->config.workload.size[f->config.workload.n_sizes - 1];
+    const size_t outputs = ROWS * workload_width(&f->config.workload);
     size_t values = 0, missed;
     float terms = 0;
 
@@ -207,6 +226,7 @@ static int sample_set(struct fixture *f, int k, bool exact)
         terms += fabsf(f->session.outputs[i]);
     missed = sample(f, f->session.outputs, outputs, exact, 0);
     missed += sample(f, &f->session.loss_value, 1, exact, terms);
+    missed += spoil_norm(f);
     for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
 
@@ -266,7 +286,8 @@ int main(void)
     if (status == 0)
         status = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
                  try_model("rnn", false) || try_model("lstm", false) ||
-                 try_model("capsnet", false) || try_model("resnet", false);
+                 try_model("capsnet", false) || try_model("resnet", false) ||
+                 try_model("gpt:2,16,2,8,32", false);
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return status != 0 || f.missed != 0 || f.wrong == 0;
 }

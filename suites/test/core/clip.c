@@ -24,8 +24,10 @@ struct dp_clip *open_clip(struct context *c, struct dp_module *module)
 static double clip_to(struct context *c, struct dp_clip *clip, double max_norm)
 {
     struct dp_error err = {0};
-    double norm = -1.0;
+    double norm = -1.0, again = -1.0;
     expect_ok(c, dp_clip_grads(clip, max_norm, &norm, &err), &err, "dp_clip_grads");
+    expect_ok(c, dp_clip_norm(clip, &again, &err), &err, "dp_clip_norm");
+    expect(c, isnan(norm) ? isnan(again) : again == norm, "a norm of %g, and then %g", norm, again);
     return norm;
 }
 
@@ -157,7 +159,8 @@ static double clip_ranks(struct context *c, struct ranks *ranks, double max_norm
 {
     struct dp_error err = {0};
     double norm = -1.0;
-    expect_ok(c, dp_ddp_clip_grads(ranks->ddp, max_norm, &norm, &err), &err, "dp_ddp_clip_grads");
+    expect_ok(c, dp_ddp_clip_grads(ranks->ddp, max_norm, NULL, &err), &err, "dp_ddp_clip_grads");
+    expect_ok(c, dp_ddp_clip_norm(ranks->ddp, &norm, &err), &err, "dp_ddp_clip_norm");
     return norm;
 }
 

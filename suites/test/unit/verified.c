@@ -59,13 +59,14 @@ Test(verified, sum_begins_with_bias)
 
 static struct verify *reference(const char *name, size_t rows)
 {
-    const struct workload_set set = workload_set(7, 0);
+    struct workload_set set;
     struct workload workload;
     struct verify *v = NULL;
     struct text_error why = {""};
     char text[200];
 
     cr_assert(workload_parse(name, &workload, text, sizeof text) == 0, "%s", text);
+    set = workload_batch(&workload, rows, DP_MATH_F32, 7, 0);
     cr_assert(verify_open(&workload, &set, rows, 2, DP_MATH_F32, &v, &why) == 0, "%s", why.text);
     return v;
 }
@@ -94,6 +95,7 @@ Test(verified, a_row_shows)
     row_shows("lstm", 64);
     row_shows("capsnet", 256);
     row_shows("resnet", 1024);
+    row_shows("gpt-tiny", 128);
 }
 
 /* A step as the reference says it, but for its loss. */
