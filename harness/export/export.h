@@ -23,7 +23,7 @@ enum export_format {
 const char *export_name(size_t format);
 
 enum {
-    EXPORT_METRICS_MOST = 10,
+    EXPORT_METRICS_MOST = 11,
     EXPORT_NAME_BYTES = 512,
     EXPORT_KEY_BYTES = 512,
     EXPORT_TEXT = 1024 /* of a reason, and of the summary */

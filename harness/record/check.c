@@ -214,6 +214,25 @@ static bool is_cut(const struct record_cell *cell, double hidden)
            ((hidden < 0 && cell->hidden_frac == 0) || (hidden > 1 && cell->hidden_frac == 1));
 }
 
+/* What a token takes is never more than what its step computes. */
+static int check_tokens(const struct record_cell *cell, struct text_error *err)
+{
+    const double tokens = (double)cell->tokens_per_row * (double)cell->key.global_batch;
+    if (cell->tokens_per_row == 0) {
+        return isnan(cell->flops_per_token)
+                   ? 0
+                   : record_fail(err, "\"flops_per_token\" is %.17g, but rows have no tokens",
+                                 cell->flops_per_token);
+    }
+    return cell->flops_per_token > 0 && tokens * cell->flops_per_token <= cell->flops_per_step
+               ? 0
+               : record_fail(err,
+                             "\"flops_per_token\" is %.17g: %zu rows of %zu tokens take more than "
+                             "the %.17g of \"flops_per_step\"",
+                             cell->flops_per_token, cell->key.global_batch, cell->tokens_per_row,
+                             cell->flops_per_step);
+}
+
 /* What is hidden follows from three times; that it is unknown may have other reasons. */
 static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
@@ -272,7 +291,7 @@ int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
         check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||
-        check_beside(cell, err) != 0) {
+        check_tokens(cell, err) != 0 || check_beside(cell, err) != 0) {
         return -1;
     }
     return check_summary(cell, err);

@@ -66,6 +66,7 @@ static int check_none(const struct record_cell *cell, struct text_error *err)
     } rows[] = {
         {"model_params", (double)cell->model_params},
         {"flops_per_step", cell->flops_per_step},
+        {"tokens_per_row", (double)cell->tokens_per_row},
         {"probe_values", (double)cell->probe_values},
         {"exact_bits", cell->exact_bits},
         {"shard_rows", cell->n_shards},

@@ -129,6 +129,8 @@ F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step wi
 F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
 F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
 F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
+F(COUNT, tokens_per_row, LATER, IDENTITY, "tokens", "length of a row", "of a language model, whose rows are sequences of so many tokens; 0 in others, missing in old records") \
+F(REAL, flops_per_token, LATER, IDENTITY, "operations", "work of a token", "of a language model: what training takes for a token if nothing is computed that is not needed: 6 N + 6 L D (C + 1), see `docs/report.md`; `null` in others") \
 F(REAL, bus_factor, LATER, RESULT, "ratio", "bus factor", "of mode `collective`: bus bandwidth over algorithm bandwidth, as nccl-tests defines it: 2 (n - 1) / n of an allreduce of n devices, 1 of a broadcast, (n - 1) / n of the others; `null` in other modes") \
 T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "steps, seconds and most steps of the warm-up, known before it begins; in records before 2026-11-23 it ended when step times looked steady") \
 F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met: always true but in records whose warm-up ended when step times looked steady; whether steps still got faster is judged across launches, from `raw`") \

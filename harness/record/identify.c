@@ -105,6 +105,8 @@ static void identify_training(const struct cell_config *config, struct record_ce
 {
     cell->model_params = workload_params(&config->workload);
     cell->flops_per_step = workload_flops(&config->workload, config->rows);
+    cell->tokens_per_row = workload_tokens(&config->workload);
+    cell->flops_per_token = workload_token_flops(&config->workload);
 }
 
 /* A name that is none has no factor. */

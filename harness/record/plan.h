@@ -66,7 +66,13 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why);
 /* Whether processes can have what is asked for, all defaults filled in. 0, or -1 and why not. */
 int plan_check_processes(const struct plan_options *options, struct text_error *why);
-/* Whether a machine with so much memory has room for each of them: 0, or -1 and why it has not. */
+/* Whether the machine of a run, whose devices are known, has memory for the batches of language
+ * models, by what they are planned to hold at least: 0, or -1 and which has not.
+ * record/plan_memory.c */
+int plan_check_models(const struct plan_options *options, const struct record_run *run,
+                      struct text_error *why);
+/* Whether a machine with so much memory has room for each collective: 0, or -1 and why it has not.
+ */
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why);
 

@@ -5,6 +5,7 @@
 #include "record/planned.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,24 @@ static size_t least_values(const struct cell_config *cell, int shards)
            (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
 }
 
+/* Records of before say nothing of tokens. */
+static int check_tokens(const struct record_cell *cell, const struct workload *workload,
+                        struct text_error *err)
+{
+    const double tokens = (double)workload_tokens(workload), flops = workload_token_flops(workload);
+
+    if (cell->tokens_per_row == 0 && isnan(cell->flops_per_token))
+        return 0;
+    if ((double)cell->tokens_per_row != tokens)
+        return record_fail(err, "\"tokens_per_row\" is %zu, but a row of %s has %.0f",
+                           cell->tokens_per_row, cell->key.workload, tokens);
+    if (isnan(cell->flops_per_token) != isnan(flops) || cell->flops_per_token < flops ||
+        cell->flops_per_token > flops)
+        return record_fail(err, "\"flops_per_token\" is %.17g, but a token of %s takes %.17g",
+                           cell->flops_per_token, cell->key.workload, flops);
+    return 0;
+}
+
 /* What follows from the command, whatever was measured. */
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
                          struct text_error *err)
@@ -210,7 +229,7 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     if (cell->flops_per_step < flops || cell->flops_per_step > flops)
         return record_fail(err, "\"flops_per_step\" is %.17g, but %s with %zu rows has %.17g",
                            cell->flops_per_step, cell->key.workload, planned->rows, flops);
-    return 0;
+    return check_tokens(cell, &planned->workload, err);
 }
 
 /* What a step carries at least where its inputs start on the host: the rows, but for numbers of

@@ -87,7 +87,7 @@ static const struct {
 } sources[] = {{REPORT_STEP, 1e-9},    {REPORT_THROUGHPUT, 1}, {REPORT_SPEEDUP, 1},
                {REPORT_EFFICIENCY, 1}, {REPORT_MOVED, 1},      {REPORT_PEAK, 1},
                {REPORT_ALGBW, 1},      {REPORT_BUSBW, 1},      {REPORT_ALPHA, 1e-9},
-               {REPORT_BETA, 1}};
+               {REPORT_BETA, 1},       {REPORT_TOKENS, 1}};
 
 enum { METRICS = sizeof sources / sizeof sources[0] };
 
@@ -102,6 +102,7 @@ static const struct export_metric metrics[METRICS] = {
     {"busbw", "bytes_per_second", "bus-bandwidth", 1, false},
     {"alpha", "seconds", "alpha", 1e9, false},
     {"inverse_beta", "bytes_per_second", "inverse-beta", 1, false},
+    {"token_rate", "tokens_per_second", "token-rate", 1, false},
 };
 
 /* Why a point has no number; "": it has. */

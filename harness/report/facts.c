@@ -140,14 +140,11 @@ static const struct report_point *best_rate(const struct report *report,
 }
 
 static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
-                          const struct report *report, const struct report_group *group)
+                          const struct report_point *best)
 {
-    const struct report_point *best = best_rate(report, group, true);
     const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
     char text[REPORT_CELL_TEXT] = "no verified cell", name[64];
 
-    if (!best)
-        best = best_rate(report, group, false);
     if (best) {
         text[0] = '\0';
         report_add_metric(text, best, REPORT_THROUGHPUT);
@@ -166,10 +163,34 @@ static void say_best_rate(struct text_out *out, const struct report_fact_style *
     fact(out, style, name, text);
 }
 
+/* Of a language model the same in its tokens, and what they take. */
+static void say_tokens(struct text_out *out, const struct report_fact_style *style,
+                       const struct report_point *best)
+{
+    char text[REPORT_CELL_TEXT] = "", work[32], each[32];
+
+    if (!best || best->row->cell->tokens_per_row == 0)
+        return;
+    report_rate(best->row->cell->flops_per_token, work);
+    report_rate(report_middle(best, REPORT_TOKENS) / (double)best->row->cell->key.n_devices, each);
+    report_add_metric(text, best, REPORT_TOKENS);
+    report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
+               report_metrics[REPORT_TOKENS].unit, each, best->row->cell->tokens_per_row, work);
+    if (!report_works_on_cores(best->row)) {
+        report_add(text, "; the GPUs' peak is unknown");
+    } else if (isfinite(report_tokens_share(best))) {
+        report_add(text, ": ");
+        report_add_share(text, report_tokens_share(best));
+        report_add(text, " of the product rate");
+    }
+    fact(out, style, "Tokens", text);
+}
+
 void report_facts(struct text_out *out, const struct report_fact_style *style,
                   const struct report *report, const struct report_group *group)
 {
     const struct report_point *point = report_group_best(report, group);
+    const struct report_point *best = best_rate(report, group, true);
     char none[REPORT_CELL_TEXT] = "none: no verified cell on several devices has a verified base "
                                   "case of its batch";
 
@@ -181,5 +202,7 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
     } else {
         fact(out, style, report_metrics[REPORT_SPEEDUP].heading, none);
     }
-    say_best_rate(out, style, report, group);
+    best = best ? best : best_rate(report, group, false);
+    say_best_rate(out, style, best);
+    say_tokens(out, style, best);
 }

@@ -21,6 +21,14 @@ static double throughput_of(const struct report_row *row, int phase)
     return 1e9 * (double)row->cell->key.global_batch / row->cell->median_ns;
 }
 
+/* The same: of a language model. */
+static double tokens_of(const struct report_row *row, int phase)
+{
+    const double tokens = (double)row->cell->tokens_per_row;
+
+    return tokens > 0.0 ? tokens * throughput_of(row, phase) : (double)NAN;
+}
+
 static double outside_of(const struct report_row *row, int phase)
 {
     (void)phase;
@@ -171,6 +179,14 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                            .column = REPORT_ALWAYS,
                            .number = report_rate,
                            .of = throughput_of},
+    [REPORT_TOKENS] = {.name = "token rate",
+                       .unit = "tokens/s",
+                       .heading = "Tokens/s at the median step",
+                       .brief = "Tokens/s",
+                       .better = REPORT_HIGHER,
+                       .column = REPORT_WHERE_KNOWN,
+                       .number = report_rate,
+                       .of = tokens_of},
     [REPORT_SPEEDUP] = {.name = "speed-up",
                         .unit = "\u00d7",
                         .heading = "Speed-up",

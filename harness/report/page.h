@@ -72,10 +72,12 @@ enum report_base_column {
 bool report_base_column_used(const struct report *report, enum report_base_column column);
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
 
-/* Tables about ranks: DataParallel next to them, how much of their reduction overlaps backward, and
- * which of them is the slowest.
- * A row is a point of DistributedDataParallel. report/ranks.c */
+/* Tables whose rows are points: of language models their tokens, and the memory that they are
+ * planned to take (report/tokens.c); of DistributedDataParallel DataParallel next to it, how much
+ * of the reduction overlaps backward, and which rank is the slowest. report/ranks.c */
 enum report_ranks {
+    REPORT_RANKS_TOKENS,
+    REPORT_RANKS_HELD,
     REPORT_RANKS_BESIDE,
     REPORT_RANKS_OVERLAP,
     REPORT_RANKS_SLOWEST,
@@ -92,6 +94,14 @@ bool report_ranks_has(enum report_ranks table, const struct report_point *point)
 size_t report_ranks_count(const struct report *report, enum report_ranks table);
 void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
+/* Of a column of the two of language models; and what is needed for its tokens, over the product
+ * rate of its devices: NaN: not known. */
+enum { REPORT_TOKENS_COLUMNS = 8, REPORT_HELD_COLUMNS = 6 };
+const char *report_tokens_name(enum report_ranks table, int column);
+bool report_tokens_has(enum report_ranks table, const struct report_point *point);
+void report_tokens_words(enum report_ranks table, const struct report_point *point, int column,
+                         char text[REPORT_CELL_TEXT]);
+double report_tokens_share(const struct report_point *point);
 /* The table of collectives, a row each. report/collectives.c */
 enum { REPORT_COLLECTIVES_COLUMNS = 11 };
 extern const char *const report_collectives_names[REPORT_COLLECTIVES_COLUMNS];

@@ -149,6 +149,9 @@ static void rates_of(struct report_point *point)
     if (!record_is_collective(&cell->key)) {
         point->value[REPORT_THROUGHPUT] =
             report_inverse(step, 1e9 * (double)cell->key.global_batch);
+        if (cell->tokens_per_row > 0)
+            point->value[REPORT_TOKENS] = report_inverse(
+                step, 1e9 * (double)cell->key.global_batch * (double)cell->tokens_per_row);
         return;
     }
     point->value[REPORT_THROUGHPUT] = UNKNOWN;

@@ -1,5 +1,6 @@
 /* report/ranks.c: the words about DistributedDataParallel: its buckets, its times next to those of
- * DataParallel, and how much communication overlaps backward. */
+ * DataParallel, and how much communication overlaps backward; and all tables whose rows are points.
+ */
 #include "report/page.h"
 
 #include <math.h>
@@ -28,6 +29,33 @@ static const struct report_ranks_column overlap[] = {{OF_POINT, REPORT_COMPUTE, 
                                                      {RANGE, REPORT_HIDDEN, NULL}};
 
 const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
+    [REPORT_RANKS_TOKENS] =
+        {.id = "tokens",
+         .title = "Tokens",
+         .rows = "cells of language models",
+         .note =
+             "FLOP per token: 6 N + 6 L D (C + 1) for L layers of width D and a context of C. N "
+             "counts the weights that a token is multiplied by: those of the layers, and the "
+             "table once, as the output; not positions, norms and biases. Attention is counted "
+             "with its causal half: token t sees t tokens. What is computed is the whole "
+             "square; it is in the operations of a device elsewhere, and not here. Product "
+             "rate: the most that a device of this workload reached here while it was in matrix "
+             "products. No table of GPUs' peaks is kept here, so their share is unknown.",
+         .n = REPORT_TOKENS_COLUMNS},
+    [REPORT_RANKS_HELD] =
+        {.id = "held",
+         .title = "Planned memory of a device",
+         .rows = "cells of language models",
+         .note =
+             "Measured: the most that tensors held at one time on the device that held most. "
+             "Planned: weights, gradients, AdamW's two states, on DataParallel's first device "
+             "and the first rank gradients once more, and what a step keeps of the rows of its "
+             "shard, forward and backward, on DataParallel's first device with the outputs of "
+             "the whole batch. It is an upper end: at least half of it is held. The largest "
+             "batch is an estimate that follows from the plan, and was not run. Virtual devices "
+             "share the memory of the machine. What libraries and the system take is in none "
+             "of these numbers.",
+         .n = REPORT_HELD_COLUMNS},
     [REPORT_RANKS_BESIDE] =
         {.id = "beside",
          .title = "DataParallel and DistributedDataParallel in numbers",
@@ -81,10 +109,17 @@ static void metric_name(const struct report_ranks_column *column, char text[REPO
         report_add(text, "%s", metric->heading);
 }
 
+static bool is_of_tokens(enum report_ranks table)
+{
+    return table == REPORT_RANKS_TOKENS || table == REPORT_RANKS_HELD;
+}
+
 void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT])
 {
     text[0] = '\0';
-    if (column < FIRST_COLUMNS)
+    if (is_of_tokens(table))
+        report_add(text, "%s", report_tokens_name(table, column));
+    else if (column < FIRST_COLUMNS)
         report_add(text, "%s", first_columns[column]);
     else if (table == REPORT_RANKS_SLOWEST)
         report_add(text, "%s", report_slowest_names[column - FIRST_COLUMNS]);
@@ -108,6 +143,8 @@ void report_bucket_name(size_t bytes, char text[32])
 
 bool report_ranks_has(enum report_ranks table, const struct report_point *point)
 {
+    if (is_of_tokens(table))
+        return report_tokens_has(table, point);
     if (!report_is_ddp(point) || point->verified == 0)
         return false;
     if (table == REPORT_RANKS_BESIDE)
@@ -149,7 +186,9 @@ void report_ranks_words(enum report_ranks table, const struct report_point *poin
 
     text[0] = '\0';
     report_bucket_name(key->bucket_bytes, bucket);
-    if (column == 0)
+    if (is_of_tokens(table))
+        report_tokens_words(table, point, column, text);
+    else if (column == 0)
         report_add(text, "%d%s", key->n_devices,
                    report_oversubscribed(point) ? " (oversubscribed)" : "");
     else if (column == 1)

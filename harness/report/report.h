@@ -55,6 +55,7 @@ struct report_value {
 enum report_metric_id {
     REPORT_STEP,       /* per launch the median step */
     REPORT_THROUGHPUT, /* rows over the median step */
+    REPORT_TOKENS,     /* of a language model: their tokens */
     REPORT_SPEEDUP,    /* against base */
     REPORT_EFFICIENCY, /* the same per device */
     REPORT_OUTSIDE,    /* of a step, outside matrix products */
@@ -104,6 +105,9 @@ struct report_point {
     const struct report_point *cores;
     struct report_value beside;    /* its step over peer's */
     struct report_slowest slowest; /* mode ddp: which of its ranks */
+    /* The most operations of a device of its group per second while it is in matrix products; NaN:
+     * not known. */
+    double product_rate;
     double bound; /* of efficiency: min(N / ceil(N/K), cores) / K, without cores on GPUs */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
@@ -221,6 +225,8 @@ int report_points_make(struct report *report);
 int report_settling_make(struct report *report);
 /* Fills slowest of all points. report/slowest.c */
 void report_slowest_make(struct report *report);
+/* Fills product_rate of all points. report/tokens.c */
+void report_tokens_make(struct report *report);
 enum { REPORT_SLOWEST_COLUMNS = 6 };
 extern const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS];
 void report_slowest_words(const struct report_point *point, int column,

@@ -202,14 +202,17 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
 
 static const char *rate_text(const struct record_cell *cell, char *text, size_t bytes)
 {
+    const size_t rows = cell->key.global_batch, tokens = cell->tokens_per_row;
     char rate[QUANTITY_TEXT];
 
     if (record_is_collective(&cell->key))
         snprintf(text, bytes, "%10s",
                  quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));
     else
-        snprintf(text, bytes, "%5s rows/s",
-                 units_rate(1e9 * (double)cell->key.global_batch / cell->median_ns, rate));
+        snprintf(
+            text, bytes, "%5s %s/s",
+            units_rate(1e9 * (double)(tokens > 0 ? rows * tokens : rows) / cell->median_ns, rate),
+            tokens > 0 ? "tokens" : "rows");
     return text;
 }
 

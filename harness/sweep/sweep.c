@@ -56,7 +56,8 @@ static int read_devices(struct sweep *sweep)
     const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
 
     if (status == 0 && (plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why) ||
-                        plan_check_memory(&sweep->options.plan, sweep->run.mem_bytes, &why)))
+                        plan_check_memory(&sweep->options.plan, sweep->run.mem_bytes, &why) ||
+                        plan_check_models(&sweep->options.plan, &sweep->run, &why)))
         return complain(sweep, why.text);
     return status;
 }

@@ -24,6 +24,14 @@ struct workload_known {
     bool peer; /* scripts/compare-pytorch has it by this name: others are too large for it */
 };
 
+/* What a step keeps on a device until it is over, forward and backward, for each token of its rows.
+ */
+struct workload_kept {
+    double numbers; /* floats */
+    double outputs; /* of these, of the model's outputs; their gradient is as large */
+    size_t tensors; /* of a step, whatever its rows */
+};
+
 /* Where parameters follow from sizes in the name, and the model is no chain. */
 struct workload_sized {
     const struct workload_known *known; /* ends with one without a name */
@@ -33,6 +41,8 @@ struct workload_sized {
     struct workload_law (*law)(const struct workload *workload, size_t p, bool probe);
     void (*param_name)(const struct workload *workload, size_t p, char *text, size_t bytes);
     double (*products)(const struct workload *workload);
+    double (*token_flops)(const struct workload *workload); /* workload_token_flops */
+    struct workload_kept (*kept)(const struct workload *workload);
 };
 
 struct workload_descriptor {

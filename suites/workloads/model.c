@@ -4,6 +4,7 @@
  * reference in harness/verify. */
 #include "descriptor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,4 +194,14 @@ double workload_flops(const struct workload *workload, size_t rows)
         flops += product * (l == 0 ? 2 : 3); /* forward, weight gradient, input gradient */
     }
     return flops;
+}
+
+size_t workload_tokens(const struct workload *workload)
+{
+    return workload->is->tokens ? workload->size[GPT_CONTEXT] : 0;
+}
+
+double workload_token_flops(const struct workload *workload)
+{
+    return workload->is->tokens ? workload->is->sized->token_flops(workload) : (double)NAN;
 }

@@ -119,6 +119,47 @@ void workload_param_name(const struct workload *workload, size_t p, char *text, 
 /* Of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 
+/* Tokens of a row; 0: rows are no sequences of tokens. */
+size_t workload_tokens(const struct workload *workload);
+/* Operations that training takes for a token, if nothing is computed that is not needed: 6 N + 6 L
+ * D (C + 1) for L layers of width D and a context of C. N counts the weights that a token is
+ * multiplied by: those of the layers, and the table once, as the output; not positions, norms and
+ * biases. Attention is counted with its causal half. workload_flops counts the whole square, which
+ * is what is computed. NaN: a row has no tokens. */
+double workload_token_flops(const struct workload *workload);
+
+/* ---- memory.c: what devices hold in training with AdamW, planned -------------------------------
+ */
+
+/* The model alone; in DataParallel; as ranks. */
+enum workload_way { WORKLOAD_ALONE, WORKLOAD_REPLICAS, WORKLOAD_RANKS };
+
+/* Bytes on one device: tensors, and nothing that libraries or a system take.
+ *   weights, gradients and AdamW's two states of the base model; of a replica on another device
+ * weights and gradients; of a rank all four;
+ *   gathered  gradients that are reduced: of the first replica of several, of the first rank
+ *   batches   tokens and classes of the sets that a sweep has at a time
+ *   step      what a step keeps of the rows of its shard, and on the first of several replicas
+ * outputs of the whole batch, and their gradient
+ *   spare     room that small tensors leave in the pieces that a step's memory comes in, at most */
+struct workload_held {
+    double weights, gradients, states, gathered, batches, step, spare;
+};
+/* Of a batch of rows on so many devices, on the first one or on any other; false: a row has no
+ * tokens, and nothing is known. */
+bool workload_held(const struct workload *workload, enum workload_way way, size_t devices,
+                   bool first, size_t rows, struct workload_held *held);
+/* Of the device that holds most; shared: of all together, which have one memory. least: without
+ * spare, which devices hold at least; most: with it, at most twice as much. NaN: not known. */
+struct workload_memory {
+    double least, most;
+};
+struct workload_memory workload_memory(const struct workload *workload, enum workload_way way,
+                                       size_t devices, bool shared, size_t rows);
+/* The largest batch for which bytes are enough, by the most; 0: none, or not known. */
+size_t workload_fits(const struct workload *workload, enum workload_way way, size_t devices,
+                     bool shared, double bytes);
+
 /* The model with undefined parameters, on the host: weight, bias, weight, bias, ... The part of
  * mixed that moves its input has nowhere to move it. */
 int workload_open(const struct workload *workload, struct dp_group *group, struct dp_module **model,

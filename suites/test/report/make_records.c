@@ -29,6 +29,7 @@ struct kind {
     bool small;    /* two batches, on 1 and 2 devices */
     bool parts;    /* three, the second of shards that differ; with steps without communication */
     bool machine;  /* with the parts of the machine */
+    bool tokens;   /* of a language model, and with memory */
     bool lame;     /* its device 1: 5 % slower products; its copies take twice as long */
     const char *fault; /* of its device list: such cells fail, with right results */
     size_t steps;      /* after the warm-up; 0: STEPS */
@@ -121,6 +122,12 @@ static const struct kind kinds[] = {
      .lame = true,
      .fault = "+fault:flip@1/1",
      .run_id = "feedface00000034"},
+    {.name = "tokens",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .tokens = true,
+     .run_id = "feedface00000041"},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -148,6 +155,13 @@ struct model {
 };
 static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5, 54},
                                       {"tutorial", 2.5e3, 12.0, 2.4e3, 10}};
+static const struct model of_tokens[] = {{"gpt-small", 2e5, 50e6, 8e5, 80},
+                                         {"tutorial", 2.5e3, 12.0, 2.4e3, 10}};
+
+static const struct model *model_of(const struct kind *kind, size_t i)
+{
+    return kind->tokens ? &of_tokens[i] : &models[i];
+}
 
 static size_t steps_of(const struct kind *kind)
 {
@@ -201,8 +215,8 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
     plan->n_workloads = kind->grid ? kind->grid : 2;
     for (size_t i = 0; i < plan->n_workloads; ++i) {
         snprintf(name, sizeof name, "mlp:%zu,8", kind->first + i + 1);
-        status |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
-                                 sizeof why);
+        status |= workload_parse(kind->grid ? name : model_of(kind, i)->workload,
+                                 &plan->workload[i], why, sizeof why);
     }
     return status;
 }
@@ -439,6 +453,10 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
         return -1;
     cell.model_params = workload_params(&workload);
     cell.flops_per_step = workload_flops(&workload, key->global_batch);
+    cell.tokens_per_row = workload_tokens(&workload);
+    cell.flops_per_token = workload_token_flops(&workload);
+    for (; kind->tokens && cell.n_peaks < key->n_devices; ++cell.n_peaks)
+        cell.peak_bytes[cell.n_peaks] = 41943040 + 20971520 * rows;
     cell.steady_state = true;
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
     cell.order_index = order % launches * (run->planned / launches) + order / launches;
@@ -500,9 +518,9 @@ static int write_cells(const struct kind *kind, const struct record_run *run, in
 
     for (size_t m = 0; m < 2 && result == 0; ++m) {
         if (kind->plain)
-            result = write_line(kind, run, fd, &models[m], 0, &order);
+            result = write_line(kind, run, fd, model_of(kind, m), 0, &order);
         for (int d = 0; d < n && result == 0; ++d)
-            result = write_line(kind, run, fd, &models[m], devices[d], &order);
+            result = write_line(kind, run, fd, model_of(kind, m), devices[d], &order);
     }
     return result;
 }

@@ -387,6 +387,37 @@ test_controls() {
     done
 }
 
+# A row of gpt-small is 128 tokens, and one takes 6 * 3211264 + 6 * 4 * 256 * 129 = 20.1 MFLOP. The
+# plain program makes 2.67 GFLOP of a row, 20.6 rows a second, in 80 % of its time: 68.8 GFLOP/s. Of
+# that 2.38 k tokens/s of a device need 69 %.
+test_tokens() {
+    records tokens
+    report 0 tokens.jsonl --out out
+    space=$(printf '\302\240') # between a number and its unit
+    for file in summary.md index.html; do
+        sed "s/$space/ /g" out/$file >$file
+    done
+    for text in 'Tokens: 4.75 k tokens/s there, 2.38 k of a device' \
+        '128 to a row, 20.1 MFLOP for each: 69 % of the product rate' \
+        '| gpt-small | 2 | 30 | 3840 | 4.75 k | 2.38 k | 20.1 M | 47.7 GFLOP/s | 69 % |' \
+        '| gpt-small | 2 | 10 | 140 MiB | 176 MiB | 16.0 GiB | 772 |' \
+        '| Samples/s at the median step | Tokens/s at the median step |' '## Tokens' \
+        '## Planned memory of a device' '6 N + 6 L D (C + 1)'; do
+        has summary.md "$text"
+    done
+    for text in 'Tokens/s' 'Planned memory of a device' 'Largest batch, estimate' '16.0 GiB'; do
+        has index.html "$text"
+    done
+    report 0 tokens.jsonl --format csv
+    awk -F, -f - out.txt <<'AWK' || fail "tokens/s of CSV"
+NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+{ rate = $at["throughput_samples_per_second"] * 128; tokens = $at["token_rate_tokens_per_second"] }
+$1 ~ /gpt-small/ { ++n; bad += tokens < 0.999999 * rate || tokens > 1.000001 * rate }
+$1 ~ /tutorial/ { bad += tokens != "" }
+END { exit n != 6 || bad > 0 }
+AWK
+}
+
 test_refused() {
     records good no-cells
     head -c 100000 good.jsonl >torn.jsonl
@@ -671,7 +702,7 @@ test_help() {
 
 case $case_name in
 figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | busy | merged | bindings | controls | refused | different | machines | classes | \
-    unverified | no_gnuplot | unwritable | planted | interrupted | help)
+    tokens | unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;
 *)

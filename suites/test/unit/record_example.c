@@ -70,6 +70,7 @@ struct record_cell example_cell(int launch)
         .shard = {15, 15},
         .model_params = 20,
         .flops_per_step = 1920,
+        .flops_per_token = NAN,
         .warmup_rule = "at least 2 steps",
         .bus_factor = NAN,
         .steady_state = true,

@@ -166,6 +166,29 @@ static void a_better_throughput(struct record_cell *cell)
     cell->throughput_samples_per_s = 1e300;
 }
 
+static void tokens_of_nobody(struct record_cell *cell)
+{
+    cell->flops_per_token = 64;
+}
+
+static void tokens_without_work(struct record_cell *cell)
+{
+    cell->tokens_per_row = 1;
+}
+
+/* 30 rows take 1920. */
+static void a_token_that_takes_more(struct record_cell *cell)
+{
+    cell->tokens_per_row = 1;
+    cell->flops_per_token = 65;
+}
+
+static void a_long_row(struct record_cell *cell)
+{
+    cell->tokens_per_row = (size_t)1 << 53;
+    cell->flops_per_token = 64;
+}
+
 static void no_interval(struct record_cell *cell)
 {
     cell->has_ci = !cell->has_ci;
@@ -360,6 +383,10 @@ Test(record_proof, unproven_cells_are_refused)
         {no_loss, "loss of replica 0"},
         {a_better_median, "summary"},
         {a_better_throughput, "summary"},
+        {tokens_of_nobody, "\"flops_per_token\" is 64, but rows have no tokens"},
+        {tokens_without_work, "\"flops_per_token\" is nan"},
+        {a_token_that_takes_more, "30 rows of 1 tokens take more than the 1920"},
+        {a_long_row, "30 rows of 9007199254740992 tokens take more than the 1920"},
         {no_interval, "summary"},
         {a_better_phase, "summary"},
         {products_longer_than_steps, "matrix products took 2 times"},

@@ -115,16 +115,52 @@ static void param_name(const struct workload *workload, size_t p, char *text, si
         snprintf(text, bytes, "transformer.%s", param->name);
 }
 
+/* Weights that a token is multiplied by: of the layers, and the table as the output. */
+static double weights(const struct workload *workload)
+{
+    const size_t *size = workload->size;
+    const double width = (double)size[GPT_WIDTH];
+
+    return (double)size[GPT_LAYERS] * 12 * width * width + (double)size[GPT_VOCABULARY] * width;
+}
+
 /* Each weight of a product is used once for a token: forward, weight gradient, input gradient.
  * Attention has two products of context x context forward, all of them, and four backward. */
 static double products(const struct workload *workload)
 {
     const size_t *size = workload->size;
-    const double layers = (double)size[GPT_LAYERS], width = (double)size[GPT_WIDTH];
-    const double context = (double)size[GPT_CONTEXT], vocabulary = (double)size[GPT_VOCABULARY];
-    const double weights = layers * 12 * width * width + vocabulary * width;
+    const double context = (double)size[GPT_CONTEXT];
 
-    return 3 * context * weights + 6 * layers * context * context * width;
+    return 3 * context * weights(workload) +
+           6 * (double)size[GPT_LAYERS] * context * context * (double)size[GPT_WIDTH];
+}
+
+/* Token t sees t tokens, on average half of context + 1: two products of 2 t width forward, twice
+ * as much backward. */
+static double token_flops(const struct workload *workload)
+{
+    const size_t *size = workload->size;
+
+    return 6 * weights(workload) +
+           6 * (double)(size[GPT_LAYERS] * size[GPT_WIDTH]) * (double)(size[GPT_CONTEXT] + 1);
+}
+
+/* Forward a layer keeps two norms, q, k and v, probabilities, what attention makes of them, its
+ * projection, two sums, and four widths before GELU and behind it; backward as much, without what
+ * norms keep. Outside there are tokens and positions, the last norm, outputs, and their gradients.
+ */
+static struct workload_kept kept(const struct workload *workload)
+{
+    enum { OF_LAYER_TENSORS = 26, OTHER_TENSORS = 16 };
+    const size_t *size = workload->size;
+    const double width = (double)size[GPT_WIDTH], layers = (double)size[GPT_LAYERS];
+    const double attention = 2 * (double)size[GPT_HEADS] * (double)size[GPT_CONTEXT];
+    const double outputs = (double)size[GPT_VOCABULARY];
+
+    return (struct workload_kept){.numbers = layers * (36 * width + attention + 4) + 5 * width + 2 +
+                                             2 * outputs,
+                                  .outputs = outputs,
+                                  .tensors = size[GPT_LAYERS] * OF_LAYER_TENSORS + OTHER_TENSORS};
 }
 
 static int check(const struct workload *workload, char *why, size_t bytes)
@@ -171,7 +207,9 @@ static const struct workload_sized sized = {.known = known,
                                             .check = check,
                                             .law = law,
                                             .param_name = param_name,
-                                            .products = products};
+                                            .products = products,
+                                            .token_flops = token_flops,
+                                            .kept = kept};
 
 const struct workload_descriptor workload_gpt = {.name = "gpt",
                                                  .add = add,

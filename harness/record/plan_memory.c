@@ -1,0 +1,68 @@
+/* record/plan_memory.c: whether there is memory for language models: refused is what cannot fit,
+ * whatever spare room a step's memory has. */
+#include "record/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum workload_way way_of(enum cell_mode mode)
+{
+    return cell_is_alone(mode) ? WORKLOAD_ALONE
+           : mode == CELL_DDP  ? WORKLOAD_RANKS
+                               : WORKLOAD_REPLICAS;
+}
+
+/* GPUs have memory of their own: that of the one that has least; NaN: not known. */
+static double memory_of(const struct record_run *run, bool shared)
+{
+    double least = NAN;
+
+    for (int i = 0; i < run->node.n_gpus && !shared; ++i)
+        least = fmin(least, run->node.gpu[i].memory_bytes);
+    return !shared ? least : run->mem_bytes > 0 ? (double)run->mem_bytes : (double)NAN;
+}
+
+/* Several processes may be on hosts of their own: then it is the memory of one device. */
+static int check_cell(const struct cell_config *cell, bool cores, double memory,
+                      struct text_error *why)
+{
+    const enum workload_way way = way_of(cell->mode);
+    const size_t devices = (size_t)cell->n_devices;
+    const bool shared = cores && cell->per_process == 0;
+    const double gibi = 1 << 30,
+                 need = workload_memory(&cell->workload, way, devices, shared, cell->rows).least;
+
+    if (!(need > memory))
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
+             "%s has %.4g; a batch of %zu fits by estimate",
+             cell->workload.name, cell_mode_names[cell->mode], devices, devices == 1 ? "" : "s",
+             cell->rows, need / gibi, cores ? "this machine" : "a GPU", memory / gibi,
+             workload_fits(&cell->workload, way, devices, shared, memory));
+    return -1;
+}
+
+int plan_check_models(const struct plan_options *options, const struct record_run *run,
+                      struct text_error *why)
+{
+    struct plan_options one = *options;
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
+    const double memory = memory_of(run, cores);
+    struct cell_config *cell;
+    int status = 0;
+
+    if (options->mode[CELL_COLLECTIVE])
+        return 0;
+    one.launches = 1;
+    if (!(cell = plan_make(&one, run->communicator, run->run_id))) {
+        snprintf(why->text, sizeof why->text, "out of memory for the plan");
+        return -1;
+    }
+    for (size_t i = 0; i < plan_cells(&one) && status == 0; ++i)
+        status = check_cell(&cell[i], cores, memory, why);
+    free(cell);
+    return status;
+}

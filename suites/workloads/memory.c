@@ -1,0 +1,87 @@
+/* memory.c: what devices hold in training, planned from the sizes of a model. */
+#include "descriptor.h"
+
+#include <math.h>
+
+/* What core's memory of a step comes in, at least. */
+static const double PIECE = 1 << 16;
+/* Two are timed, and the probe. */
+enum { SETS = WORKLOAD_SETS + 1, MOST_ROWS = 1 << 30 };
+
+/* A replica of another device has weights and gradients. The first one has gradients of its own,
+ * too, and so has the first rank: those of the base are not reduced into. */
+static void hold_model(enum workload_way way, bool first, double bytes, struct workload_held *held)
+{
+    const bool others = way == WORKLOAD_REPLICAS && !first;
+
+    held->weights = held->gradients = bytes;
+    held->states = others ? 0 : 2 * bytes;
+    held->gathered = way != WORKLOAD_ALONE && first ? bytes : 0;
+}
+
+bool workload_held(const struct workload *workload, enum workload_way way, size_t devices,
+                   bool first, size_t rows, struct workload_held *held)
+{
+    const double number = sizeof(float), tokens = (double)workload_tokens(workload);
+
+    *held = (struct workload_held){.weights = 0};
+    if (!workload->is->tokens || devices == 0)
+        return false;
+
+    const struct workload_kept kept = workload->is->sized->kept(workload);
+    const bool alone = way == WORKLOAD_ALONE;
+    const size_t shards = alone ? 1 : devices, shard = rows / shards + (rows % shards != 0);
+    const double here = tokens * (double)shard, whole = tokens * (double)rows;
+
+    hold_model(way, first, number * (double)workload_params(workload), held);
+    held->batches = number * 2 * SETS * (way == WORKLOAD_RANKS ? here : first ? whole : 0);
+    held->step = number * here * kept.numbers;
+    if (way == WORKLOAD_REPLICAS && first && devices > 1)
+        held->step += number * kept.outputs * (2 * whole - here);
+    held->spare = fmin(held->step, PIECE * (double)kept.tensors);
+    return true;
+}
+
+static struct workload_memory sum_of(const struct workload_held *held)
+{
+    const double least = held->weights + held->gradients + held->states + held->gathered +
+                         held->batches + held->step;
+
+    return (struct workload_memory){least, least + held->spare};
+}
+
+struct workload_memory workload_memory(const struct workload *workload, enum workload_way way,
+                                       size_t devices, bool shared, size_t rows)
+{
+    const double others = way == WORKLOAD_ALONE ? 0 : (double)devices - 1;
+    struct workload_held held;
+
+    if (!workload_held(workload, way, devices, true, rows, &held))
+        return (struct workload_memory){NAN, NAN};
+
+    struct workload_memory sum = sum_of(&held);
+
+    if (shared && others > 0 && workload_held(workload, way, devices, false, rows, &held)) {
+        const struct workload_memory other = sum_of(&held);
+
+        sum.least += others * other.least;
+        sum.most += others * other.most;
+    }
+    return sum;
+}
+
+size_t workload_fits(const struct workload *workload, enum workload_way way, size_t devices,
+                     bool shared, double bytes)
+{
+    size_t fits = 0, beyond = MOST_ROWS;
+
+    while (beyond - fits > 1) {
+        const size_t rows = fits + (beyond - fits) / 2;
+
+        if (workload_memory(workload, way, devices, shared, rows).most <= bytes)
+            fits = rows;
+        else
+            beyond = rows;
+    }
+    return fits;
+}
