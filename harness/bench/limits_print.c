@@ -179,7 +179,7 @@ void limits_print(const struct limits *l)
            "the wrapper on all devices; times of the first one, of phases the longest. A\n"
            "step: the mean of the middle half. %% of products: of the multiply-adds of a\n"
            "core; of phases: of the limit named, above 100 where caches hold the data. MB:\n"
-           "operands and results of products, 12 bytes a parameter of an update, else\n"
+           "operands and results of products, of an update 12 or 28 bytes a parameter, else\n"
            "what crossed devices. None of them: waiting, dispatch.\n"
            "%zu values compared, all right.\n",
            values);

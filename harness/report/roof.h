@@ -6,8 +6,8 @@
  * What is counted. Operations are those of matrix products, two for a multiply-add. Bytes of a
  * computing phase are the operands and results of its products, each once: what they must move if
  * nothing stays in a cache between them. Those of an update are value and gradient, read, and the
- * value, written. Those of a phase that carries are what crossed devices. Other kernels count as
- * time only. */
+ * value, written, and by AdamW two moments, read and written. Those of a phase that carries are
+ * what crossed devices. Other kernels count as time only. */
 #ifndef HARNESS_REPORT_ROOF_H
 #define HARNESS_REPORT_ROOF_H
 
