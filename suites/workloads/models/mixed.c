@@ -18,7 +18,7 @@ const struct workload_descriptor workload_mixed = {
     .add = add,
     .table = true,
     .inside = true,
-    .law = {{WORKLOAD_TABLE * 10, 1, 3, 1}, {10 * 10, 1, 2, 1}, {10, 1, 2, 1}},
+    .law = {{WORKLOAD_TABLE * 10, 1, 3, 1, false}, {10 * 10, 1, 2, 1, false}, {10, 1, 2, 1, false}},
     .probe = {{.every = 1, .unit = 1}, {.every = 2, .unit = 1}, {.every = 1, .unit = 0x1p-4}},
     .products = 3 * 100,
     .exact = true,
