@@ -105,6 +105,14 @@ Test(held, is_what_was_planned_and_at_least_half_of_it)
             }
 }
 
+/* Of a larger step the spare room is a small part, so that its numbers must be right. */
+Test(held, is_nearly_all_that_was_planned_of_a_larger_step)
+{
+    const struct workload workload = workload_of("gpt:1,128,4,64,300");
+
+    expect(&workload, &ways[0], 32);
+}
+
 /* The wrapper of one device has gradients beside those of its model; devices of one memory have it
  * all. */
 Test(held, memory_is_that_of_one_device_or_of_all)
