@@ -54,7 +54,7 @@ banners)
     sweep 0 loud "${short[@]}" --counts 2
     ;;
 cut)
-    start cuts 'bash $LAUNCH $n "$@" | sed "/ part /s/,\"raw\"/,\"ra/"'
+    start cuts 'bash $LAUNCH $n "$@" | sed "/ part /s/,\"/,/"'
     sweep 2 cuts "${short[@]}" --counts 2
     says broken 'what the launcher printed cannot be used: message [0-9]* of process 0 comes where [0-9]* has to'
     ;;
