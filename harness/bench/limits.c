@@ -40,6 +40,16 @@ double limits_product_rate(const struct limits_steps *s, int part)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* Those of gpt are sequences, of which few can be verified. */
+static size_t rows_of(const struct workload *workload)
+{
+    enum { CHAIN = 2048, TOKENS = 8, OTHERS = 512 };
+
+    if (workload_is_chain(workload))
+        return CHAIN;
+    return workload_tokens(workload) > 0 ? TOKENS : OTHERS;
+}
+
 static int open_workload(struct limits *l, int i, struct dp_error *err)
 {
     const struct bench_options *o = l->options;
@@ -52,7 +62,7 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
 
     if (workload_parse(o->workload[i], &w->workload, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "--workload: %s", why);
-    w->rows = o->rows > 0 ? o->rows : workload_is_chain(&w->workload) ? 2048 : 512;
+    w->rows = o->rows > 0 ? o->rows : rows_of(&w->workload);
     if ((status = dp_split(w->rows, devices, 0, &shard, err)))
         return status;
     snprintf(config.devices, sizeof config.devices, "%s", o->devices);

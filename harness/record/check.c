@@ -224,6 +224,9 @@ static int check_tokens(const struct record_cell *cell, struct text_error *err)
                    : record_fail(err, "\"flops_per_token\" is %.17g, but rows have no tokens",
                                  cell->flops_per_token);
     }
+    if (isnan(cell->flops_per_token))
+        return record_fail(err, "\"flops_per_token\" is null, but rows have %zu tokens",
+                           cell->tokens_per_row);
     return cell->flops_per_token > 0 && tokens * cell->flops_per_token <= cell->flops_per_step
                ? 0
                : record_fail(err,

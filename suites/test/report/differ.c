@@ -67,7 +67,7 @@ static void change(const struct record_field *field, void *object)
         ++*(uint64_t *)member;
         break;
     case RECORD_REAL:
-        *(double *)member += 1;
+        *(double *)member = isnan(*(double *)member) ? 1 : *(double *)member + 1;
         break;
     case RECORD_SERIES:
     case RECORD_NESTED:

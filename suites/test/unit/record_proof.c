@@ -384,7 +384,7 @@ Test(record_proof, unproven_cells_are_refused)
         {a_better_median, "summary"},
         {a_better_throughput, "summary"},
         {tokens_of_nobody, "\"flops_per_token\" is 64, but rows have no tokens"},
-        {tokens_without_work, "\"flops_per_token\" is nan"},
+        {tokens_without_work, "\"flops_per_token\" is null, but rows have 1 tokens"},
         {a_token_that_takes_more, "30 rows of 1 tokens take more than the 1920"},
         {a_long_row, "30 rows of 9007199254740992 tokens take more than the 1920"},
         {no_interval, "summary"},
