@@ -182,8 +182,8 @@ test_modes() {
     }
     is "bytes for a row more" "$(head -n 1 <<<"$memory" | sed 's/<[^>]*>/ /g; s/\xc2\xa0/ /g' | awk '{ print $10, $11 }')" \
         "$((($(held 16) - $(held 8)) / 8)) B"
-    # Where each transfer takes 0.5 ms, no step of ranks can be as fast as the plain program's, which takes less.
-    sweep slow --devices virt:2+500us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
+    # Where each transfer takes 4 ms, no step of ranks can be as fast as the plain program's, which takes less.
+    sweep slow --devices virt:2+4000us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
     report 0 slow.jsonl --out slow
     is "bounds of the reduction" "$(marks slow/scaling.svg roof)" 1
     is "its bound" "$(awk '$1 == 2 { print ($7 > 0 && $7 < 1) }' slow/scaling.tsv)" 1
