@@ -22,14 +22,10 @@ left() {
     sleep 0.5
     [ -z "$(ours benche)" ] || fail "left behind: $(ours benche)"
 }
-# in_a_while COMMAND...: when a process of the benchmark has run for a second.
+# in_a_while COMMAND...: when both processes of the benchmark have run for a second.
 in_a_while() {
     local p
-    for _ in $(seq 100); do
-        sleep 0.1
-        p=$(ours benche | tail -1)
-        [ -z "$p" ] || break
-    done
+    p=$(both_begun)
     sleep 1 && "$@" "$p"
 }
 process='process [01] of 2 \(host [^ ]+, process [0-9]+\)'
@@ -103,7 +99,7 @@ never)
 killed | stopped)
     signal=KILL && [ "$case" = killed ] || signal=STOP
     in_a_while kill "-$signal" &
-    bench 1 'good {n}' --rounds 100000 --timeout 2
+    bench 1 'heard {n}' --rounds 100000 --timeout 2
     wait
     if [ "$case" = killed ]; then
         says "$process|rank [01] .* did not join"
@@ -114,7 +110,7 @@ killed | stopped)
     ;;
 interrupted)
     # A background job of a shell has SIGINT ignored.
-    "$lockstep" bench overlap --launcher 'good {n}' --bytes 16Ki --rounds 100000 >out 2>err &
+    "$lockstep" bench overlap --launcher 'heard {n}' --bytes 16Ki --rounds 100000 >out 2>err &
     pid=$! status=0
     stop() { kill -TERM "$pid"; }
     in_a_while stop

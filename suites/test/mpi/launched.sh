@@ -86,16 +86,9 @@ hangs)
     ;;
 killed | stopped)
     # A launcher that says that all is well.
-    start kind 'bash $LAUNCH $n "$@" || exit 0'
+    start kind 'heard $n "$@" || exit 0'
     signal=KILL && [ "$case" = killed ] || signal=STOP
-    (
-        for _ in $(seq 100); do
-            sleep 0.1
-            p=$(ours cell | tail -1)
-            [ -z "$p" ] || break
-        done
-        sleep 1 && kill "-$signal" "$p"
-    ) &
+    (p=$(both_begun) && sleep 2 && kill "-$signal" "$p") &
     sweep 1 kind --counts 2 --workload mlp:7,5,3 --seconds 7 --steps 10:90000 --timeout 8
     wait
     if [ "$case" = killed ]; then

@@ -4,11 +4,14 @@
 set -euo pipefail
 : "${mpirun:?}" "${kind:?}"
 command -v "$mpirun" >/dev/null || { echo "no mpirun here" && exit 77; }
-LAUNCH="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/launch.sh $mpirun $kind"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+LAUNCH="$here/launch.sh $mpirun $kind" BEGUN=$here/begun.sh
+# shellcheck source=/dev/null
+. "$BEGUN"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-export LAUNCH PATH="$dir:$PATH"
+export LAUNCH BEGUN PATH="$dir:$PATH"
 
 # start NAME TEXT: a launcher of one word, so that paths may have any length. Its first argument, the
 # number of processes, is n.
@@ -30,3 +33,5 @@ ours() {
 
 # shellcheck disable=SC2016 # expanded by the launcher
 start good 'exec bash $LAUNCH $n "$@"'
+# shellcheck disable=SC2016
+start heard 'exec bash $LAUNCH $n "$@" > >(tee -a heard.txt)'

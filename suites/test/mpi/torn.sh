@@ -12,8 +12,6 @@ timeout=8 # of a cell; a call may stand still for half of it
 # Until the record is there: that half, a second to say so, and what the launcher takes to end.
 most=$((timeout / 2 + 1 + 5))
 failed=0 named=0 longest=0 wrong=()
-# shellcheck disable=SC2016 # expanded by the launcher
-start heard 'exec bash $LAUNCH $n "$@" > >(tee -a heard.txt)'
 
 complain() {
     sed 's/^/    /' err
@@ -29,12 +27,6 @@ now_ms() {
 
 cells() {
     grep -c '"schema":"lockstep/cell/' a.jsonl 2>/dev/null || true
-}
-
-# begun: the processes that have said who they are, in their order.
-begun() {
-    sed -nE 's/.*lockstep-says-1 ([0-9]+) 0 [0-9a-f]+ begun [^ ]+ ([0-9]+) .*/\1 \2/p' heard.txt 2>/dev/null |
-        sort -n | cut -d' ' -f2
 }
 
 # hurt: waits until the first cell has all of its processes, and a moment more.
