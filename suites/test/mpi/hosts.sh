@@ -56,12 +56,12 @@ nothing_left() { [ -z "$(left)" ]; }
 link() {
     local pid
     "$lockstep" sweep --launcher mpirun --counts 2 --workload mlp:7,5,3 --batch 11,12 --launches 1 \
-        --steps 10:90000 --seconds 2 --timeout 8 --bind none --out a.jsonl &
+        --steps 10:90000 --seconds 2 --timeout 16 --bind none --out a.jsonl &
     pid=$!
     wait_until 20 is_measuring || fail "nothing was measured"
     "$LOCKSTEP_ON" h1 ip link set eth0 down
     # Half of --timeout, 0.4 s for an answer, and time to end on a machine with other work.
-    wait_until 8 no_ranks || fail "ranks wait for a host that is gone"
+    wait_until 14 no_ranks || fail "ranks wait for a host that is gone"
     "$LOCKSTEP_ON" h1 ip link set eth0 up
     local status=0
     wait $pid || status=$?
@@ -93,7 +93,7 @@ link)
     # Neither hears of the other; of which one mpirun brings the line depends on mpirun.
     zero='process 0 of 2 \(host h0, [^"]*: rank 1 \(host h1, process [0-9]+\)'
     one='process 1 of 2 \(host h1, [^"]*: rank 0 \(host h0, process [0-9]+\)'
-    grep -qE "\"reason\":\"($zero|$one) did not join [a-z]+ [0-9]+ within 4.0 s: it does not answer\"" a.jsonl ||
+    grep -qE "\"reason\":\"($zero|$one) did not join [a-z]+ [0-9]+ within 8.0 s: it does not answer\"" a.jsonl ||
         fail "the other host is not named: $(grep -o '"reason":"[^"]*"' a.jsonl)"
     ok 1 2 1,1
     ;;

@@ -8,7 +8,7 @@ set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 first=$4 count=$5
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
-timeout=8 # of a cell; a call may stand still for half of it
+timeout=16 # of a cell; a call may stand still for half of it
 # Until the record is there: that half, a second to say so, and what the launcher takes to end.
 most=$((timeout / 2 + 1 + 5))
 failed=0 named=0 longest=0 wrong=()
