@@ -10,7 +10,7 @@ stats table using 1 nooutput
 most = STATS_max
 xlo = 0.88
 xhi = most * 1.14
-stats table using 3 nooutput
+stats table using ($7 > 0 && $7 < $3 ? $7 : $3) nooutput
 ylo = (STATS_min < 1 ? STATS_min : 1) / 1.12
 stats table using 4 nooutput
 yhi = (STATS_max > most ? STATS_max : most) * 1.12

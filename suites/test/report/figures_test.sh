@@ -182,11 +182,16 @@ test_modes() {
     }
     is "bytes for a row more" "$(head -n 1 <<<"$memory" | sed 's/<[^>]*>/ /g; s/\xc2\xa0/ /g' | awk '{ print $10, $11 }')" \
         "$((($(held 16) - $(held 8)) / 8)) B"
-    # Where each transfer takes 4 ms, no step of ranks can be as fast as the plain program's, which takes less.
-    sweep slow --devices virt:2+4000us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
+    # Where each transfer takes 0.5 ms, no step of ranks can be as fast as the plain program's, which takes less.
+    sweep slow --devices virt:2+500us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
     report 0 slow.jsonl --out slow
     is "bounds of the reduction" "$(marks slow/scaling.svg roof)" 1
     is "its bound" "$(awk '$1 == 2 { print ($7 > 0 && $7 < 1) }' slow/scaling.tsv)" 1
+    # The steps may be timed as faster than that: it is still in the figure.
+    awk -F '\t' -v OFS='\t' '$1 == 2 { $7 = $3 / 2 } { print }' slow/scaling.tsv >lower.tsv
+    mv lower.tsv slow/scaling.tsv
+    (cd slow && gnuplot -d -e "figure='scaling'" draw.gp)
+    is "bounds below the steps" "$(marks slow/scaling.svg roof)" 1
 }
 
 # limits_of RECORDS: what a machine allows, and a step of it, in round numbers.
