@@ -21,6 +21,23 @@ const char *gpt_list(struct check *c, size_t n, const double values[])
     return check_text(c, "[%s]", text);
 }
 
+void gpt_output_shape(struct gpt_pass *pass, size_t width)
+{
+    pass->ndim = 3;
+    pass->dim[0] = pass->rows;
+    pass->dim[1] = GPT_STEPS;
+    pass->dim[2] = width;
+}
+
+void gpt_take_input(struct check *c, struct gpt_pass *pass, size_t width, const double values[])
+{
+    const size_t dim[] = {pass->rows, GPT_STEPS, width};
+
+    pass->in[0] = check_needs_grad(check_array(c, 3, dim, values));
+    pass->dx_size = pass->rows * GPT_STEPS * width;
+    pass->dx = gpt_zeros(c, pass->dx_size);
+}
+
 static struct gpt_pass make(struct check *c, const struct gpt_subject *subject, size_t rows,
                             uint64_t seed)
 {
@@ -51,29 +68,29 @@ static const double *scaled(struct check *c, const double values[], size_t n, do
 }
 
 /* An exponential that is to be 0 may be some of the smallest numbers instead: below 2^-60 is 0. All
- * else has more than 2^-20 and is exact. */
+ * else has more than 2^-20. A number within off of what it must be is taken for that. */
 static void are(struct check *c, const char *what, const struct impl_array *got, size_t n,
-                const double want[])
+                const double want[], double off)
 {
     struct impl_array settled = *got;
     float *values = check_memory(c, (check_elements(got) + 1) * sizeof *values);
 
     for (size_t i = 0; got->dtype == IMPL_F32 && i < check_elements(got); ++i) {
-        const double value = check_element(got, i);
+        const double value = fabs(check_element(got, i)) < 0x1p-60 ? 0 : check_element(got, i);
 
-        values[i] = fabs(value) < 0x1p-60 ? 0 : (float)value;
+        values[i] = (float)(i < n && fabs(value - want[i]) <= off ? want[i] : value);
     }
     if (got->dtype == IMPL_F32)
         settled.data = values;
     check_values(c, what, &settled, n, want);
 }
 
-static void all_are(struct check *c, struct impl_model *model, int ranks, int p, size_t n,
-                    const double want[])
+static void all_are(struct check *c, struct impl_model *model, int ranks, int p,
+                    const struct gpt_subject *subject, const double want[])
 {
     for (int r = 0; r < ranks; ++r)
         are(c, check_text(c, "rank %d: gradient of parameter %d", r, p),
-            check_get_rank(c, model, r, IMPL_GRAD, p), n, want);
+            check_get_rank(c, model, r, IMPL_GRAD, p), subject->size[p], want, subject->off);
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -104,16 +121,16 @@ static void one_turn(struct check *c, struct impl_model *model, const struct gpt
     check_int(c, "outputs", call.n_out, 1);
     if (subject->scalar)
         n = (size_t)shares(c, pass, k, &want);
-    are(c, "output", &call.out[0], n, want);
+    are(c, "output", &call.out[0], n, want, subject->off);
     if (!subject->scalar)
         check_shape(c, "output", &call.out[0], pass->ndim, pass->dim);
     up = check_typed(c, IMPL_F32, call.out[0].ndim, call.out[0].dim, pass->up);
     dx = golden_backward(c, model, &call, &up);
     if (pass->dx)
-        are(c, "input gradient", dx, pass->dx_size, pass->dx);
+        are(c, "input gradient", dx, pass->dx_size, pass->dx, subject->off);
     for (int p = 0; p < subject->n_params; ++p)
         are(c, check_text(c, "gradient of parameter %d", p), check_get(c, model, IMPL_GRAD, p),
-            subject->size[p], pass->grad[p]);
+            subject->size[p], pass->grad[p], subject->off);
 }
 
 void gpt_replicas(struct check *c, const struct gpt_subject *subject)
@@ -170,13 +187,14 @@ static void ranks_turn(struct check *c, struct impl_model *model, const struct g
         const double sum = sum_of(pass[r].y, pass[r].rows);
 
         are(c, check_text(c, "output of rank %d", r), call.out[r][0],
-            subject->scalar ? 1 : outputs_of(&pass[r]), subject->scalar ? &sum : pass[r].y);
+            subject->scalar ? 1 : outputs_of(&pass[r]), subject->scalar ? &sum : pass[r].y,
+            subject->off);
         if (pass[r].dx)
             are(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0],
-                pass[r].dx_size, scaled(c, pass[r].dx, pass[r].dx_size, ranks));
+                pass[r].dx_size, scaled(c, pass[r].dx, pass[r].dx_size, ranks), subject->off);
     }
     for (int p = 0; p < subject->n_params; ++p)
-        all_are(c, model, ranks, p, subject->size[p], total[p]);
+        all_are(c, model, ranks, p, subject, total[p]);
 }
 
 void gpt_ranks(struct check *c, const struct gpt_subject *subject)
@@ -196,6 +214,7 @@ void gpt_ranks(struct check *c, const struct gpt_subject *subject)
 
 static const struct check_table *const tables[] = {
     &gpt_layers_table,
+    &gpt_attention_table,
     &gpt_clip_table,
     &gpt_adamw_table,
 };

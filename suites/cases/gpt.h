@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-enum { GPT_PARAMS = 4 };
+enum { GPT_PARAMS = 4, GPT_STEPS = 4 /* tokens of a sequence */ };
 
 /* A batch of some rows, and what must come of it. Small integers or fractions of powers of two. */
 struct gpt_pass {
@@ -26,6 +26,7 @@ struct gpt_subject {
     size_t size[GPT_PARAMS]; /* elements of each parameter */
     /* The output is one number: of y each row has its share of it, and up is 1 of each row. */
     bool scalar;
+    double off; /* how far a number may be away from what it must be; 0: exact */
     void (*make)(struct check *c, struct gpt_pass *pass, uint64_t seed);
 };
 
@@ -35,6 +36,10 @@ void gpt_ranks(struct check *c, const struct gpt_subject *subject);
 /* "[1,-2,3]" */
 const char *gpt_list(struct check *c, size_t n, const double values[]);
 double *gpt_zeros(struct check *c, size_t n);
+/* An input [rows, GPT_STEPS, width] of these values, and its gradient, zeros. */
+void gpt_take_input(struct check *c, struct gpt_pass *pass, size_t width, const double values[]);
+/* An output [rows, GPT_STEPS, width]. */
+void gpt_output_shape(struct gpt_pass *pass, size_t width);
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -59,6 +64,7 @@ double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double 
 extern const struct impl_step gpt_exact;
 
 extern const struct check_table gpt_layers_table;
+extern const struct check_table gpt_attention_table;
 extern const struct check_table gpt_clip_table;
 extern const struct check_table gpt_adamw_table;
 

@@ -1,19 +1,17 @@
-/* gpt_layers.c: cases of area GPT about layers: a table that is used twice, positions, attention,
- * layer norm, cross entropy. Where exponentials are in the way, their arguments are so far apart
+/* gpt_layers.c: cases of area GPT about layers: a table that is used twice, positions, layer norm,
+ * cross entropy. Where exponentials are in the way, their arguments are so far apart
  * that all but one are 0 and the rest is exact. */
 #include "golden.h"
 #include "gpt.h"
 
-enum { STEPS = 4 }; /* of a sequence */
-
-/* [rows, STEPS] of 0..below-1 */
+/* [rows, GPT_STEPS] of 0..below-1 */
 static int *make_tokens(struct check *c, size_t rows, int below, uint64_t seed, double **values)
 {
-    const double *integers = check_integers(c, rows * STEPS, seed);
-    int *tokens = check_memory(c, (rows * STEPS + 1) * sizeof *tokens);
+    const double *integers = check_integers(c, rows * GPT_STEPS, seed);
+    int *tokens = check_memory(c, (rows * GPT_STEPS + 1) * sizeof *tokens);
 
-    *values = gpt_zeros(c, rows * STEPS);
-    for (size_t i = 0; i < rows * STEPS; ++i) {
+    *values = gpt_zeros(c, rows * GPT_STEPS);
+    for (size_t i = 0; i < rows * GPT_STEPS; ++i) {
         tokens[i] = ((int)integers[i] + 8) % below;
         (*values)[i] = tokens[i];
     }
@@ -22,27 +20,9 @@ static int *make_tokens(struct check *c, size_t rows, int below, uint64_t seed, 
 
 static struct impl_array *token_array(struct check *c, size_t rows, const double values[])
 {
-    const size_t dim[] = {rows, STEPS};
+    const size_t dim[] = {rows, GPT_STEPS};
 
     return check_typed(c, IMPL_I32, 2, dim, values);
-}
-
-static void output_shape(struct gpt_pass *pass, size_t width)
-{
-    pass->ndim = 3;
-    pass->dim[0] = pass->rows;
-    pass->dim[1] = STEPS;
-    pass->dim[2] = width;
-}
-
-/* An input [rows, STEPS, width] of these values, and its gradient, zeros. */
-static void take_input(struct check *c, struct gpt_pass *pass, size_t width, const double values[])
-{
-    const size_t dim[] = {pass->rows, STEPS, width};
-
-    pass->in[0] = check_needs_grad(check_array(c, 3, dim, values));
-    pass->dx_size = pass->rows * STEPS * width;
-    pass->dx = gpt_zeros(c, pass->dx_size);
 }
 
 /* ---- GPT-01: the table of an embedding is the output, too ------------------------------------ */
@@ -61,13 +41,13 @@ static const char *table_layers(struct check *c)
 static void table_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
 {
     const double *table = check_integers(c, WORDS * WIDTH, TABLE_SEED);
-    const size_t n = pass->rows * STEPS;
+    const size_t n = pass->rows * GPT_STEPS;
     double *values;
     const int *token = make_tokens(c, pass->rows, WORDS, seed, &values);
     const double *up = check_integers(c, n * WORDS, seed + 1);
 
     pass->in[0] = token_array(c, pass->rows, values);
-    output_shape(pass, WORDS);
+    gpt_output_shape(pass, WORDS);
     pass->up = up;
     pass->y = gpt_zeros(c, n * WORDS);
     for (size_t i = 0; i < n; ++i)
@@ -81,11 +61,11 @@ static void table_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
             }
 }
 
-static const struct gpt_subject table = {table_layers, 1, 1, {WORDS * WIDTH}, false, table_make};
+static const struct gpt_subject table = {table_layers, 1, 1, {WORDS * WIDTH}, false, 0, table_make};
 
 /* ---- GPT-02: positions ----------------------------------------------------------------------- */
 
-enum { PLACES = STEPS + 2 }; /* two that nobody reaches */
+enum { PLACES = GPT_STEPS + 2 }; /* two that nobody reaches */
 
 static const char *positions_layers(struct check *c)
 {
@@ -95,15 +75,15 @@ static const char *positions_layers(struct check *c)
 
 static void positions_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
 {
-    const size_t n = pass->rows * STEPS * 2;
+    const size_t n = pass->rows * GPT_STEPS * 2;
     const double *x = check_integers(c, n, seed), *up = check_integers(c, n, seed + 1);
 
-    take_input(c, pass, 2, x);
-    output_shape(pass, 2);
+    gpt_take_input(c, pass, 2, x);
+    gpt_output_shape(pass, 2);
     pass->up = up;
     pass->y = gpt_zeros(c, n);
     for (size_t i = 0; i < n; ++i) {
-        const size_t place = i % (STEPS * 2);
+        const size_t place = i % (GPT_STEPS * 2);
 
         pass->y[i] = x[i] + 100 + 100 * (double)place;
         pass->dx[i] = up[i];
@@ -111,92 +91,8 @@ static void positions_make(struct check *c, struct gpt_pass *pass, uint64_t seed
     }
 }
 
-static const struct gpt_subject positions = {positions_layers, 1,     1,
-                                             {PLACES * 2},     false, positions_make};
-
-/* ---- GPT-03: what a token sees --------------------------------------------------------------- */
-
-/* Two heads of two numbers. The products of queries and keys of a row are 181 apart, so each token
- * takes the value of the largest that it sees, or of the smallest where its query is negative. */
-enum { HEADS = 2, SIZE = 2, Q = 0, K = HEADS * SIZE, V = 2 * HEADS * SIZE, QKV = 3 * HEADS * SIZE };
-
-static const char *attention_layers(struct check *c)
-{
-    return check_text(c, "{\"kind\":\"attention\",\"heads\":%d}", HEADS);
-}
-
-/* Keys of all rows differ, too, and grow from row to row: a token that sees other rows is caught.
- */
-static double key_of(size_t row, size_t step, size_t head, uint64_t seed)
-{
-    static const int order[][STEPS] = {{0, 1, 2, 3}, {2, 3, 1, 0}, {3, 0, 2, 1}};
-
-    return 128.0 * (STEPS * (double)row + order[(seed + row + head) % 3][step]);
-}
-
-static size_t chosen(size_t row, size_t step, size_t head, double sign, uint64_t seed)
-{
-    size_t best = 0;
-
-    for (size_t s = 1; s <= step; ++s)
-        if (sign * key_of(row, s, head, seed) > sign * key_of(row, best, head, seed))
-            best = s;
-    return best;
-}
-
-static void attention_head(struct gpt_pass *pass, double *x, size_t token, size_t head,
-                           const double sign[], uint64_t seed)
-{
-    const size_t row = token / STEPS;
-    const size_t from = row * STEPS + chosen(row, token % STEPS, head, sign[token], seed);
-
-    for (size_t k = 0; k < SIZE; ++k) {
-        const size_t at = (token * HEADS + head) * SIZE + k, value = V + head * SIZE + k;
-
-        pass->y[at] = x[from * QKV + value];
-        pass->dx[from * QKV + value] += pass->up[at];
-    }
-}
-
-static void attention_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
-{
-    const size_t n = pass->rows * STEPS;
-    const double *value = check_integers(c, n * HEADS * SIZE, seed);
-    double *x = gpt_zeros(c, n * QKV), *sign = gpt_zeros(c, n);
-
-    for (size_t i = 0; i < n; ++i) {
-        sign[i] = value[i] > 0 ? 1 : -1;
-        for (size_t k = 0; k < HEADS * SIZE; ++k) {
-            x[i * QKV + Q + k] = sign[i];
-            x[i * QKV + K + k] = key_of(i / STEPS, i % STEPS, k / SIZE, seed);
-            x[i * QKV + V + k] = value[i * HEADS * SIZE + k];
-        }
-    }
-    take_input(c, pass, QKV, x);
-    output_shape(pass, HEADS * SIZE);
-    pass->up = check_integers(c, n * HEADS * SIZE, seed + 1);
-    pass->y = gpt_zeros(c, n * HEADS * SIZE);
-    for (size_t i = 0; i < n * HEADS; ++i)
-        attention_head(pass, x, i / HEADS, i % HEADS, sign, seed);
-}
-
-static const struct gpt_subject attention = {attention_layers, 1, 0, {0}, false, attention_make};
-/* Of ranks: there must be something to train. */
-static const char *attention_trained(struct check *c)
-{
-    return check_text(c, "%s,{\"kind\":\"affine\",\"weight\":[1],\"with_bias\":false}",
-                      attention_layers(c));
-}
-
-static void attention_trained_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
-{
-    attention_make(c, pass, seed);
-    for (size_t i = 0; i < pass->rows * STEPS * HEADS * SIZE; ++i)
-        pass->grad[0][0] += pass->up[i] * pass->y[i];
-}
-
-static const struct gpt_subject attention_of_ranks = {attention_trained,     1, 1, {1}, false,
-                                                      attention_trained_make};
+static const struct gpt_subject positions = {positions_layers, 1, 1, {PLACES * 2}, false, 0,
+                                             positions_make};
 
 /* ---- GPT-04: layer norm, a linear layer on tokens, gelu -------------------------------------- */
 
@@ -271,15 +167,15 @@ static void norm_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
     const struct norm l = {check_integers(c, FEATURES, NORM_SEED),
                            check_integers(c, FEATURES, NORM_SEED + 1),
                            check_integers(c, OUT * FEATURES, NORM_SEED + 2)};
-    const size_t n = pass->rows * STEPS;
+    const size_t n = pass->rows * GPT_STEPS;
     const double *mean = check_integers(c, n, seed), deviation[] = {64, 128};
     double *x = gpt_zeros(c, n * FEATURES);
 
     for (size_t i = 0; i < n * FEATURES; ++i)
         x[i] =
             mean[i / FEATURES] + deviation[i / FEATURES % 2] * ones[i / FEATURES % 3][i % FEATURES];
-    take_input(c, pass, FEATURES, x);
-    output_shape(pass, OUT);
+    gpt_take_input(c, pass, FEATURES, x);
+    gpt_output_shape(pass, OUT);
     pass->up = check_integers(c, n * OUT, seed + 1);
     pass->y = gpt_zeros(c, n * OUT);
     for (size_t i = 0; i < n; ++i)
@@ -287,8 +183,8 @@ static void norm_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
 }
 
 static const struct gpt_subject norms[] = {
-    {norm_erf, 1, 4, {FEATURES, FEATURES, OUT *FEATURES, OUT}, false, norm_make},
-    {norm_tanh, 1, 4, {FEATURES, FEATURES, OUT *FEATURES, OUT}, false, norm_make},
+    {norm_erf, 1, 4, {FEATURES, FEATURES, OUT *FEATURES, OUT}, false, 0, norm_make},
+    {norm_tanh, 1, 4, {FEATURES, FEATURES, OUT *FEATURES, OUT}, false, 0, norm_make},
 };
 
 /* ---- GPT-05: cross entropy over a vocabulary ------------------------------------------------- */
@@ -305,19 +201,19 @@ static double place_of(size_t step, size_t k)
 static const char *entropy_layers(struct check *c)
 {
     double *identity = gpt_zeros(c, VOCABULARY * VOCABULARY);
-    double *place = gpt_zeros(c, STEPS * VOCABULARY);
+    double *place = gpt_zeros(c, GPT_STEPS * VOCABULARY);
 
     for (size_t i = 0; i < VOCABULARY; ++i)
         identity[i * VOCABULARY + i] = 32;
-    for (size_t i = 0; i < STEPS * VOCABULARY; ++i)
+    for (size_t i = 0; i < GPT_STEPS * VOCABULARY; ++i)
         place[i] = place_of(i / VOCABULARY, i % VOCABULARY);
     return check_text(c,
                       "{\"kind\":\"first\",\"layers\":[{\"kind\":\"embedding\",\"name\":\"table\","
                       "\"rows\":%d,\"columns\":%d,\"weight\":%s},{\"kind\":\"positions\","
                       "\"rows\":%d,\"columns\":%d,\"weight\":%s},{\"kind\":\"output\",\"of\":"
                       "\"table\"}]},{\"kind\":\"cross_entropy\"}",
-                      VOCABULARY, VOCABULARY, gpt_list(c, VOCABULARY * VOCABULARY, identity), STEPS,
-                      VOCABULARY, gpt_list(c, STEPS * VOCABULARY, place));
+                      VOCABULARY, VOCABULARY, gpt_list(c, VOCABULARY * VOCABULARY, identity),
+                      GPT_STEPS, VOCABULARY, gpt_list(c, GPT_STEPS * VOCABULARY, place));
 }
 
 static void entropy_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
@@ -332,12 +228,12 @@ static void entropy_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
     pass->dim[0] = pass->rows;
     pass->up = check_sequence(c, pass->rows, 1, 0);
     pass->y = gpt_zeros(c, pass->rows);
-    for (size_t i = 0; i < pass->rows * STEPS; ++i) {
-        const size_t t = (size_t)token[i], r = (size_t)right[i], step = i % STEPS;
+    for (size_t i = 0; i < pass->rows * GPT_STEPS; ++i) {
+        const size_t t = (size_t)token[i], r = (size_t)right[i], step = i % GPT_STEPS;
 
         if (t == r)
             continue;
-        pass->y[i / STEPS] += 32 * (32 + place_of(step, t) - place_of(step, r));
+        pass->y[i / GPT_STEPS] += 32 * (32 + place_of(step, t) - place_of(step, r));
         for (size_t k = 0; k < VOCABULARY; ++k) {
             const double h = (k == t ? 32 : 0) + place_of(step, k);
             const double down = k == t ? 32 : k == r ? -32 : 0;
@@ -350,7 +246,7 @@ static void entropy_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
 }
 
 static const struct gpt_subject entropy = {
-    entropy_layers, 2, 2, {VOCABULARY * VOCABULARY, STEPS *VOCABULARY}, true, entropy_make};
+    entropy_layers, 2, 2, {VOCABULARY * VOCABULARY, GPT_STEPS *VOCABULARY}, true, 0, entropy_make};
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -372,16 +268,6 @@ static void positions_replicas(struct check *c)
 static void positions_ranks(struct check *c)
 {
     gpt_ranks(c, &positions);
-}
-
-static void attention_replicas(struct check *c)
-{
-    gpt_replicas(c, &attention);
-}
-
-static void attention_ranks(struct check *c)
-{
-    gpt_ranks(c, &attention_of_ranks);
 }
 
 static void norm_replicas(struct check *c)
@@ -419,8 +305,6 @@ static const struct check_case cases[] = {
     {"GPT-01.ranks", "GPT-01", MAY, OBSERVED, DDP, RANKS, 0, table_ranks, 0, 0, 0},
     {"GPT-02.replicas", "GPT-02", MAY, OBSERVED, DP, REPLICAS, 1, positions_replicas, 0, 0, 0},
     {"GPT-02.ranks", "GPT-02", MAY, OBSERVED, DDP, RANKS, 0, positions_ranks, 0, 0, 0},
-    {"GPT-03.replicas", "GPT-03", MAY, OBSERVED, DP, REPLICAS, 1, attention_replicas, 0, 0, 0},
-    {"GPT-03.ranks", "GPT-03", MAY, OBSERVED, DDP, RANKS, 0, attention_ranks, 0, 0, 0},
     {"GPT-04.replicas", "GPT-04", MAY, OBSERVED, DP, REPLICAS, 1, norm_replicas, 0, 0, 0},
     {"GPT-04.ranks", "GPT-04", MAY, OBSERVED, DDP, RANKS, 0, norm_ranks, 0, 0, 0},
     {"GPT-05.replicas", "GPT-05", MAY, OBSERVED, DP, REPLICAS, 1, entropy_replicas, 0, 0, 0},

@@ -85,6 +85,8 @@ B(BUG_POSITIONS_ROW, "X362-positions-row", "GPT-02", "positions are counted on f
 B(BUG_POSITIONS_FIRST, "X363-positions-first", "GPT-02", "only a shard's first row gives positions a gradient") \
 B(BUG_MASK_AHEAD, "X364-mask-ahead", "GPT-03", "a token sees the next one") \
 B(BUG_MASK_ROWS, "X365-mask-rows", "GPT-03", "a token sees the rows before its own") \
+B(BUG_SCALE_OUT, "X378-scale-out", "GPT-03", "products of queries and keys are not divided by the root of the head's size") \
+B(BUG_SCALE_ONE_WAY, "X379-scale-one-way", "GPT-03", "so in the gradient only") \
 B(BUG_LAYER_NORM_SHARD, "X366-norm-shard", "GPT-04", "layer norm has the mean and variance of the shard") \
 B(BUG_ENTROPY_MEAN, "X367-entropy-mean", "GPT-05", "cross entropy is the mean of each shard") \
 B(BUG_CLIP_OWN, "X368-clip-own", "GPT-06", "the norm is a replica's or rank's own, before the reduction") \

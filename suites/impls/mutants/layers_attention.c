@@ -9,14 +9,16 @@ enum { Q, K, V };
 
 struct heads {
     size_t tokens, steps, width, heads, size;
+    double scale;
 };
 
-static struct heads heads_of(const struct node *node)
+static struct heads heads_of(const struct run *run, const struct node *node)
 {
     const struct impl_array *x = &node->in.a[0];
-    const size_t width = x->dim[2] / 3, heads = node->layer->heads;
+    const size_t width = x->dim[2] / 3, heads = node->layer->heads, size = width / heads;
+    const double scale = bug(run->s, BUG_SCALE_OUT) ? 1 : 1 / sqrt((double)size);
 
-    return (struct heads){x->dim[0] * x->dim[1], x->dim[1], width, heads, width / heads};
+    return (struct heads){x->dim[0] * x->dim[1], x->dim[1], width, heads, size, scale};
 }
 
 /* Where the query, key or value of a token begins. */
@@ -39,11 +41,11 @@ static void seen_by(const struct run *run, const struct heads *h, size_t token, 
 static void weigh(const struct heads *h, const float *x, size_t token, size_t head, size_t first,
                   size_t last, double *p)
 {
-    const double scale = 1 / sqrt((double)h->size);
     double most = -INFINITY, sum = 0;
 
     for (size_t s = first; s <= last; ++s) {
-        p[s] = scale * dot_of(x + part_at(h, token, head, Q), x + part_at(h, s, head, K), h->size);
+        p[s] =
+            h->scale * dot_of(x + part_at(h, token, head, Q), x + part_at(h, s, head, K), h->size);
         most = p[s] > most ? p[s] : most;
     }
     for (size_t s = first; s <= last; ++s)
@@ -62,7 +64,7 @@ static int forward_attention(struct run *run, struct node *node)
         return run->err.status;
     if (x->ndim != 3 || x->dim[2] % (3 * node->layer->heads) != 0)
         return input_misfit(run, "attention");
-    h = heads_of(node);
+    h = heads_of(run, node);
     shape[0] = x->dim[0];
     shape[1] = x->dim[1];
     shape[2] = h.width;
@@ -92,7 +94,8 @@ static int backward_attention(struct run *run, const struct node *node, const st
                               struct values *dx)
 {
     const float *x = floats(&node->in.a[0]);
-    const struct heads h = heads_of(node);
+    const struct heads h = heads_of(run, node);
+    const double scale = bug(run->s, BUG_SCALE_ONE_WAY) ? 1 : h.scale;
     float *down;
 
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
@@ -110,8 +113,7 @@ static int backward_attention(struct run *run, const struct node *node, const st
             mean += p[s] * dot_of(up, x + part_at(&h, s, head, V), h.size);
         for (size_t s = first; s <= last; ++s) {
             const size_t key = part_at(&h, s, head, K), value = part_at(&h, s, head, V);
-            const double slope =
-                p[s] * (dot_of(up, x + value, h.size) - mean) / sqrt((double)h.size);
+            const double slope = scale * p[s] * (dot_of(up, x + value, h.size) - mean);
 
             for (size_t k = 0; k < h.size; ++k) {
                 down[q + k] += (float)(slope * (double)x[key + k]);
