@@ -244,31 +244,41 @@ static void refused(struct context *c)
 
 /* ---- ranks ------------------------------------------------------------------------------- */
 
-/* Each rank has moments and steps of its own: gradients that differ, and that are not there. */
-static void own_states(struct context *c)
+/* Gradients that differ, and that are not there. */
+static void own_steps(struct context *c, struct ranks *ranks, struct plain plain[3], int steps)
 {
     const struct dp_adamw_config config = {0.25, 0.5, 0.75, 0.125, 0.5};
-    struct ranks ranks;
-    struct plain plain[3];
-    ranks_line(c, &ranks, 3, NULL);
-    for (int r = 0; r < 3; ++r)
-        plain[r] = open_plain(c, (float[]){2.0f}, 1);
-    for (int t = 0; t < 6; ++t) {
-        case_note(c, "step %d", t);
+    for (int t = 0; t < steps; ++t) {
+        case_note(c, "step %d of %d", t, steps);
         for (int r = 0; r < 3; ++r) {
             const float grad = (float)(1 + t + 4 * r);
             if (t % 3 == r)
                 continue;
-            ranks_write(c, &ranks, r, 0, true, (double)grad);
+            ranks_write(c, ranks, r, 0, true, (double)grad);
             plain_step(&plain[r], &config, &grad);
         }
-        adamw_ranks(c, &ranks, &config);
+        adamw_ranks(c, ranks, &config);
         for (int r = 0; r < 3; ++r) {
-            ranks_expect(c, &ranks, r, 0, false, (double)plain[r].value[0]);
-            ranks_expect(c, &ranks, r, 1, false, 1.0);
+            ranks_expect(c, ranks, r, 0, false, (double)plain[r].value[0]);
+            ranks_expect(c, ranks, r, 1, false, 1.0);
         }
     }
+}
+
+/* Each rank has moments and steps of its own, and forgets them. */
+static void own_states(struct context *c)
+{
+    struct ranks ranks;
+    struct plain plain[3];
     struct dp_error err = {0};
+    ranks_line(c, &ranks, 3, NULL);
+    for (int r = 0; r < 3; ++r)
+        plain[r] = open_plain(c, (float[]){2.0f}, 1);
+    own_steps(c, &ranks, plain, 6);
+    expect_ok(c, dp_ddp_adamw_restart(ranks.ddp, &err), &err, "dp_ddp_adamw_restart");
+    for (int r = 0; r < 3; ++r)
+        plain[r] = open_plain(c, plain[r].value, 1);
+    own_steps(c, &ranks, plain, 5);
     const struct dp_adamw_config bad = {.lr = -2.0};
     expect_error(c, dp_ddp_adamw_step(ranks.ddp, &bad, &err), DP_EINVAL, &err, "lr -2", "");
 }
