@@ -136,7 +136,7 @@ static void probabilities(struct attention *a, const struct part *q, const struc
         sum += p[s] = exp(p[s] - most);
     for (size_t s = 0; s <= t; ++s)
         p[s] /= sum;
-    a->away[t] = softmax_away(away, most - least, (double)t + 1);
+    a->away[t] = softmax_away(2 * away, most - least + 2 * away, (double)t + 1);
 }
 
 static struct near probability(const struct attention *a, size_t t, size_t s)

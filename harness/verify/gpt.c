@@ -218,26 +218,33 @@ static void forward(struct gpt *m, struct sheet *logits)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Of the sum over places; the mean's factor comes with the share. 8: of the factors of loss and
- * mean, and the difference. */
+/* Of the sum over places; the mean's factor comes with the share. A number that is e away changes
+ * its share by a factor of at most exp(e), times what the sum changes by, which is at most the sum
+ * of shares times exp(e). 8: of the factors of loss and mean, and the difference. */
 static void loss_back(struct gpt *m, const struct sheet *logits, size_t t, size_t target)
 {
     const size_t n = m->vocabulary, at = t * n;
     const double *v = logits->v + at, *e = logits->e + at;
-    double most = v[0], least = v[0], away = 0, sum = 0;
+    double most = v[0], least = v[0], away = 0, sum = 0, moved = 0, *share = m->dlogits.v + at;
 
     for (size_t i = 0; i < n; ++i) {
         most = fmax(most, v[i]);
         least = fmin(least, v[i]);
         away = fmax(away, e[i]);
     }
-    for (size_t i = 0; i < n; ++i)
-        sum += m->dlogits.v[at + i] = exp(v[i] - most);
-    away = softmax_away(away, most - least, 0);
     for (size_t i = 0; i < n; ++i) {
-        const double p = m->dlogits.v[at + i] / sum, d = i == target ? p - 1 : p;
+        sum += share[i] = exp(v[i] - most);
+        moved += share[i] * expm1(e[i]);
+    }
 
-        sheet_put(&m->dlogits, at + i, (struct near){d, p * away + 8 * NEAR_U * fabs(d)});
+    const double of_sum = log1p(moved / sum), wide = most - least + 2 * away;
+
+    for (size_t i = 0; i < n; ++i) {
+        const double p = share[i] / sum, d = i == target ? p - 1 : p;
+
+        sheet_put(
+            &m->dlogits, at + i,
+            (struct near){d, p * softmax_away(e[i] + of_sum, wide, 0) + 8 * NEAR_U * fabs(d)});
     }
 }
 

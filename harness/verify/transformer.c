@@ -157,11 +157,9 @@ void gelu_backward(const struct sheet *x, struct sheet *dy)
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* As near_softmax says: a share changes by at most exp(d) where no number changes by more than d /
- * 2; n + 26 for the sum, its two exp and the quotient. Beyond 80 exp may be cut off to 0. */
-double softmax_away(double away, double range, double n)
+/* n + 26 for the sum, its two exp and the quotient, as near_softmax says. Beyond 80 exp may be cut
+ * off to 0. */
+double softmax_away(double away, double wide, double n)
 {
-    const double wide = range + 2 * away;
-
-    return wide < 80 ? expm1(2 * away + 2 * U * wide + (n + 26) * U) : INFINITY;
+    return wide < 80 ? expm1(away + 2 * U * wide + (n + 26) * U) : INFINITY;
 }

@@ -23,9 +23,10 @@ void layer_norm_gradients(const struct share *share, const struct layer_norm *no
 void gelu_forward(const struct sheet *x, struct sheet *y);
 void gelu_backward(const struct sheet *x, struct sheet *dy); /* dy becomes dx */
 
-/* Above what a share of a softmax over n numbers may be away, as a part of it, if each of them is
- * at most `away` away and the farthest two are `range` apart. n: 0 where the sum is in double. */
-double softmax_away(double away, double range, double n);
+/* Above what a share of a softmax over n numbers may be away, as a part of it, if its exp and the
+ * sum of all exp together are a factor of at most exp(away) away. wide: two of the numbers may be
+ * so far apart. n: 0 where the sum is in double. */
+double softmax_away(double away, double wide, double n);
 
 /* Causal attention, qkv [time, 3 width] to y [time, width]. verify/attention.c */
 struct attention {

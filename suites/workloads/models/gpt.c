@@ -2,8 +2,9 @@
  * mlp(norm(x)), a last norm, and the table of tokens once more as the output. Its sizes follow the
  * name.
  *
- * A branch adds little to what it is added to, and a weight's row has few numbers that are not 0:
- * bounds stay narrow over many layers, and the reference need not multiply by zeros. */
+ * A branch adds little to what it is added to, the less the more layers there are, and a weight's
+ * row has few numbers that are not 0: bounds stay narrow over many layers, and the reference need
+ * not multiply by zeros. */
 #include "descriptor.h"
 
 #include <stdio.h>
@@ -18,33 +19,34 @@ struct param {
     unsigned entries;   /* of a row of a matrix, on average; of others all are not 0 */
     double unit, probe; /* of +-1..4 times unit, and of the probe */
     bool positive;      /* of the probe */
+    bool ends;          /* a branch: its result is added to what the branch began with */
 };
 
 /* Behind the two tables, for each layer. */
 static const struct param layer[] = {
-    {"ln_1.weight", 1, 0, 0, 0x1p-2, 1, false},
-    {"ln_1.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"attn.c_attn.weight", 3, 1, 3, 0x1p-5, 0x1p-3, false},
-    {"attn.c_attn.bias", 3, 0, 0, 0x1p-6, 0x1p-4, false},
-    {"attn.c_proj.weight", 1, 1, 2, 0x1p-5, 0x1p-3, false},
-    {"attn.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
-    {"ln_2.weight", 1, 0, 0, 0x1p-2, 1, false},
-    {"ln_2.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"mlp.c_fc.weight", 4, 1, 3, 0x1p-3, 0x1p-1, false},
-    {"mlp.c_fc.bias", 4, 0, 0, 0x1p-4, 0x1p-2, false},
-    {"mlp.c_proj.weight", 1, 4, 2, 0x1p-5, 0x1p-3, false},
-    {"mlp.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false},
+    {"ln_1.weight", 1, 0, 0, 0x1p-2, 1, false, false},
+    {"ln_1.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false, false},
+    {"attn.c_attn.weight", 3, 1, 3, 0x1p-5, 0x1p-3, false, false},
+    {"attn.c_attn.bias", 3, 0, 0, 0x1p-6, 0x1p-4, false, false},
+    {"attn.c_proj.weight", 1, 1, 2, 0x1p-5, 0x1p-3, false, true},
+    {"attn.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false, true},
+    {"ln_2.weight", 1, 0, 0, 0x1p-2, 1, false, false},
+    {"ln_2.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false, false},
+    {"mlp.c_fc.weight", 4, 1, 3, 0x1p-3, 0x1p-1, false, false},
+    {"mlp.c_fc.bias", 4, 0, 0, 0x1p-4, 0x1p-2, false, false},
+    {"mlp.c_proj.weight", 1, 4, 2, 0x1p-5, 0x1p-3, false, true},
+    {"mlp.c_proj.bias", 1, 0, 0, 0x1p-5, 0x1p-3, false, true},
 };
 enum { OF_LAYER = sizeof layer / sizeof layer[0] };
 
 /* Outputs of the probe are positive: so are the last norm's bias and the table. */
 static const struct param first[] = {
-    {"wte.weight", 0, 1, 4, 0x1p-2, 1, true},
-    {"wpe.weight", 0, 1, 0, 0x1p-1, 2, false},
+    {"wte.weight", 0, 1, 4, 0x1p-2, 1, true, false},
+    {"wpe.weight", 0, 1, 0, 0x1p-1, 2, false, false},
 };
 static const struct param last[] = {
-    {"ln_f.weight", 1, 0, 0, 0x1p-2, 0x1p-3, false},
-    {"ln_f.bias", 1, 0, 0, 0x1p-4, 2, true},
+    {"ln_f.weight", 1, 0, 0, 0x1p-2, 0x1p-3, false, false},
+    {"ln_f.bias", 1, 0, 0, 0x1p-4, 2, true, false},
 };
 
 static void add_layer(struct workload_parts *parts, size_t width, size_t heads)
@@ -85,6 +87,18 @@ static const struct param *param_of(const struct workload *workload, size_t p)
     return p < end + 2 ? &last[p - end] : NULL;
 }
 
+/* GPT-2 makes the weights that end a branch smaller by the root of how many there are, because
+ * random numbers grow so when they are added up. Bounds grow as their number does. So from 5 layers
+ * on all branches together add no more than those of 4. */
+static double part_of_branch(size_t layers)
+{
+    double part = 1;
+
+    while (part * (double)layers > 4)
+        part /= 2;
+    return part;
+}
+
 static struct workload_law law(const struct workload *workload, size_t p, bool probe)
 {
     const struct param *param = param_of(workload, p);
@@ -94,12 +108,13 @@ static struct workload_law law(const struct workload *workload, size_t p, bool p
         return (struct workload_law){.count = 0};
 
     const size_t in = param->in * width;
+    const double part = param->ends ? part_of_branch(size[GPT_LAYERS]) : 1;
     const size_t rows = p < 2 ? size[p == 0 ? GPT_VOCABULARY : GPT_CONTEXT] : param->out * width;
 
     return (struct workload_law){.count = rows * (in > 0 ? in : 1),
                                  .every = param->entries > 0 ? (unsigned)(in / param->entries) : 1,
                                  .most = 4,
-                                 .unit = probe ? param->probe : param->unit,
+                                 .unit = part * (probe ? param->probe : param->unit),
                                  .either = !param->positive};
 }
 
