@@ -135,8 +135,8 @@ static int check_limits(const struct verify *v, struct text_error *why)
     return -1;
 }
 
-/* Of a bound above an eighth of the largest number: nobody would call that compared. */
-static bool is_narrow(const struct reference_array *array)
+/* The widest bound, as a part of the largest number. */
+static double width_of(const struct reference_array *array)
 {
     double most = 0, bound = 0;
     bool finite = true;
@@ -146,23 +146,33 @@ static bool is_narrow(const struct reference_array *array)
         bound = fmax(bound, array->bound[i]);
         finite = finite && isfinite(array->bound[i]);
     }
-    return finite && bound <= most / 8;
+    if (finite && bound == 0)
+        return 0;
+    return finite && most > 0 ? bound / most : INFINITY;
 }
 
+/* Of a bound above an eighth of the largest number nobody would call a number compared. */
 static int check_bounds(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
-    bool narrow = is_narrow(&d->output);
+    double widest = width_of(&d->output);
+    char what[40] = "outputs";
 
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        narrow = narrow && is_narrow(&d->grad[p]);
-    if (narrow)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+        const double width = width_of(&d->grad[p]);
+
+        if (width > widest)
+            snprintf(what, sizeof what, "gradient of parameter %d", p);
+        widest = fmax(widest, width);
+    }
+    if (widest <= 1.0 / 8)
         return 0;
     snprintf(why->text, sizeof why->text,
-             "%s rounds, and over %zu rows by more than an eighth of its largest gradient: fewer "
-             "rows can be verified",
-             workload->name, v->rows);
+             "%s rounds, and over %zu rows by up to %.3g of the largest number (%s), more than an "
+             "eighth: %s",
+             workload->name, v->rows, widest, what,
+             v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
     return -1;
 }
 

@@ -163,6 +163,7 @@ static int try_limits(void)
         {"gpt-tiny", 65536, DP_MATH_F32, fewer},
         {"gpt-tiny", 64, DP_MATH_BF16, "math f32 only"},
         {"gpt:16,16,4,256,1000", 1, DP_MATH_F32, NULL},
+        {"gpt:16,8,1,256,64", 1, DP_MATH_F32, "of parameter 38), more than an eighth: it cannot"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
