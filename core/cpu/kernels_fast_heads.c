@@ -1,16 +1,19 @@
 /* kernels_fast_heads.c: products of heads, which are small, and half as much work where one of the
- * three matrices is a triangle: a library makes all of it. Tiles of six rows and sixteen columns
- * are in registers. Every sum is over k ascending, whatever tile it is in: its bits do not depend
- * on how many rows there are. Compiled with -ffp-contract=fast: sums are fused multiply-adds, as a
- * library's are. */
+ * three matrices is a triangle: a library makes all of it. Tiles of eight rows and sixteen columns,
+ * with AVX2 of six rows, are in registers. Every sum is over k ascending, whatever tile it is in:
+ * its bits do not depend on how many rows there are. Compiled with -ffp-contract=fast: sums are
+ * fused multiply-adds, as a library's are. */
 #include "kernels_fast.h"
 
 #include <string.h>
 
 #if defined(__x86_64__)
 
-/* K and COLS are what is packed of b at a time: 128 KiB of a worker's stack. */
-enum { ROWS = 6, WIDTH = 16, K = 256, COLS = 128 };
+#include <xmmintrin.h>
+
+/* ROWS are most of a tile's; K and COLS are what is packed of b at a time: 128 KiB of a worker's
+ * stack. */
+enum { ROWS = 8, WIDTH = 16, K = 256, COLS = 128 };
 
 typedef float wide __attribute__((vector_size(WIDTH * sizeof(float))));
 typedef float half __attribute__((vector_size(WIDTH / 2 * sizeof(float))));
@@ -37,22 +40,59 @@ PART size_t part(size_t at, size_t n, size_t most)
     return least(n - at, most);
 }
 
+/* As many rows as have room in a CPU's registers. */
+PART size_t tile_rows(bool avx512)
+{
+    return avx512 ? ROWS : 6;
+}
+
+PART void copy_rows(float *to, const float *from, size_t lead, size_t k, size_t n)
+{
+    for (size_t l = 0; l < k; ++l)
+        memcpy(to + l * WIDTH, from + l * lead, n * sizeof *to);
+}
+
+/* Four rows of what is stored become four columns of a panel. */
+PART void turn_four(float *to, const float *from, size_t lead, size_t k)
+{
+    const size_t whole = k - k % 4;
+    for (size_t l = 0; l < whole; l += 4) {
+        __m128 a = _mm_loadu_ps(from + l), b = _mm_loadu_ps(from + lead + l);
+        __m128 c = _mm_loadu_ps(from + 2 * lead + l), d = _mm_loadu_ps(from + 3 * lead + l);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(to + l * WIDTH, a);
+        _mm_storeu_ps(to + (l + 1) * WIDTH, b);
+        _mm_storeu_ps(to + (l + 2) * WIDTH, c);
+        _mm_storeu_ps(to + (l + 3) * WIDTH, d);
+    }
+    for (size_t l = whole; l < k; ++l) {
+        for (size_t j = 0; j < 4; ++j)
+            to[l * WIDTH + j] = from[j * lead + l];
+    }
+}
+
+PART void turn_rows(float *to, const float *from, size_t lead, size_t k, size_t n)
+{
+    const size_t whole = n - n % 4;
+    for (size_t j = 0; j < whole; j += 4)
+        turn_four(to + j, from + j * lead, lead, k);
+    for (size_t j = whole; j < n; ++j) {
+        for (size_t l = 0; l < k; ++l)
+            to[l * WIDTH + j] = from[j * lead + l];
+    }
+}
+
 PART void pack_panel(const struct work *w, size_t col, float *to)
 {
     const size_t lead = w->g->at_b.lead, n = part(col, w->g->n, WIDTH);
     if (n < WIDTH)
         memset(to, 0, w->k * WIDTH * sizeof *to);
-    if (!w->g->transpose_b) {
-        const float *from = w->b + w->first * lead + col;
-        for (size_t l = 0; l < w->k; ++l)
-            memcpy(to + l * WIDTH, from + l * lead, n * sizeof *to);
-        return;
-    }
-    for (size_t j = 0; j < n; ++j) {
-        const float *from = w->b + (col + j) * lead + w->first;
-        for (size_t l = 0; l < w->k; ++l)
-            to[l * WIDTH + j] = from[l];
-    }
+    if (w->g->transpose_b)
+        turn_rows(to, w->b + col * lead + w->first, lead, w->k, n);
+    else if (n == WIDTH)
+        copy_rows(to, w->b + w->first * lead + col, lead, w->k, WIDTH);
+    else
+        copy_rows(to, w->b + w->first * lead + col, lead, w->k, n);
 }
 
 PART size_t behind(size_t at, size_t first)
@@ -62,10 +102,10 @@ PART size_t behind(size_t at, size_t first)
 
 /* Terms that a row of tiles has, of those at hand: of a triangle, all that are not 0 in each row.
  */
-PART void terms_of(const struct work *w, size_t row, size_t *from, size_t *to)
+PART void terms_of(const struct work *w, size_t row, size_t rows, size_t *from, size_t *to)
 {
     const struct dp_gemm_heads *g = w->g;
-    const size_t last = row + part(row, g->m, ROWS);
+    const size_t last = row + rows;
     *from = 0;
     *to = w->k;
     if (g->triangle == DP_TRIANGLE_A && g->transpose_a)
@@ -74,7 +114,7 @@ PART void terms_of(const struct work *w, size_t row, size_t *from, size_t *to)
         *to = least(behind(last, w->first), w->k);
 }
 
-/* Six rows of a, and terms k of them; row r begins at a[r], and its terms are next apart. */
+/* Rows of a, and terms k of them; row r begins at a[r], and its terms are next apart. */
 struct tile {
     const float *a[ROWS];
     size_t rows, next, k;
@@ -88,14 +128,14 @@ PART void copy_tile(float *to, size_t to_lead, const float *from, size_t from_le
         memcpy(to + r * to_lead, from + r * from_lead, cols * sizeof *to);
 }
 
-/* c [ROWS, WIDTH] = or += a b, of k rows of b. */
+/* c [8, WIDTH] = or += a b, of k rows of b. */
 PART void add_wide(const struct tile *t, const float *b, float *c, size_t lead, bool more)
 {
-    const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2];
-    const float *a3 = t->a[3], *a4 = t->a[4], *a5 = t->a[5];
+    const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2], *a3 = t->a[3];
+    const float *a4 = t->a[4], *a5 = t->a[5], *a6 = t->a[6], *a7 = t->a[7];
     const size_t next = t->next, end = t->k * next;
-    wide sum[ROWS] = {{0.0f}}, x;
-    for (size_t r = 0; more && r < ROWS; ++r)
+    wide sum[8] = {{0.0f}}, x;
+    for (size_t r = 0; more && r < 8; ++r)
         memcpy(&sum[r], c + r * lead, sizeof x);
     for (size_t l = 0; l < end; l += next, b += WIDTH) {
         memcpy(&x, b, sizeof x);
@@ -105,19 +145,21 @@ PART void add_wide(const struct tile *t, const float *b, float *c, size_t lead, 
         sum[3] += a3[l] * x;
         sum[4] += a4[l] * x;
         sum[5] += a5[l] * x;
+        sum[6] += a6[l] * x;
+        sum[7] += a7[l] * x;
     }
-    for (size_t r = 0; r < ROWS; ++r)
+    for (size_t r = 0; r < 8; ++r)
         memcpy(c + r * lead, &sum[r], sizeof x);
 }
 
-/* The same, with two vectors for each row. */
+/* c [6, WIDTH], with two vectors for each row. */
 PART void add_pairs(const struct tile *t, const float *b, float *c, size_t lead, bool more)
 {
     const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2];
     const float *a3 = t->a[3], *a4 = t->a[4], *a5 = t->a[5];
     const size_t next = t->next, end = t->k * next;
-    half left[ROWS] = {{0.0f}}, right[ROWS] = {{0.0f}}, x, y;
-    for (size_t r = 0; more && r < ROWS; ++r) {
+    half left[6] = {{0.0f}}, right[6] = {{0.0f}}, x, y;
+    for (size_t r = 0; more && r < 6; ++r) {
         memcpy(&left[r], c + r * lead, sizeof x);
         memcpy(&right[r], c + r * lead + WIDTH / 2, sizeof x);
     }
@@ -131,20 +173,23 @@ PART void add_pairs(const struct tile *t, const float *b, float *c, size_t lead,
         left[4] += a4[l] * x, right[4] += a4[l] * y;
         left[5] += a5[l] * x, right[5] += a5[l] * y;
     }
-    for (size_t r = 0; r < ROWS; ++r) {
+    for (size_t r = 0; r < 6; ++r) {
         memcpy(c + r * lead, &left[r], sizeof x);
         memcpy(c + r * lead + WIDTH / 2, &right[r], sizeof x);
     }
 }
 
-/* One that is not whole is made beside. */
+/* One that is not whole is made beside. Its lines of memory are asked for before it is made:
+ * waiting for them behind it takes as long as a small tile. */
 PART void make_tile(const struct work *w, const struct tile *t, const float *b, float *c,
                     size_t cols, bool avx512)
 {
-    const bool whole = t->rows == ROWS && cols == WIDTH, more = w->first > 0;
+    const bool whole = t->rows == tile_rows(avx512) && cols == WIDTH, more = w->first > 0;
     const size_t lead = w->g->at_c.lead;
     _Alignas(64) float sum[ROWS * WIDTH];
     float *to = whole ? c : sum;
+    for (size_t r = 0; r < t->rows; ++r)
+        __builtin_prefetch(c + r * lead, 1);
     if (!whole && more) {
         memset(sum, 0, sizeof sum);
         copy_tile(sum, WIDTH, c, lead, t->rows, cols);
@@ -159,36 +204,37 @@ PART void make_tile(const struct work *w, const struct tile *t, const float *b, 
 
 /* Rows of a transposed a are columns of what is stored, and are made runs of memory first. A row
  * that is missing is its neighbour. */
-PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from,
+PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from, size_t rows,
                         float turned[K * ROWS])
 {
     const struct dp_gemm_heads *g = w->g;
     const size_t lead = g->at_a.lead;
-    t->next = g->transpose_a ? ROWS : 1;
-    for (size_t r = 0; r < ROWS; ++r) {
+    t->next = g->transpose_a ? rows : 1;
+    for (size_t r = 0; r < rows; ++r) {
         const size_t at = r < t->rows ? r : t->rows - 1;
         t->a[r] = g->transpose_a ? turned + at : w->a + (row + at) * lead + w->first + from;
     }
     const float *a = w->a + (w->first + from) * lead + row;
     for (size_t l = 0; g->transpose_a && l < t->k; ++l) {
-        if (t->rows == ROWS)
-            memcpy(turned + l * ROWS, a + l * lead, ROWS * sizeof *turned);
+        if (t->rows == rows)
+            memcpy(turned + l * rows, a + l * lead, rows * sizeof *turned);
         else
-            memcpy(turned + l * ROWS, a + l * lead, t->rows * sizeof *turned);
+            memcpy(turned + l * rows, a + l * lead, t->rows * sizeof *turned);
     }
 }
 
 PART void row_of_tiles(const struct work *w, size_t row, bool avx512)
 {
+    const size_t rows = tile_rows(avx512);
     float turned[K * ROWS];
     size_t from, to;
-    struct tile t = {.rows = part(row, w->g->m, ROWS)};
-    terms_of(w, row, &from, &to);
+    struct tile t = {.rows = part(row, w->g->m, rows)};
+    terms_of(w, row, t.rows, &from, &to);
     t.k = behind(to, from);
-    point_at_rows(w, &t, row, from, turned);
+    point_at_rows(w, &t, row, from, rows, turned);
     for (size_t p = 0; p * WIDTH < w->columns; ++p) {
         const size_t col = w->col + p * WIDTH;
-        if (w->g->triangle == DP_TRIANGLE_C && col >= row + ROWS)
+        if (w->g->triangle == DP_TRIANGLE_C && col >= row + rows)
             break;
         if (t.k > 0 || w->first == 0)
             make_tile(w, &t, w->packed + (p * w->k + from) * WIDTH,
@@ -207,7 +253,7 @@ PART void multiply(struct work *w, bool avx512)
             w->columns = part(w->col, g->n, COLS);
             for (size_t p = 0; p * WIDTH < w->columns; ++p)
                 pack_panel(w, w->col + p * WIDTH, packed + p * w->k * WIDTH);
-            for (size_t row = 0; row < g->m; row += ROWS)
+            for (size_t row = 0; row < g->m; row += tile_rows(avx512))
                 row_of_tiles(w, row, avx512);
         }
     }
