@@ -75,11 +75,15 @@ void dp_fast_relu_grad(const void *args)
 
 DP_WIDE static double sum_products(const float *y, const float *t, size_t n)
 {
-    double s[DP_SUM_LANES] = {0.0};
+    dp_lanes sums = {0.0}, a, b;
+    double s[DP_SUM_LANES];
     size_t i = 0;
-    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l)
-            s[l] += (double)y[i + l] * (double)t[i + l];
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES) {
+        dp_lanes_load(&a, y + i);
+        dp_lanes_load(&b, t + i);
+        sums += a * b;
+    }
+    memcpy(s, &sums, sizeof s);
     for (size_t l = 0; i + l < n; ++l)
         s[l] += (double)y[i + l] * (double)t[i + l];
     return dp_sum_of_lanes(s);
@@ -87,13 +91,16 @@ DP_WIDE static double sum_products(const float *y, const float *t, size_t n)
 
 DP_WIDE static double sum_squares(const float *y, const float *t, size_t n)
 {
-    double s[DP_SUM_LANES] = {0.0};
+    dp_lanes sums = {0.0}, a, b;
+    double s[DP_SUM_LANES];
     size_t i = 0;
-    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
-            const double difference = (double)y[i + l] - (double)t[i + l];
-            s[l] += difference * difference;
-        }
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES) {
+        dp_lanes_load(&a, y + i);
+        dp_lanes_load(&b, t + i);
+        a -= b;
+        sums += a * a;
+    }
+    memcpy(s, &sums, sizeof s);
     for (size_t l = 0; i + l < n; ++l) {
         const double difference = (double)y[i + l] - (double)t[i + l];
         s[l] += difference * difference;

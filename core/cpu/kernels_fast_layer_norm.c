@@ -4,16 +4,19 @@
 #include "lanes.h"
 #include "norm.h"
 
-/* Columns whose sums over the rows are made at a time. */
-#define COLUMNS 64
+/* Of the widest row whose sums over the rows have room on a worker's stack: 64 KiB. */
+enum { WIDEST = 4096 };
 
 DP_WIDE static double sum_values(const float *x, size_t n)
 {
-    double s[DP_SUM_LANES] = {0.0};
+    dp_lanes sums = {0.0}, values;
+    double s[DP_SUM_LANES];
     size_t i = 0;
-    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l)
-            s[l] += (double)x[i + l];
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES) {
+        dp_lanes_load(&values, x + i);
+        sums += values;
+    }
+    memcpy(s, &sums, sizeof s);
     for (size_t l = 0; i + l < n; ++l)
         s[l] += (double)x[i + l];
     return dp_sum_of_lanes(s);
@@ -21,11 +24,15 @@ DP_WIDE static double sum_values(const float *x, size_t n)
 
 DP_WIDE static double sum_squares(const float *x, size_t n, double mean)
 {
-    double s[DP_SUM_LANES] = {0.0};
+    dp_lanes sums = {0.0}, values;
+    double s[DP_SUM_LANES];
     size_t i = 0;
-    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l)
-            s[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES) {
+        dp_lanes_load(&values, x + i);
+        values -= mean;
+        sums += values * values;
+    }
+    memcpy(s, &sums, sizeof s);
     for (size_t l = 0; i + l < n; ++l)
         s[l] += ((double)x[i + l] - mean) * ((double)x[i + l] - mean);
     return dp_sum_of_lanes(s);
@@ -35,7 +42,16 @@ DP_WIDE static void normalise(float *restrict y, const float *restrict x,
                               const float *restrict weight, const float *restrict bias, size_t n,
                               double mean, double invstd)
 {
-    for (size_t c = 0; c < n; ++c)
+    size_t c = 0;
+    for (; n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
+        dp_lanes values, factor, term;
+        dp_lanes_load(&values, x + c);
+        dp_lanes_load(&factor, weight + c);
+        dp_lanes_load(&term, bias + c);
+        values = (values - mean) * invstd * factor + term;
+        dp_lanes_store(y + c, &values);
+    }
+    for (; c < n; ++c)
         y[c] = (float)(((double)x[c] - mean) * invstd * (double)weight[c] + (double)bias[c]);
 }
 
@@ -60,69 +76,85 @@ struct row {
     size_t n;
 };
 
-/* Means of d = dy weight and of d xhat. */
-DP_WIDE static void means(const struct row *r, double *shift, double *slope)
+/* Of all columns, over the rows so far. */
+struct sums {
+    double dy[WIDEST], product[WIDEST]; /* dy xhat */
+};
+
+/* Means of d = dy weight and of d xhat; adds the row to the sums of the columns. */
+DP_WIDE static void look_at_row(const struct row *r, struct sums *sums, double *shift,
+                                double *slope)
 {
-    double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
-    const float *x = r->x, *dy = r->dy, *weight = r->weight;
-    const double mean = r->mean, invstd = r->invstd;
+    dp_lanes total = {0.0}, products = {0.0}, x, dy, weight, sum;
+    double s[DP_SUM_LANES], p[DP_SUM_LANES];
     size_t c = 0;
     for (; r->n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
-        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
-            const double d = (double)dy[c + l] * (double)weight[c + l];
-            sums[l] += d;
-            products[l] += d * (((double)x[c + l] - mean) * invstd);
-        }
+        dp_lanes_load(&x, r->x + c);
+        dp_lanes_load(&dy, r->dy + c);
+        dp_lanes_load(&weight, r->weight + c);
+        x = (x - r->mean) * r->invstd;
+        memcpy(&sum, sums->dy + c, sizeof sum);
+        sum += dy;
+        memcpy(sums->dy + c, &sum, sizeof sum);
+        memcpy(&sum, sums->product + c, sizeof sum);
+        sum += dy * x;
+        memcpy(sums->product + c, &sum, sizeof sum);
+        dy *= weight;
+        total += dy;
+        products += dy * x;
     }
-    for (size_t l = 0; c + l < r->n; ++l) {
-        const double d = (double)dy[c + l] * (double)weight[c + l];
-        sums[l] += d;
-        products[l] += d * (((double)x[c + l] - mean) * invstd);
+    memcpy(s, &total, sizeof s);
+    memcpy(p, &products, sizeof p);
+    for (size_t l = 0; c < r->n; ++l, ++c) {
+        const double xhat = ((double)r->x[c] - r->mean) * r->invstd, one = (double)r->dy[c];
+        sums->dy[c] += one;
+        sums->product[c] += one * xhat;
+        s[l] += one * (double)r->weight[c];
+        p[l] += one * (double)r->weight[c] * xhat;
     }
-    *shift = dp_sum_of_lanes(sums) / (double)r->n;
-    *slope = dp_sum_of_lanes(products) / (double)r->n;
+    *shift = dp_sum_of_lanes(s) / (double)r->n;
+    *slope = dp_sum_of_lanes(p) / (double)r->n;
 }
 
 DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double shift, double slope)
 {
-    const float *restrict x = r->x, *restrict dy = r->dy, *restrict weight = r->weight;
-    const double mean = r->mean, invstd = r->invstd;
-    for (size_t c = 0; c < r->n; ++c) {
-        const double d = (double)dy[c] * (double)weight[c];
-        const double xhat = ((double)x[c] - mean) * invstd;
-        dx[c] = (float)(invstd * (d - shift - xhat * slope));
+    size_t c = 0;
+    for (; r->n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
+        dp_lanes x, d, weight;
+        dp_lanes_load(&x, r->x + c);
+        dp_lanes_load(&d, r->dy + c);
+        dp_lanes_load(&weight, r->weight + c);
+        x = (x - r->mean) * r->invstd;
+        d = r->invstd * (d * weight - shift - x * slope);
+        dp_lanes_store(dx + c, &d);
     }
-}
-
-/* Adds one row to the sums of some columns. */
-DP_WIDE static void add_row(double *restrict sum, double *restrict product, const float *restrict x,
-                            const float *restrict dy, size_t n, double mean, double invstd)
-{
-    for (size_t c = 0; c < n; ++c) {
-        sum[c] += (double)dy[c];
-        product[c] += (double)dy[c] * (((double)x[c] - mean) * invstd);
+    for (; c < r->n; ++c) {
+        const double d = (double)r->dy[c] * (double)r->weight[c];
+        const double xhat = ((double)r->x[c] - r->mean) * r->invstd;
+        dx[c] = (float)(r->invstd * (d - shift - xhat * slope));
     }
 }
 
 void dp_fast_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
-    for (size_t r = 0; g->y && r < g->rows; ++r) {
+    struct sums sums;
+    if (g->width > WIDEST) {
+        dp_ref_layer_norm_grad(args);
+        return;
+    }
+    for (size_t c = 0; c < g->width; ++c)
+        sums.dy[c] = sums.product[c] = 0.0;
+    for (size_t r = 0; r < g->rows; ++r) {
         const struct row row = {g->x + r * g->width, g->dy + r * g->width, g->weight,
                                 (double)g->mean[r],  (double)g->invstd[r], g->width};
         double shift, slope;
-        means(&row, &shift, &slope);
-        input_grad(g->y + r * g->width, &row, shift, slope);
+        look_at_row(&row, &sums, &shift, &slope);
+        if (g->y)
+            input_grad(g->y + r * g->width, &row, shift, slope);
     }
-    for (size_t from = 0; (g->dweight || g->dbias) && from < g->width; from += COLUMNS) {
-        double sum[COLUMNS] = {0.0}, product[COLUMNS] = {0.0};
-        const size_t n = g->width - from < COLUMNS ? g->width - from : COLUMNS;
-        for (size_t r = 0; r < g->rows; ++r)
-            add_row(sum, product, g->x + r * g->width + from, g->dy + r * g->width + from, n,
-                    (double)g->mean[r], (double)g->invstd[r]);
-        for (size_t c = 0; c < n; ++c) {
-            dp_norm_add(g->dweight, from + c, product[c], g->accumulate_weight);
-            dp_norm_add(g->dbias, from + c, sum[c], g->accumulate_bias);
-        }
+    for (size_t c = 0; c < g->width; ++c) {
+        dp_norm_add(g->dweight, c, sums.product[c], g->accumulate_weight);
+        dp_norm_add(g->dbias, c, sums.dy[c], g->accumulate_bias);
     }
 }

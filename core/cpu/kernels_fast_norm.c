@@ -13,24 +13,25 @@ static bool is_planes(const struct dp_batch_norm_args *g)
 
 DP_WIDE static void add_values(double sums[DP_SUM_LANES], const float *x, size_t n)
 {
-    double s[DP_SUM_LANES];
-    memcpy(s, sums, sizeof s);
-    for (size_t i = 0; i < n; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l)
-            s[l] += (double)x[i + l];
-    memcpy(sums, s, sizeof s);
+    dp_lanes s, values;
+    memcpy(&s, sums, sizeof s);
+    for (size_t i = 0; i < n; i += DP_SUM_LANES) {
+        dp_lanes_load(&values, x + i);
+        s += values;
+    }
+    memcpy(sums, &s, sizeof s);
 }
 
 DP_WIDE static void add_squares(double squares[DP_SUM_LANES], const float *x, double mean, size_t n)
 {
-    double s[DP_SUM_LANES];
-    memcpy(s, squares, sizeof s);
-    for (size_t i = 0; i < n; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
-            const double d = (double)x[i + l] - mean;
-            s[l] += d * d;
-        }
-    memcpy(squares, s, sizeof s);
+    dp_lanes s, values;
+    memcpy(&s, squares, sizeof s);
+    for (size_t i = 0; i < n; i += DP_SUM_LANES) {
+        dp_lanes_load(&values, x + i);
+        values -= mean;
+        s += values * values;
+    }
+    memcpy(squares, &s, sizeof s);
 }
 
 DP_WIDE static void write_line(float *restrict y, const float *restrict x,
@@ -78,18 +79,17 @@ struct plane {
 DP_WIDE static void add_grads(double sums[DP_SUM_LANES], double products[DP_SUM_LANES],
                               const struct plane *p)
 {
-    const float *dy = p->dy, *x = p->x;
-    const double mean = p->mean, invstd = p->invstd;
-    double s[DP_SUM_LANES], t[DP_SUM_LANES];
-    memcpy(s, sums, sizeof s);
-    memcpy(t, products, sizeof t);
-    for (size_t i = 0; i < p->n; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l) {
-            s[l] += (double)dy[i + l];
-            t[l] += (double)dy[i + l] * ((double)x[i + l] - mean) * invstd;
-        }
-    memcpy(sums, s, sizeof s);
-    memcpy(products, t, sizeof t);
+    dp_lanes s, t, x, dy;
+    memcpy(&s, sums, sizeof s);
+    memcpy(&t, products, sizeof t);
+    for (size_t i = 0; i < p->n; i += DP_SUM_LANES) {
+        dp_lanes_load(&x, p->x + i);
+        dp_lanes_load(&dy, p->dy + i);
+        s += dy;
+        t += dy * (x - p->mean) * p->invstd;
+    }
+    memcpy(sums, &s, sizeof s);
+    memcpy(products, &t, sizeof t);
 }
 
 DP_WIDE static void write_slope(float *restrict dx, const struct plane *p,

@@ -4,7 +4,10 @@
 #include "fast_functions.h"
 #include "kernels_fast.h"
 
-#define LANES 8
+/* Sums in lanes, as a vector; see lanes.h. */
+enum { LANES = 8 };
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 static const float SLOPE = 1.59576912f, CUBIC = 0.044715f; /* 2 sqrt(2/pi) */
 static const float DENSITY = 0.39894228f;                  /* 1 / sqrt(2 pi) */
@@ -106,16 +109,17 @@ DP_WIDE static float largest_of(const float *p, size_t n)
 
 DP_WIDE static float sum_of(const float *p, size_t n)
 {
-    float lane[LANES] = {0.0f}, sum = 0.0f;
+    lanes sums = {0.0f}, values;
+    float sum = 0.0f;
     const size_t whole = n - n % LANES;
     for (size_t s = 0; s < whole; s += LANES) {
-        for (size_t k = 0; k < LANES; ++k)
-            lane[k] += p[s + k];
+        memcpy(&values, p + s, sizeof values);
+        sums += values;
     }
     for (size_t s = whole; s < n; ++s)
         sum += p[s];
     for (size_t k = 0; k < LANES; ++k)
-        sum += lane[k];
+        sum += sums[k];
     return sum;
 }
 
@@ -146,11 +150,13 @@ void dp_fast_causal(const void *args)
 
 DP_WIDE static void softmax_grad(float *restrict d, const float *restrict p, size_t n, float scale)
 {
-    float sums[LANES] = {0.0f}, sum = 0.0f;
+    lanes sums = {0.0f}, a, b;
+    float sum = 0.0f;
     const size_t whole = n - n % LANES;
     for (size_t s = 0; s < whole; s += LANES) {
-        for (size_t k = 0; k < LANES; ++k)
-            sums[k] += p[s + k] * d[s + k];
+        memcpy(&a, p + s, sizeof a);
+        memcpy(&b, d + s, sizeof b);
+        sums += a * b;
     }
     for (size_t s = whole; s < n; ++s)
         sum += p[s] * d[s];

@@ -25,11 +25,14 @@ DP_WIDE static void exp_each(double *restrict e, const float *restrict y, size_t
 
 DP_WIDE static double sum_of(const double *e, size_t n)
 {
-    double s[DP_SUM_LANES] = {0.0};
+    dp_lanes sums = {0.0}, values;
+    double s[DP_SUM_LANES];
     size_t i = 0;
-    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES)
-        for (size_t l = 0; l < DP_SUM_LANES; ++l)
-            s[l] += e[i + l];
+    for (; n - i >= DP_SUM_LANES; i += DP_SUM_LANES) {
+        memcpy(&values, e + i, sizeof values);
+        sums += values;
+    }
+    memcpy(s, &sums, sizeof s);
     for (size_t l = 0; i + l < n; ++l)
         s[l] += e[i + l];
     return dp_sum_of_lanes(s);
