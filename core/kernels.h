@@ -42,8 +42,8 @@
     X(STORE,           store,           REF,  STREAM, "store",                      WHOLE(dp_store)) \
     X(FOLD,            fold,            REF,  STREAM, "marks of bits",              WHOLE(dp_fold)) \
     X(COPY,            copy,            REF,  STREAM, "copy",                       WHOLE(dp_copy)) \
-    X(REDUCE,          reduce,          FAST, STREAM, "sum of replicas",            GAP(dp_reduce_args, accumulate, n)) \
-    X(MEAN,            mean,            FAST, STREAM, "mean of ranks",              WHOLE(dp_mean_args)) \
+    X(REDUCE,          reduce,          FAST, STREAM, "sum of tensors",             GAP(dp_reduce_args, accumulate, n)) \
+    X(MEAN,            mean,            FAST, STREAM, "scaled sum of tensors",      WHOLE(dp_mean_args)) \
     X(ROUND_BF16,      round_bf16,      REF,  STREAM, "rounding to bfloat16",       WHOLE(dp_round_bf16)) \
     X(GEMM_BF16,       gemm_bf16,       BLAS, QUEUE,  "matrix product of bfloat16", GAP(dp_gemm_bf16, accumulate, m)) \
     X(IM2COL,          im2col,          FAST, STREAM, "im2col",                     WHOLE(dp_columns)) \
