@@ -74,19 +74,6 @@ int baseline_name(const char *folder, const char *name, struct baseline *baselin
                : record_fail(err, "the folder '%.60s..' has a path that is too long", folder);
 }
 
-static int check_schema(const json_t *root, struct text_error *err)
-{
-    static const char prefix[] = "lockstep/baseline/1.";
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-
-    if (!schema)
-        return record_fail(err, "\"schema\" is missing or no string");
-    if (strncmp(schema, prefix, sizeof prefix - 1) == 0)
-        return 0;
-    return record_fail(err, "schema \"%.60s\" is not known: this program reads %sx", schema,
-                       prefix);
-}
-
 static int read_key(const json_t *root, struct record_key *key, struct text_error *err)
 {
     const json_t *object = json_object_get(root, "cell");
@@ -189,7 +176,8 @@ static int take_line(struct baseline *baseline, const json_t *root, struct text_
     struct baseline_line *line = &lines->line[lines->n];
 
     *line = (struct baseline_line){.line = 0};
-    if (check_schema(root, err) != 0 || record_json_fields(root, line_fields, line, err) != 0 ||
+    if (record_json_schema(root, "baseline", err) != 0 ||
+        record_json_fields(root, line_fields, line, err) != 0 ||
         read_key(root, &line->key, err) != 0 || check_numbers(line, err) != 0 ||
         check_place(baseline, line, err) != 0 || read_exact(root, line, err) != 0) {
         free(line->exact);

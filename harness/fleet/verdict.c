@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "files/digest.h"
+#include "record/json.h"
 
 enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160, NAME_BYTES = 253 };
 
@@ -134,23 +135,19 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
 
 /* ---- the rest ----------------------------------------------------------------------------- */
 
-static const char schema_prefix[] = "lockstep/verdict/1.";
-
 static int check_schema(const json_t *root, struct text_error *why)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    const size_t known = sizeof schema_prefix - 1;
 
     if (!json_is_object(root) || !schema) {
         snprintf(why->text, sizeof why->text,
                  "it is no verdict, as `lockstep validate --format json` prints one");
         return -1;
     }
-    if (strncmp(schema, schema_prefix, known) == 0 && schema[known] != '\0' &&
-        strspn(schema + known, "0123456789") == strlen(schema + known))
+    if (record_json_is_schema(schema, "verdict"))
         return 0;
-    snprintf(why->text, sizeof why->text, "its schema is '%.60s', this program knows %sx", schema,
-             schema_prefix);
+    snprintf(why->text, sizeof why->text,
+             "its schema is '%.60s', this program knows lockstep/verdict/1.x", schema);
     return -1;
 }
 

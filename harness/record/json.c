@@ -137,18 +137,42 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
     return root;
 }
 
-int record_json_type(const json_t *root, struct text_error *err)
+bool record_json_is_schema(const char *schema, const char *name)
+{
+    char prefix[32];
+    const int n = snprintf(prefix, sizeof prefix, "lockstep/%s/1.", name);
+    const char *minor = schema + n;
+    return strncmp(schema, prefix, (size_t)n) == 0 && minor[0] != '\0' &&
+           strspn(minor, "0123456789") == strlen(minor);
+}
+
+static const char *schema_of(const json_t *root, struct text_error *err)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
     if (!schema) {
-        return record_fail(err, "\"schema\" is missing or no string");
+        record_fail(err, "\"schema\" is missing or no string");
+    }
+    return schema;
+}
+
+int record_json_schema(const json_t *root, const char *name, struct text_error *err)
+{
+    const char *schema = schema_of(root, err);
+    if (!schema || record_json_is_schema(schema, name)) {
+        return schema ? 0 : -1;
+    }
+    return record_fail(err, "schema \"%.60s\" is not known: this program reads lockstep/%s/1.x",
+                       schema, name);
+}
+
+int record_json_type(const json_t *root, struct text_error *err)
+{
+    const char *schema = schema_of(root, err);
+    if (!schema) {
+        return -1;
     }
     for (int type = 0; type < RECORD_TYPES; ++type) {
-        char prefix[32];
-        const int n = snprintf(prefix, sizeof prefix, "lockstep/%s/1.", record_type_names[type]);
-        const char *minor = schema + n;
-        if (strncmp(schema, prefix, (size_t)n) == 0 && minor[0] != '\0' &&
-            strspn(minor, "0123456789") == strlen(minor)) {
+        if (record_json_is_schema(schema, record_type_names[type])) {
             return type;
         }
     }

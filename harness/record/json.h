@@ -46,6 +46,10 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err);
 json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
                          struct text_error *err);
 
+/* Whether it is "lockstep/NAME/1.x", x a number. */
+bool record_json_is_schema(const char *schema, const char *name);
+/* 0: that is the object's schema. */
+int record_json_schema(const json_t *root, const char *name, struct text_error *err);
 /* The type that the schema names; -1 for other schemas and other majors. */
 int record_json_type(const json_t *root, struct text_error *err);
 

@@ -143,19 +143,6 @@ static int read_workload(const json_t *object, struct roof_workload *w, struct t
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static int check_schema(const json_t *root, struct text_error *err)
-{
-    static const char prefix[] = "lockstep/limits/1.";
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-
-    if (!schema)
-        return record_fail(err, "\"schema\" is missing or no string");
-    if (strncmp(schema, prefix, sizeof prefix - 1) == 0)
-        return 0;
-    return record_fail(err, "schema \"%.60s\" is not known: this program reads %sx", schema,
-                       prefix);
-}
-
 static int read_head(const json_t *root, struct roof *roof, struct text_error *err)
 {
     const json_t *oversubscribed = json_object_get(root, "oversubscribed");
@@ -200,7 +187,7 @@ static int read_all(const json_t *root, struct roof *roof, struct text_error *er
     const json_t *list = json_object_get(root, "workloads");
     const size_t n = json_array_size(list);
 
-    if (check_schema(root, err) || read_head(root, roof, err) ||
+    if (record_json_schema(root, "limits", err) || read_head(root, roof, err) ||
         read_ceilings(root, &roof->ceilings, err))
         return -1;
     if (n < 1 || n > ROOF_MOST_WORKLOADS)
