@@ -43,12 +43,18 @@ void gpt_output_shape(struct gpt_pass *pass, size_t width);
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* A model whose parameters have one element each. */
+enum { GPT_TWO = 2 };
+
+/* A model of two parameters of one element each, first 4 and -4. */
 struct gpt_trained {
     struct impl_model *model;
     int ranks; /* 0: on devices */
     int n;     /* devices or ranks */
 };
+struct gpt_trained gpt_on_devices(struct check *c, int k, const char *layers);
+struct gpt_trained gpt_on_ranks(struct check *c, int ranks, const char *layers);
+/* "2 ranks, step 1: " */
+void gpt_note_step(struct check *c, const struct gpt_trained *t, int step);
 /* Parameter p of the base, or of every rank. */
 void gpt_all_are(struct check *c, const struct gpt_trained *t, enum impl_what what, int p,
                  double want);
@@ -60,6 +66,9 @@ struct gpt_adamw {
 };
 /* Returns what the step takes off. */
 double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double g);
+/* The model makes the step; then both values must be those of AdamW with these gradients. */
+void gpt_adamw_both(struct check *c, const struct gpt_trained *t, struct gpt_adamw a[GPT_TWO],
+                    const struct impl_step *step, const double g[GPT_TWO]);
 /* beta2 is 0; the rate over 1 - beta1^t is 21/32, 7/16, 3/8. */
 extern const struct impl_step gpt_exact;
 

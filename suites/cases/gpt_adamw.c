@@ -7,7 +7,24 @@
 
 #include <math.h>
 
-enum { TWO = 2, MOST_RANKS = 3 };
+enum { MOST_RANKS = 3 };
+
+struct gpt_trained gpt_on_devices(struct check *c, int k, const char *layers)
+{
+    return (struct gpt_trained){.model = golden_parallel(c, k, "", layers), .n = k};
+}
+
+struct gpt_trained gpt_on_ranks(struct check *c, int ranks, const char *layers)
+{
+    struct impl_model *model = check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), layers));
+
+    return (struct gpt_trained){.model = model, .ranks = ranks, .n = ranks};
+}
+
+void gpt_note_step(struct check *c, const struct gpt_trained *t, int step)
+{
+    check_note(c, "%d %s, step %d: ", t->n, t->ranks > 0 ? "ranks" : "devices", step);
+}
 
 void gpt_all_are(struct check *c, const struct gpt_trained *t, enum impl_what what, int p,
                  double want)
@@ -36,6 +53,16 @@ double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double 
     return move;
 }
 
+void gpt_adamw_both(struct check *c, const struct gpt_trained *t, struct gpt_adamw a[GPT_TWO],
+                    const struct impl_step *step, const double g[GPT_TWO])
+{
+    check_step_of(c, t->model, step);
+    for (int p = 0; p < GPT_TWO; ++p) {
+        gpt_adamw_step(&a[p], step, g[p]);
+        gpt_all_are(c, t, IMPL_VALUE, p, a[p].value);
+    }
+}
+
 const struct impl_step gpt_exact = {
     .lr = 21.0F / 64, .beta1 = 0.5F, .beta2 = 0, .eps = 0, .decay = 0.5F, .adamw = true};
 
@@ -52,9 +79,10 @@ static double up_of(size_t i)
     return i % 3 == 1 ? -2 : 3;
 }
 
-static void on_devices(struct check *c, struct impl_model *model, size_t n, double factor,
-                       double sum[TWO])
+static void on_devices(struct check *c, const struct gpt_trained *t, double factor,
+                       double sum[GPT_TWO])
 {
+    const size_t n = 2 * (size_t)t->n + 1;
     double *up = gpt_zeros(c, n);
 
     sum[0] = sum[1] = 0;
@@ -63,16 +91,16 @@ static void on_devices(struct check *c, struct impl_model *model, size_t n, doub
         sum[0] += up[i] * (1 + (double)i);
         sum[1] += up[i];
     }
-    check_zero_grad(c, model);
-    check_forward(c, model, golden_rows(c, n));
-    check_backward(c, model, check_vector(c, n, up));
+    check_forward(c, t->model, golden_rows(c, n));
+    check_backward(c, t->model, check_vector(c, n, up));
 }
 
 /* Rank r has the row x = crew_share(r), whose gradient is R times up: the mean is the sum of up x.
  */
-static void on_ranks(struct check *c, struct impl_model *model, int ranks, double factor,
-                     double mean[TWO])
+static void on_ranks(struct check *c, const struct gpt_trained *t, double factor,
+                     double mean[GPT_TWO])
 {
+    const int ranks = t->ranks;
     struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     mean[0] = mean[1] = 0;
@@ -84,50 +112,42 @@ static void on_ranks(struct check *c, struct impl_model *model, int ranks, doubl
         mean[0] += up * x / ranks;
         mean[1] += up / ranks;
     }
-    check_zero_grad(c, model);
-    crew_pass(c, model, &call);
+    crew_pass(c, t->model, &call);
+}
+
+static void exact_steps(struct check *c, const struct gpt_trained *t)
+{
+    struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
+
+    for (int s = 0; s < EXACT_STEPS; ++s) {
+        double g[GPT_TWO];
+
+        gpt_note_step(c, t, s + 1);
+        check_zero_grad(c, t->model);
+        if (t->ranks > 0)
+            on_ranks(c, t, times[s], g);
+        else
+            on_devices(c, t, times[s], g);
+        gpt_adamw_both(c, t, a, &gpt_exact, g);
+    }
+    check_model_close(c, t->model);
 }
 
 static void adamw_replicas(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", adamw_affine);
-        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+        const struct gpt_trained t = gpt_on_devices(c, k, adamw_affine);
 
-        for (int s = 0; s < EXACT_STEPS; ++s) {
-            double sum[TWO];
-
-            check_note(c, "K=%d, step %d: ", k, s + 1);
-            on_devices(c, model, 2 * (size_t)k + 1, times[s], sum);
-            check_step_of(c, model, &gpt_exact);
-            for (int p = 0; p < TWO; ++p) {
-                gpt_adamw_step(&a[p], &gpt_exact, sum[p]);
-                check_value_is(c, model, p, a[p].value);
-            }
-        }
-        check_model_close(c, model);
+        exact_steps(c, &t);
     }
 }
 
 static void adamw_ranks(struct check *c)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ++ranks) {
-        struct impl_model *model =
-            check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), adamw_affine));
-        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+        const struct gpt_trained t = gpt_on_ranks(c, ranks, adamw_affine);
 
-        for (int s = 0; s < EXACT_STEPS; ++s) {
-            double mean[TWO];
-
-            check_note(c, "R=%d, step %d: ", ranks, s + 1);
-            on_ranks(c, model, ranks, times[s], mean);
-            check_step_of(c, model, &gpt_exact);
-            for (int p = 0; p < TWO; ++p) {
-                gpt_adamw_step(&a[p], &gpt_exact, mean[p]);
-                crew_all_are(c, model, ranks, IMPL_VALUE, p, 1, &a[p].value);
-            }
-        }
-        check_model_close(c, model);
+        exact_steps(c, &t);
     }
 }
 
@@ -169,54 +189,54 @@ static double usual_times(int s)
 static void usual_replicas(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", adamw_affine);
-        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+        const struct gpt_trained t = gpt_on_devices(c, k, adamw_affine);
+        struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
         const size_t n = 2 * (size_t)k + 1;
-        double off[TWO] = {0, 0};
+        double off[GPT_TWO] = {0, 0};
 
         for (int s = 0; s < USUAL_STEPS; ++s) {
-            const double g = usual_times(s), sum[TWO] = {g * golden_sum(n), g * (double)n};
+            const double g = usual_times(s), sum[GPT_TWO] = {g * golden_sum(n), g * (double)n};
 
-            check_note(c, "K=%d, step %d: ", k, s + 1);
-            check_zero_grad(c, model);
-            check_forward(c, model, golden_rows(c, n));
-            check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
-            check_step_of(c, model, &usual);
-            for (int p = 0; p < TWO; ++p) {
+            gpt_note_step(c, &t, s + 1);
+            check_zero_grad(c, t.model);
+            check_forward(c, t.model, golden_rows(c, n));
+            check_backward(c, t.model, check_vector(c, n, check_sequence(c, n, g, 0)));
+            check_step_of(c, t.model, &usual);
+            for (int p = 0; p < GPT_TWO; ++p) {
                 near_step(&a[p], &usual, sum[p], &off[p]);
                 is_near(c, check_text(c, "value of parameter %d", p),
-                        check_get(c, model, IMPL_VALUE, p), a[p].value, off[p]);
+                        check_get(c, t.model, IMPL_VALUE, p), a[p].value, off[p]);
             }
         }
-        check_model_close(c, model);
+        check_model_close(c, t.model);
     }
 }
 
 static void usual_ranks(struct check *c)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ++ranks) {
-        struct impl_model *model =
-            check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), adamw_affine));
-        struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
-        double off[TWO] = {0, 0};
+        const struct gpt_trained t = gpt_on_ranks(c, ranks, adamw_affine);
+        struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
+        double off[GPT_TWO] = {0, 0};
 
         for (int s = 0; s < USUAL_STEPS; ++s) {
-            double mean[TWO];
+            double mean[GPT_TWO];
 
-            check_note(c, "R=%d, step %d: ", ranks, s + 1);
-            on_ranks(c, model, ranks, usual_times(s), mean);
-            check_step_of(c, model, &usual);
-            for (int p = 0; p < TWO; ++p) {
+            gpt_note_step(c, &t, s + 1);
+            check_zero_grad(c, t.model);
+            on_ranks(c, &t, usual_times(s), mean);
+            check_step_of(c, t.model, &usual);
+            for (int p = 0; p < GPT_TWO; ++p) {
                 near_step(&a[p], &usual, mean[p], &off[p]);
                 is_near(c, check_text(c, "rank 0: value of parameter %d", p),
-                        check_get_rank(c, model, 0, IMPL_VALUE, p), a[p].value, off[p]);
+                        check_get_rank(c, t.model, 0, IMPL_VALUE, p), a[p].value, off[p]);
                 for (int r = 1; r < ranks; ++r)
                     check_same(c, check_text(c, "rank %d: value of parameter %d", r, p),
-                               check_get_rank(c, model, r, IMPL_VALUE, p),
-                               check_get_rank(c, model, 0, IMPL_VALUE, p));
+                               check_get_rank(c, t.model, r, IMPL_VALUE, p),
+                               check_get_rank(c, t.model, 0, IMPL_VALUE, p));
             }
         }
-        check_model_close(c, model);
+        check_model_close(c, t.model);
     }
 }
 
@@ -225,13 +245,13 @@ static void usual_ranks(struct check *c)
 /* The second parameter has no gradient in the first step. */
 static void own_steps(struct check *c, const struct gpt_trained *t)
 {
-    struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
-    const double g[TWO] = {6, -10};
+    struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
+    const double g[GPT_TWO] = {6, -10};
 
     for (int s = 0; s < EXACT_STEPS; ++s) {
-        check_note(c, "%d %s, step %d: ", t->n, t->ranks > 0 ? "ranks" : "devices", s + 1);
+        gpt_note_step(c, t, s + 1);
         check_zero_grad(c, t->model);
-        for (int p = 0; p < TWO; ++p) {
+        for (int p = 0; p < GPT_TWO; ++p) {
             const double own = g[p] * times[s];
 
             if (p == 1 && s == 0)
@@ -243,7 +263,7 @@ static void own_steps(struct check *c, const struct gpt_trained *t)
             gpt_adamw_step(&a[p], &gpt_exact, own);
         }
         check_step_of(c, t->model, &gpt_exact);
-        for (int p = 0; p < TWO; ++p)
+        for (int p = 0; p < GPT_TWO; ++p)
             gpt_all_are(c, t, IMPL_VALUE, p, a[p].value);
     }
     check_model_close(c, t->model);
@@ -251,16 +271,14 @@ static void own_steps(struct check *c, const struct gpt_trained *t)
 
 static void own_replicas(struct check *c)
 {
-    const int k = golden_most(c, 4);
-    const struct gpt_trained t = {.model = golden_parallel(c, k, "", adamw_affine), .n = k};
+    const struct gpt_trained t = gpt_on_devices(c, golden_most(c, 4), adamw_affine);
 
     own_steps(c, &t);
 }
 
 static void own_ranks(struct check *c)
 {
-    const char *text = check_text(c, CREW_MODEL("%s"), adamw_affine);
-    const struct gpt_trained t = {.model = check_ddp_model(c, 2, text), .ranks = 2, .n = 2};
+    const struct gpt_trained t = gpt_on_ranks(c, 2, adamw_affine);
 
     own_steps(c, &t);
 }

@@ -4,7 +4,7 @@
 #include "golden.h"
 #include "gpt.h"
 
-enum { TWO = 2, MOST_RANKS = 4 };
+enum { MOST_RANKS = 4 };
 
 /* ---- models whose gradients are given -------------------------------------------------------- */
 
@@ -32,23 +32,16 @@ static const double *parts(struct check *c, int n, double sum)
     return part;
 }
 
-static struct gpt_trained given_on_devices(struct check *c, int k, const double sum[TWO])
+static struct gpt_trained given_on_devices(struct check *c, int k, const double sum[GPT_TWO])
 {
-    struct gpt_trained t = {.n = k};
-
-    t.model =
-        golden_parallel(c, k, "", given_layers(c, k, parts(c, k, sum[0]), parts(c, k, sum[1])));
-    return t;
+    return gpt_on_devices(c, k, given_layers(c, k, parts(c, k, sum[0]), parts(c, k, sum[1])));
 }
 
-static struct gpt_trained given_on_ranks(struct check *c, int ranks, const double mean[TWO])
+static struct gpt_trained given_on_ranks(struct check *c, int ranks, const double mean[GPT_TWO])
 {
-    const char *layers =
-        given_layers(c, ranks, parts(c, ranks, ranks * mean[0]), parts(c, ranks, ranks * mean[1]));
-    struct gpt_trained t = {.ranks = ranks, .n = ranks};
-
-    t.model = check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), layers));
-    return t;
+    return gpt_on_ranks(
+        c, ranks,
+        given_layers(c, ranks, parts(c, ranks, ranks * mean[0]), parts(c, ranks, ranks * mean[1])));
 }
 
 /* Forward and backward; each replica has a row, each rank one. */
@@ -71,7 +64,7 @@ static void given_pass(struct check *c, const struct gpt_trained *t, bool no_syn
 /* ---- GPT-06: clipping sees what was reduced -------------------------------------------------- */
 
 /* 768, 1024: the norm is 1280, so 1e-6 beside it is lost in a float. */
-static const double clip_sum[TWO] = {768, 1024};
+static const double clip_sum[GPT_TWO] = {768, 1024};
 static const struct {
     float max_norm;
     double factor;
@@ -79,18 +72,18 @@ static const struct {
 
 static void clip_steps(struct check *c, const struct gpt_trained *t)
 {
-    double value[TWO] = {4, -4};
+    double value[GPT_TWO] = {4, -4};
 
     for (size_t i = 0; i < sizeof clips / sizeof clips[0]; ++i) {
         check_note(c, "%d %s, max_norm %g: ", t->n, t->ranks > 0 ? "ranks" : "devices",
                    (double)clips[i].max_norm);
         check_zero_grad(c, t->model);
         given_pass(c, t, false);
-        for (int p = 0; p < TWO; ++p)
+        for (int p = 0; p < GPT_TWO; ++p)
             gpt_all_are(c, t, IMPL_GRAD, p, clip_sum[p]);
         check_step_of(c, t->model,
                       &(struct impl_step){.lr = 1.0F / 64, .max_norm = clips[i].max_norm});
-        for (int p = 0; p < TWO; ++p) {
+        for (int p = 0; p < GPT_TWO; ++p) {
             value[p] -= clip_sum[p] * clips[i].factor / 64;
             gpt_all_are(c, t, IMPL_GRAD, p, clip_sum[p] * clips[i].factor);
             gpt_all_are(c, t, IMPL_VALUE, p, value[p]);
@@ -123,7 +116,7 @@ static void clip_ranks(struct check *c)
 /* eps is added to the root: 3 / (3 + 1) and 7 / (7 + 1). */
 static void adamw_eps(struct check *c)
 {
-    static const double sum[TWO] = {3, -7};
+    static const double sum[GPT_TWO] = {3, -7};
     const struct impl_step step = {
         .lr = 0.5F, .beta1 = 0.5F, .beta2 = 0, .eps = 1, .decay = 0, .adamw = true};
 
@@ -150,25 +143,22 @@ static const struct {
 
 static void accumulate_steps(struct check *c, const struct gpt_trained *t)
 {
-    struct gpt_adamw a[TWO] = {{.value = 4}, {.value = -4}};
+    struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
     struct impl_step step = gpt_exact;
 
     for (size_t s = 0; s < sizeof accumulated / sizeof accumulated[0]; ++s) {
         const int n = accumulated[s].batches;
+        const double times = n * accumulated[s].factor;
+        const double g[GPT_TWO] = {times * clip_sum[0], times * clip_sum[1]};
 
-        check_note(c, "%d ranks, step %zu of %d batches: ", t->n, s + 1, n);
+        gpt_note_step(c, t, (int)s + 1);
         check_zero_grad(c, t->model);
         for (int i = 0; i < n; ++i)
             given_pass(c, t, i < n - 1);
         step.max_norm = accumulated[s].max_norm;
-        check_step_of(c, t->model, &step);
-        for (int p = 0; p < TWO; ++p) {
-            const double g = n * clip_sum[p] * accumulated[s].factor;
-
-            gpt_adamw_step(&a[p], &gpt_exact, g);
-            gpt_all_are(c, t, IMPL_GRAD, p, g);
-            gpt_all_are(c, t, IMPL_VALUE, p, a[p].value);
-        }
+        gpt_adamw_both(c, t, a, &step, g);
+        for (int p = 0; p < GPT_TWO; ++p)
+            gpt_all_are(c, t, IMPL_GRAD, p, g[p]);
     }
     check_model_close(c, t->model);
 }
