@@ -1,4 +1,4 @@
-/* report/main.c: `lockstep report`: options, reading, refusing, and the order of writing.
+/* report/main.c: `lockstep report`: reading, refusing, and the order of writing.
  *
  * Everything is read and judged before the first byte is written. */
 #include "check/record.h"
@@ -10,6 +10,7 @@
 #include "report/copies.h"
 #include "report/export_report.h"
 #include "report/nvbandwidth.h"
+#include "report/options.h"
 #include "report/page.h"
 #include "report/peer_report.h"
 #include "report/roof.h"
@@ -21,153 +22,7 @@
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
-enum { BESIDE_MOST = 32 };
-
-/* Behind those that a sweep prints, too. */
-enum { NCCL_TESTS = REPORT_FORMATS, FORMATS };
-
 static const char NAME[] = "lockstep report";
-
-struct arguments {
-    const char *out, *check, *peer, *limits;
-    const char *beside[BESIDE_MOST];
-    size_t n_beside;
-    size_t format; /* FORMATS: a page */
-    char **files;
-    size_t n_files;
-    uint64_t seen; /* options that were given */
-};
-
-static const struct argp_option option_table[] = {
-    {"out", 'o', "DIR", 0, "Write the report into DIR, which is created if missing (required)", 0},
-    {"check", 'c', "FILE", 0,
-     "A result of `lockstep check --format json`: adds a page about conformance", 0},
-    {"peer", 'p', "FILE", 0,
-     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
-    {"limits", 'l', "FILE", 0,
-     "What `lockstep bench limits --format json` measured here: adds each phase of each workload "
-     "against its limit, as a figure and a table",
-     0},
-    {"beside", 'b', "FILE", 0,
-     "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
-     "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
-     "copies of `sweep --parts`",
-     0},
-    {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
-     "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
-     "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
-     "nccl-tests the table of nccl-tests, of collectives only",
-     0},
-    {0}};
-
-#define FIGURE_NAME(number, name, writer, title) " " #name
-#define FIGURE_NAMES                             REPORT_FIGURE_LIST(FIGURE_NAME)
-static const char documentation[] =
-    "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
-    "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
-    "figures as NAME.svg and NAME.png with their data and scripts, those that have something to "
-    "show of:" FIGURE_NAMES ". "
-    "Prints the path of the page. With --check also DIR/conformance.html; without record files "
-    "only that, and with --peer a page about the comparison only.\n\n"
-    "If two cells have the same id and run, the one in the later file counts.\n\n"
-    "With --format a cell has numbers only if all its planned launches are verified: medians over "
-    "launches, and their intervals.\n\n"
-    "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
-    "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
-    "result of --check is not a pass, or a file of --beside has wrong numbers or an error; "
-    "2 misuse, unreadable or torn input, or output that cannot be written; 3 the files are of "
-    "different "
-    "machines or GPU software and nothing was written, or no cell is verified and the page says "
-    "so; 130 interrupted.";
-
-static error_t read_format(struct argp_state *state, const char *value, size_t *format)
-{
-    const char *names[FORMATS];
-
-    for (size_t i = 0; i < REPORT_FORMATS; ++i)
-        names[i] = report_format_name(i);
-    names[NCCL_TESTS] = "nccl-tests";
-    return command_choice(state, "format", "format", value, names, FORMATS, format);
-}
-
-static error_t check_arguments(struct argp_state *state, const struct arguments *arguments)
-{
-    if (arguments->format == FORMATS)
-        return arguments->out
-                   ? 0
-                   : command_bad_option(state, "--out DIR is missing: where the report should go");
-    if (arguments->out || arguments->check || arguments->peer || arguments->limits ||
-        arguments->n_beside > 0)
-        return command_bad_option(
-            state, "--format prints the numbers of record files on standard output: leave out --%s",
-            arguments->out      ? "out"
-            : arguments->check  ? "check"
-            : arguments->peer   ? "peer"
-            : arguments->limits ? "limits"
-                                : "beside");
-    return 0;
-}
-
-static error_t add_beside(const struct argp_state *state, struct arguments *arguments,
-                          const char *value)
-{
-    if (value[0] == '\0')
-        return command_bad_option(state, "--beside is empty: name a file");
-    if (arguments->n_beside == BESIDE_MOST)
-        return command_bad_option(state, "--beside: at most %d are allowed", BESIDE_MOST);
-    arguments->beside[arguments->n_beside++] = value;
-    return 0;
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct arguments *arguments = state->input;
-    const error_t status =
-        key == 'b' ? 0 : command_once(state, option_table, key, &arguments->seen);
-
-    if (status)
-        return status;
-    switch (key) {
-    case 'b':
-        return add_beside(state, arguments, value);
-    case 'o':
-        arguments->out = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
-    case 'c':
-        arguments->check = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--check is empty: name a file");
-    case 'p':
-        arguments->peer = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
-    case 'l':
-        arguments->limits = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--limits is empty: name a file");
-    case 'f':
-        return read_format(state, value, &arguments->format);
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
-    case ARGP_KEY_ARGS:
-        arguments->files = state->argv + state->next;
-        arguments->n_files = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        if (arguments->n_beside > 0)
-            return command_bad_option(
-                state, "--beside stands beside collectives or copies in record files: name one");
-        if (arguments->limits)
-            return command_bad_option(state,
-                                      "--limits stands beside cells in record files: name one");
-        return arguments->check || arguments->peer
-                   ? 0
-                   : command_bad_option(
-                         state,
-                         "no record file: name at least one, as `lockstep sweep` writes them");
-    case ARGP_KEY_END:
-        return check_arguments(state, arguments);
-    default:
-        return command_key(key, value, state);
-    }
-}
 
 /* Where a file of another kind belongs. */
 static const char *const belongs[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
@@ -242,7 +97,7 @@ static int check_drivers(const struct report *report, char *const paths[])
     return 0;
 }
 
-static int check_files(const struct report *report, const struct arguments *arguments)
+static int check_files(const struct report *report, const struct report_arguments *arguments)
 {
     char *const *paths = arguments->files;
     size_t cells = 0;
@@ -404,7 +259,7 @@ static int print_collectives(const struct report *report)
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
-static int read_beside(const struct arguments *arguments, struct report *report)
+static int read_beside(const struct report_arguments *arguments, struct report *report)
 {
     struct text_error err = {{0}};
 
@@ -419,10 +274,10 @@ static int read_beside(const struct arguments *arguments, struct report *report)
     return EXIT_MISUSE;
 }
 
-static int report_files(const struct arguments *arguments, const struct check_record *check,
+static int report_files(const struct report_arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer, const struct roof *roof)
 {
-    struct beside *beside[BESIDE_MOST];
+    struct beside *beside[REPORT_BESIDE_MOST];
     struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
                             .conformance = check,
                             .peer = peer,
@@ -448,9 +303,9 @@ static int report_files(const struct arguments *arguments, const struct check_re
     if (status == 0)
         status = read_beside(arguments, &report);
     if (status == 0)
-        status = arguments->format == NCCL_TESTS ? print_collectives(&report)
-                 : arguments->format < FORMATS   ? print_numbers(arguments->format, &report)
-                                                 : write_report(arguments->out, &report);
+        status = arguments->format == REPORT_NCCL_TESTS ? print_collectives(&report)
+                 : arguments->format < REPORT_PAGE      ? print_numbers(arguments->format, &report)
+                                                        : write_report(arguments->out, &report);
     beside_files_free(&report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
@@ -475,7 +330,7 @@ static int report_check_alone(const char *directory, const struct check_record *
     return judge_conformance(check);
 }
 
-static int report_with(const struct arguments *arguments, const struct check_record *check)
+static int report_with(const struct report_arguments *arguments, const struct check_record *check)
 {
     struct text_error err = {{0}};
     struct peer_record *peer = NULL;
@@ -494,7 +349,7 @@ static int report_with(const struct arguments *arguments, const struct check_rec
     return status;
 }
 
-static int report_all(const struct arguments *arguments)
+static int report_all(const struct report_arguments *arguments)
 {
     struct check_record check = {.n_cases = 0};
     struct text_error err = {{0}};
@@ -511,13 +366,9 @@ static int report_all(const struct arguments *arguments)
 
 int report_main(int argc, char **argv)
 {
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "F.jsonl...",
-                                       .doc = documentation};
-    struct arguments arguments = {.format = FORMATS};
+    struct report_arguments arguments;
 
-    if (command_parse(&parser, argc, argv, &arguments) != 0)
+    if (report_options(argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
     stop_watch_signals(); /* so that no temporary file is left */
     const int status = report_all(&arguments);
