@@ -318,8 +318,8 @@ int report_answers(struct text_out *out, const struct report *report)
     return html_table_end(
         &table,
         "A row per workload and mode: its largest speed-up against the base, of cells with cores "
-        "or "
-        "GPUs of their own whose interval tells anything, if there are such; the nearest to the "
-        "bound first. Per device: operations of matrix products. Product rate: the most that a "
-        "device of this workload reached here while it was in matrix products.");
+        "or GPUs of their own whose interval tells anything, if there are such; the nearest to the "
+        "bound first. Per device: operations of matrix products, of attention those of its whole "
+        "square. Product rate: the most that a device of this workload reached here while it was "
+        "in matrix products.");
 }

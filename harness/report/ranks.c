@@ -37,10 +37,12 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
              "FLOP per token: 6 N + 6 L D (C + 1) for L layers of width D and a context of C. N "
              "counts the weights that a token is multiplied by: those of the layers, and the "
              "table once, as the output; not positions, norms and biases. Attention is counted "
-             "with its causal half: token t sees t tokens. What is computed is the whole "
-             "square; it is in the operations of a device elsewhere, and not here. Product "
-             "rate: the most that a device of this workload reached here while it was in matrix "
-             "products. No table of GPUs' peaks is kept here, so their share is unknown.",
+             "with its causal half: token t sees t tokens. Product rate: the most that a device of "
+             "this workload reached here while it was in matrix products. It counts the whole "
+             "square of attention, 6 N + 12 L D C, as is usual, and so do the operations of a "
+             "device elsewhere. Fast kernels leave out the half that the mask hides, so these two "
+             "can be more than what was computed. No table of GPUs' peaks is kept here, so their "
+             "share is unknown.",
          .n = REPORT_TOKENS_COLUMNS},
     [REPORT_RANKS_HELD] =
         {.id = "held",
