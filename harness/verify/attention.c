@@ -17,8 +17,10 @@ int attention_open(struct attention *attention, size_t heads, size_t time, size_
                                     .g = verify_numbers(time, time),
                                     .away = verify_numbers(1, time),
                                     .per_p = verify_numbers(1, time),
-                                    .lengths = verify_numbers(8, time)};
-    return attention->p && attention->g && attention->away && attention->per_p && attention->lengths
+                                    .lengths = verify_numbers(8, time),
+                                    .factor = calloc(time, sizeof *attention->factor)};
+    return attention->p && attention->g && attention->away && attention->per_p &&
+                   attention->lengths && attention->factor
                ? 0
                : -1;
 }
@@ -30,6 +32,7 @@ void attention_close(struct attention *attention)
     free(attention->away);
     free(attention->lengths);
     free(attention->per_p);
+    free(attention->factor);
     *attention = (struct attention){0};
 }
 
@@ -70,16 +73,29 @@ static struct part of_qkv(const struct attention *a, const struct sheet *qkv, si
     return part_of(a, qkv, (which * a->heads + head) * a->size, which);
 }
 
+/* In so many sums, which a CPU adds to at a time. */
+enum { LANES = 8 };
+
+static double product(const double *x, const double *y, size_t n)
+{
+    double lane[LANES] = {0}, sum = 0;
+    size_t j = 0;
+
+    for (; j + LANES <= n; j += LANES)
+        for (size_t k = 0; k < LANES; ++k)
+            lane[k] += x[j + k] * y[j + k];
+    for (; j < n; ++j)
+        sum += x[j] * y[j];
+    for (size_t k = 0; k < LANES; ++k)
+        sum += lane[k];
+    return sum;
+}
+
 /* Row t of a times row s of b. */
 static struct near dot(const struct part *a, size_t t, const struct part *b, size_t s)
 {
-    const double *x = a->v + t * a->step, *y = b->v + s * b->step;
     const double x_size = a->length[t] + a->length_away[t], y_size = b->length[s];
-    double sum = 0;
-
-    for (size_t j = 0; j < a->size; ++j)
-        sum += x[j] * y[j];
-
+    const double sum = product(a->v + t * a->step, b->v + s * b->step, a->size);
     const double carried = x_size * b->length_away[s] + a->length_away[t] * y_size;
 
     return (struct near){sum, carried + near_gamma((double)a->size) * x_size *
@@ -104,16 +120,46 @@ static struct sum begin_sum(const struct attention *a, struct sheet *to, size_t 
     return sum;
 }
 
-/* factor times row s of x. */
-static void add_row(const struct sum *to, struct near factor, const struct part *x, size_t s)
-{
-    const double *v = x->v + s * x->step, *e = x->e + s * x->step;
-    const double size = fabs(factor.v) + factor.e;
-    const double by_value = factor.e + to->gamma * size, by_bound = (1 + to->gamma) * size;
+enum { TOGETHER = 4 };
 
-    for (size_t j = 0; j < to->size; ++j) {
-        to->v[j] += factor.v * v[j];
-        to->e[j] += by_value * fabs(v[j]) + by_bound * e[j];
+/* So many rows of x, from row s on, each times its factor. */
+static void add_four(const struct sum *to, const struct near factor[TOGETHER], const struct part *x,
+                     size_t s)
+{
+    double f[TOGETHER], by_value[TOGETHER], by_bound[TOGETHER];
+    const double *v[TOGETHER], *e[TOGETHER];
+
+    for (size_t k = 0; k < TOGETHER; ++k) {
+        const double size = fabs(factor[k].v) + factor[k].e;
+
+        f[k] = factor[k].v;
+        by_value[k] = factor[k].e + to->gamma * size;
+        by_bound[k] = (1 + to->gamma) * size;
+        v[k] = x->v + (s + k) * x->step;
+        e[k] = x->e + (s + k) * x->step;
+    }
+    for (size_t j = 0; j < to->size; ++j)
+        to->v[j] += (f[0] * v[0][j] + f[1] * v[1][j]) + (f[2] * v[2][j] + f[3] * v[3][j]);
+    for (size_t j = 0; j < to->size; ++j)
+        to->e[j] += (by_value[0] * fabs(v[0][j]) + by_bound[0] * e[0][j]) +
+                    (by_value[1] * fabs(v[1][j]) + by_bound[1] * e[1][j]) +
+                    (by_value[2] * fabs(v[2][j]) + by_bound[2] * e[2][j]) +
+                    (by_value[3] * fabs(v[3][j]) + by_bound[3] * e[3][j]);
+}
+
+/* factor[s] times row s of x, for s from first to below end. */
+static void add_rows(const struct sum *to, const struct near *factor, const struct part *x,
+                     size_t first, size_t end)
+{
+    size_t s = first;
+
+    for (; s + TOGETHER <= end; s += TOGETHER)
+        add_four(to, factor + s, x, s);
+    for (; s < end; ++s) {
+        const struct near one[TOGETHER] = {factor[s]}; /* the others are 0 */
+        const struct part row = {.v = x->v + s * x->step, .e = x->e + s * x->step};
+
+        add_four(to, one, &row, 0);
     }
 }
 
@@ -156,7 +202,8 @@ static void head_forward(struct attention *a, const struct sheet *qkv, size_t he
 
         probabilities(a, &q, &k, t);
         for (size_t s = 0; s <= t; ++s)
-            add_row(&sum, probability(a, t, s), &v, s);
+            a->factor[s] = probability(a, t, s);
+        add_rows(&sum, a->factor, &v, 0, t + 1);
     }
 }
 
@@ -213,16 +260,19 @@ static void head_backward(struct attention *a, const struct sheet *qkv, const st
         probabilities(a, &q, &k, t);
         a->per_p[t] = scores_back(a, &d, &v, t);
         for (size_t s = 0; s <= t; ++s)
-            add_row(&dq, score_gradient(a, t, s), &k, s);
+            a->factor[s] = score_gradient(a, t, s);
+        add_rows(&dq, a->factor, &k, 0, t + 1);
     }
     for (size_t s = 0; s < a->time; ++s) {
         const struct sum dk = begin_sum(a, dqkv, s, width + first, a->time - s);
         const struct sum dv = begin_sum(a, dqkv, s, 2 * width + first, a->time - s);
 
-        for (size_t t = s; t < a->time; ++t) {
-            add_row(&dk, score_gradient(a, t, s), &q, t);
-            add_row(&dv, probability(a, t, s), &d, t);
-        }
+        for (size_t t = s; t < a->time; ++t)
+            a->factor[t] = score_gradient(a, t, s);
+        add_rows(&dk, a->factor, &q, s, a->time);
+        for (size_t t = s; t < a->time; ++t)
+            a->factor[t] = probability(a, t, s);
+        add_rows(&dv, a->factor, &d, s, a->time);
     }
 }
 

@@ -1,6 +1,7 @@
 /* verify/gpt.c: a float64 step of the model gpt with a bound on the rounding of a float step, a
- * pattern at a time. Parameters are in the order of models/gpt.c. Of the layers' inputs all are
- * kept for the way back, which makes the rest of a layer once more. */
+ * pattern at a time. Parameters are in the order of models/gpt.c. The layers' inputs are kept for
+ * the way back, and what attention makes, which takes long; the rest of a layer is made once more.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,10 +34,11 @@ struct gpt {
     double gamma_token;    /* of what is added to the table of tokens, by both its uses */
     struct weight *weight; /* four of each layer, in the order of parameters, and the table's */
     struct sheet *h;       /* what enters each layer, and the last norm */
+    struct sheet *y;       /* what attention makes in each layer */
     struct layer_norm norm[2];
     struct attention attention;
     /* Of one layer: behind norms and products. */
-    struct sheet a, qkv, y, middle, b, z, g;
+    struct sheet a, qkv, middle, b, z, g;
     struct sheet branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
     struct sheet dlogits;
     double *room; /* of sheet_weight_gradient */
@@ -90,19 +92,10 @@ static int open_sheets(struct gpt *m)
     const struct {
         struct sheet *sheet;
         size_t width;
-    } row[] = {{&m->a, width},
-               {&m->qkv, 3 * width},
-               {&m->y, width},
-               {&m->middle, width},
-               {&m->b, width},
-               {&m->z, 4 * width},
-               {&m->g, 4 * width},
-               {&m->branch, width},
-               {&m->dh, width},
-               {&m->dx, width},
-               {&m->dqkv, 3 * width},
-               {&m->dg, 4 * width},
-               {&m->dlogits, m->vocabulary}};
+    } row[] = {{&m->a, width},        {&m->qkv, 3 * width}, {&m->middle, width},
+               {&m->b, width},        {&m->z, 4 * width},   {&m->g, 4 * width},
+               {&m->branch, width},   {&m->dh, width},      {&m->dx, width},
+               {&m->dqkv, 3 * width}, {&m->dg, 4 * width},  {&m->dlogits, m->vocabulary}};
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
         if (sheet_open(row[i].sheet, time, row[i].width))
@@ -111,7 +104,11 @@ static int open_sheets(struct gpt *m)
     for (size_t l = 0; m->h && l <= m->layers; ++l)
         if (sheet_open(&m->h[l], time, width))
             return -1;
-    return m->h ? 0 : -1;
+    m->y = calloc(m->layers, sizeof *m->y);
+    for (size_t l = 0; m->y && l < m->layers; ++l)
+        if (sheet_open(&m->y[l], time, width))
+            return -1;
+    return m->h && m->y ? 0 : -1;
 }
 
 static int open_model(struct gpt *m, struct verify *v)
@@ -139,13 +136,15 @@ static int open_model(struct gpt *m, struct verify *v)
 
 static void close_model(struct gpt *m)
 {
-    struct sheet *const all[] = {&m->a,      &m->qkv, &m->y,  &m->middle, &m->b,  &m->z,      &m->g,
-                                 &m->branch, &m->dh,  &m->dx, &m->dqkv,   &m->dg, &m->dlogits};
+    struct sheet *const all[] = {&m->a,      &m->qkv, &m->middle, &m->b,    &m->z,  &m->g,
+                                 &m->branch, &m->dh,  &m->dx,     &m->dqkv, &m->dg, &m->dlogits};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
         sheet_close(all[i]);
     for (size_t l = 0; m->h && l <= m->layers; ++l)
         sheet_close(&m->h[l]);
+    for (size_t l = 0; m->y && l < m->layers; ++l)
+        sheet_close(&m->y[l]);
     for (size_t i = 0; m->weight && i <= 4 * m->layers; ++i) {
         sparse_close(&m->weight[i].forward);
         sparse_close(&m->weight[i].back);
@@ -154,6 +153,7 @@ static void close_model(struct gpt *m)
     layer_norm_close(&m->norm[1]);
     attention_close(&m->attention);
     free(m->h);
+    free(m->y);
     free(m->weight);
     free(m->room);
 }
@@ -190,13 +190,14 @@ static void copy(struct sheet *to, const struct sheet *from)
     memcpy(to->e, from->e, from->rows * from->width * sizeof *to->e);
 }
 
-/* All that a layer makes of h[l] but its last sum. */
-static void layer_forward(struct gpt *m, size_t l)
+/* All that a layer makes of h[l] but its last sum. again: for the way back. */
+static void layer_forward(struct gpt *m, size_t l, bool again)
 {
     norm_forward(m, &m->norm[0], param_of(l, NORM_1), &m->h[l], &m->a);
     linear(m, l, ATTENTION, 0, &m->a, &m->qkv);
-    attention_forward(&m->attention, &m->qkv, &m->y);
-    linear(m, l, ATTENTION_OUT, 1, &m->y, &m->branch);
+    if (!again)
+        attention_forward(&m->attention, &m->qkv, &m->y[l]);
+    linear(m, l, ATTENTION_OUT, 1, &m->y[l], &m->branch);
     copy(&m->middle, &m->h[l]);
     sheet_add(&m->middle, &m->branch);
     norm_forward(m, &m->norm[1], param_of(l, NORM_2), &m->middle, &m->b);
@@ -207,7 +208,7 @@ static void layer_forward(struct gpt *m, size_t l)
 static void forward(struct gpt *m, struct sheet *logits)
 {
     for (size_t l = 0; l < m->layers; ++l) {
-        layer_forward(m, l);
+        layer_forward(m, l, false);
         linear(m, l, HIDDEN_OUT, 3, &m->g, &m->branch);
         copy(&m->h[l + 1], &m->middle);
         sheet_add(&m->h[l + 1], &m->branch);
@@ -269,13 +270,13 @@ static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
 /* dh: of what leaves the layer, then of what enters it. */
 static void layer_back(struct gpt *m, size_t l)
 {
-    layer_forward(m, l);
+    layer_forward(m, l, true);
     linear_back(m, l, HIDDEN_OUT, 3, &m->dh, &m->g, &m->dg);
     gelu_backward(&m->z, &m->dg);
     linear_back(m, l, HIDDEN, 2, &m->dg, &m->b, &m->branch);
     norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
     sheet_add(&m->dh, &m->dx);
-    linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y, &m->branch);
+    linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y[l], &m->branch);
     attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
     linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
     norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);

@@ -33,6 +33,7 @@ struct attention {
     size_t heads, time, size; /* size of a head */
     double *p, *g;        /* of one head: probabilities, gradients before softmax [time, time] */
     double *away, *per_p; /* of each row: what its p and g are away, as a part of p */
+    struct near *factor;  /* of the rows that are added up: [time] */
     double *lengths;      /* of q, k, v, dy of each row, and of their bounds: [8, time] */
 };
 int attention_open(struct attention *attention, size_t heads, size_t time, size_t width);
