@@ -3,6 +3,7 @@
  */
 #include "list.h"
 
+#include <math.h>
 #include <string.h>
 
 #define C_IN  2
@@ -216,6 +217,50 @@ static void refused(struct context *c)
     expect(c, none == NULL, "a module was set by a failure");
 }
 
+/* 2 x 2 windows of rows of any width, among them of many windows and of some that are left: the
+ * first of equals is the largest, or the last that is no number, and gets the gradient. */
+static void pool_widths(struct context *c)
+{
+    enum { HEIGHT = 4, WIDEST = 15 };
+    const struct dp_window window = {.kernel = {2, 2}, .stride = {2, 2}};
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_run *run = open_run(c, group);
+    struct dp_module *pool = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_max_pool2d(group, &window, &pool, &err), &err, "dp_max_pool2d");
+    (void)own_module(c, pool);
+    for (size_t width = 2; width <= WIDEST; ++width) {
+        const size_t outs = width / 2, windows = HEIGHT / 2 * outs;
+        double x[HEIGHT * WIDEST], dx[HEIGHT * WIDEST] = {0.0};
+        float y[HEIGHT * WIDEST];
+        const double *dy = sequence(c, windows, 1.0, 1.0);
+        for (size_t i = 0; i < HEIGHT * width; ++i)
+            x[i] = i % 11 == 5 ? (double)NAN : (double)((i * i / 3 + i) % 4);
+        for (size_t o = 0; o < windows; ++o) {
+            const size_t first = o / outs * 2 * width + o % outs * 2;
+            const size_t at[] = {first, first + 1, first + width, first + width + 1};
+            size_t best = first;
+            for (int k = 1; k < 4; ++k)
+                best = x[at[k]] > x[best] || isnan(x[at[k]]) ? at[k] : best;
+            y[o] = (float)x[best];
+            dx[best] = dy[o];
+        }
+        case_note(c, "rows of %zu", width);
+        struct dp_tensor in = make_tensor(c, slot, DP_F32, 4, (size_t[]){1, 1, HEIGHT, width}, x);
+        in.needs_grad = true;
+        const struct dp_tensor up =
+            make_tensor(c, slot, DP_F32, 4, (size_t[]){1, 1, HEIGHT / 2, outs}, dy);
+        const struct dp_tensor out = forward(c, pool, run, &in);
+        const float *got = read_floats(c, &out);
+        for (size_t o = 0; o < windows; ++o)
+            expect(c, isnan(y[o]) ? isnan(got[o]) : got[o] == y[o], "window %zu has %g, not %g", o,
+                   (double)got[o], (double)y[o]);
+        const struct dp_tensor grad = backward(c, pool, run, &up);
+        expect_values(c, "gradient", &grad, dx);
+    }
+}
+
 /* Other dimensions for the same numbers; only for as many, and a gradient only where one is wanted.
  */
 static void views(struct context *c)
@@ -322,6 +367,7 @@ static const struct test_case cases[] = {
     {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
     {"image/windows", "", windows},
     {"image/refused", "ERR-01", refused},
+    {"image/pool-widths", "", pool_widths},
     {"image/too-large", "ERR-01", too_large},
     {"image/table-outside", "", outside},
 };
