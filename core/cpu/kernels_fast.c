@@ -24,20 +24,27 @@ static void add_narrow_bias(const struct dp_add_bias *g)
         y[at + i] += bias[i];
 }
 
+DP_WIDE static void add_row(float *restrict to, const float *restrict x, size_t cols)
+{
+    for (size_t c = 0; c < cols; ++c)
+        to[c] += x[c];
+}
+
 void dp_fast_add_bias(const void *args)
 {
     const struct dp_add_bias *g = args;
-    const size_t cols = g->cols;
-    const float *bias = g->bias;
-    if (cols > 0 && cols < NARROW && g->rows >= NARROW) {
+    if (g->cols > 0 && g->cols < NARROW && g->rows >= NARROW) {
         add_narrow_bias(g);
         return;
     }
-    for (size_t r = 0; r < g->rows; ++r) {
-        float *y = g->y + r * cols;
-        for (size_t c = 0; c < cols; ++c)
-            y[c] += bias[c];
-    }
+    for (size_t r = 0; r < g->rows; ++r)
+        add_row(g->y + r * g->cols, g->bias, g->cols);
+}
+
+DP_WIDE static void add_four_rows(float *restrict to, const float *restrict x, size_t cols)
+{
+    for (size_t c = 0; c < cols; ++c)
+        to[c] = to[c] + x[c] + x[cols + c] + x[2 * cols + c] + x[3 * cols + c];
 }
 
 /* Four rows at a time: a column's sum is loaded and stored once for four additions. */
@@ -45,20 +52,13 @@ void dp_fast_sum_rows(const void *args)
 {
     const struct dp_sum_rows *g = args;
     const size_t cols = g->cols;
-    float *out = g->out;
     size_t r = 0;
     if (!g->accumulate && cols > 0)
-        memset(out, 0, cols * sizeof *out);
-    for (; g->rows - r >= 4; r += 4) {
-        const float *x = g->x + r * cols;
-        for (size_t c = 0; c < cols; ++c)
-            out[c] = out[c] + x[c] + x[cols + c] + x[2 * cols + c] + x[3 * cols + c];
-    }
-    for (; r < g->rows; ++r) {
-        const float *x = g->x + r * cols;
-        for (size_t c = 0; c < cols; ++c)
-            out[c] += x[c];
-    }
+        memset(g->out, 0, cols * sizeof *g->out);
+    for (; g->rows - r >= 4; r += 4)
+        add_four_rows(g->out, g->x + r * cols, cols);
+    for (; r < g->rows; ++r)
+        add_row(g->out, g->x + r * cols, cols);
 }
 
 void dp_fast_relu_grad(const void *args)
