@@ -84,8 +84,8 @@ static const struct argp_option option_table[] = {
     {.name = "jobs",
      .key = 'j',
      .arg = "J",
-     .doc = "run J cases at a time (default 1; the reference on virtual devices: one for each "
-            "core, at most 4)"},
+     .doc = "run J cases at a time (default 1; mutants, and the reference on virtual devices: one "
+            "for each core, at most 4)"},
     {.name = "limit",
      .key = 'L',
      .arg = "SECONDS",
@@ -387,14 +387,22 @@ static void read_program(char *text, size_t bytes)
 }
 
 /* Devices of a machine may be too few or too small for several processes; those that are made of
- * cores are not. Ranks in processes are several already. */
+ * cores are not. Mutants have no others. Ranks in processes are several already. */
+static bool needs_cores_alone(const struct runner_options *options)
+{
+    struct dp_kind_row kind;
+
+    if (options->mutants)
+        return true;
+    return strcmp(options->impl, "reference") == 0 && options->launcher[0] == '\0' &&
+           dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0;
+}
+
 static size_t default_jobs(const struct runner_options *options)
 {
     const size_t cores = parallel_cores();
-    struct dp_kind_row kind;
 
-    if (strcmp(options->impl, "reference") != 0 || options->launcher[0] != '\0' ||
-        !dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_CORES) == 0)
+    if (!needs_cores_alone(options))
         return 1;
     return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
 }
