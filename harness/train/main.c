@@ -160,10 +160,14 @@ static int finish(struct train_session *s, const struct train_epoch *last)
     }
     train_show_clear();
     const bool saved = save(s);
+    char where[80];
 
-    command_complain(s->command, "interrupted after step %zu of epoch %zu of %zu%s%.200s",
-                     last->steps, last->epoch, o->epochs, saved ? ", whose weights are in " : "",
-                     saved ? o->save : "");
+    if (last->in_test)
+        snprintf(where, sizeof where, "in the test after");
+    else
+        snprintf(where, sizeof where, "after step %zu of", last->steps);
+    command_complain(s->command, "interrupted %s epoch %zu of %zu%s%.200s", where, last->epoch,
+                     o->epochs, saved ? ", whose weights are in " : "", saved ? o->save : "");
     return EXIT_INTERRUPTED;
 }
 

@@ -199,6 +199,9 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     if (status || (status = train_side_test(run->side, work->test, &test, work->err)) ||
         (status = train_side_agree(run->side, work->err)))
         return status;
+    epoch->stopped = epoch->in_test = test.stopped;
+    if (epoch->stopped)
+        return 0;
     if (!isfinite(test.loss))
         return runs_away(work, "test loss after", 0, epoch->epoch);
     epoch->test_loss = test.loss;
@@ -208,6 +211,7 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     status = train_side_test(run->against->side, work->test, &test, work->err);
     epoch->other_loss = test.loss;
     epoch->other_accuracy = run->data->text ? NAN : percent(&test);
+    epoch->stopped = epoch->in_test = test.stopped;
     return status;
 }
 
@@ -227,7 +231,7 @@ static int run_epochs(struct work *work, struct train_epoch *last)
                                      .other_accuracy = NAN};
         if (e > 0 && ((status = run_epoch(work, last)) || last->stopped))
             return status;
-        if ((status = test_epoch(work, last)))
+        if ((status = test_epoch(work, last)) || last->stopped)
             return status;
         if (run->finished && (status = run->finished(run->user, last, work->err)))
             return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/stop.h"
 #include "files/weights.h"
 
 /* What a user wraps, or on no devices the thing itself. */
@@ -305,12 +306,15 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
     struct loader_batch batch;
     int status = 0;
 
-    *test = (struct train_test){.rows = 0};
+    *test = (struct train_test){.stopped = stop_requested()};
     dp_run_train_mode(side->run, false);
     dp_run_grad_mode(side->run, false);
     loader_start(loader, 0);
-    for (loader_next(loader, &batch); batch.rows > 0 && status == 0; loader_next(loader, &batch))
+    for (loader_next(loader, &batch); batch.rows > 0 && status == 0 && !test->stopped;
+         loader_next(loader, &batch)) {
         status = test_batch(side, &batch, test, err);
+        test->stopped = stop_requested();
+    }
     test->loss /= (double)test->rows;
     return status;
 }

@@ -165,10 +165,12 @@ int train_side_agree(struct train_side *side, struct dp_error *err);
 
 struct train_test {
     size_t rows, right;
-    double loss; /* mean over the rows */
+    double loss;  /* mean over the rows */
+    bool stopped; /* a stop was requested: not all rows are in it */
 };
-/* An epoch of loader in eval mode. A row whose largest output is not its class's, or is not a
- * number, is wrong; of texts only the loss is told. */
+/* An epoch of loader in eval mode, or what of it was done when a stop was requested. A row whose
+ * largest output is not its class's, or is not a number, is wrong; of texts only the loss is told.
+ */
 int train_side_test(struct train_side *side, struct loader *loader, struct train_test *test,
                     struct dp_error *err);
 /* Parameters (of float32, buffers too) to side->value. */
@@ -189,6 +191,7 @@ struct train_epoch {
     /* Of a text: tokens of a row, and those that it has trained on since epoch 1 began; else 0. */
     size_t context, tokens;
     bool stopped; /* a stop was requested: it ended after so many steps, without a test */
+    bool in_test; /* ... or in the test behind them, of which nothing is told */
 };
 
 struct train_against;
@@ -220,7 +223,7 @@ int train_epoch_steps(const struct train_options *options, const struct dataset 
                       size_t shares, size_t *steps, struct dp_error *err);
 
 /* Trains all epochs; *last is that of the last one (of none: a test of what is there).
- * A request to stop (files/stop.h) ends it after a step: last->stopped.
+ * A request to stop (files/stop.h) ends it after a step, or a batch of a test: last->stopped.
  * Errors: of core; DP_EFAULT a loss that is not finite. */
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err);
 

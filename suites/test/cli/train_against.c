@@ -5,11 +5,15 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "files/stop.h"
 #include "train/train.h"
 
 enum { BATCH = 30, EPOCHS = 2 };
@@ -21,8 +25,11 @@ enum fault {
     FAULT_SCALE,   /* its gradient is larger by a thousandth */
     FAULT_NOTHING, /* it has no gradient */
     FAULT_NAN,
-    FAULT_DRIFT /* the last bit of a parameter of rank 1, which then is its own */
+    FAULT_DRIFT, /* the last bit of a parameter of rank 1, which then is its own */
+    FAULT_STOP   /* none; in one forward there is a request to stop */
 };
+
+static atomic_int forwards, stop_at; /* those of FAULT_STOP so far, and that one */
 
 static void spoil_output(enum fault fault, const struct dp_tensor *out)
 {
@@ -58,6 +65,9 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 
         value[0] = nextafterf(value[0], INFINITY);
     }
+    if (*fault == FAULT_STOP && dp_run_replica(run) <= 0 && /* of one device there is no replica */
+        atomic_fetch_add(&forwards, 1) + 1 == atomic_load(&stop_at))
+        raise(SIGTERM);
     return status;
 }
 
@@ -102,6 +112,7 @@ TAMPER(tamper_scale, FAULT_SCALE)
 TAMPER(tamper_nothing, FAULT_NOTHING)
 TAMPER(tamper_nan, FAULT_NAN)
 TAMPER(tamper_drift, FAULT_DRIFT)
+TAMPER(tamper_stop, FAULT_STOP)
 
 /* This program's product comes before the library's: while `doubled`, both sides have twice each
  * product, and so the same bits. */
@@ -132,6 +143,7 @@ struct row {
     bool ddp, apart;      /* on two ranks; they do not agree, which ends everything */
     bool alike;           /* both sides are wrong alike: only exact steps can tell */
     bool adamw;           /* on data only: steps on whole numbers have an update of their own */
+    bool other;           /* it is put into the other side instead */
 };
 
 static const struct row rows[] = {
@@ -182,16 +194,16 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
     struct train_side_config config = {.model = &f->model,
                                        .batch = BATCH,
                                        .update = {.lr = 0.125, .momentum = 0.5, .parts = 1},
-                                       .tamper = row->tamper,
                                        .ddp = row->ddp};
     if (row->adamw)
         config.update = (struct train_update){
             .kind = TRAIN_ADAMW, .lr = 0.001, .decay = 0.1, .clip = 1, .parts = 1};
 
+    config.tamper = row->other ? NULL : row->tamper;
     int status = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
 
     /* Names have the level of what is put between on one side only: order is what counts. */
-    config.tamper = NULL;
+    config.tamper = row->other ? row->tamper : NULL;
     config.ddp = false;
     if (status == 0)
         status = train_side_open(&side[1], f->group[1], &config, err);
@@ -282,22 +294,102 @@ static int run_others(struct fixture *f)
     return wrong;
 }
 
-int main(void)
+static int open_fixture(struct fixture *f)
 {
     static const struct dp_group_config list[3] = {
         {.devices = "virt:3"}, {.devices = "virt:1"}, {.devices = "virt:2"}};
-    struct fixture f = {.group = {NULL}};
     struct dp_error err = {0};
     char why[200];
+
+    if (dataset_open("digits", &(struct dataset_want){.features = 0}, &f->data, &err) == 0 &&
+        train_model_make("mlp:64,32,10", &f->data, &f->model, why, sizeof why) == 0 &&
+        dp_group_open(&list[0], &f->group[0], &err) == 0 &&
+        dp_group_open(&list[1], &f->group[1], &err) == 0 &&
+        dp_group_open(&list[2], &f->group[2], &err) == 0)
+        return 0;
+    fprintf(stderr, "FAILED: %s\n", err.text);
+    return 1;
+}
+
+/* Of the digits an epoch has 48 batches to train and 12 to test. */
+static const struct stop {
+    const char *name;
+    int at; /* the forward in which a stop is requested */
+    size_t epochs;
+    bool other; /* a forward of the other side, whose test is the second */
+} stops[] = {{"a test before all epochs", 1, 0, false},
+             {"a test after an epoch", 48 + 5, 1, false},
+             {"the last batch of a test", 48 + 12, 1, true},
+             {"the other side's test", 48 + 3, 1, true}};
+
+static int count_finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+{
+    (void)epoch;
+    (void)err;
+    ++*(int *)user;
+    return 0;
+}
+
+/* In a process of its own: there a request to stop stays one. */
+static int run_stop(const struct stop *stop)
+{
+    const struct row row = {.tamper = tamper_stop, .other = stop->other};
+    const struct train_options options = {
+        .batch = BATCH, .epochs = stop->epochs, .seeds = 1, .update = {.parts = 1}};
+    struct fixture f = {.group = {NULL}};
+    struct train_side side[2];
+    struct train_against against;
+    struct train_epoch last = {.seed = 0};
+    struct dp_error err = {0};
+    int finished = 0;
+
+    memset(side, 0, sizeof side);
+    memset(&against, 0, sizeof against);
+    const struct train_run run = {.options = &options,
+                                  .model = &f.model,
+                                  .data = &f.data,
+                                  .side = &side[0],
+                                  .against = &against,
+                                  .finished = count_finished,
+                                  .user = &finished,
+                                  .seed = 1};
+
+    stop_watch_signals();
+    atomic_store(&stop_at, stop->at);
+    if (open_fixture(&f) || open_sides(&f, &row, side, &against, &err) ||
+        train_run(&run, &last, &err))
+        return 1;
+    return last.stopped && last.in_test && last.epoch == stop->epochs && finished == 0 &&
+                   atomic_load(&forwards) == stop->at
+               ? 0
+               : 1;
+}
+
+static int run_stops(void)
+{
     int wrong = 0;
 
-    if (dataset_open("digits", &(struct dataset_want){.features = 0}, &f.data, &err) ||
-        train_model_make("mlp:64,32,10", &f.data, &f.model, why, sizeof why) ||
-        dp_group_open(&list[0], &f.group[0], &err) || dp_group_open(&list[1], &f.group[1], &err) ||
-        dp_group_open(&list[2], &f.group[2], &err)) {
-        fprintf(stderr, "FAILED: %s\n", err.text);
-        return 1;
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; ++i) {
+        const pid_t child = fork();
+        int state = -1;
+
+        if (child == 0)
+            _exit(run_stop(&stops[i]));
+        const bool right = child > 0 && waitpid(child, &state, 0) == child && state == 0;
+
+        printf("a stop in %-25s %s\n", stops[i].name, right ? "right" : "WRONG");
+        wrong += right ? 0 : 1;
     }
+    return wrong;
+}
+
+int main(void)
+{
+    struct fixture f = {.group = {NULL}};
+    int wrong = run_stops();
+
+    if (open_fixture(&f))
+        return 1;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         wrong += (rows[i].adamw ? 0 : run_row(&f, &rows[i], true)) + run_row(&f, &rows[i], false);
     dataset_free(&f.data);

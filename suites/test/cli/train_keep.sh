@@ -38,7 +38,7 @@ if command -v gnuplot >/dev/null 2>&1; then
     [ ! -e cut/train.png ] || fail "a picture that is cut off is left"
 fi
 
-# A signal ends it after a step, and the weights are there.
+# A signal ends it after a step, or a batch of a test, and the weights are there.
 "$lockstep" train --model tutorial --data random --devices virt:2 --epochs 1000000 \
     --out stopped.jsonl --save stopped.weights >out 2>err &
 pid=$!
@@ -52,11 +52,36 @@ kill -TERM $pid
 status=0
 wait $pid || status=$?
 [ $status -eq 130 ] || fail "interrupted: status $status"
-line='^lockstep train: interrupted after step [1-3] of epoch [0-9]* of 1000000, whose weights are in stopped.weights$'
+where='\(after step [1-3] of\|in the test after\) epoch [0-9]* of 1000000'
+line="^lockstep train: interrupted $where, whose weights are in stopped.weights\$"
 expect_count 1 "$line" err
 [ ! -s out ] || fail "an interrupted training has a result: $(cat out)"
 expect_count 0 'train-end' stopped.jsonl
 expect_status 0 "$lockstep" train --model tutorial --data random --load stopped.weights --epochs 0
+
+# And a test, which of this text takes many seconds, after one of its batches.
+head -c 1000000 /dev/zero >zeros
+"$lockstep" train --model gpt-small --data text:zeros --devices virt:2 --batch 2 --epochs 0 \
+    --out tested.jsonl --save tested.weights >out 2>err &
+pid=$!
+tries=0
+while [ ! -s tested.jsonl ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 600 ] || fail "no test after 60 seconds"
+    sleep 0.1
+done
+sleep 0.2 # once it is open
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 130 ] || fail "interrupted in a test: status $status"
+line='^lockstep train: interrupted in the test after epoch 0 of 0, whose weights are in tested.weights$'
+expect_count 1 "$line" err
+expect_count 1 '' err
+[ ! -s out ] || fail "half a test has a result: $(cat out)"
+expect_count 1 '"schema":"lockstep/train/' tested.jsonl
+expect_count 1 '' tested.jsonl
+[ -s tested.weights ] || fail "no weights of an interrupted test"
 
 # Temporary files have names that nobody can guess: a link that was put there for the process's own
 # number changes nothing.
