@@ -32,15 +32,19 @@ static int check_cell(const struct cell_config *cell, bool cores, double memory,
     const bool shared = cores && cell->per_process == 0;
     const double gibi = 1 << 30,
                  need = workload_memory(&cell->workload, way, devices, shared, cell->rows).least;
+    char fits[40] = "not even one row";
 
     if (!(need > memory))
         return 0;
+    const size_t most = workload_fits(&cell->workload, way, devices, shared, memory);
+
+    if (most > 0)
+        snprintf(fits, sizeof fits, "a batch of %zu", most);
     snprintf(why->text, sizeof why->text,
              "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
-             "%s has %.4g; a batch of %zu fits by estimate",
+             "%s has %.4g; %s fits by estimate",
              cell->workload.name, cell_mode_names[cell->mode], devices, devices == 1 ? "" : "s",
-             cell->rows, need / gibi, cores ? "this machine" : "a GPU", memory / gibi,
-             workload_fits(&cell->workload, way, devices, shared, memory));
+             cell->rows, need / gibi, cores ? "this machine" : "a GPU", memory / gibi, fits);
     return -1;
 }
 

@@ -2,6 +2,7 @@
 #include "validate/profile.h"
 
 #include "check/runner.h"
+#include "workload.h"
 
 #include <cyaml/cyaml.h>
 #include <errno.h>
@@ -190,7 +191,7 @@ static int find_places(const char *path, struct profile *profile, struct text_er
 static int refuse(const char *path, const struct profile_limit *limit, struct text_error *why,
                   const char *key, const char *problem)
 {
-    snprintf(why->text, sizeof why->text, "%.90s:%d: limit of %.24s: %s: %.150s", path, limit->line,
+    snprintf(why->text, sizeof why->text, "%.90s:%d: limit of %.24s: %s: %.170s", path, limit->line,
              limit->metric, key, problem);
     return -1;
 }
@@ -274,12 +275,32 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
     return 0;
 }
 
+/* No record has another name than one that the workload's parser gives. */
+static int check_workload(const char *path, const struct profile_limit *limit,
+                          struct text_error *why)
+{
+    struct workload workload;
+    char problem[171];
+
+    if (!limit->at.workload)
+        return 0;
+    if (workload_parse(limit->at.workload, &workload, problem, sizeof problem) != 0)
+        return refuse(path, limit, why, "workload", problem);
+    if (strcmp(workload.name, limit->at.workload) == 0)
+        return 0;
+    snprintf(problem, sizeof problem, "'%.60s' has the name %.80s in records", limit->at.workload,
+             workload.name);
+    return refuse(path, limit, why, "workload", problem);
+}
+
 /* Bytes of a place are those of a transfer: no cell has any. */
 static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
 
     limit->at_bytes = NAN;
+    if (check_workload(path, limit, why) != 0)
+        return -1;
     if (limit->at.host_inputs > 1)
         return refuse(path, limit, why, "host_inputs", "only 0 and 1 are places of the inputs");
     if (!limit->at.bytes)

@@ -104,12 +104,17 @@ static FILE *open_named(const char *what)
 int dataset_open_text(const char *what, const struct dataset_want *want, struct dataset *data,
                       struct dp_error *err)
 {
-    FILE *file = open_named(what);
+    FILE *file;
     size_t bytes = 0;
     int status;
 
     *data = (struct dataset){.features = want->features, .classes = want->classes, .unit = 1};
     set_names(data, dataset_file(what));
+    if (dataset_file(what)[0] == '\0')
+        return dp_fail(err, DP_EINVAL,
+                       "data '%s' names no file: text:FILE, or text for this project's documents",
+                       what);
+    file = open_named(what);
     if (!file)
         return dp_fail(err, DP_EINVAL, "cannot read %s: %s", data->path, strerror(errno));
     status = read_bytes(file, data, &bytes, err);

@@ -97,6 +97,11 @@ refuse 'grid is too long' "$lockstep" sweep --devices virt:1 --batch 100000:4000
 refuse 'steps 1:100000.*8 devices.*at most' "$lockstep" sweep --devices virt:8 --steps 1:100000 \
     --out grid.jsonl
 [ ! -e grid.jsonl ] || fail "refused steps left a file"
+# What no machine has memory for.
+huge=gpt:48,8192,64,8192,50257
+refuse "$huge, mode ddp, 64 devices, 64 rows: that takes .*; not even one row fits by estimate\$" \
+    "$lockstep" sweep --devices virt:64 --counts 64 --mode ddp --workload $huge --batch 64 --out grid.jsonl
+[ ! -e grid.jsonl ] || fail "a sweep without memory left a file"
 refuse 'virt:0' "$lockstep" tutorial --devices virt:0
 refuse 'gpu:1' "$lockstep" devices --devices gpu:1
 refuse 'xml' "$lockstep" devices --format xml

@@ -128,6 +128,8 @@ printf 'x\200' | cat short.txt - >high.txt
 refuse 'high.txt: byte 67 is 128, the model.s vocabulary has 0 to 127' "$lockstep" train \
     --model gpt:1,8,1,32,128 --data text:high.txt --out refused.jsonl
 refuse 'cannot read nowhere: No such file' "$lockstep" train --model gpt-tiny --data text:nowhere
+refuse "data 'text:' names no file: text:FILE, or text for this project's documents" "$lockstep" \
+    train --model gpt-tiny --data text:
 refuse '^lockstep train: --header is for a file: text' "$lockstep" train --model gpt-tiny --header
 refuse 'a width of 10 is no multiple of 4 heads' "$lockstep" train --model gpt:1,10,4,8,256
 one_gpt="--model gpt:1,8,2,16,256 --data text:high.txt --epochs 0"

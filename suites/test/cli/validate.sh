@@ -208,6 +208,11 @@ wrong '6: limit of step_time: min, max: no number is above min and below max' \
     's/max: 5.7 us/max: 5.7 us\n    min: 9 us/'
 wrong '6: limit of step_time: bytes: only a bandwidth' 's/batch: 30/batch: 30, bytes: 1 GiB/'
 wrong '6: limit of step_time: host_inputs: only 0 and 1' 's/batch: 30/batch: 30, host_inputs: 2/'
+wrong "6: limit of step_time: workload: 'gpt:2,65,2,32,256': a width of 65 is no multiple of 2 heads" \
+    's/tutorial/"gpt:2,65,2,32,256"/'
+wrong "6: limit of step_time: workload: 'mlp:0,4': sizes must be 1 to" 's/tutorial/"mlp:0,4"/'
+wrong "6: limit of step_time: workload: 'mlp:08,4' has the name mlp:8,4" 's/tutorial/"mlp:08,4"/'
+wrong "6: limit of step_time: workload: unknown workload ''; known are" 's/tutorial/""/'
 wrong "6: limit of step_time: sibling: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    sibling: 5/'
 wrong "6: limit of step_time: peak: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    peak: 5/'
 # A second number that decides, of the same place.

@@ -53,7 +53,7 @@ expect_status 2 "$lockstep" validate --profile spread.yaml bytes.jsonl
 {
     limit step_time 'max: 1 s' 'mode: dp' advisory 'statistic: floor'
     # What is shown of it ends within a character.
-    limit step_time 'max: 1 s' "workload: \"$(printf '%095d' 0)\\u00e9\"" advisory 'statistic: floor'
+    limit step_time 'max: 1 s' "mode: \"0000000\\u00e9\"" advisory 'statistic: floor'
 } | profile wide.yaml ''
 forms 3 records wide.yaml hostile.jsonl
 
