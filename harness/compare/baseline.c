@@ -41,11 +41,11 @@ static const char documentation[] =
     "sitting against it."
     "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. All of its sittings "
     "are "
-    "of one class of machine and of one plan: the same options but for the seed. A sitting is "
-    "taken if it is finished and sealed, was not resumed, is of a clean tree and a Release build, "
-    "and if every launch is verified; and if it is one of its own: of another start of the machine "
-    "than each sitting that is there, or 6 hours from it. Cells that are oversubscribed are left "
-    "out. If one file is refused, nothing is added.\n\n"
+    "of one class of machine, of one library of matrix products and of one plan: the same options "
+    "but for the seed. A sitting is taken if it is finished and sealed, was not resumed, is of a "
+    "clean tree and a Release build, and if every launch is verified; and if it is one of its own: "
+    "of another start of the machine than each sitting that is there, or 6 hours from it. Cells "
+    "that are oversubscribed are left out. If one file is refused, nothing is added.\n\n"
     "`show` has, for each cell, the standard deviation of its sittings, and the change that one "
     "more sitting would show in 80 of 100 comparisons. A comparison takes 6 sittings, a gate "
     "10.\n\n"
@@ -106,7 +106,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static int add_file(const struct arguments *arguments, size_t i, struct baseline *baseline)
 {
     struct baseline_source *source = calloc(1, sizeof *source);
-    struct text_error why;
+    char why[BASELINE_WHY];
     int status = EXIT_MISUSE;
 
     if (!source)
@@ -116,8 +116,8 @@ static int add_file(const struct arguments *arguments, size_t i, struct baseline
     if (status == 0 && source->refused.n > 0) {
         command_complain(NAME, "%s", source->refused.text[0]);
         status = COMPARE_EXIT_INVALID;
-    } else if (status == 0 && baseline_fits(baseline, source, true, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
+    } else if (status == 0 && baseline_fits(baseline, source, true, why) != 0) {
+        command_complain(NAME, "%s", why);
         status = COMPARE_EXIT_INVALID;
     } else if (status == 0 && baseline_add(baseline, source) != 0) {
         command_complain(NAME, "no memory for the lines of %s", arguments->path[i]);

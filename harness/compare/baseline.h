@@ -2,9 +2,9 @@
  * of many.
  *
  * A baseline is a file of sittings: what each of them measured of each cell, a line each. All of
- * its sittings are of one class of machine and one plan, and have the same cells. The unit of the
- * statistics is the sitting: launches of one sitting have its state of the machine in common, so
- * that more of them say nothing of the next.
+ * its sittings are of one class of machine, one library of matrix products and one plan, and have
+ * the same cells. The unit of the statistics is the sitting: launches of one sitting have its state
+ * of the machine in common, so that more of them say nothing of the next.
  *
  * baseline_take.c makes lines of a sweep's records, or says why not; baseline_read.c and
  * baseline_write.c are the file, baseline_fits.c says what may be in it; baseline_judge.c judges;
@@ -23,6 +23,7 @@ enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
 #define BASELINE_APART  UINT64_C(21600000000000) /* ns between two sittings of one start: 6 h */
 #define BASELINE_FOLDER "results/baselines"
 #define BASELINE_SCHEMA "lockstep/baseline/1.0"
+enum { BASELINE_WHY = 640 }; /* bytes of a reason, which may name two libraries */
 
 /* What a sitting measured of a cell: a line of the file. */
 struct baseline_line {
@@ -30,6 +31,7 @@ struct baseline_line {
     char plan_sha256[DIGEST_HEX];    /* of the options but the seed, and of how time is taken */
     char records_sha256[DIGEST_HEX]; /* of the file of records */
     char run_id[17], created_utc[32], git_sha[48];
+    char blas[160];           /* "": of an older program, not known */
     uint64_t start_epoch_ns;  /* of the first launch */
     size_t sitting, line, of; /* of the baseline, from 1; in its sitting, from 1; lines of it */
     struct record_key key;    /* without a launch */
@@ -88,7 +90,7 @@ void baseline_free(struct baseline *baseline);
 /* Whether the sitting goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
  * added, so that it has to be one of its own. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
-                  struct text_error *err);
+                  char why[BASELINE_WHY]);
 /* Adds the lines of the sitting behind those that are there, in memory. 0, or -1: memory is short.
  */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
@@ -98,7 +100,7 @@ int baseline_put(const struct baseline *baseline, struct text_error *err);
 /* What the sittings say of one cell, and of a new one. NaN: unknown. */
 struct baseline_judged {
     enum pairs_verdict verdict;
-    char reason[COMPARE_TEXT]; /* INVALID: why */
+    char reason[BASELINE_WHY]; /* INVALID: why */
     double mean, sd;           /* of the logarithms of the sittings */
     double ratio, lo, hi;      /* NEW over the mean; one-sided bounds of alpha / cells each */
     double detectable;         /* ratio that is found in about 80 of 100 comparisons */
@@ -130,7 +132,7 @@ struct baseline_compare {
     size_t count[PAIRS_VERDICTS];
     size_t only_new;               /* cells that the baseline does not have */
     struct exact_changes *changes; /* counted numbers that are not those of the last sitting */
-    char invalid[COMPARE_TEXT];    /* why nothing can be said of any time; "": something can */
+    char invalid[BASELINE_WHY];    /* why nothing can be said of any time; "": something can */
 };
 int baseline_compare_main(const struct baseline_options *options);
 bool baseline_is_gate(const struct baseline *baseline);

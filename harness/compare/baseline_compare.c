@@ -1,7 +1,7 @@
 /* compare/baseline_compare.c: `lockstep compare --baseline`: one sitting against the history.
  *
- * It fails closed: what is no whole, verified sitting of the same machine and plan is INVALID, and
- * so is every comparison with fewer sittings than can judge. */
+ * It fails closed: what is no whole, verified sitting of the same machine, library and plan is
+ * INVALID, and so is every comparison with fewer sittings than can judge. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -42,12 +42,12 @@ static const struct baseline_line *last_of(const struct baseline *baseline, size
 static void find_invalid(struct baseline_compare *compare)
 {
     const struct baseline *baseline = &compare->baseline;
-    struct text_error why = {{0}};
+    char why[BASELINE_WHY] = "";
 
     if (compare->source.refused.n > 0)
         snprintf(compare->invalid, sizeof compare->invalid, "%s", compare->source.refused.text[0]);
-    else if (baseline_fits(baseline, &compare->source, false, &why) != 0)
-        snprintf(compare->invalid, sizeof compare->invalid, "%s", why.text);
+    else if (baseline_fits(baseline, &compare->source, false, why) != 0)
+        snprintf(compare->invalid, sizeof compare->invalid, "%s", why);
     else if (baseline->sittings < BASELINE_LEAST)
         snprintf(compare->invalid, sizeof compare->invalid,
                  "%.200s has %zu sittings: it takes %zu more to judge, and %zu more for a gate",

@@ -64,10 +64,11 @@ static json_t *spread_of(const struct baseline *baseline, const struct baseline_
 
 static json_t *head(const char *schema, const struct baseline *baseline)
 {
-    return json_pack("{s:s, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
+    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
                      text(baseline->path), "machine_class",
-                     text(baseline->lines.line[0].machine_class), "gate",
-                     baseline_is_gate(baseline), "sittings", sittings(baseline));
+                     text(baseline->lines.line[0].machine_class), "blas",
+                     text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
+                     "sittings", sittings(baseline));
 }
 
 int baseline_show_json(FILE *stream, const struct baseline *baseline,

@@ -23,6 +23,11 @@ enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
         .name = #member, .kind = RECORD_TEXT, .offset = offsetof(struct baseline_line, member),    \
         .bytes = sizeof((struct baseline_line *)0)->member                                         \
     }
+#define TEXT_LATER(member)                                                                         \
+    {                                                                                              \
+        .name = #member, .kind = RECORD_TEXT, .offset = offsetof(struct baseline_line, member),    \
+        .bytes = sizeof((struct baseline_line *)0)->member, .later = true                          \
+    }
 #define COUNT(member, least)                                                                       \
     {                                                                                              \
         .name = #member, .kind = RECORD_COUNT, .offset = offsetof(struct baseline_line, member),   \
@@ -41,6 +46,7 @@ static const struct record_field line_fields[] = {TEXT(machine_class),
                                                   NUMBER(RECORD_HASH, run_id),
                                                   TEXT(created_utc),
                                                   TEXT(git_sha),
+                                                  TEXT_LATER(blas),
                                                   NUMBER(RECORD_BIG, start_epoch_ns),
                                                   COUNT(sitting, 1),
                                                   COUNT(line, 1),
@@ -138,7 +144,7 @@ static bool same_sitting(const struct baseline_line *a, const struct baseline_li
            strcmp(a->records_sha256, b->records_sha256) == 0;
 }
 
-/* That the line is the next one, of the same class, plan and cells as those before it. */
+/* That the line is the next one, of the same class, library, plan and cells as those before it. */
 static int check_place(const struct baseline *baseline, const struct baseline_line *line,
                        struct text_error *err)
 {
@@ -154,6 +160,8 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
     if (n > 0 && strcmp(line->machine_class, lines->line[0].machine_class) != 0)
         return record_fail(err, "another class of machine, %.12s, than %.12s of line 1",
                            line->machine_class, lines->line[0].machine_class);
+    if (n > 0 && strcmp(line->blas, lines->line[0].blas) != 0)
+        return record_fail(err, "another library of matrix products than line 1");
     if (n > 0 && strcmp(line->plan_sha256, lines->line[0].plan_sha256) != 0)
         return record_fail(err, "another plan, %.12s, than %.12s of line 1", line->plan_sha256,
                            lines->line[0].plan_sha256);

@@ -74,6 +74,8 @@ static void check_run(struct baseline_source *source, bool allow_dirty)
         refuse(source, "%.120s:1: the class of the machine is unknown", source->path);
     if (run->machine_instance[0] == '\0')
         refuse(source, "%.120s:1: the start of the machine is unknown", source->path);
+    if (run->blas[0] == '\0')
+        refuse(source, "%.120s:1: the library of matrix products is unknown", source->path);
     if (strcmp(run->source, "measured") != 0)
         refuse(source, "%.120s:1: the times are %.16s, not measured", source->path, run->source);
     if (!fast)
@@ -168,6 +170,7 @@ static int add_line(struct baseline_source *source, const struct report_row *con
     memcpy(line->machine_instance, run->machine_instance, sizeof line->machine_instance);
     memcpy(line->run_id, run->run_id, sizeof line->run_id);
     memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
+    memcpy(line->blas, run->blas, sizeof line->blas);
     memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
     sum_up(row, n, rule, work, steps, line);
     if (!isfinite(line->floor_log) || !isfinite(line->cost_log) || !isfinite(line->sd_floor)) {

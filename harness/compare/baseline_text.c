@@ -179,6 +179,9 @@ int baseline_show_text(FILE *stream, const struct baseline *baseline,
 
     compare_say(stream, 2, "%s: %zu sittings of %zu cells, class of machine %.12s", baseline->path,
                 baseline->sittings, baseline->cells, baseline->lines.line[0].machine_class);
+    compare_say(stream, 4, "  library of matrix products: %s",
+                baseline->lines.line[0].blas[0] != '\0' ? baseline->lines.line[0].blas
+                                                        : "not known");
     for (size_t s = 0; s < baseline->sittings; ++s) {
         const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
 

@@ -74,13 +74,14 @@ json_t *baseline_key_json(const struct record_key *key)
 /* NULL: memory is short. Caller frees. */
 static char *line_text(const struct baseline_line *line, size_t sitting)
 {
-    json_t *root = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", BASELINE_SCHEMA,
-        "machine_class", text(line->machine_class), "machine_instance",
-        text(line->machine_instance), "created_utc", text(line->created_utc), "start_epoch_ns",
-        big(line->start_epoch_ns), "git_sha", text(line->git_sha), "run_id", text(line->run_id),
-        "plan_sha256", text(line->plan_sha256), "records_sha256", text(line->records_sha256),
-        "sitting", count(sitting), "line", count(line->line), "of", count(line->of));
+    json_t *root =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+                  BASELINE_SCHEMA, "machine_class", text(line->machine_class), "machine_instance",
+                  text(line->machine_instance), "created_utc", text(line->created_utc),
+                  "start_epoch_ns", big(line->start_epoch_ns), "git_sha", text(line->git_sha),
+                  "blas", text(line->blas), "run_id", text(line->run_id), "plan_sha256",
+                  text(line->plan_sha256), "records_sha256", text(line->records_sha256), "sitting",
+                  count(sitting), "line", count(line->line), "of", count(line->of));
 
     json_object_update_new(
         root,

@@ -96,6 +96,7 @@ has 'INCONCLUSIVE: a change is not shown'
 compare 4 between.jsonl --strict
 expect_status 0 "$lockstep" baseline show main
 has 'results/baselines/main.jsonl: 10 sittings of 12 cells, class of machine 700000000000'
+has 'library of matrix products: OpenBLAS 0.3.21 '
 has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start boot10'
 has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sittings'
 
@@ -143,6 +144,17 @@ refused 'class.jsonl:1: another class of machine, 800000000000, than 70000000000
     "$lockstep" baseline add main class.jsonl
 compare 3 class.jsonl
 has 'INVALID: class.jsonl:1: another class of machine'
+# The same options with another library of matrix products: both are named.
+onednn='OpenBLAS 0.3.21, oneDNN 2.6.3 brg:avx512_core'
+plant new library.jsonl 33 1 "\"blas\":\"OpenBLAS 0.3.21\"=\"blas\":\"$onednn\""
+two="library.jsonl:1: another library of matrix products, \"$onednn\", than \"OpenBLAS 0.3.21\" of results/baselines/main.jsonl:1: measure with that one, or take a baseline of another name"
+refused "$two\$" "$lockstep" baseline add main library.jsonl
+compare 3 library.jsonl
+has "INVALID: $two"
+counts 0 0 0 0 12
+plant new nameless.jsonl 34 1 '"blas":"OpenBLAS 0.3.21"="blas":""'
+refused 'nameless.jsonl:1: the library of matrix products is unknown' "$lockstep" baseline add main nameless.jsonl
+compare 3 nameless.jsonl
 plant few-steps plan.jsonl 27
 refused 'plan.jsonl:1: another plan than results/baselines/main.jsonl:1' "$lockstep" baseline add main plan.jsonl
 compare 3 plan.jsonl
@@ -238,6 +250,8 @@ forge '13,24d'
 broken ':13: line 1 of 12 of sitting 3 stands where line 1 of 12 of sitting 2 belongs: there is a gap'
 forge "49,60s/7$(printf '%063d' 0)/$class2/"
 broken ':49: another class of machine, 800000000000, than 700000000000 of line 1'
+forge '49,60s/OpenBLAS 0.3.21/OpenBLAS 0.3.22/'
+broken ':49: another library of matrix products than line 1'
 forge '49,60s/feed000000000005/feed000000000002/'
 broken ':49: run feed000000000002 is there twice: line 13 has it already'
 forge '14s/"floor_log":[0-9.]*/"floor_log":null/'
@@ -259,6 +273,16 @@ expect_status 0 "$lockstep" baseline add before kernels.jsonl
 plant new kernels2.jsonl 32 1.001 '"kernels_per_step":null="kernels_per_step":38.0'
 expect_status 1 "$lockstep" compare --baseline before kernels2.jsonl --exact
 has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
+rm results/baselines/before.jsonl
+# Of before the library was kept: shown, and it takes and judges nothing.
+forge 's/"blas": *"[^"]*", *//'
+mv bad.jsonl results/baselines/before.jsonl
+unnamed='results/baselines/before.jsonl:1: it does not say of which library of matrix products it is, and good.jsonl is of "OpenBLAS 0.3.21": begin a baseline'
+expect_status 0 "$lockstep" baseline show before
+has 'library of matrix products: not known'
+one_line 3 "$unnamed" "$lockstep" baseline add before good.jsonl
+expect_status 3 "$lockstep" compare --baseline before good.jsonl
+has "INVALID: $unnamed"
 rm results/baselines/before.jsonl
 sed 's/,"chain":.*/}/' whole.jsonl >bad.jsonl
 broken ':1: '
