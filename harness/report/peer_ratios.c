@@ -76,11 +76,16 @@ static int devices_of(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
-static const struct peer_arm *arm_of(const struct peer_cell *cell, enum side side, int k)
+static struct peer_side side_of(const struct peer_cell *cell, enum side side, int k)
 {
-    return sides[side].group != PEER_NO_GROUP
-               ? peer_fastest(cell, sides[side].group, devices_of(side, k))
-               : peer_find(cell, sides[side].kind, devices_of(side, k));
+    const int devices = devices_of(side, k);
+    const enum peer_group group = sides[side].group;
+
+    if (group == PEER_PRODUCTS)
+        return (struct peer_side){.products = cell, .devices = devices};
+    return (struct peer_side){.arm = group != PEER_NO_GROUP
+                                         ? peer_fastest(cell, group, devices)
+                                         : peer_find(cell, sides[side].kind, devices)};
 }
 
 /* Whether the cell has an arm for it that is not absent. */
@@ -130,12 +135,25 @@ static void add_words(struct peer_comparison *one, const char *words)
     snprintf(one->name + length, sizeof one->name - length, "%s", words);
 }
 
+/* Which one is the fastest of several, of what is under the line. */
+static void add_fastest(struct peer_comparison *one, const struct peer_cell *cell, enum side side,
+                        int k)
+{
+    const enum peer_group group = sides[side].group;
+    const int devices = devices_of(side, k);
+
+    if (group == PEER_PRODUCTS && peer_makers(cell, devices) > 1)
+        one->fastest = peer_fastest_maker(cell, devices, &one->rounds, &one->of);
+    else if (group != PEER_NO_GROUP && peer_choice(cell, group, devices) > 1)
+        one->fastest = peer_fastest(cell, group, devices);
+}
+
 static struct peer_comparison compare(const struct row *row, const struct peer_cell *cell, int k)
 {
-    const struct peer_arm *above = arm_of(cell, row->above, k),
-                          *under = arm_of(cell, row->under, k);
-    const enum peer_group group = sides[row->under].group;
+    const enum side all[] = {row->above, row->under, row->per, row->for_each};
+    const size_t n_sides = row->per == NO_SIDE ? 2 : 4;
     struct peer_comparison one = {.drawn = row->drawn};
+    struct peer_side held[4];
 
     if (row->name) {
         add_words(&one, row->name);
@@ -144,12 +162,11 @@ static struct peer_comparison compare(const struct row *row, const struct peer_c
         add_words(&one, " / ");
         add_side(&one, cell, row->under, k);
     }
-    one.value = row->per == NO_SIDE ? peer_ratio(above, under)
-                                    : peer_ratio_in(above, under, arm_of(cell, row->per, k),
-                                                    arm_of(cell, row->for_each, k));
-    if (!row->name && group != PEER_NO_GROUP &&
-        peer_choice(cell, group, devices_of(row->under, k)) > 1)
-        one.fastest = under;
+    for (size_t s = 0; s < n_sides; ++s)
+        held[s] = side_of(cell, all[s], k);
+    one.value = peer_ratio_of(held, n_sides);
+    if (!row->name)
+        add_fastest(&one, cell, row->under, k);
     return one;
 }
 

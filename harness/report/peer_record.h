@@ -95,6 +95,7 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 /* The first of that kind; NULL: not in the cell. */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
 enum peer_group peer_group_of(enum peer_kind kind);
+bool peer_is_lockstep(const struct peer_arm *arm);
 /* The arm of a group on so many devices (plain ones have 1) whose step is shortest. PEER_ANY: that
  * makes a whole step, parallel or plain. NULL: one of them has no number, or there is none. */
 const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
@@ -106,12 +107,26 @@ const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
 struct report_value peer_step(const struct peer_arm *arm);
 struct report_value peer_outside(const struct peer_arm *arm);
-/* Paired by round. Either may be NULL: then there is nothing. */
+
+/* What is above or under the line: an arm; or the products of a step alone, in each round those of
+ * the fastest of all that made them: torch.mm of each PyTorch, and lockstep in its steps. */
+struct peer_side {
+    const struct peer_arm *arm;       /* NULL: nothing, or products */
+    const struct peer_cell *products; /* NULL: an arm */
+    int devices;                      /* of products */
+};
+
+/* Two sides, or four: the latter two are the ratio that is the unit of the first. Paired by round;
+ * a round in which one of them has no number is left out. */
+struct report_value peer_ratio_of(const struct peer_side sides[], size_t n_sides);
+/* Of two arms, of which either may be NULL. */
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under);
-/* The same in units of another ratio. */
-struct report_value peer_ratio_in(const struct peer_arm *above, const struct peer_arm *under,
-                                  const struct peer_arm *unit_above,
-                                  const struct peer_arm *unit_under);
+/* Who made products on so many devices; without torch.mm there are none. */
+size_t peer_makers(const struct peer_cell *cell, int devices);
+/* The one that was fastest in most rounds, the number of these, and of all that count. NULL: none.
+ */
+const struct peer_arm *peer_fastest_maker(const struct peer_cell *cell, int devices, size_t *rounds,
+                                          size_t *of);
 
 /* ---- lines: report/peer_ratios.c ---------------------------------------------------------- */
 
@@ -120,6 +135,7 @@ struct peer_comparison {
     char name[64];
     struct report_value value;
     const struct peer_arm *fastest; /* which one that is, of several; NULL: there was no choice */
+    size_t rounds, of;              /* of products: in so many of so many rounds; 0: in all */
     bool drawn;                     /* below 1 lockstep is faster than the other program */
 };
 enum { PEER_COMPARISONS = 17 };

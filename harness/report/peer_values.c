@@ -70,6 +70,11 @@ enum peer_group peer_group_of(enum peer_kind kind)
     return groups[kind];
 }
 
+bool peer_is_lockstep(const struct peer_arm *arm)
+{
+    return arm->kind <= PEER_LOCKSTEP_PLAIN;
+}
+
 /* An arm that is absent is in no group. */
 static bool is_of(const struct peer_arm *arm, enum peer_group group, int devices)
 {
@@ -130,29 +135,112 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     return !dp ? "DDP" : ddp ? "DP or DDP" : "DP";
 }
 
-/* Of the round's launch that was good; NAN: there is none. */
-static double step_in(const struct peer_arm *arm, size_t round)
+/* Of the round's launch that was good, unless the arm was wrong; NAN: there is none. */
+static double number_in(const struct peer_arm *arm, size_t round, number_fn *number)
 {
-    for (size_t i = 0; i < arm->n; ++i)
+    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
         if (arm->launch[i].ok && arm->launch[i].round == round)
-            return arm->launch[i].step_ns;
+            return number(&arm->launch[i]);
     return NAN;
 }
 
-static struct report_value ratio_in(const struct peer_arm *const sides[], size_t n_sides)
+/* ---- products alone ----------------------------------------------------------------------- */
+
+static double products_of(const struct peer_launch *launch)
+{
+    return launch->step_ns * (1 - launch->outside);
+}
+
+static bool is_measured(const struct peer_arm *arm)
+{
+    for (size_t i = 0; i < arm->n; ++i)
+        if (isfinite(arm->launch[i].outside))
+            return true;
+    return false;
+}
+
+/* What the arm says of products on so many devices; NULL: it did not make them. */
+static number_fn *made_by(const struct peer_arm *arm, int devices)
+{
+    if (is_of(arm, PEER_PRODUCTS, devices))
+        return step_of;
+    return peer_is_lockstep(arm) && arm->devices == devices && is_measured(arm) ? products_of
+                                                                                : NULL;
+}
+
+size_t peer_makers(const struct peer_cell *cell, int devices)
+{
+    size_t n = 0;
+
+    for (size_t a = 0; a < cell->n_arms; ++a)
+        n += made_by(&cell->arm[a], devices) ? 1 : 0;
+    return peer_choice(cell, PEER_PRODUCTS, devices) > 0 ? n : 0;
+}
+
+/* Of a round, with its time. NULL: one of them has no number in it, or there is none. */
+static const struct peer_arm *maker_in(const struct peer_cell *cell, int devices, size_t round,
+                                       double *ns)
+{
+    const struct peer_arm *best = NULL;
+
+    *ns = NAN;
+    for (size_t a = 0; peer_makers(cell, devices) > 0 && a < cell->n_arms; ++a) {
+        const struct peer_arm *arm = &cell->arm[a];
+        number_fn *const made = made_by(arm, devices);
+        const double found = made ? number_in(arm, round, made) : NAN;
+
+        if (made && !isfinite(found))
+            return NULL;
+        if (made && (!best || found < *ns)) {
+            best = arm;
+            *ns = found;
+        }
+    }
+    return best;
+}
+
+const struct peer_arm *peer_fastest_maker(const struct peer_cell *cell, int devices, size_t *rounds,
+                                          size_t *of)
+{
+    size_t won[PEER_MAX_ARMS] = {0}, best = 0;
+    double ns;
+
+    *of = 0;
+    for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
+        const struct peer_arm *arm = maker_in(cell, devices, round, &ns);
+
+        if (!arm)
+            continue;
+        ++won[arm - cell->arm];
+        ++*of;
+    }
+    for (size_t a = 1; a < cell->n_arms; ++a)
+        best = won[a] > won[best] ? a : best;
+    *rounds = won[best];
+    return *of > 0 ? &cell->arm[best] : NULL;
+}
+
+/* ---- ratios ------------------------------------------------------------------------------- */
+
+static double side_in(const struct peer_side *side, size_t round)
+{
+    double ns;
+
+    if (!side->products)
+        return number_in(side->arm, round, step_of);
+    return maker_in(side->products, side->devices, round, &ns) ? ns : NAN;
+}
+
+struct report_value peer_ratio_of(const struct peer_side sides[], size_t n_sides)
 {
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
-    for (size_t s = 0; s < n_sides; ++s)
-        if (!sides[s] || sides[s]->wrong)
-            return NOTHING;
-    for (size_t i = 0; i < sides[0]->n; ++i) {
-        const size_t round = sides[0]->launch[i].round;
-        double ratio = step_in(sides[0], round) / step_in(sides[1], round);
+    for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
+        double ratio = side_in(&sides[0], round) / side_in(&sides[1], round);
 
         if (n_sides == 4)
-            ratio /= step_in(sides[2], round) / step_in(sides[3], round);
+            ratio /= side_in(&sides[2], round) / side_in(&sides[3], round);
         if (isfinite(ratio))
             ratios[n++] = ratio;
     }
@@ -161,15 +249,10 @@ static struct report_value ratio_in(const struct peer_arm *const sides[], size_t
 
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
-    return ratio_in((const struct peer_arm *const[]){above, under}, 2);
+    return peer_ratio_of((const struct peer_side[]){{.arm = above}, {.arm = under}}, 2);
 }
 
-struct report_value peer_ratio_in(const struct peer_arm *above, const struct peer_arm *under,
-                                  const struct peer_arm *unit_above,
-                                  const struct peer_arm *unit_under)
-{
-    return ratio_in((const struct peer_arm *const[]){above, under, unit_above, unit_under}, 4);
-}
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 size_t peer_failed(const struct peer_record *record)
 {

@@ -177,7 +177,12 @@ void peer_ratio_words(const struct peer_cell *cell, const struct peer_comparison
     default:
         if (one->fastest)
             peer_arm_words(one->fastest, cell, words);
-        report_add(text, "%s", words);
+        if (one->of > 0)
+            report_add(text, "%s%s, in %zu of %zu",
+                       peer_is_lockstep(one->fastest) ? "those of " : "", words, one->rounds,
+                       one->of);
+        else
+            report_add(text, "%s", words);
     }
 }
 

@@ -196,7 +196,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(limits.verdict(limit, figures.figure_of(values)), word)
 
     def test_products_alone(self) -> None:
-        """Of the fastest PyTorch, on as many cores; and two devices against what they scale by."""
+        """On as many cores, by whoever was fastest in each round; and two devices against what they scale by."""
         steps = {("lockstep", "dp", 1): 106, ("lockstep", "dp", 2): 54, ("pytorch", "products", 1): 100,
                  ("pytorch", "products", 2): 50}
         cell = {"workload": limits.MLP, "batch": 2048, "arms": [
@@ -207,12 +207,35 @@ class Limits(unittest.TestCase):
         self.assertRegex(text, "met +1.060 <= 1.06 .* lockstep 1 / products alone 1")
         self.assertRegex(text, "met +1.080 <= 1.08 .* lockstep 2 / products alone 2")
         self.assertRegex(text, "met +0.981 >= 0.97 .* speed-up over that of products")
+        cell["arms"][3]["torch"] = "1"
         faster = copy.deepcopy(cell["arms"][3])
         faster["torch"], faster["launches"] = "2", [{**one, "step_ns": [48]} for one in faster["launches"]]
         cell["arms"].append(faster)
         text = "\n".join(limits.judge([cell])[0])
         self.assertRegex(text, "MISSED +1.125 <= 1.08 ")
         self.assertRegex(text, "MISSED +0.942 >= 0.97 ")
+        self.assertIn(f"\n{'':16}fastest: torch.mm 2 alone, 2 x 1024 rows, in 6 of 6\n", text)
+
+    def test_our_own_products_count(self) -> None:
+        """The record that reader_test.sh gives the report: in five rounds 0.92 of a step is less than torch.mm."""
+        with open(os.path.join(os.path.dirname(sys.argv[1]), "example_arms.json"), encoding="utf-8") as file:
+            cell = json.load(file)["cells"][0]
+        for launch in figures.arm_of(cell, *limits.DP2)["launches"]:
+            launch["outside_frac"] = 0.08
+        text = "\n".join(limits.judge([cell])[0])
+        self.assertRegex(text, "MISSED +1.087 <= 1.08 .*\n.*: 1.087 .. 1.100\n"
+                               " +fastest: those of lockstep DataParallel, 2 devices, in 5 of 6\n")
+        self.assertIn("  products alone 2: those of lockstep DataParallel, 2 devices, in 5 of 6",
+                      printed.cell_lines(cell, 2))
+        for line in text.split("\n"):
+            self.assertLessEqual(len(line), 80, line)
+        mm = figures.members_of(cell, PRODUCTS, 2)
+        mm[0]["launches"][2] = {"round": 2, "status": "broken", "reason": "x"}
+        self.assertEqual(len(figures.arm_of(cell, *limits.PRODUCTS2)["launches"]), 5)
+        mm[1]["launches"][3] = {"round": 3, "status": "wrong", "reason": "x"}
+        self.assertIsNone(figures.arm_of(cell, *limits.PRODUCTS2))
+        cell["arms"] = [arm for arm in cell["arms"] if arm["mode"] != "products"]
+        self.assertIsNone(figures.arm_of(cell, *limits.PRODUCTS2))
 
     def test_what_products_leave(self) -> None:
         """Said of limits beside PyTorch that are not met, and of no others: 0.03 of plain is one."""

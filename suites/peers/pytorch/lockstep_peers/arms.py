@@ -10,7 +10,7 @@ from .workloads import Workload
 # Of PyTorch's arms, which do the same work in a group: ratios are to the fastest of them.
 PARALLEL, PLAIN, PRODUCTS = "fastest parallel", "fastest plain", "fastest products"
 FASTEST = "fastest"  # of those that make a whole step
-GROUPS = {PARALLEL: (PARALLEL,), PLAIN: (PLAIN,), PRODUCTS: (PRODUCTS,), FASTEST: (PARALLEL, PLAIN)}
+GROUPS = {PARALLEL: (PARALLEL,), PLAIN: (PLAIN,), FASTEST: (PARALLEL, PLAIN)}
 
 
 class Arm(NamedTuple):

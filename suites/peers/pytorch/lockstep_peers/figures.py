@@ -54,7 +54,9 @@ def figure_of(values: list[float]) -> Figure:
 
 
 def arm_of(cell: dict, program: str, mode: str, devices: int) -> dict | None:
-    """The mode may be a group of PyTorch's arms: then its fastest."""
+    """The mode may be a group of PyTorch's arms: then its fastest. Of products whoever was the fastest."""
+    if mode == PRODUCTS:
+        return products_alone(cell, devices)
     if mode in GROUPS:
         return fastest_of(cell, mode, devices)
     for arm in cell["arms"]:
@@ -99,6 +101,45 @@ def outside_of(launch: dict) -> float:
     return launch.get("outside_frac", math.nan)
 
 
+def products_of(launch: dict) -> float:
+    """Of a step of lockstep: its time in matrix products."""
+    return step_of(launch) * (1 - outside_of(launch))
+
+
+def makers_of(cell: dict, devices: int) -> list[dict]:
+    """Who made the products of a step: torch.mm alone of each PyTorch, without which there is nobody, and
+    lockstep in its steps."""
+    theirs = members_of(cell, PRODUCTS, devices)
+    return [arm for arm in cell["arms"] if theirs and arm["devices"] == devices and (
+        any(arm is other for other in theirs) or arm["program"] == "lockstep"
+        and any("outside_frac" in launch for launch in arm["launches"]))]
+
+
+def products_alone(cell: dict, devices: int) -> dict | None:
+    """As an arm that in each round took as long as the fastest of them, `by` that one. Rounds in which one of
+    them has no number are left out; nothing where one has none at all: then nobody knows."""
+    makers = makers_of(cell, devices)
+    times = [{number: ns for number, ns in by_round(
+        arm, products_of if arm["program"] == "lockstep" else step_of).items() if math.isfinite(ns)} for arm in makers]
+    if not makers or not all(times):
+        return None
+    launches = []
+    for number in sorted(set.intersection(*map(set, times))):
+        ns, first = min((time[number], at) for at, time in enumerate(times))
+        launches.append({"round": number, "status": "ok", "step_ns": [ns], "by": first})
+    return {"launches": launches}
+
+
+def fastest_maker(cell: dict, devices: int) -> tuple[dict, int, int] | None:
+    """Who that was in most rounds, the number of these, and of all that count."""
+    alone = products_alone(cell, devices)
+    by = [launch["by"] for launch in alone["launches"]] if alone else []
+    if not by:
+        return None
+    best = min(by, key=lambda at: (-by.count(at), at))
+    return makers_of(cell, devices)[best], by.count(best), len(by)
+
+
 def time_figure(arm: dict | None) -> Figure:
     return figure_of(list(by_round(arm, step_of).values()))
 
@@ -117,7 +158,7 @@ def ratio_figure(above: dict | None, under: dict | None, *against: dict | None) 
 
 def products_figure(above: dict | None, under: dict | None) -> Figure:
     """What is left of that ratio when nothing of `above` but its matrix products takes time."""
-    products = by_round(above, lambda launch: step_of(launch) * (1 - outside_of(launch)))
+    products = by_round(above, products_of)
     steps = by_round(under, step_of)
     return figure_of([products[number] / steps[number] for number in sorted(products) if number in steps])
 

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from .arms import FASTEST, PARALLEL, PLAIN, PRODUCTS
 from .figures import NOTHING, Figure, arm_of, outside_figure, products_figure, ratio_figure
-from .printed import ratio_text, spread_name, spread_text
+from .printed import maker_text, ratio_text, spread_name, spread_text
 
 MET, OPEN, MISSED = "met", "OPEN", "MISSED"
 MLP = "mlp:1024,1024,1024,1024"
 DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)
 # Of PyTorch's: the fastest of those that do the same.
 ANY2, DDP2, PLAIN1 = ("pytorch", FASTEST, 2), ("pytorch", PARALLEL, 2), ("pytorch", PLAIN, 1)
+# Of all that made them, in each round: torch.mm, or lockstep in its steps.
 PRODUCTS2, PRODUCTS1 = ("pytorch", PRODUCTS, 2), ("pytorch", PRODUCTS, 1)
 LLMC2 = ("llmc", "step", 2)
 RANKS2, PROCESSES2 = ("lockstep", "ddp", 2), ("lockstep", "processes", 2)
@@ -70,6 +71,12 @@ def products_of(limit: Limit, cell: dict) -> Figure:
     return products_figure(arm_of(cell, *limit.above), arm_of(cell, *limit.under))
 
 
+def makers_of(limit: Limit, cell: dict) -> list[str]:
+    """Of a limit against products alone: whose they were."""
+    counts = [key[2] for key in (limit.under, *limit.against) if key in (PRODUCTS1, PRODUCTS2)]
+    return [words for count in counts if (words := maker_text(cell, count))]
+
+
 def verdict(limit: Limit, figure: Figure) -> str:
     """MET or MISSED where the whole interval is on one side of the limit, else OPEN: also where there
     are too few launches for an interval. A number that is missing or not finite is missed."""
@@ -82,8 +89,9 @@ def verdict(limit: Limit, figure: Figure) -> str:
     return MET if figure.low >= limit.least else MISSED if figure.high < limit.least else OPEN
 
 
-def lines_of(limit: Limit, figure: Figure, products: Figure = NOTHING) -> list[str]:
-    """The limit, and the interval that decides; where it is not met, what the CPU's products leave of it."""
+def lines_of(limit: Limit, figure: Figure, products: Figure = NOTHING, makers: list[str] = ()) -> list[str]:
+    """The limit, the interval that decides, and whose products it is held against; where it is not met, what
+    the CPU's products leave of it."""
     number = ratio_text(figure.value) if math.isfinite(figure.value) else "nothing"
     room = f"<= {limit.most:g}" if limit.most is not None else f">= {limit.least:g}"
     name = f"mlp 4 x 1024, {limit.batch}" if limit.workload == MLP else f"{limit.workload}, {limit.batch}"
@@ -92,6 +100,7 @@ def lines_of(limit: Limit, figure: Figure, products: Figure = NOTHING) -> list[s
         lines.append(f"{'':16}one launch, no interval")
     elif figure.n > 1:
         lines.append(f"{'':16}{spread_name([figure])}: {spread_text(figure, ratio_text)}")
+    lines += [f"{'':16}fastest: {words}" for words in makers]
     if verdict(limit, figure) != MET and math.isfinite(products.value):
         beyond = limit.most is not None and products.low > limit.most
         lines.append(f"{'':16}its matrix products by themselves: {ratio_text(products.value)}"
@@ -115,5 +124,5 @@ def judge(cells: list[dict], processes: bool = False, llmc: bool = False) -> tup
                 continue
             figure = figure_of(limit, cell)
             words.add(verdict(limit, figure))
-            lines += lines_of(limit, figure, products_of(limit, cell))
+            lines += lines_of(limit, figure, products_of(limit, cell), makers_of(limit, cell))
     return lines, next((word for word in (MISSED, OPEN, MET) if word in words), MISSED)

@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 import textwrap
 
-from .arms import FASTEST, GROUPS, PARALLEL, PLAIN, PRODUCTS, words_of
-from .figures import (Figure, fastest_of, is_wrong, members_of, outside_figure, parallel_of, ratio_rows,
-                     time_figure)
+from .arms import FASTEST, GROUPS, PARALLEL, PLAIN, words_of
+from .figures import (Figure, fastest_maker, fastest_of, is_wrong, makers_of, members_of, outside_figure,
+                     parallel_of, ratio_rows, time_figure)
 
 WIDE = 44  # the longest name of an arm
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
@@ -94,17 +94,27 @@ def ratio_lines(cell: dict, devices: int) -> list[str]:
     return lines
 
 
+def maker_text(cell: dict, devices: int) -> str:
+    """Whose products others are held against in most rounds, and in how many; or nothing."""
+    found = fastest_maker(cell, devices)
+    if not found:
+        return ""
+    arm, rounds, of = found
+    return (f"{'those of ' * (arm['program'] == 'lockstep')}"
+            f"{arm_text(arm, cell['batch'], several_versions(cell)).strip()}, in {rounds} of {of}")
+
+
 def fastest_lines(cell: dict, devices: int) -> list[str]:
     """Which arms PyTorch's were, where there was a choice."""
     parallel, lines = parallel_of(cell), []
     for name, group, count in (("PyTorch's fastest", FASTEST, devices), (f"fastest of PyTorch {parallel} {devices}", PARALLEL, devices),
-                               ("fastest of PyTorch plain", PLAIN, 1), (f"fastest of products alone {devices}", PRODUCTS, devices),
-                               ("fastest of products alone 1", PRODUCTS, 1)):
+                               ("fastest of PyTorch plain", PLAIN, 1)):
         choice = [arm for part in GROUPS[group] for arm in members_of(cell, part, count)]
         arm = fastest_of(cell, group, count)
         if len(choice) > 1 and arm:
             lines.append(f"  {name}: {arm_text(arm, cell['batch'], several_versions(cell)).strip()}")
-    return lines
+    return lines + [f"  products alone {count}: {words}" for count in sorted({devices, 1}, reverse=True)
+                    if len(makers_of(cell, count)) > 1 and (words := maker_text(cell, count))]
 
 
 def reasons(cell: dict) -> list[str]:
