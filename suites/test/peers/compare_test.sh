@@ -181,8 +181,20 @@ test_misuse() {
     refused 'limits are about 2 devices, not 3' --limits --devices 3
     expect 2 "$compare" --quick --lockstep ./nothing --out never.json
     has err "no program './nothing'"
-    expect 2 "$compare" --quick --lockstep /bin/false --out never.json
-    [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that fails"
+    refused "no program './nothing'" --beside ./nothing --can-run
+    refused "pytorch of /bin/false does not run here" --beside /bin/false --can-run
+    refused "'0' is not a whole number of 1 to 16777216$" --batch 0
+    local program
+    for program in /bin/false /bin/true; do
+        expect 2 "$compare" --quick --lockstep "$program" --out never.json
+        [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that is none"
+        has err "^compare-pytorch: '$program' is not lockstep"
+    done
+    # Of a PyTorch that was named, not of one that is nowhere.
+    for program in ./nothing /; do
+        expect 2 "$compare" --python "$program" --quick --lockstep "$lockstep" --out never.json
+        [ "$(cat err)" = "compare-pytorch: --python: no program '$program'" ] || fail "--python $program"
+    done
 }
 
 # The newest PyTorch: made anew, kept without a network, and refused in one line where neither works.
@@ -209,7 +221,20 @@ test_latest() {
     has err "cannot make an environment in $made .*: no module ensurepip$"
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
 
-    program programs/python3 "mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '$made/bin'"
+    program programs/python3 "[ \"\$1\" = -m ] || exec '$python' \"\$@\"
+mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '$made/bin'"
+    # Options come first: for bad ones nothing is made.
+    early() { # WORDS OPTION...
+        expect 2 "${run[@]:0:4}" "${@:2}"
+        has err "$1"
+        [ ! -e "$made" ] || fail "an environment was made: ${*:2}"
+        if grep -q 'the newest' err; then fail "it was begun: ${*:2}"; fi
+    }
+    early 'unrecognized arguments: --bogus' --bogus
+    early "no program './nothing'" --lockstep "$lockstep" --beside ./nothing
+    early 'unrecognized arguments: --bogus' gemm --program x --out y --bogus
+    early 'at least 1' allreduce --times 0
+
     program pip 'echo "$*" >>asked'
     program python "exec '$python' \"\$@\""
     expect 0 "${run[@]}"
@@ -242,9 +267,9 @@ test_cuda() {
         [ ! -e none.json ] || fail "a record was made: $words"
     done
     status=0
-    "$compare" --python ./nothing --quick >out 2>err || status=$?
-    [ "$status" -eq 77 ] || fail "status $status for a Python that is not there"
-    has err '^compare-pytorch: no PyTorch for ./nothing '
+    "$compare" --python /bin/false --quick >out 2>err || status=$?
+    [ "$status" -eq 77 ] || fail "status $status for a Python without PyTorch"
+    has err '^compare-pytorch: no PyTorch for /bin/false '
     status=0
     "$compare" --device gpu >out 2>err || status=$?
     [ "$status" -eq 2 ] || [ "$status" -eq 77 ] || fail "status $status for --device gpu"

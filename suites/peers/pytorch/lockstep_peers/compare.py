@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from . import devices, document, limits, printed
 from .arms import arms_of
-from .here import ROOT, Misuse, absence, cores_of, find_lockstep, lacks_of, look_around, look_for_gpus
+from .here import ROOT, Misuse, absence, cores_of, find_lockstep, lacks_of, look_around, look_for_gpus, look_for_pythons
 from .launch import Cell, Plan, launch
 from .workloads import Workload, peers, workload_of
 
@@ -51,8 +51,9 @@ def number(low: float, high: float, kind: type = int):
         except ValueError:
             value = None
         if value is None or not low <= value <= high:
+            bounds = f"{low} to {high}" if kind is int else f"{low:g} to {high:g}"
             raise argparse.ArgumentTypeError(
-                f"'{text[:40]}' is not a{' whole' if kind is int else ''} number of {low:g} to {high:g}")
+                f"'{text[:40]}' is not a{' whole' if kind is int else ''} number of {bounds}")
         return value
     return parse
 
@@ -131,6 +132,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="lines for each limit of the speed promised: met, OPEN or MISSED, by its interval, which "
              "takes 6 rounds")
     add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
+    add("--options-only", action="store_true", help=argparse.SUPPRESS)  # without PyTorch: are they right?
     add("--quick", action="store_true",
         help=f"does it run: {QUICK_WORKLOAD} (with cuda {' and '.join(GPU_MODELS)}, too), batch 32, one round, "
              "0.05 s, and without torch.compile, which takes many seconds")
@@ -204,18 +206,32 @@ def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> lis
     return cells
 
 
+def look_for_others(options: argparse.Namespace, workloads: dict[str, Workload]) -> None:
+    """What else is asked for: has it anything to measure, and is it there."""
+    devices = options.devices or 2
+    if options.processes and not any(arm.mode == "processes" for workload in workloads.values()
+                                     for arm in arms_of(workload, devices, "cpu", True)):
+        raise Misuse("--processes: for mlp on 2, 4, 8 .. devices only, whose mean is exact")
+    if options.llmc and not any(arm.program == "llmc" for workload in workloads.values()
+                                for arm in arms_of(workload, devices, options.device, llmc=True)):
+        raise Misuse("--llmc: for gpt on --device cpu only")
+    if options.llmc and not os.path.isfile(os.path.join(options.llmc, "train_gpt2.c")):
+        raise Misuse(f"--llmc: no train_gpt2.c in '{options.llmc}'")
+    look_for_pythons(options.beside)
+
+
+def out_of(options: argparse.Namespace) -> str:
+    name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")
+    out = options.out or os.path.join(ROOT, "results/local", name)
+    if os.path.exists(out):
+        raise Misuse(f"--out: '{out}' is there already")
+    return out
+
+
 def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, Workload]) -> Plan:
     if options.device == "cuda":
         look_for_gpus(options, lockstep)
     options.devices = options.devices or 2
-    if options.processes and not any(arm.mode == "processes" for workload in workloads.values()
-                                     for arm in arms_of(workload, options.devices, "cpu", True)):
-        raise Misuse("--processes: for mlp on 2, 4, 8 .. devices only, whose mean is exact")
-    if options.llmc and not any(arm.program == "llmc" for workload in workloads.values()
-                                for arm in arms_of(workload, options.devices, options.device, llmc=True)):
-        raise Misuse("--llmc: for gpt on --device cpu only")
-    if options.llmc and not os.path.isfile(os.path.join(options.llmc, "train_gpt2.c")):
-        raise Misuse(f"--llmc: no train_gpt2.c in '{options.llmc}'")
     cores = {count: cores_of(lockstep, options.device, count) for count in {1, options.devices}}
     return Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
@@ -341,13 +357,13 @@ def main(arguments: list[str]) -> int:
         lockstep = find_lockstep(options.lockstep)
         workloads = workloads_of(options, lockstep)
         cells = cells_of(options, workloads)
+        look_for_others(options, workloads)
+        out = out_of(options)
+        if options.options_only:
+            return PASSED
         plan = make_plan(options, lockstep, workloads)
         if options.can_run:
             return PASSED
-        name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")
-        out = options.out or os.path.join(ROOT, "results/local", name)
-        if os.path.exists(out):
-            raise Misuse(f"--out: '{out}' is there already")
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
         run = Run(plan, cells, options.launches, options.without, out)
     except devices.NoGpu as error:

@@ -78,9 +78,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--launches", type=int, default=6)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--options-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if not options.worker and (options.program is None or options.out is None):
         parser.error("--program and --out are needed")
+    if options.options_only:
+        return PASSED
     try:
         if options.worker:
             print("measured", *torch_times(options.device, options.size, options.rounds), sep="\n")

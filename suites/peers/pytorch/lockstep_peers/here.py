@@ -30,7 +30,23 @@ def find_lockstep(path: str | None) -> str:
     if not found:
         raise Misuse(f"--lockstep: no program '{path}'" if path else
                      "no lockstep: build it (scripts/build release), or name it with --lockstep")
+    done = subprocess.run([found, "--version"], capture_output=True, text=True, check=False, timeout=60,
+                          errors="replace")
+    if done.returncode != 0 or not done.stdout.startswith("lockstep "):
+        raise Misuse(f"'{found}' is not lockstep: with --version it says '{' '.join(done.stdout.split())[:40]}', "
+                     f"exit status {done.returncode}")
     return found
+
+
+def look_for_pythons(beside: list[str]) -> None:
+    """Those of --beside: is there a program, and has it what a PyTorch needs."""
+    for python in beside:
+        if not shutil.which(python):
+            raise Misuse(f"--beside: no program '{python}'")
+        found = subprocess.run([python, "-c", "from importlib.util import find_spec as found\n"
+                                "assert found('torch') and found('numpy')"], capture_output=True, check=False, timeout=60)
+        if found.returncode != 0:
+            raise Misuse(f"pytorch of {python} does not run here: it has no torch and numpy")
 
 
 def ask(command: list[str]) -> str:
