@@ -175,6 +175,9 @@ const char *dp_group_software(const struct dp_group *group);
 /* What makes large matrix products in place of the CBLAS, and with which kernels: "oneDNN 2.6.3
  * brg:avx512_core"; "" nothing. */
 const char *dp_group_products(const struct dp_group *group);
+/* All that makes matrix products, as records keep it: name, version and kernels of the CBLAS, and
+ * behind ", " what makes large ones instead. Cut to bytes; 160 are enough. */
+void dp_group_blas(const struct dp_group *group, char *text, size_t bytes);
 int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every queue */
 
 /* Hands an empty task to every worker and takes it back: all are awake and in step. */

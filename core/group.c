@@ -316,6 +316,16 @@ const char *dp_group_products(const struct dp_group *group)
     return group->products_name;
 }
 
+void dp_group_blas(const struct dp_group *group, char *text, size_t bytes)
+{
+    dp_blas_describe(text, bytes);
+
+    const size_t used = strlen(text);
+
+    if (group->products_name[0] != '\0')
+        snprintf(text + used, bytes - used, ", %s", group->products_name);
+}
+
 bool dp_group_oversubscribed(const struct dp_group *group)
 {
     return group->oversubscribed;

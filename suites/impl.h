@@ -163,6 +163,7 @@ struct impl_about {
     char device_name[IMPL_MAX_DEVICES][48];
     uint64_t capabilities; /* enum impl_capability, or-ed */
     enum impl_choice dialect[IMPL_DIALECTS];
+    char blas[160]; /* what makes its matrix products: name, version, kernels; "": not said */
 };
 
 struct impl_session; /* the adapter's own */

@@ -7,11 +7,11 @@
 
 static void print_head(const struct limits *l)
 {
-    const char *products = dp_group_products(l->group);
-    char text[640];
+    char text[640], blas[160];
 
-    snprintf(text, sizeof text, "%s, %s; products by %s%s%s", l->machine.cpu_model,
-             l->ceilings.peak->name, l->machine.blas, products[0] != '\0' ? ", " : "", products);
+    dp_group_blas(l->group, blas, sizeof blas);
+    snprintf(text, sizeof text, "%s, %s; products by %s", l->machine.cpu_model,
+             l->ceilings.peak->name, blas);
     command_wrap(stdout, text, 0, 2, 80);
     snprintf(
         text, sizeof text, "%s, backend %s, communicator %s; %zu rounds%s", l->options->devices,

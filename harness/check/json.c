@@ -40,8 +40,9 @@ static json_t *implementation(const struct runner_run *run)
         if (about->capabilities >> i & 1)
             json_array_append_new(capabilities, text(impl_capability_word((uint64_t)1 << i)));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
-        text(about->name), "version", text(about->version), "spec", text(run->options->impl),
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
+        text(about->name), "version", text(about->version), "blas",
+        about->blas[0] != '\0' ? text(about->blas) : json_null(), "spec", text(run->options->impl),
         "options", text(run->options->impl_options), "device_list", text(run->options->devices),
         "devices", about->devices, "device_names", names, "capabilities", capabilities, "dialects",
         dialects(about), "seed", (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0,

@@ -129,6 +129,8 @@ static void read_implementation(json_t *impl, struct check_record *record, struc
     read_text(impl, "spec", record->spec, sizeof record->spec, err);
     read_text(impl, "options", record->options, sizeof record->options, err);
     read_text(impl, "device_list", record->device_list, sizeof record->device_list, err);
+    if (json_is_string(json_object_get(impl, "blas"))) /* null, or not there: not said */
+        read_text(impl, "blas", record->blas, sizeof record->blas, err);
     record->n_devices = read_count(impl, "devices", err);
     record->seed = read_count(impl, "seed", err);
     read_words(json_object_get(impl, "device_names"), "device_names", record->devices,

@@ -395,7 +395,7 @@ int devices_main(int argc, char **argv)
     }
     status = command_open_group(argv[0], &config, options.required, &group);
     if (status == 0) {
-        provenance_blas(group, &machine, run);
+        dp_group_blas(group, run->blas, sizeof run->blas);
         status = show(argv[0], group, &machine, run, &options);
     }
     dp_group_close(group);

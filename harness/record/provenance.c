@@ -178,26 +178,13 @@ static void name_run(struct record_run *run)
     snprintf(run->source, sizeof run->source, "measured");
 }
 
-void provenance_blas(const struct dp_group *group, const struct dp_machine *machine,
-                     struct record_run *run)
-{
-    const char *products = dp_group_products(group);
-
-    memcpy(run->blas, machine->blas, sizeof run->blas);
-
-    const size_t used = strlen(run->blas);
-
-    if (products[0] != '\0')
-        snprintf(run->blas + used, sizeof run->blas - used, ", %s", products);
-}
-
 int provenance_read(struct dp_group *group, const struct dp_machine *machine,
                     struct record_run *run)
 {
     memset(run, 0, sizeof *run);
     memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
     memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
-    provenance_blas(group, machine, run);
+    dp_group_blas(group, run->blas, sizeof run->blas);
     run->packages = machine->packages;
     run->numa_nodes = machine->numa_nodes;
     run->cores = machine->cores;

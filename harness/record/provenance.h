@@ -11,10 +11,6 @@
 int provenance_read(struct dp_group *group, const struct dp_machine *machine,
                     struct record_run *run);
 
-/* Run's BLAS: the machine's, and behind it what makes the group's large products instead. */
-void provenance_blas(const struct dp_group *group, const struct dp_machine *machine,
-                     struct record_run *run);
-
 /* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
  */
 bool provenance_simulated(struct dp_group *group);

@@ -42,6 +42,8 @@ static void header(struct text_out *out, const struct check_record *record, bool
                total->observed, total->reported, total->untested);
     text_print(out, "<li><b>Profile</b>: %s%s</li>\n", record->profiles,
                record->partial ? " (a part: only some cases were asked for)" : "");
+    if (record->blas[0] != '\0')
+        text_print(out, "<li><b>Matrix products</b>: %s</li>\n", record->blas);
     if (index)
         fputs("<li><a href=\"index.html\">Measurements</a></li>\n", out->file);
     fputs("</ul>\n</header>\n", out->file);

@@ -80,21 +80,23 @@ static json_t *replay_json(const struct soak *soak)
 int soak_json(const struct soak *soak)
 {
     json_t *devices = json_array(), *findings = json_array(), *root;
-    char *document;
+    char *document, blas[160];
 
+    dp_group_blas(soak->ranks.group, blas, sizeof blas);
     for (int r = 0; r < soak->ranks.n; ++r)
         json_array_append_new(devices, device_json(soak, r));
     for (size_t i = 0; i < soak->found.kept; ++i)
         json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
     root = json_pack(
-        "{s:s, s:o, s:s, s:I, s:s, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}", "schema",
-        "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
+        "{s:s, s:o, s:s, s:I, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}",
+        "schema", "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
         soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows, "backend",
-        dp_group_backend(soak->ranks.group), "first", (json_int_t)soak->options->first,
-        "iterations", (json_int_t)soak->iterations, "seconds", real(soak->seconds), "checking_frac",
-        real(soak->check_seconds / soak->seconds), "interrupted", soak->interrupted, "compared",
-        (json_int_t)soak->found.compared, "found", (json_int_t)soak->found.n, "replay",
-        replay_json(soak), "devices", devices, "findings", findings);
+        dp_group_backend(soak->ranks.group), "blas", words(blas), "first",
+        (json_int_t)soak->options->first, "iterations", (json_int_t)soak->iterations, "seconds",
+        real(soak->seconds), "checking_frac", real(soak->check_seconds / soak->seconds),
+        "interrupted", soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
+        (json_int_t)soak->found.n, "replay", replay_json(soak), "devices", devices, "findings",
+        findings);
     if (soak->ranks.overlap) {
         json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
         json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));

@@ -99,17 +99,21 @@ char *record_train_head(const struct train_options *options, const struct train_
     const struct train_world_about *about = world ? train_world_about(world) : NULL;
     const char *backend = about ? about->backend : dp_group_backend(group);
     const char *communicator = about ? about->communicator : dp_group_communicator(group);
-    struct dp_machine machine;
+    struct dp_machine machine = {.packages = 0};
     struct dp_error err = {0};
+    char blas[160] = "";
     json_t *o = json_object();
     int failed = dp_machine_read(&machine, &err);
 
+    if (!about)
+        dp_group_blas(group, blas, sizeof blas);
     failed |= json_object_set_new(o, "schema", json_string("lockstep/train/1.0"));
     failed |= json_object_set_new(o, "created_utc", utc_now());
     failed |= json_object_set_new(o, "program_version", json_string(BUILD_VERSION));
     failed |= json_object_set_new(o, "git", json_string(BUILD_GIT));
     failed |= json_object_set_new(o, "build_type", json_string(BUILD_TYPE));
     failed |= json_object_set_new(o, "cpu_model", json_string(machine.cpu_model));
+    failed |= json_object_set_new(o, "blas", json_string(about ? about->blas : blas));
     failed |= json_object_set_new(o, "model", json_string(model->name));
     failed |= json_object_set_new(o, "data", json_string(data->name));
     failed |= json_object_set_new(o, "rows", count(data->rows));

@@ -305,7 +305,7 @@ enum { TRAIN_WORLD_TEXT = 128 };
 struct train_world_about {
     int processes, hosts;
     char host_ranks[TRAIN_WORLD_TEXT], library[TRAIN_WORLD_TEXT]; /* "2,2": of each host; of MPI */
-    char backend[16], communicator[32];
+    char backend[16], communicator[32], blas[160];
     bool oversubscribed; /* one of them, at least */
 };
 

@@ -109,15 +109,18 @@ static int do_group(void *self, const json_t *request, json_t **ok, struct dp_er
     struct dp_group_config config = {.devices = t->options.devices,
                                      .backend = t->options.backend,
                                      .world = dp_mpi_world(t->worker.mpi)};
+    char blas[160];
     int status;
 
     (void)request;
     share_cores(t->worker.mpi, (int)t->options.processes.per_process, &config);
     if ((status = dp_group_open(&config, &t->group, err)))
         return status;
-    *ok = json_pack("{s:s, s:s, s:s, s:b}", "backend", dp_group_backend(t->group), "communicator",
-                    dp_group_communicator(t->group), "library", dp_mpi_library(t->worker.mpi),
-                    "oversubscribed", dp_group_oversubscribed(t->group));
+    dp_group_blas(t->group, blas, sizeof blas);
+    *ok = json_pack("{s:s, s:s, s:s, s:s, s:b}", "blas", blas, "backend",
+                    dp_group_backend(t->group), "communicator", dp_group_communicator(t->group),
+                    "library", dp_mpi_library(t->worker.mpi), "oversubscribed",
+                    dp_group_oversubscribed(t->group));
     return 0;
 }
 

@@ -58,6 +58,7 @@ static void note_about(struct train_world *world, const json_t *ok)
         size_t bytes;
     } texts[] = {{"backend", about->backend, sizeof about->backend},
                  {"communicator", about->communicator, sizeof about->communicator},
+                 {"blas", about->blas, sizeof about->blas},
                  {"library", about->library, sizeof about->library}};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {

@@ -85,6 +85,8 @@ void answer_about(struct answer *a, struct impl_about *about)
     read_devices(a, about);
     read_capabilities(a, about);
     read_dialects(a, about);
+    if (json_object_get(a->ok, "blas")) /* a process need not say it */
+        answer_text(a, a->ok, "", "blas", about->blas, sizeof about->blas);
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ static void describe(struct dp_group *group, struct impl_about *about)
     about->capabilities = CAPABILITIES | overlap_of(group);
     memcpy(about->dialect, dialect, sizeof dialect);
     about->dialect[IMPL_SUMS] = sums_of(group);
+    dp_group_blas(group, about->blas, sizeof about->blas);
 }
 
 /* The options are "BACKEND/COMMUNICATOR". NULL: those that the devices have by themselves; without

@@ -255,6 +255,7 @@ expect_status 1 "$lockstep" report --out page --check a.json
 page=page/conformance.html
 grep -q '&lt;b&gt;' $page || fail "nothing was escaped"
 if grep -q '<b>]]' $page; then fail "HTML went through"; fi
+grep -qF '<b>Matrix products</b>: &lt;none&gt; 2</li>' $page || fail "the page does not name the library"
 grep -q 'PROFILE.primitives.scatter' $page || fail "a failing case is not on the page"
 [ ! -e page/index.html ] || fail "an index without records"
 if command -v xmllint >/dev/null; then

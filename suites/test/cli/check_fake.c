@@ -130,6 +130,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
     *session = s;
     snprintf(about->name, sizeof about->name, "fake");
     snprintf(about->version, sizeof about->version, "1");
+    snprintf(about->blas, sizeof about->blas, "<none> 2");
     about->devices = 2;
     about->capabilities = IMPL_CAP_SPLIT;
     about->dialect[IMPL_NO_ROWS] = IMPL_EMPTY;

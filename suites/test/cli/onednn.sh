@@ -26,6 +26,23 @@ by()
     expect_count "$number" 'oneDNN' "$backend.jsonl"
 }
 
+# others BACKEND PROGRAM: train, soak and check name the library with the same words as sweep.
+others()
+{
+    library=$(sed -n 's/.*"blas":"\([^"]*\)".*/\1/p' "$1.jsonl")
+    [ -n "$library" ] || fail "$1.jsonl names no library"
+    rm -f train
+    expect_status 0 "$2" train --model tutorial --data random --epochs 1 --devices virt:2 --backend "$1" --out train
+    expect_status 0 "$2" soak --workload tutorial --batch 4 --iterations 1 --devices virt:2 --backend "$1" --format json
+    mv out soak
+    expect_status 0 "$2" check --only SPLIT-01.sizes --devices virt:2 --impl-options "$1" --format json
+    mv out check
+    for record in train soak check; do
+        sed -n 's/.*"blas": *"\([^"]*\)".*/\1/p' $record >named
+        [ "$(cat named)" = "$library" ] || fail "$record names '$(cat named)', sweep '$library'"
+    done
+}
+
 # without TEXT PROGRAM..: there is none, and what needs it says why.
 without()
 {
@@ -40,6 +57,7 @@ without()
 refuse 'cpu-onednn has no BLAS of several threads' "$lockstep" sweep --devices virt:2 --mode plain-mt \
     --workload tutorial --backend cpu-onednn --out none.jsonl
 by cpu-cblas 0 "$lockstep"
+others cpu-cblas "$lockstep"
 if [ "$3" = OFF ]; then
     without 'this build has no oneDNN' "$lockstep"
     exit 0
@@ -65,6 +83,7 @@ chosen()
     expect_count 1 'BLAS [^,]*, oneDNN [0-9.]* brg' joined
     by cpu 1 "$1"
     by cpu-onednn 1 "$1"
+    others cpu-onednn "$1"
     one_line 2 'nothing to compare: 3 cells are only in cpu-cblas.jsonl, 3 only in cpu-onednn.jsonl' \
         "$1" compare cpu-cblas.jsonl cpu-onednn.jsonl
     cp before.jsonl cpu.jsonl
