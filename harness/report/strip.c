@@ -197,16 +197,29 @@ static void print_badge(struct text_out *out, const struct badge *badge)
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
 }
 
+/* "Zen", or with what makes large products instead: "Zen, oneDNN 2.6.3 brg:avx2"; "": not known.
+ * The text is "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2". */
+static void kernel_words(const char *blas, char text[REPORT_CELL_TEXT])
+{
+    const char *set = strrchr(blas, '(');
+    const size_t length = set ? strcspn(set + 1, ")") : 0;
+
+    text[0] = '\0';
+    if (length > 0)
+        report_add(text, "%.*s%s", (int)length, set + 1,
+                   set[1 + length] == ')' ? set + length + 2 : "");
+}
+
 /* "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". */
 static void machine_words(const struct record_run *run, char text[REPORT_CELL_TEXT])
 {
-    const char *kernels = strrchr(run->blas, '(');
-    char memory[32];
+    char memory[32], kernels[REPORT_CELL_TEXT];
 
     report_bytes((double)run->mem_bytes, memory);
     report_add(text, "%s", run->cpu_model);
-    if (kernels && kernels[1] != '\0')
-        report_add(text, ", kernels %.*s", (int)strcspn(kernels + 1, ")"), kernels + 1);
+    kernel_words(run->blas, kernels);
+    if (kernels[0] != '\0')
+        report_add(text, ", kernels %s", kernels);
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
                run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
                memory);

@@ -266,6 +266,10 @@ test_buckets() {
     limits_of buckets.jsonl >limits.json
     report 0 buckets.jsonl --limits limits.json --out out
     are_limits out
+    library=$(head -n 1 buckets.jsonl | sed 's/.*"blas":"\([^"]*\)".*/\1/')
+    kernels=${library##*(}
+    kernels=${kernels/)/}
+    grep -qF ", kernels $kernels, " out/index.html || fail "the page does not name the kernels '$kernels'"
     no_limits buckets.jsonl limits.json
     # One launch has no interval.
     grep -qF 'No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
