@@ -406,12 +406,31 @@ static void about_beside(struct text_out *out, const struct report *report, cons
         caution(out, before, after, "nvbandwidth ended with an error: see the table of copies.");
 }
 
+/* What is above its limit, and records of another library than that of the limits. */
+static void about_limits(struct text_out *out, const struct report *report, const char *before,
+                         const char *after)
+{
+    char above[REPORT_CELL_TEXT];
+
+    roof_caution(report->roof, above);
+    if (above[0] != '\0')
+        caution(out, before, after, "%s", above);
+    for (size_t r = 0; report->roof && r < report->n_runs; ++r) {
+        const struct record_run *run = report->run[r].run;
+
+        if (strcmp(report->roof->blas, run->blas) != 0)
+            caution(out, before, after,
+                    "The limits were measured with another library of matrix products than run "
+                    "%.8s: with %s, the run with %s. Their shares are not those of its steps.",
+                    run->run_id, report->roof->blas, run->blas);
+    }
+}
+
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
     const struct counts counts = count(report);
     const bool trains = report->n_points > 0;
-    char above[REPORT_CELL_TEXT];
 
     if (counts.simulated > 0)
         caution(out, before, after,
@@ -447,9 +466,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 counts.longest,
                 trains ? "Steps and samples/s here are those of the median step."
                        : "Times and bandwidths here are those of the median iteration.");
-    roof_caution(report->roof, above);
-    if (above[0] != '\0')
-        caution(out, before, after, "%s", above);
+    about_limits(out, report, before, after);
     about_time(out, report, before, after);
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);

@@ -196,9 +196,9 @@ test_modes() {
 
 # limits_of RECORDS: what a machine allows, and a step of it, in round numbers.
 limits_of() {
-    machine=$(head -n 1 "$1" | grep -oE '"(node_hash|machine_class)":"[^"]*"' | paste -sd ,)
+    machine=$(head -n 1 "$1" | grep -oE '"(node_hash|machine_class|blas)":"[^"]*"' | paste -sd ,)
     cat <<EOF
-{"schema":"lockstep/limits/1.0",$machine,"created_utc":"2026-11-28T00:00:00Z","cpu_model":"Example","blas":"Example",
+{"schema":"lockstep/limits/1.0",$machine,"created_utc":"2026-11-28T00:00:00Z","cpu_model":"Example",
 "devices":"virt:2","instructions":"AVX-512","n_devices":2,"rounds":11,"oversubscribed":false,
 "ceilings":{"multiply_adds":{"alone":[120,110,130],"at_once":[100,90,110]},
 "memory_read":{"alone":[20,18,22],"at_once":[10,9,11]},"memory_copied":{"alone":[8,7,9],"at_once":[5,4,6]}},
@@ -227,6 +227,7 @@ EOF
     is "points of limits" "$(grep '^[0-9]' "$1/limits.tsv" | cut -f1,2 | xargs)" '1 0.5 2 0.25 3 0.5 4 2.5 5 0.9'
     is "their marks" "$(marks "$1/limits.svg" marker)" 5
     is "cautions" "$(grep -c 'update of mlp:4,6,3, batch 8: faster than its limit' "$1/index.html")" 1
+    is "words of another library" "$(grep -c 'another library of matrix products' "$1/index.html")" 0
     is "rows on the page" "$(awk '/id="limits"/,/<\/table>/' "$1/index.html" | grep -c '^<tr><td')" 6
 }
 
@@ -271,6 +272,13 @@ test_buckets() {
     kernels=${kernels/)/}
     grep -qF ", kernels $kernels, " out/index.html || fail "the page does not name the kernels '$kernels'"
     no_limits buckets.jsonl limits.json
+    sed 's/"blas":"/&Other /' limits.json >other.json
+    report 0 buckets.jsonl --limits other.json --out other
+    for page in other/index.html other/summary.md; do
+        is "cautions of $page" "$(grep -cF "another library of matrix products than run" $page)" 1
+        sed 's/\\//g' $page | grep -qF "with Other $library, the run with $library. Their" ||
+            fail "$page does not name both libraries"
+    done
     # One launch has no interval.
     grep -qF 'No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
     is "points of batch" "$(marks out/batch.svg marker)" 3
