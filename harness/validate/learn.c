@@ -40,6 +40,20 @@ static int refuse(const struct learning *learning, const char *path, const char 
     return EXIT_MISUSE;
 }
 
+/* Times with one library of matrix products are no limit of those with another. */
+static int check_blas(const struct learning *learning, const char *path,
+                      const struct record_run *run, const struct record_run *first)
+{
+    char why[2 * sizeof run->blas + 96];
+
+    if (strcmp(run->blas, first->blas) == 0)
+        return 0;
+    snprintf(why, sizeof why,
+             "another library of matrix products, \"%s\", than \"%s\" of the first file", run->blas,
+             first->blas);
+    return refuse(learning, path, why);
+}
+
 static int check_sitting(const struct learning *learning, size_t f, char *const paths[])
 {
     const struct report *report = &learning->sitting[f];
@@ -49,6 +63,8 @@ static int check_sitting(const struct learning *learning, size_t f, char *const 
         return refuse(learning, paths[f], "its class of machine is not known");
     if (strcmp(run->machine_class, first->machine_class) != 0)
         return refuse(learning, paths[f], "it is of another class of machine than the first file");
+    if (check_blas(learning, paths[f], run, first) != 0)
+        return EXIT_MISUSE;
     if (report->counts.verified < report->counts.planned)
         return refuse(learning, paths[f],
                       "not all launches that it plans are measured and verified");

@@ -35,7 +35,8 @@ static const char documentation[] =
     "one above 1.1 of what is expected.\n\n"
     "learn prints a profile that 95 % of a machine's sittings keep, with a confidence of 95 %: of "
     "at "
-    "least 6 files of one class of machine, each a sitting of its own, all verified.\n\n"
+    "least 6 files of one class of machine and one library of matrix products, each a sitting of "
+    "its own, all verified.\n\n"
     "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is wrong.";
 
 enum action { CHECK, LEARN, ACTIONS };

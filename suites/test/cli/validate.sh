@@ -177,6 +177,9 @@ unlearned 'sitting1.jsonl: it is a sitting that another file has, too' sitting[1
 unlearned 'old.jsonl: its class of machine is not known' old.jsonl sitting[1-6].jsonl
 sed "1s/$class/$(printf '8%063d' 0)/" sitting6.jsonl >else.jsonl
 unlearned 'else.jsonl: it is of another class of machine' sitting[1-5].jsonl else.jsonl
+sed '1s/"blas":"OpenBLAS 0.3.21"/"blas":"OpenBLAS 0.3.22"/' sitting6.jsonl >library.jsonl
+unlearned 'library.jsonl: another library of matrix products, "OpenBLAS 0.3.22", than "OpenBLAS 0.3.21" of the first file$' \
+    sitting[1-5].jsonl library.jsonl
 sed '$d' sitting6.jsonl | sed '$d' >short.jsonl
 unlearned 'short.jsonl: not all launches that it plans' sitting[1-5].jsonl short.jsonl
 sed '1s/"git_dirty":false/"git_dirty":true/' sitting6.jsonl >dirty.jsonl
