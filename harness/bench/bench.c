@@ -90,11 +90,12 @@ static error_t parse_bytes(struct bench_options *o, const char *arg, const struc
     return status;
 }
 
-static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
-                          char *field, size_t bytes)
+static error_t parse_devices(struct bench_options *o, const char *arg,
+                             const struct argp_state *state)
 {
-    if (command_copy(field, bytes, arg))
-        return command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1);
+    if (command_copy(o->devices, sizeof o->devices, arg))
+        return command_bad_option(state, "--devices: longer than %zu characters",
+                                  sizeof o->devices - 1);
     return 0;
 }
 
@@ -152,9 +153,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case 'd':
-        return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
+        return parse_devices(o, arg, state);
     case 'b':
-        return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
     case 'c':
         return command_communicator(state, "communicator", arg, o->communicator,
                                     sizeof o->communicator);

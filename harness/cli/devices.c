@@ -124,10 +124,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                                       sizeof options->devices - 1);
         return 0;
     case 'b':
-        if (command_copy(options->backend, sizeof options->backend, arg))
-            return command_bad_option(state, "--backend: longer than %zu characters",
-                                      sizeof options->backend - 1);
-        return 0;
+        return command_backend(state, "backend", arg, options->backend, sizeof options->backend);
     case 'c':
         return command_communicator(state, "communicator", arg, options->communicator,
                                     sizeof options->communicator);

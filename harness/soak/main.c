@@ -117,11 +117,12 @@ static error_t parse_seed(const struct argp_state *state, const char *arg, uint6
     return status;
 }
 
-static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
-                          char *field, size_t bytes)
+static error_t parse_devices(const struct argp_state *state, const char *arg,
+                             struct soak_options *o)
 {
-    return command_copy(field, bytes, arg)
-               ? command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1)
+    return command_copy(o->devices, sizeof o->devices, arg)
+               ? command_bad_option(state, "--devices: longer than %zu characters",
+                                    sizeof o->devices - 1)
                : 0;
 }
 
@@ -167,9 +168,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'n':
         return parse_size(state, "iterations", arg, 1, ITERATIONS_MOST, &o->iterations);
     case 'd':
-        return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
+        return parse_devices(state, arg, o);
     case 'b':
-        return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
     case 'c':
         return command_communicator(state, "communicator", arg, o->communicator,
                                     sizeof o->communicator);

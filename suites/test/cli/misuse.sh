@@ -85,6 +85,13 @@ for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--ou
     '--mode dp' '--communicator staged' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
     refuse "${option%% *} is given twice" "$lockstep" sweep $option $option
 done
+# In the same words everywhere, and an empty name is none either.
+for command in devices 'bench copies' 'soak --iterations 1' train check sweep; do
+    for value in '' gpu; do
+        refuse "^lockstep ${command%% *}: --backend: unknown backend \"$value\"; known: cpu, " "$lockstep" $command \
+            --backend "$value"
+    done
+done
 refuse '--backend is given twice' "$lockstep" devices --backend cpu --backend cpu-ref
 refuse '--devices is given twice' "$lockstep" tutorial --devices host --devices virt:1
 [ ! -e a.jsonl ] || fail "a refused sweep made a file"
