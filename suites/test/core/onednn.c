@@ -1,6 +1,7 @@
 /* onednn.c: products by oneDNN (and convolutions: onednn_convolution.c) have the bits of the
  * reference on exact data, leave the thread's number of OpenMP threads alone, start none, and from
- * the third one of a shape on keep no memory.
+ * the second one of a shape on keep no memory. None is asked for that may round in secret
+ * (onednn_asked.c).
  *
  *   lockstep-core-onednn OMP_LIBRARY
  *
@@ -80,11 +81,12 @@ static int multiply(struct dp_slot *slot, const struct dp_gemm *g)
     return results[slot->group->products->multiply(slot->products, g)];
 }
 
-/* A failed product, too. oneDNN takes some small pieces in each call, and gives them back. */
+/* Of the second product on. A failed one, too. oneDNN takes some small pieces in each call, and
+ * gives them back. */
 static bool keeps_memory(struct dp_slot *slot, const struct dp_gemm *g)
 {
-    bool made = multiply(slot, g) == 1;
     const size_t before = mallinfo2().uordblks;
+    bool made = true;
     for (int i = 0; i < 3; ++i)
         made = multiply(slot, g) == 1 && made;
     return !made || mallinfo2().uordblks != before;
@@ -172,5 +174,5 @@ int main(int argc, char **argv)
         puts("FAIL: it has kernels, and made nothing");
     if (convolved == 0)
         puts("FAIL: it has kernels, and convolved nothing");
-    return made <= 0 || convolved <= 0 || !same ? FAILED : PASSED;
+    return made <= 0 || convolved <= 0 || !same || !asked_strictly() ? FAILED : PASSED;
 }
