@@ -2,11 +2,13 @@
  * steps take turns, so whatever else the machine does meets all of them. */
 #include "bench/limits.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
+#include "record/plan.h"
 
 const char *const limits_rate_names[LIMITS_RATES] = {
     [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};
@@ -50,6 +52,19 @@ static size_t rows_of(const struct workload *workload)
     return workload_tokens(workload) > 0 ? TOKENS : OTHERS;
 }
 
+/* As a sweep refuses it. */
+static int check_batch(const struct limits *l, const struct cell_config *config,
+                       struct dp_error *err)
+{
+    const uint64_t bytes = l->machine.memory_bytes;
+    const struct plan_room room = {.cores = true, .bytes = bytes > 0 ? (double)bytes : NAN};
+    struct text_error why = {""};
+
+    return plan_check_cell(config, &room, &why) == 0
+               ? 0
+               : dp_fail(err, DP_EINVAL, "--batch: %.200s", why.text);
+}
+
 static int open_workload(struct limits *l, int i, struct dp_error *err)
 {
     const struct bench_options *o = l->options;
@@ -68,6 +83,8 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
     snprintf(config.devices, sizeof config.devices, "%s", o->devices);
     config.workload = w->workload;
     config.rows = w->rows;
+    if ((status = check_batch(l, &config, err)))
+        return status;
     status = limits_steps_open(&w->way[LIMITS_AT_ONCE], l->group, &config, o->rounds * LIMITS_STEPS,
                                err);
     config.mode = CELL_PLAIN;

@@ -66,9 +66,18 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why);
 /* Whether processes can have what is asked for, all defaults filled in. 0, or -1 and why not. */
 int plan_check_processes(const struct plan_options *options, struct text_error *why);
-/* Whether the machine of a run, whose devices are known, has memory for the batches of language
- * models, by what they are planned to hold at least: 0, or -1 and which has not.
- * record/plan_memory.c */
+/* Where a batch of a language model has to fit. */
+struct plan_room {
+    bool cores;    /* devices are the CPU's: those of a process share its memory */
+    double bytes;  /* NaN: not known, and everything fits */
+    double unused; /* of what is planned for AdamW, another optimizer does not need */
+};
+/* Whether the cell's batch does, by what devices are planned to hold at least: 0, or -1 and why
+ * not, with the largest that does. Nothing is known of other models: 0. record/plan_memory.c */
+int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
+                    struct text_error *why);
+/* The same of all cells and the machine of a run, whose devices are known: 0, or -1 and which does
+ * not. */
 int plan_check_models(const struct plan_options *options, const struct record_run *run,
                       struct text_error *why);
 /* Whether a machine with so much memory has room for each collective: 0, or -1 and why it has not.

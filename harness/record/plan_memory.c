@@ -24,19 +24,22 @@ static double memory_of(const struct record_run *run, bool shared)
 }
 
 /* Several processes may be on hosts of their own: then it is the memory of one device. */
-static int check_cell(const struct cell_config *cell, bool cores, double memory,
-                      struct text_error *why)
+int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
+                    struct text_error *why)
 {
     const enum workload_way way = way_of(cell->mode);
     const size_t devices = (size_t)cell->n_devices;
-    const bool shared = cores && cell->per_process == 0;
-    const double gibi = 1 << 30,
-                 need = workload_memory(&cell->workload, way, devices, shared, cell->rows).least;
+    const bool shared = room->cores && cell->per_process == 0;
+    const double gibi = 1 << 30;
+    const struct workload_memory planned =
+        workload_memory(&cell->workload, way, devices, shared, cell->rows);
+    const double need = planned.least - room->unused;
     char fits[40] = "not even one row";
 
-    if (!(need > memory))
+    if (!(need > room->bytes))
         return 0;
-    const size_t most = workload_fits(&cell->workload, way, devices, shared, memory);
+    const size_t most =
+        workload_fits(&cell->workload, way, devices, shared, room->bytes + room->unused);
 
     if (most > 0)
         snprintf(fits, sizeof fits, "a batch of %zu", most);
@@ -44,7 +47,8 @@ static int check_cell(const struct cell_config *cell, bool cores, double memory,
              "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
              "%s has %.4g; %s fits by estimate",
              cell->workload.name, cell_mode_names[cell->mode], devices, devices == 1 ? "" : "s",
-             cell->rows, need / gibi, cores ? "this machine" : "a GPU", memory / gibi, fits);
+             cell->rows, need / gibi, room->cores ? "this machine" : "a GPU", room->bytes / gibi,
+             fits);
     return -1;
 }
 
@@ -54,7 +58,7 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
     struct plan_options one = *options;
     struct dp_kind_row kind;
     const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
-    const double memory = memory_of(run, cores);
+    const struct plan_room room = {.cores = cores, .bytes = memory_of(run, cores)};
     struct cell_config *cell;
     int status = 0;
 
@@ -66,7 +70,7 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
         return -1;
     }
     for (size_t i = 0; i < plan_cells(&one) && status == 0; ++i)
-        status = check_cell(&cell[i], cores, memory, why);
+        status = plan_check_cell(&cell[i], &room, why);
     free(cell);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "descriptor.h"
 #include "files/weights.h"
+#include "record/plan.h"
 
 enum { HIDDEN = 128 };
 
@@ -116,29 +117,71 @@ static size_t states(const struct train_update *update)
     return update->kind == TRAIN_ADAMW ? 2 : update->momentum > 0 ? 1 : 0;
 }
 
-/* Of weights, gradients, what the optimizer keeps, and the replicas' weights: less than what
- * a training takes, so what does not fit is refused, and not all of what is not refused fits. */
-int train_model_fits(const struct train_model *model, struct dp_group *group,
-                     const struct train_update *update, struct dp_error *err)
+/* Of GPUs that which has least. */
+static int room_of(struct dp_group *group, struct plan_room *room, struct dp_error *err)
 {
-    const size_t devices = (size_t)dp_group_size(group);
-    const size_t copies = 2 + states(update) + (devices > 1 ? devices - 1 : 0);
-    const double weights = (double)workload_params(&model->workload) * sizeof(float);
-    const double need = weights * (double)copies, gibi = 1 << 30;
-    struct dp_slot_info slot = {.kind = ""};
     struct dp_machine machine;
     int status;
 
-    if (devices > 0)
-        dp_slot_describe(dp_group_slot(group, 0), &slot);
-    if (slot.flags & DP_KIND_GPU)
+    *room = (struct plan_room){.cores = true, .bytes = NAN};
+    for (int i = 0; i < dp_group_size(group); ++i) {
+        struct dp_slot_info slot;
+
+        dp_slot_describe(dp_group_slot(group, i), &slot);
+        room->cores = room->cores && !(slot.flags & DP_KIND_GPU);
+        if (slot.flags & DP_KIND_GPU)
+            room->bytes = fmin(room->bytes, (double)slot.memory_bytes);
+    }
+    if (!room->cores)
         return 0;
-    if ((status = dp_machine_read(&machine, err)) || machine.memory_bytes == 0 ||
-        need <= (double)machine.memory_bytes)
+    if ((status = dp_machine_read(&machine, err)) == 0 && machine.memory_bytes > 0)
+        room->bytes = (double)machine.memory_bytes;
+    return status;
+}
+
+/* Of a step, as a sweep plans it: a test takes less. */
+static int batch_fits(const struct train_model *model, const struct train_options *options,
+                      size_t devices, struct plan_room *room, struct dp_error *err)
+{
+    const struct train_update *update = &options->update;
+    const size_t each = options->processes.per_process, parts = update->parts;
+    const struct cell_config cell = {.workload = model->workload,
+                                     .n_devices = devices > 0 ? (int)devices : 1,
+                                     .mode = devices == 0   ? CELL_PLAIN
+                                             : options->ddp ? CELL_DDP
+                                                            : CELL_DP,
+                                     .per_process = each,
+                                     .rows = options->batch / parts};
+    const double weights = (double)workload_params(&model->workload) * sizeof(float);
+    const size_t optimizers = options->ddp && room->cores && each == 0 ? devices : 1;
+    struct text_error why = {""};
+
+    room->unused = weights * (double)((2 - states(update)) * optimizers);
+    if (options->epochs == 0 || plan_check_cell(&cell, room, &why) == 0)
+        return 0;
+    return dp_fail(err, DP_EINVAL, "--batch: %s%.200s", parts > 1 ? "in each part " : "", why.text);
+}
+
+/* Of weights, gradients, what the optimizer keeps, and the replicas' weights, then of a batch: less
+ * than what a training takes, so what does not fit is refused, and not all of what is not refused
+ * fits. */
+int train_model_fits(const struct train_model *model, struct dp_group *group, size_t devices,
+                     const struct train_options *options, struct dp_error *err)
+{
+    const size_t here = (size_t)dp_group_size(group);
+    const size_t copies = 2 + states(&options->update) + (here > 1 ? here - 1 : 0);
+    const double weights = (double)workload_params(&model->workload) * sizeof(float);
+    const double need = weights * (double)copies, gibi = 1 << 30;
+    struct plan_room room;
+    int status = room_of(group, &room, err);
+
+    if (status)
         return status;
+    if (!room.cores || !(need > room.bytes))
+        return batch_fits(model, options, devices, &room, err);
     return dp_fail(
         err, DP_EINVAL,
         "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
         "fit in this machine's %.4g GiB of memory",
-        model->name, weights / gibi, copies, (double)machine.memory_bytes / gibi);
+        model->name, weights / gibi, copies, room.bytes / gibi);
 }

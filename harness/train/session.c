@@ -146,7 +146,7 @@ static int check_files(struct train_session *s)
                          "trainings on other devices differ by more than rounding",
                          s->model.name);
     if (status == 0)
-        status = train_model_fits(&s->model, s->group, &o->update, &err);
+        status = train_model_fits(&s->model, s->group, train_session_ranks(s), o, &err);
     if (status == 0 &&
         (is_same_file(o->save, dataset_file(o->data)) || is_same_file(o->save, o->out)))
         status = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,

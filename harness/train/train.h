@@ -94,10 +94,11 @@ int train_model_make(const char *name, const struct dataset *data, struct train_
 /* The model of a workload. 0; -1 and why: it lists no learning rate. */
 int train_model_of(const struct workload *workload, struct train_model *model, char *why,
                    size_t bytes);
-/* Whether memory is enough, where devices are the CPU's. Linux promises more than it has, and kills
- * who takes it. Errors DP_EINVAL it is not. */
-int train_model_fits(const struct train_model *model, struct dp_group *group,
-                     const struct train_update *update, struct dp_error *err);
+/* Whether memory is enough for the model on the CPU's devices, and of a language model for a batch
+ * on so many devices, in whatever processes. Linux promises more than it has, and kills who takes
+ * it. Errors DP_EINVAL it is not. */
+int train_model_fits(const struct train_model *model, struct dp_group *group, size_t devices,
+                     const struct train_options *options, struct dp_error *err);
 /* What options leave to the model. 0, or -1 and why. train/update.c */
 int train_model_update(const struct train_model *model, struct train_update *update, char *why,
                        size_t bytes);

@@ -165,6 +165,8 @@ refuse "json is for limits, not for copies" "$lockstep" bench copies --format js
 refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" bench limits --workload mlpx
 refuse "is for limits, not for copies" "$lockstep" bench copies --workload cnn
 refuse "is for limits, not for overlap" "$lockstep" bench overlap --batch 8
+refuse 'batch: gpt2, mode dp, 2 devices, 1000000 rows: .* fits by estimate$' \
+    "$lockstep" bench limits --devices virt:2 --workload gpt2 --batch 1000000
 refuse "bytes is not for limits" "$lockstep" bench limits --bytes 64Ki
 refuse "'host' has no devices" "$lockstep" bench limits --devices host
 refuse "'virt:2+lag'.*late" "$lockstep" bench limits --devices virt:2+lag

@@ -159,6 +159,16 @@ refuse 'digits has 10 classes' "$lockstep" train --model mlp:64,9
 refuse '80.02 GiB of weights, 66 times .*, do not fit in this machine.s [0-9.]* GiB of memory$' \
     "$lockstep" train --devices virt:64 --out refused.jsonl \
     --model mlp:64,65536,65536,65536,65536,65536,65536,10
+# And a batch that does not, as a sweep refuses it; each part of one is held by itself.
+head -c 1000 /dev/zero >zeros
+big='--model gpt-small --data text:zeros --batch 1048576 --out refused.jsonl'
+refuse 'batch: gpt-small, mode dp, 2 devices, 1048576 rows: .* a batch of [0-9]* fits by estimate$' \
+    "$lockstep" train --devices virt:2 $big
+refuse 'batch: gpt-small, mode ddp, 2 devices, 1048576 rows: ' "$lockstep" train --devices virt:2 \
+    --mode ddp $big
+refuse 'batch: gpt-small, mode plain, 1 device, 1048576 rows: ' "$lockstep" train --devices host $big
+refuse 'batch: in each part gpt-small, mode dp, 2 devices, 524288 rows: ' "$lockstep" train \
+    --devices virt:2 --accumulate 2 $big
 [ ! -e refused.jsonl ] || fail "a model that does not fit left a record"
 refuse "backend 'cuda'" "$lockstep" train --mode ddp --devices virt:3 --batch 2 \
     --against virt:1 --against-backend cuda
