@@ -161,7 +161,7 @@ test_misuse() {
     refused "'two' is not a whole number" --devices two
     refused "'nan' is not a number" --seconds nan
     refused "'-1' is not a number" --seconds=-1
-    refused 'pytorch of /bin/false does not run here' --beside /bin/false --workload tutorial
+    refused 'pytorch of /bin/false does not run here' --beside /bin/false --can-run
     refused 'which is measured already' --beside "$(python_of_pytorch)" --workload tutorial
     refused "unknown workload 'vgg'" --workload vgg
     refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet, gpt-tiny, gpt-small" --only cnn,rnn
@@ -173,7 +173,7 @@ test_misuse() {
     refused 'not both' --only cnn --workload lstm
     refused '2 to 16 sizes' --workload mlp:8
     refused "'30,30' has a number twice" --batch 30,30
-    refused "'1.5' is not a whole number" --batch 1.5
+    refused "'1.5' is not a whole number of 1 to 16777216$" --batch 1.5
     refused 'unrecognized arguments: --lim' --lim
     refused "'bucket_cap_mb=big' is not|'big' is not a whole number" --ddp bucket_cap_mb=big
     refused "'fast=True' is not one of" --ddp fast=True
@@ -182,8 +182,6 @@ test_misuse() {
     expect 2 "$compare" --quick --lockstep ./nothing --out never.json
     has err "no program './nothing'"
     refused "no program './nothing'" --beside ./nothing --can-run
-    refused "pytorch of /bin/false does not run here" --beside /bin/false --can-run
-    refused "'0' is not a whole number of 1 to 16777216$" --batch 0
     local program
     for program in /bin/false /bin/true; do
         expect 2 "$compare" --quick --lockstep "$program" --out never.json
