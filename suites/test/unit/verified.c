@@ -96,6 +96,7 @@ Test(verified, a_row_shows)
     row_shows("capsnet", 256);
     row_shows("resnet", 1024);
     row_shows("gpt-tiny", 128);
+    row_shows("gpt-small", 64);
     row_shows("gpt:24,16,2,32,64", 32);
 }
 
