@@ -305,6 +305,25 @@ static void cosine(struct context *c)
     expect(c, dp_cosine_rate(&all, 2) == 6.0 && dp_cosine_rate(&all, 3) == 2.0, "only a warm-up");
 }
 
+/* Beyond the last step PyTorch's wave rises again. */
+static void one_cosine(struct context *c, const struct torch_layer *layer)
+{
+    const double *number = layer->number;
+    const struct dp_cosine k = {number[0], number[1], (uint64_t)number[2], (uint64_t)number[3]};
+    const struct torch_tensor *want = torch_find(c, layer, "rate");
+    expect(c, want && want->n == k.total + 1, "a rate for each of %d steps and one behind them",
+           (int)k.total);
+    for (size_t t = 0; want && t < want->n; ++t)
+        expect(c, fabs(dp_cosine_rate(&k, t) - want->value[t]) <= want->bound[t],
+               "step %d of %d: %.17g, PyTorch has %.17g, bound %.3g", (int)t, (int)k.total,
+               dp_cosine_rate(&k, t), want->value[t], want->bound[t]);
+}
+
+static void cosine_as_torch(struct context *c)
+{
+    torch_each(c, "cosine", one_cosine);
+}
+
 static const struct test_case cases[] = {
     {"optimizer/adamw-as-torch", "GRAD-17", adamw_as_torch},
     {"optimizer/bits", "GRAD-17", bits},
@@ -312,5 +331,6 @@ static const struct test_case cases[] = {
     {"optimizer/refused", "", refused},
     {"optimizer/own-states", "DDP-19", own_states},
     {"optimizer/cosine", "", cosine},
+    {"optimizer/cosine-as-torch", "", cosine_as_torch},
 };
 const struct case_table optimizer_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -453,6 +453,26 @@ def clip():
             product = near(g) * Near(factor).rounded(0.0) if factor < 1 else near(g)
             bounded(name + "_after", p.grad, product)
         bounded("norm", norm, Near(norm.numpy(), 1e-14 * norm.numpy()))
+def cosine():
+    """A warm-up that begins with lr / (warmup + 1), then a cosine, up to the step after the last one. With
+    u = 2^-53: the angle is 3 u of it wrong, so its cosine 3 pi u, and u for itself; the sum with 1 has
+    2 u more. Half of that, then three roundings of the rest: less than 16 u lr."""
+    for lr, least, warmup, total in ((1e-3, 1e-4, 7, 40), (0.5, 0.125, 1, 24), (6e-4, 6e-5, 16, 48)):
+        optimizer = torch.optim.SGD([torch.zeros(1, dtype=torch.float64, requires_grad=True)], lr=lr)
+        rise = torch.optim.lr_scheduler.LinearLR(optimizer, 1 / (warmup + 1), 1.0, warmup)
+        fall = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup, least)
+        both_of = torch.optim.lr_scheduler.SequentialLR(optimizer, [rise, fall], [warmup])
+        rates, steps = [], np.arange(total + 1)
+        for _ in steps:
+            rates.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            both_of.step()
+        wave = least + (lr - least) * (1 + np.cos(np.pi * (steps - warmup) / (total - warmup))) / 2
+        rule = np.where(steps < warmup, lr * (steps + 1) / (warmup + 1), wave)
+        layer("cosine", *[number(v) for v in (lr, least, warmup, total)])
+        bounded("rate", torch.tensor(rates, dtype=torch.float64), Near(rule, 0 * rule + 16 * 2.0**-53 * lr))
+
+
 def gelu():
     """The tanh form by (1 + tanh(u)) / 2 = sigmoid(2 u); both forms may also be made in double.
     (1 + erf(x / sqrt(2))) / 2 within 8 units in the last place, 8 (1 + x^2) below 0; in double, as
@@ -614,6 +634,7 @@ capsule()
 residual()
 adamw()
 clip()
+cosine()
 gelu()
 layer_norm()
 positions()
