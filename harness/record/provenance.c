@@ -209,7 +209,7 @@ static int differs(const char *what, const char *here, const char *there, char *
 {
     if (strcmp(here, there) == 0)
         return 0;
-    snprintf(why, bytes, "the %s here is \"%.100s\", in the file \"%.100s\"", what, here, there);
+    snprintf(why, bytes, "the %s here is \"%.130s\", in the file \"%.130s\"", what, here, there);
     return -1;
 }
 
