@@ -676,11 +676,13 @@ def strip_texts(file):
     wide, least = noise(file)
     grade = "ABCD"[sum(wide > limit for limit in (0.01, 0.03, 0.10))]
     change = drift(file)
+    _, named, kernels = run["blas"].rpartition("(")
+    kernels = f", kernels {kernels.replace(')', '', 1)}" if named else ""
     texts = [f"verified {good}/{run['planned']}",
              f"All {run['planned']} planned launches of {len(file.points)} cells were measured and "
              "verified.", f"noise {grade}: launches \u00b1{tenths(wide)}",
              f"can show is {tenths(least)}",
-             f"{count_words(run['cores'], 'core')}, "
+             f"{run['cpu_model']}{kernels}, {count_words(run['cores'], 'core')}, "
              f"{count_words(run['usable_pus'], 'processing unit')}, {size(run['mem_bytes'])}",
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
     if math.isfinite(change):
