@@ -154,25 +154,11 @@ static void flops_words(const struct report *report, const struct answer *answer
     report_add_metric(text, answer->point, REPORT_FLOPS);
 }
 
-double report_product_rate(const struct report *report, const struct report_group *group)
-{
-    double most = 0.0;
-
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &report->point[i];
-
-        if (point->verified > 0 && !report_oversubscribed(point) &&
-            !report_simulated(point->middle))
-            most = fmax(most, report_middle(point, REPORT_PRODUCTS));
-    }
-    return most > 0.0 ? most : (double)NAN;
-}
-
 static void rate_words(const struct report *report, const struct answer *answer,
                        char text[REPORT_CELL_TEXT])
 {
-    report_add_share(text, report_middle(answer->point, REPORT_FLOPS) /
-                               report_product_rate(report, answer->group));
+    (void)report;
+    report_add_rate_share(text, answer->point, report_middle(answer->point, REPORT_FLOPS));
 }
 
 /* The comparison's cell of that workload that has both programs on as many devices, with the same
@@ -321,5 +307,6 @@ int report_answers(struct text_out *out, const struct report *report)
         "or GPUs of their own whose interval tells anything, if there are such; the nearest to the "
         "bound first. Per device: operations of matrix products, of attention those of its whole "
         "square. Product rate: the most that a device of this workload reached here while it was "
-        "in matrix products.");
+        "in matrix products; (parts): where that time is not known, as on GPUs, the most that "
+        "such a device reached in the products of a sweep with --parts, in the same math.");
 }

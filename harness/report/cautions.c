@@ -426,6 +426,16 @@ static void about_limits(struct text_out *out, const struct report *report, cons
     }
 }
 
+static void about_peak(struct text_out *out, const struct report *report, const char *before,
+                       const char *after)
+{
+    char low[REPORT_CELL_TEXT];
+
+    report_peak_caution(report, low);
+    if (low[0] != '\0')
+        caution(out, before, after, "%s", low);
+}
+
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
@@ -467,6 +477,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 trains ? "Steps and samples/s here are those of the median step."
                        : "Times and bandwidths here are those of the median iteration.");
     about_limits(out, report, before, after);
+    about_peak(out, report, before, after);
     about_time(out, report, before, after);
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);

@@ -163,6 +163,27 @@ static void say_best_rate(struct text_out *out, const struct report_fact_style *
     fact(out, style, name, text);
 }
 
+/* What its tokens take of the most that its devices can do. */
+static void add_shares(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const double of_rate = report_tokens_share(point), of_peak = report_peak_share(point);
+    char peak[QUANTITY_TEXT];
+
+    if (isfinite(of_rate)) {
+        report_add(text, ": ");
+        report_add_share(text, of_rate);
+        report_add(text, " of the product rate%s",
+                   point->product_rate.in_parts ? " of --parts" : "");
+    }
+    if (isfinite(of_peak)) {
+        report_add(text, isfinite(of_rate) ? ", " : ": ");
+        report_add_share(text, of_peak);
+        report_add(text, " of the stated peak of %s", report_peak_words(point->stated_peak, peak));
+    }
+    if (!isfinite(of_rate) && !isfinite(of_peak) && !report_simulated(point->row))
+        report_add(text, "; no rate of its devices is known");
+}
+
 /* Of a language model the same in its tokens, and what they take. */
 static void say_tokens(struct text_out *out, const struct report_fact_style *style,
                        const struct report_point *best)
@@ -176,13 +197,7 @@ static void say_tokens(struct text_out *out, const struct report_fact_style *sty
     report_add_metric(text, best, REPORT_TOKENS);
     report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
                report_metrics[REPORT_TOKENS].unit, each, best->row->cell->tokens_per_row, work);
-    if (!report_works_on_cores(best->row)) {
-        report_add(text, "; the GPUs' peak is unknown");
-    } else if (isfinite(report_tokens_share(best))) {
-        report_add(text, ": ");
-        report_add_share(text, report_tokens_share(best));
-        report_add(text, " of the product rate");
-    }
+    add_shares(text, best);
     fact(out, style, "Tokens", text);
 }
 

@@ -280,7 +280,7 @@ static void ranks_rows(struct html_table *table, const struct report *report,
         if (!report_ranks_has(which, &report->point[i]))
             continue;
         html_table_row(table, "");
-        for (int c = 0; c < report_ranks_tables[which].n; ++c) {
+        for (int c = 0; c < report_ranks_columns(report, which); ++c) {
             report_ranks_words(which, &report->point[i], c, text);
             html_table_cell(table, "number", text);
         }
@@ -303,12 +303,12 @@ static int ranks_table(struct text_out *out, const struct report *report, enum r
     const struct report_ranks_table *ranks = &report_ranks_tables[which];
     const size_t rows = report_ranks_count(report, which);
     struct html_table table;
-    char text[REPORT_CELL_TEXT];
+    char text[REPORT_CELL_TEXT], note[REPORT_NOTE_TEXT];
 
     if (rows == 0)
         return 0;
     begin(&table, out, ranks->id, ranks->title, rows, ranks->rows);
-    for (int c = 0; c < ranks->n; ++c) {
+    for (int c = 0; c < report_ranks_columns(report, which); ++c) {
         report_ranks_name(which, c, text);
         html_table_heading(&table, "number", text);
     }
@@ -318,7 +318,8 @@ static int ranks_table(struct text_out *out, const struct report *report, enum r
         group_row(&table, report, &report->group[g]);
         ranks_rows(&table, report, &report->group[g], which);
     }
-    return html_table_end(&table, ranks->note);
+    report_ranks_note(report, which, note);
+    return html_table_end(&table, note);
 }
 
 static int collectives_table(struct text_out *out, const struct report *report)

@@ -128,6 +128,16 @@ static int check_files(const struct report *report, const struct report_argument
     return status ? status : check_limits(report, arguments->limits, paths[0]);
 }
 
+static int check_peak(const struct report *report)
+{
+    char why[REPORT_CELL_TEXT];
+
+    if (!(report->peak > 0.0) || report_peak_fits(report, why))
+        return 0;
+    command_complain(NAME, "--peak: %s", why);
+    return EXIT_MISUSE;
+}
+
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
                              struct text_error *err)
 {
@@ -282,7 +292,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
                             .conformance = check,
                             .peer = peer,
                             .roof = roof,
-                            .beside = beside};
+                            .beside = beside,
+                            .peak = arguments->peak};
     int status = 0;
 
     if (!report.file) {
@@ -300,6 +311,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
         command_complain(NAME, "no memory for the rows");
         status = EXIT_MISUSE;
     }
+    if (status == 0)
+        status = check_peak(&report);
     if (status == 0)
         status = read_beside(arguments, &report);
     if (status == 0)

@@ -94,17 +94,18 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
 {
     const struct report_ranks_table *table = &report_ranks_tables[which];
     const size_t rows = report_ranks_count(report, which);
-    char text[REPORT_CELL_TEXT];
+    const int columns = report_ranks_columns(report, which);
+    char text[REPORT_CELL_TEXT], note[REPORT_NOTE_TEXT];
     size_t shown = 0;
 
     if (rows == 0)
         return;
     text_print(out, "\n## %s\n\n| Workload |", table->title);
-    for (int c = 0; c < table->n; ++c) {
+    for (int c = 0; c < columns; ++c) {
         report_ranks_name(which, c, text);
         text_print(out, " %s |", text);
     }
-    bar(out, "\n| :--- |", (size_t)table->n);
+    bar(out, "\n| :--- |", (size_t)columns);
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
 
@@ -112,7 +113,7 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
             if (!report_ranks_has(which, &report->point[i]))
                 continue;
             begin_row(out, report, report->point[group->first].row);
-            for (int c = 0; c < table->n; ++c) {
+            for (int c = 0; c < columns; ++c) {
                 report_ranks_words(which, &report->point[i], c, text);
                 text_print(out, " %s |", text);
             }
@@ -121,7 +122,8 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
         }
     }
     report_left(out, rows, shown, table->rows);
-    text_print(out, "\n%s\n", table->note);
+    report_ranks_note(report, which, note);
+    text_print(out, "\n%s\n", note);
 }
 
 /* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest

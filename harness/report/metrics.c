@@ -98,6 +98,21 @@ static double products_of(const struct report_row *row, int phase)
     return flops_of(row, phase) / (1.0 - row->cell->outside_frac);
 }
 
+/* The median of its products. */
+static double in_parts_of(const struct report_row *row, int phase)
+{
+    const struct record_part_times *part = &row->cell->part[RECORD_PRODUCT];
+    double ns[RECORD_MOST_PARTS], least = NAN;
+
+    (void)phase;
+    for (size_t d = 0; part->ns && d < part->rows; ++d) {
+        for (size_t i = 0; i < part->n; ++i)
+            ns[i] = (double)part->ns[d * part->n + i];
+        least = fmin(least, stats_median(ns, part->n));
+    }
+    return 1e9 * (double)part->work / least;
+}
+
 static double algbw_of(const struct report_row *row, int phase)
 {
     (void)phase;
@@ -272,6 +287,12 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                          .better = REPORT_HIGHER,
                          .number = report_flops,
                          .of = products_of},
+    [REPORT_IN_PARTS] = {.name = "operations of a product by itself",
+                         .unit = "FLOP/s",
+                         .heading = "Operations of a product",
+                         .better = REPORT_HIGHER,
+                         .number = report_flops,
+                         .of = in_parts_of},
     [REPORT_ALGBW] = {.name = "algorithm bandwidth",
                       .unit = "B/s",
                       .heading = "Algorithm bandwidth",

@@ -3,6 +3,10 @@
 
 #include "command/command.h"
 #include "report/figure_list.h"
+#include "text/quantity.h"
+
+/* Options without a letter. */
+enum { KEY_PEAK = 256 };
 
 static const struct argp_option option_table[] = {
     {"out", 'o', "DIR", 0, "Write the report into DIR, which is created if missing (required)", 0},
@@ -18,6 +22,11 @@ static const struct argp_option option_table[] = {
      "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
      "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
      "copies of `sweep --parts`",
+     0},
+    {"peak", KEY_PEAK, "RATE", 0,
+     "The most operations per second of one device in the math of these records, dense, as its "
+     "data sheet has it, like 494.5TFLOP/s: adds the share of it that the tokens of language "
+     "models take",
      0},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
@@ -56,12 +65,10 @@ static error_t read_format(struct argp_state *state, const char *value, size_t *
     return command_choice(state, "format", "format", value, names, REPORT_PAGE, format);
 }
 
-static error_t check_arguments(struct argp_state *state, const struct report_arguments *arguments)
+/* Which options go with numbers for other programs. */
+static error_t check_format(const struct argp_state *state,
+                            const struct report_arguments *arguments)
 {
-    if (arguments->format == REPORT_PAGE)
-        return arguments->out
-                   ? 0
-                   : command_bad_option(state, "--out DIR is missing: where the report should go");
     if (arguments->out || arguments->check || arguments->peer || arguments->limits ||
         arguments->n_beside > 0)
         return command_bad_option(
@@ -71,6 +78,48 @@ static error_t check_arguments(struct argp_state *state, const struct report_arg
             : arguments->peer   ? "peer"
             : arguments->limits ? "limits"
                                 : "beside");
+    if (arguments->peak > 0.0 && arguments->format != REPORT_SUMMARY)
+        return command_bad_option(
+            state, "--peak is for reports and for --format md: other formats have no share of it");
+    return 0;
+}
+
+static error_t check_arguments(const struct argp_state *state,
+                               const struct report_arguments *arguments)
+{
+    if (arguments->format != REPORT_PAGE)
+        return check_format(state, arguments);
+    return arguments->out
+               ? 0
+               : command_bad_option(state, "--out DIR is missing: where the report should go");
+}
+
+static error_t check_without_files(const struct argp_state *state,
+                                   const struct report_arguments *arguments)
+{
+    if (arguments->n_beside > 0)
+        return command_bad_option(
+            state, "--beside stands beside collectives or copies in record files: name one");
+    if (arguments->limits || arguments->peak > 0.0)
+        return command_bad_option(state, "--%s stands beside cells in record files: name one",
+                                  arguments->limits ? "limits" : "peak");
+    return arguments->check || arguments->peer
+               ? 0
+               : command_bad_option(
+                     state, "no record file: name at least one, as `lockstep sweep` writes them");
+}
+
+static const double PEAK_MOST = 1e21;
+
+static error_t read_peak(const struct argp_state *state, const char *value, double *peak)
+{
+    struct text_error why;
+
+    if (quantity_read(value, QUANTITY_WORK, peak, &why) != 0)
+        return command_bad_option(state, "--peak: %s", why.text);
+    if (!(*peak >= 1.0 && *peak <= PEAK_MOST))
+        return command_bad_option(state, "--peak: '%.60s' is outside 1 FLOP/s to 1000000 PFLOP/s",
+                                  value);
     return 0;
 }
 
@@ -108,6 +157,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'l':
         arguments->limits = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--limits is empty: name a file");
+    case KEY_PEAK:
+        return read_peak(state, value, &arguments->peak);
     case 'f':
         return read_format(state, value, &arguments->format);
     case ARGP_KEY_ARG:
@@ -117,17 +168,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        if (arguments->n_beside > 0)
-            return command_bad_option(
-                state, "--beside stands beside collectives or copies in record files: name one");
-        if (arguments->limits)
-            return command_bad_option(state,
-                                      "--limits stands beside cells in record files: name one");
-        return arguments->check || arguments->peer
-                   ? 0
-                   : command_bad_option(
-                         state,
-                         "no record file: name at least one, as `lockstep sweep` writes them");
+        return check_without_files(state, arguments);
     case ARGP_KEY_END:
         return check_arguments(state, arguments);
     default:

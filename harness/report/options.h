@@ -16,6 +16,7 @@ struct report_arguments {
     const char *out, *check, *peer, *limits;
     const char *beside[REPORT_BESIDE_MOST];
     size_t n_beside;
+    double peak;   /* operations per second of one device; 0: not stated */
     size_t format; /* REPORT_PAGE: none, but a page */
     char **files;
     size_t n_files;

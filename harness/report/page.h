@@ -7,6 +7,7 @@
 #include "plot/plot.h"
 #include "report/figure_list.h"
 #include "report/report.h"
+#include "text/quantity.h"
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
@@ -89,19 +90,39 @@ struct report_ranks_table {
     const struct report_ranks_column *column;
 };
 extern const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES];
+/* Columns of it in this report, which are the first ones; and its note there. */
+enum { REPORT_NOTE_TEXT = 2048 };
+int report_ranks_columns(const struct report *report, enum report_ranks table);
+void report_ranks_note(const struct report *report, enum report_ranks table,
+                       char note[REPORT_NOTE_TEXT]);
 void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT]);
 bool report_ranks_has(enum report_ranks table, const struct report_point *point);
 size_t report_ranks_count(const struct report *report, enum report_ranks table);
 void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
-/* Of a column of the two of language models; and what is needed for its tokens, over the product
- * rate of its devices: NaN: not known. */
-enum { REPORT_TOKENS_COLUMNS = 8, REPORT_HELD_COLUMNS = 6 };
+/* Of a column of the two of language models, where the last one of tokens is of a stated peak. What
+ * is needed for its tokens, over the product rate of its devices, and over their stated peak: NaN:
+ * not known. */
+enum { REPORT_TOKENS_COLUMNS = 9, REPORT_HELD_COLUMNS = 6 };
 const char *report_tokens_name(enum report_ranks table, int column);
 bool report_tokens_has(enum report_ranks table, const struct report_point *point);
 void report_tokens_words(enum report_ranks table, const struct report_point *point, int column,
                          char text[REPORT_CELL_TEXT]);
 double report_tokens_share(const struct report_point *point);
+double report_peak_share(const struct report_point *point);
+/* Whether it is of a language model, verified or not. */
+bool report_is_of_tokens(const struct report_point *point);
+/* Whether one stated peak can be that of all of them; else why has the reason. report/rates.c */
+bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT]);
+const char *report_peak_words(double peak, char text[QUANTITY_TEXT]); /* "494.5 TFLOP/s" */
+/* What is to be said of a peak below what was measured, or "". */
+void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* Where the rates in the table of tokens are from, to be said behind its note. */
+void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* Appends the share of the product rate that so many operations per second are, and whether that
+ * rate is of `sweep --parts`: "14 % (parts)". */
+void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
+                           double rate);
 /* The table of collectives, a row each. report/collectives.c */
 enum { REPORT_COLLECTIVES_COLUMNS = 11 };
 extern const char *const report_collectives_names[REPORT_COLLECTIVES_COLUMNS];
@@ -192,9 +213,6 @@ void report_strip(struct text_out *out, const struct report *report);
 /* The table of answers; nothing where no cell has a base. 0, or -1: memory was short.
  * report/answers.c */
 int report_answers(struct text_out *out, const struct report *report);
-/* The most operations of a device of this group per second while it is in matrix products; NaN:
- * not measured. */
-double report_product_rate(const struct report *report, const struct report_group *group);
 
 /* Counts, base cases, failed launches and all points, as HTML. 0, or -1: memory was short. */
 int report_tables(struct text_out *out, const struct report *report);

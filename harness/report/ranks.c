@@ -41,8 +41,7 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
              "this workload reached here while it was in matrix products. It counts the whole "
              "square of attention, 6 N + 12 L D C, as is usual, and so do the operations of a "
              "device elsewhere. Fast kernels leave out the half that the mask hides, so these two "
-             "can be more than what was computed. No table of GPUs' peaks is kept here, so their "
-             "share is unknown.",
+             "can be more than what was computed.",
          .n = REPORT_TOKENS_COLUMNS},
     [REPORT_RANKS_HELD] =
         {.id = "held",
@@ -96,6 +95,23 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
                  "evidence. Hosts are numbered by their first ranks.",
          .n = FIRST_COLUMNS + REPORT_SLOWEST_COLUMNS},
 };
+
+int report_ranks_columns(const struct report *report, enum report_ranks table)
+{
+    const bool without = table == REPORT_RANKS_TOKENS && !(report->peak > 0.0);
+
+    return report_ranks_tables[table].n - without;
+}
+
+void report_ranks_note(const struct report *report, enum report_ranks table,
+                       char note[REPORT_NOTE_TEXT])
+{
+    char more[REPORT_CELL_TEXT] = "";
+
+    if (table == REPORT_RANKS_TOKENS)
+        report_rates_note(report, more);
+    snprintf(note, REPORT_NOTE_TEXT, "%s%s", report_ranks_tables[table].note, more);
+}
 
 static void metric_name(const struct report_ranks_column *column, char text[REPORT_CELL_TEXT])
 {

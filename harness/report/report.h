@@ -69,6 +69,7 @@ enum report_metric_id {
     REPORT_HIDDEN_TIME, /* of the reduction: computation and reduction less the whole step */
     REPORT_FLOPS,       /* operations of matrix products, per second and device */
     REPORT_PRODUCTS,    /* the same while a device is in them */
+    REPORT_IN_PARTS,    /* of the fastest device, in products of `sweep --parts` */
     REPORT_ALGBW,       /* of a collective: its size over its time */
     REPORT_BUSBW,       /* times its factor, as nccl-tests defines it */
     REPORT_ALPHA,       /* of the line through the sizes of a collective: what no byte takes, */
@@ -89,6 +90,13 @@ struct report_slowest {
     double steps, more, p;
 };
 
+/* The most operations of matrix products that a device reached per second. */
+struct report_rate {
+    double most;   /* NaN: not known */
+    bool in_parts; /* not in steps of its group, whose time in products is not known, but in the
+                      products of `sweep --parts` on such devices in the same math */
+};
+
 struct report_point {
     size_t first, n;                 /* its rows, ordered by launch */
     size_t verified;                 /* launches; only these are in the numbers */
@@ -105,9 +113,9 @@ struct report_point {
     const struct report_point *cores;
     struct report_value beside;    /* its step over peer's */
     struct report_slowest slowest; /* mode ddp: which of its ranks */
-    /* The most operations of a device of its group per second while it is in matrix products; NaN:
-     * not known. */
-    double product_rate;
+    /* Of its group; and the stated peak of a device, NaN: none. */
+    struct report_rate product_rate;
+    double stated_peak;
     double bound; /* of efficiency: min(N / ceil(N/K), cores) / K, without cores on GPUs */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
@@ -204,6 +212,7 @@ struct report {
     struct copies_set *copies; /* report/copies.h */
     size_t n_copies;
     struct report_noise noise;
+    double peak; /* operations per second of one device, as somebody states it; 0: nobody does */
 };
 
 /* Whether numbers of both may stand side by side. */
@@ -225,8 +234,8 @@ int report_points_make(struct report *report);
 int report_settling_make(struct report *report);
 /* Fills slowest of all points. report/slowest.c */
 void report_slowest_make(struct report *report);
-/* Fills product_rate of all points. report/tokens.c */
-void report_tokens_make(struct report *report);
+/* Fills product_rate and stated_peak of all points. report/rates.c */
+void report_rates_make(struct report *report);
 enum { REPORT_SLOWEST_COLUMNS = 6 };
 extern const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS];
 void report_slowest_words(const struct report_point *point, int column,

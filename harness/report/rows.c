@@ -396,7 +396,7 @@ static int make_states(struct report *report)
         report_settling_make(report) || report_drift_make(of) || report_noise_make(of) ? -1 : 0;
 
     report_slowest_make(report);
-    report_tokens_make(report);
+    report_rates_make(report);
     report->noise = of->noise;
     return status;
 }

@@ -10,17 +10,6 @@
 #include "record/cell.h"
 #include "workload.h"
 
-void report_tokens_make(struct report *report)
-{
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        const struct report_group *group = &report->group[g];
-        const double rate = report_product_rate(report, group);
-
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i)
-            report->point[i].product_rate = rate;
-    }
-}
-
 /* What is needed, per second and device. */
 static double needed(const struct report_point *point)
 {
@@ -32,7 +21,13 @@ static double needed(const struct report_point *point)
 
 double report_tokens_share(const struct report_point *point)
 {
-    return needed(point) / point->product_rate;
+    return needed(point) / point->product_rate.most;
+}
+
+/* A time that was simulated is none of a device that has a peak. */
+double report_peak_share(const struct report_point *point)
+{
+    return report_simulated(point->row) ? (double)NAN : needed(point) / point->stated_peak;
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -125,10 +120,18 @@ static void needed_words(const struct report_point *point, char text[REPORT_CELL
 
 static void share_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    if (report_works_on_cores(point->row))
-        report_add_share(text, report_tokens_share(point));
+    if (isfinite(report_tokens_share(point)))
+        report_add_rate_share(text, point, needed(point));
     else
-        report_add(text, "peak unknown");
+        report_add(text, report_simulated(point->row) ? "simulated" : "no rate");
+}
+
+static void peak_share_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
+{
+    if (isfinite(report_peak_share(point)))
+        report_add_share(text, report_peak_share(point));
+    else
+        report_add(text, "simulated");
 }
 
 static void peak_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
@@ -182,7 +185,8 @@ static const struct column tokens[REPORT_TOKENS_COLUMNS] = {
     {"Devices", devices_words},           {"Batch, rows", batch_words},
     {"Tokens of it", all_words},          {"Tokens/s", rate_words},
     {"Of a device", each_words},          {"FLOP per token", work_words},
-    {"FLOP/s of a device", needed_words}, {"Of the product rate", share_words}};
+    {"FLOP/s of a device", needed_words}, {"Of the product rate", share_words},
+    {"Of the peak", peak_share_words}};
 static const struct column held[REPORT_HELD_COLUMNS] = {
     {"Devices", devices_words}, {"Batch, rows", batch_words},
     {"Measured", peak_words},   {"Planned", planned_words},
@@ -196,6 +200,13 @@ static const struct column *column_of(enum report_ranks table, int column)
 const char *report_tokens_name(enum report_ranks table, int column)
 {
     return column_of(table, column)->name;
+}
+
+bool report_is_of_tokens(const struct report_point *point)
+{
+    struct plan plan;
+
+    return plan_of(point, &plan);
 }
 
 bool report_tokens_has(enum report_ranks table, const struct report_point *point)

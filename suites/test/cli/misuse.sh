@@ -144,8 +144,22 @@ refuse "^lockstep: unexpected argument 'x' after --version" "$lockstep" --versio
 refuse "^lockstep: unknown command 'swep'" "$lockstep" help swep
 expect_status 0 "$lockstep" help sweep
 grep -q '^Usage: lockstep sweep' out || fail "$(cat out)"
-for option in '--out a' '--check a' '--peer a'; do
-    refuse "^lockstep report: ${option% a} is given twice" "$lockstep" report a.jsonl $option $option
+for option in '--out a' '--check a' '--peer a' '--peak 1TFLOP/s'; do
+    refuse "^lockstep report: ${option%% *} is given twice" "$lockstep" report a.jsonl $option $option
+done
+for row in "5|'5' has no unit; known are FLOP/s, with G, T or P before it" \
+    "5TFLOPS|'5TFLOPS' has an unknown unit; known are FLOP/s" \
+    "5TB/s|'5TB/s' has an unknown unit; known are FLOP/s" \
+    "|'' is no number of 0 or more with its unit: FLOP/s" \
+    "fastTFLOP/s|'fastTFLOP/s' is no number" "-5TFLOP/s|'-5TFLOP/s' is no number" \
+    "nanTFLOP/s|'nanTFLOP/s' is no number" "0TFLOP/s|'0TFLOP/s' is outside 1 FLOP/s to 1000000 PFLOP/s" \
+    "1e300PFLOP/s|'1e300PFLOP/s' is outside 1 FLOP/s to"; do
+    refuse "^lockstep report: --peak: ${row#*|}" "$lockstep" report a.jsonl --out a --peak "${row%%|*}"
+done
+refuse 'peak stands beside cells in record files: name one' "$lockstep" report --out a --peak 5TFLOP/s
+for format in csv bmf github openmetrics annotations junit nccl-tests; do
+    refuse 'peak is for reports and for --format md' "$lockstep" report a.jsonl --format $format \
+        --peak 5TFLOP/s
 done
 [ ! -e a ] || fail "a refused report made a folder"
 other="unknown backend 'cuda'" # in a build without CUDA

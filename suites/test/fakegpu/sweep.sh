@@ -49,6 +49,14 @@ for figure in batch scaling waterfall trust; do
     [ "$(count_lines 'SIMULATED' report/$figure.svg)" -ge $least ] || fail "$figure says it too rarely"
 done
 
+# A simulated time is no share of what a device can do, whoever states that.
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0-1 --batch 4 --workload gpt:1,16,2,8,32 \
+    --seconds 0.02 --steps 3:10 --out tokens.jsonl
+expect_status 0 "$lockstep" report tokens.jsonl --peak 1FLOP/s --out tokens
+expect_count 3 '^| gpt:1,16,2,8,32 .*FLOP/s | simulated | simulated |$' tokens/summary.md
+has '^- Tokens: .* FLOP for each$\|^- Tokens: .*FLOP for each$' tokens/summary.md
+expect_count 0 'is too low' tokens/summary.md
+
 # A trace, whose times are those of events in the queues: on the host's clock to some microseconds.
 if command -v python3 >/dev/null; then
     expect_status 0 "$lockstep" sweep --wait --devices cuda:0-1 --counts 2 --mode plain,dp,ddp \

@@ -30,6 +30,7 @@ struct kind {
     bool parts;    /* three, the second of shards that differ; with steps without communication */
     bool machine;  /* with the parts of the machine */
     bool tokens;   /* of a language model, and with memory */
+    bool gpus;     /* on GPUs, which do not tell the time in matrix products */
     bool lame;     /* its device 1: 5 % slower products; its copies take twice as long */
     const char *fault; /* of its device list: such cells fail, with right results */
     size_t steps;      /* after the warm-up; 0: STEPS */
@@ -128,6 +129,21 @@ static const struct kind kinds[] = {
      .small = true,
      .tokens = true,
      .run_id = "feedface00000041"},
+    {.name = "gpus",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .tokens = true,
+     .gpus = true,
+     .run_id = "feedface00000042"},
+    {.name = "gpus-machine",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .machine = true,
+     .tokens = true,
+     .gpus = true,
+     .run_id = "feedface00000043"},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -206,6 +222,10 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
         .limits = {.seconds = 1, .min_steps = steps_of(kind), .max_steps = steps_of(kind)}};
     snprintf(plan->devices, sizeof plan->devices, "virt:%d%s", kind->wide ? 64 : 8,
              kind->fault ? kind->fault : "");
+    if (kind->gpus) {
+        snprintf(plan->devices, sizeof plan->devices, "cuda:0-7");
+        snprintf(plan->backend, sizeof plan->backend, "cuda");
+    }
     plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
     for (size_t i = 0; i < plan->n_counts; ++i)
         plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
@@ -219,6 +239,18 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
                                  &plan->workload[i], why, sizeof why);
     }
     return status;
+}
+
+static void fill_gpus(struct record_run *run)
+{
+    snprintf(run->backend, sizeof run->backend, "cuda");
+    snprintf(run->communicator, sizeof run->communicator, "peer");
+    snprintf(run->gpu_software, sizeof run->gpu_software, "driver 12.4, runtime 12.4, cuBLAS 12.4");
+    for (int i = 0; i < run->n_slots; ++i) {
+        run->slot[i] = (struct record_slot){.kind = "cuda", .model = "Example GPU", .bound = true};
+        snprintf(run->slot[i].name, sizeof run->slot[i].name, "cuda:%d", i);
+        snprintf(run->slot[i].bus, sizeof run->slot[i].bus, "0000:%c0:00.0", "01234567"[i % 8]);
+    }
 }
 
 static int fill_run(const struct kind *kind, const struct plan_options *plan,
@@ -272,6 +304,8 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
         run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
         snprintf(run->slot[i].name, sizeof run->slot[i].name, "virt:%d", i);
     }
+    if (kind->gpus)
+        fill_gpus(run);
     if (kind->simulated)
         snprintf(run->source, sizeof run->source, "simulated");
     if (kind->hostile) {
@@ -285,7 +319,8 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
     return plan_command(plan, run->command, sizeof run->command, &why);
 }
 
-static void fill_key(const struct model *model, int devices, size_t batch, struct record_key *key)
+static void fill_key(const struct kind *kind, const struct model *model, int devices, size_t batch,
+                     struct record_key *key)
 {
     *key = (struct record_key){.mode = "dp",
                                .n_devices = devices,
@@ -295,6 +330,12 @@ static void fill_key(const struct model *model, int devices, size_t batch, struc
                                .communicator = "threads"};
     snprintf(key->workload, sizeof key->workload, "%s", model->workload);
     snprintf(key->devices, sizeof key->devices, "virt:%d", devices);
+    if (kind->gpus) {
+        snprintf(key->devices, sizeof key->devices, devices > 1 ? "cuda:0-%d" : "cuda:0",
+                 devices - 1);
+        snprintf(key->backend, sizeof key->backend, "cuda");
+        snprintf(key->communicator, sizeof key->communicator, "peer");
+    }
 }
 
 static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
@@ -343,6 +384,10 @@ static int fill_steps(const struct kind *kind, const struct model *model, size_t
         for (int r = 0; r < cell->n_ranks; ++r)
             cell->matmul_ns[(size_t)r * cell->n_samples + i] =
                 cell->t_step_ns[i] * model->matmul_percent / 100;
+    }
+    if (kind->gpus) {
+        free(cell->matmul_ns);
+        cell->matmul_ns = NULL;
     }
     cell->setup_ns = 1000;
     cell->wall_ns = cell->setup_ns + at;
@@ -501,7 +546,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
     for (size_t b = 0; b < batches_of(kind) && result == 0; ++b) {
         struct record_key key;
 
-        fill_key(model, count, batch_of(kind, b) * (size_t)(kind->weak ? count : 1), &key);
+        fill_key(kind, model, count, batch_of(kind, b) * (size_t)(kind->weak ? count : 1), &key);
         snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
         if (kind->fault)
             snprintf(key.devices + strlen(key.devices), sizeof key.devices - strlen(key.devices),
@@ -536,7 +581,7 @@ static int write_grid(const struct kind *kind, const struct record_run *run, int
             const bool plain = devices == 0;
             struct record_key key;
 
-            fill_key(&models[0], plain ? 1 : devices, i % GRID_BATCHES + 1, &key);
+            fill_key(kind, &models[0], plain ? 1 : devices, i % GRID_BATCHES + 1, &key);
             snprintf(key.mode, sizeof key.mode, plain ? "plain" : "dp");
             snprintf(key.workload, sizeof key.workload, "mlp:%zu,8", kind->first + w + 1);
             result = write_point(kind, run, fd, &key, &models[0], &order);

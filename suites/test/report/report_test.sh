@@ -405,6 +405,9 @@ test_tokens() {
         '## Planned memory of a device' '6 N + 6 L D (C + 1)'; do
         has summary.md "$text"
     done
+    for text in 'Of the peak' '--parts' 'No rate'; do
+        has_not summary.md "$text"
+    done
     for text in 'Tokens/s' 'Planned memory of a device' 'Largest batch, estimate' '16.0 GiB'; do
         has index.html "$text"
     done
@@ -416,6 +419,77 @@ $1 ~ /gpt-small/ { ++n; bad += tokens < 0.999999 * rate || tokens > 1.000001 * r
 $1 ~ /tutorial/ { bad += tokens != "" }
 END { exit n != 6 || bad > 0 }
 AWK
+}
+
+# plain FILE...: without what stands between a number and its unit.
+plain() {
+    space=$(printf '\302\240')
+    for file in "$@"; do
+        sed "s/$space/ /g" "out/$file" >"$file"
+    done
+}
+
+# A device needs 47.7 GFLOP/s for its tokens, as above, and those of the plain program 53.0. In the
+# products of --parts, 33554432 operations in 100.2 us, it reached 335 GFLOP/s.
+test_peak() {
+    records gpus gpus-machine tokens six
+    report 0 gpus.jsonl --out out
+    plain summary.md index.html
+    for text in '| gpt-small | 2 | 30 | 3840 | 4.75 k | 2.38 k | 20.1 M | 47.7 GFLOP/s | no rate |' \
+        '20.1 MFLOP for each; no rate of its devices is known' 'a sweep with --parts measures it' \
+        'A report with --peak has the share'; do
+        has summary.md "$text"
+    done
+    has index.html '<td class="number">no rate</td>'
+    has_not index.html '(parts)</td>'
+
+    report 0 gpus-machine.jsonl --out out
+    plain summary.md index.html
+    for text in '| 20.1 M | 47.7 GFLOP/s | 14 % (parts) |' \
+        '20.1 MFLOP for each: 14 % of the product rate of --parts' '(parts): the time in matrix'; do
+        has summary.md "$text"
+    done
+    has_not summary.md 'No rate'
+    has index.html '>14 % (parts)</td>'
+    has index.html '>15 % (parts)</td>' # of the answers, which count attention's whole square
+
+    report 0 gpus.jsonl --peak '0.4 TFLOP/s' --out out
+    plain summary.md index.html
+    for text in '| Of the product rate | Of the peak |' '| 47.7 GFLOP/s | no rate | 12 % |' \
+        'for each: 12 % of the stated peak of 400 GFLOP/s' \
+        'Peak: 400 GFLOP/s, which --peak states of one device (Example GPU) in f32.'; do
+        has summary.md "$text"
+    done
+    has index.html '>Of the peak</th>'
+    has index.html '<td class="number">12 %</td>'
+    has_not summary.md 'is too low'
+
+    # Of CPUs, too; with a peak that cannot be right, and one that parts were faster than.
+    report 0 tokens.jsonl --peak 40GFLOP/s --out out
+    plain summary.md index.html
+    for text in '| 53.0 GFLOP/s | 77 % | 133 % |' \
+        '69 % of the product rate, 119 % of the stated peak of 40 GFLOP/s' \
+        'Note: The stated peak of 40 GFLOP/s is too low: a device reached 53.0 GFLOP/s in gpt-small'; do
+        has summary.md "$text"
+    done
+    has index.html 'The stated peak of 40 GFLOP/s is too low'
+    report 0 gpus-machine.jsonl --peak 300GFLOP/s --format md
+    has out.txt 'a device reached 335'
+    has out.txt 'in the matrix products of --parts. So the shares'
+    has out.txt 'of the product rate of --parts, 16'
+    has out.txt 'of the stated peak of 300 GFLOP/s'
+
+    # One peak is of one math, one model, and language models.
+    differ=$(dirname "$make_records")/differ
+    "$differ" key.dtype gpus.jsonl math.jsonl
+    report 2 gpus.jsonl math.jsonl --peak 400GFLOP/s --out never
+    one_line 'are in f32 on Example GPU and in f322 on Example GPU: name fewer files'
+    report 2 gpus.jsonl tokens.jsonl --peak 400GFLOP/s --out never
+    one_line 'are in f32 on virt and in f32 on Example GPU: name fewer files'
+    report 2 six.jsonl --peak 400GFLOP/s --out never
+    one_line 'for the tokens of language models, and no cell is of one'
+    not_written never
+    report 0 gpus.jsonl six.jsonl --peak 400GFLOP/s --format md
 }
 
 test_refused() {
@@ -702,7 +776,7 @@ test_help() {
 
 case $case_name in
 figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | busy | merged | bindings | controls | refused | different | machines | classes | \
-    tokens | unverified | no_gnuplot | unwritable | planted | interrupted | help)
+    tokens | peak | unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;
 *)

@@ -1,0 +1,353 @@
+/* rates.c: what a device can do at most, and the shares of it, on hand-made rows. */
+#include "points_bench.h"
+#include "report/page.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 4, TOKENS = 8, DEVICES = 2 };
+
+/* Of 4 rows of 8 tokens in 1000 ns, 100 operations each, a device of two needs 32 x 100 / 2 in a
+ * microsecond. */
+static const double NEEDED = 1.6e9;
+
+/* A launch of a language model, in bf16 on two GPUs. */
+static struct report_row *add(struct bench *bench, int launch)
+{
+    struct record_cell *cell = &bench->cell[bench->report.n_rows];
+    struct report_row *row = bench_add(bench, "dp", DEVICES, ROWS, launch, 1000);
+
+    bench->run.n_slots = DEVICES;
+    for (int i = 0; i < DEVICES; ++i)
+        bench->run.slot[i] = (struct record_slot){.kind = "cuda", .model = "Example GPU"};
+    snprintf(row->kind, sizeof row->kind, "cuda");
+    snprintf(cell->key.workload, sizeof cell->key.workload, "gpt-tiny");
+    snprintf(cell->key.devices, sizeof cell->key.devices, "cuda:0-1");
+    snprintf(cell->key.dtype, sizeof cell->key.dtype, "bf16");
+    snprintf(cell->key.backend, sizeof cell->key.backend, "cuda");
+    cell->tokens_per_row = TOKENS;
+    cell->flops_per_token = 100;
+    return row;
+}
+
+static struct record_cell *last(struct bench *bench)
+{
+    return &bench->cell[bench->report.n_rows - 1];
+}
+
+/* Products of 800 operations on both devices: these times, in which 100 ns is the median. */
+static void add_parts(struct record_cell *cell)
+{
+    static uint64_t ns[] = {150, 400, 160, 100, 90, 170};
+
+    cell->part[RECORD_PRODUCT] =
+        (struct record_part_times){.work = 800, .rows = DEVICES, .n = 3, .ns = ns};
+}
+
+/* And those that nobody may take: in another math, and so on. Six launches each. */
+static struct bench *open_with_parts(void (*change)(struct bench *bench, struct report_row *row))
+{
+    struct bench *bench = bench_open("strong");
+
+    for (int l = 0; l < 6; ++l)
+        add(bench, l);
+    for (int l = 0; l < 6; ++l) {
+        struct report_row *row = add(bench, l);
+
+        snprintf(last(bench)->key.workload, sizeof last(bench)->key.workload, "mlp:8,8");
+        last(bench)->tokens_per_row = 0;
+        add_parts(last(bench));
+        if (change)
+            change(bench, row);
+    }
+    bench_make(bench);
+    report_rates_make(&bench->report);
+    return bench;
+}
+
+/* The one of the language model. */
+static struct report_point *point_of(struct bench *bench)
+{
+    size_t i = 0;
+
+    while (i < bench->report.n_points && bench->point[i].row->cell->tokens_per_row == 0)
+        ++i;
+    cr_assert(i < bench->report.n_points);
+    return &bench->point[i];
+}
+
+static const char *words(struct bench *bench, int column)
+{
+    static char text[REPORT_CELL_TEXT];
+
+    text[0] = '\0';
+    report_tokens_words(REPORT_RANKS_TOKENS, point_of(bench), column, text);
+    return text;
+}
+
+static void state_peak(struct bench *bench, double peak)
+{
+    bench->report.peak = peak;
+    report_rates_make(&bench->report);
+}
+
+enum { RATE_COLUMN = REPORT_TOKENS_COLUMNS - 2, PEAK_COLUMN };
+
+Test(rates, the_fastest_device_of_a_launch_counts)
+{
+    struct bench *bench = bench_open("strong");
+    uint64_t ns[2][6] = {{300, 300, 300, 100, 90, 170}, {50, 900, 40, 700, 700, 700}};
+
+    for (int l = 0; l < 2; ++l) {
+        add(bench, l);
+        add_parts(last(bench));
+        last(bench)->part[RECORD_PRODUCT].ns = ns[l];
+    }
+    bench_make(bench);
+    /* 800 operations in 100 ns, and in 50 ns. */
+    bench_value(&bench->point[0].value[REPORT_IN_PARTS], 12e9, 8e9, 16e9, REPORT_LAUNCHES, 2);
+    bench_close(bench);
+}
+
+/* 150, 400, 160 of the first device, 100, 90, 170 of the second: 800 operations in 100 ns. */
+Test(rates, steps_that_do_not_tell_take_the_rate_of_parts)
+{
+    struct bench *bench = open_with_parts(NULL);
+    const struct report_point *point = point_of(bench);
+
+    cr_assert(bench_near(point->product_rate.most, 8e9) && point->product_rate.in_parts, "%g",
+              point->product_rate.most);
+    cr_assert(bench_near(report_tokens_share(point), NEEDED / 8e9));
+    cr_assert_str_eq(words(bench, RATE_COLUMN), "20\u00a0%\u00a0(parts)");
+    bench_close(bench);
+}
+
+Test(rates, steps_that_tell_have_a_rate_of_their_own)
+{
+    struct bench *bench = open_with_parts(NULL);
+
+    /* 6400 operations of both in 1000 ns, of which half is in products. */
+    for (int l = 0; l < 6; ++l) {
+        bench->cell[l].flops_per_step = 6400;
+        bench->cell[l].outside_frac = 0.5;
+    }
+    bench_make(bench);
+    report_rates_make(&bench->report);
+    cr_assert(bench_near(point_of(bench)->product_rate.most, 6.4e9) &&
+              !point_of(bench)->product_rate.in_parts);
+    cr_assert_str_eq(words(bench, RATE_COLUMN), "25\u00a0%");
+    bench_close(bench);
+}
+
+static void other_math(struct bench *bench, struct report_row *row)
+{
+    (void)row;
+    snprintf(last(bench)->key.dtype, sizeof last(bench)->key.dtype, "tf32");
+}
+
+static void other_backend(struct bench *bench, struct report_row *row)
+{
+    (void)row;
+    snprintf(last(bench)->key.backend, sizeof last(bench)->key.backend, "other");
+}
+
+static void other_model(struct bench *bench, struct report_row *row)
+{
+    bench->other_run.n_slots = 1;
+    bench->other_run.slot[0] = (struct record_slot){.kind = "cuda", .model = "Other GPU"};
+    row->run = &bench->other_run;
+}
+
+static void several_models(struct bench *bench, struct report_row *row)
+{
+    bench->other_run = bench->run;
+    snprintf(bench->other_run.slot[1].model, sizeof bench->other_run.slot[1].model, "Other GPU");
+    row->run = &bench->other_run;
+}
+
+static void simulated(struct bench *bench, struct report_row *row)
+{
+    bench->other_run = bench->run;
+    snprintf(bench->other_run.source, sizeof bench->other_run.source, "simulated");
+    row->run = &bench->other_run;
+}
+
+static void oversubscribed(struct bench *bench, struct report_row *row)
+{
+    (void)row;
+    last(bench)->oversubscribed = true;
+}
+
+static void failed(struct bench *bench, struct report_row *row)
+{
+    (void)bench;
+    bench_fail(row);
+}
+
+Test(rates, parts_of_others_are_no_rate)
+{
+    static void (*const changes[])(struct bench *, struct report_row *) = {
+        other_math, other_backend, other_model, several_models, simulated, oversubscribed, failed};
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
+        struct bench *bench = open_with_parts(changes[i]);
+        char note[REPORT_CELL_TEXT];
+
+        cr_assert(isnan(point_of(bench)->product_rate.most), "row %zu: %g", i,
+                  point_of(bench)->product_rate.most);
+        cr_assert_str_eq(words(bench, RATE_COLUMN), "no rate", "row %zu", i);
+        report_rates_note(&bench->report, note);
+        cr_assert(strstr(note, " No rate: ") && strstr(note, "a sweep with --parts measures it") &&
+                      strstr(note, "A report with --peak") && !strstr(note, "(parts)"),
+                  "row %zu: %s", i, note);
+        bench_close(bench);
+    }
+}
+
+Test(rates, a_simulated_time_has_no_share)
+{
+    struct bench *bench = open_with_parts(NULL);
+    char text[REPORT_CELL_TEXT];
+
+    snprintf(bench->run.source, sizeof bench->run.source, "simulated");
+    state_peak(bench, 6.4e9);
+    cr_assert_str_eq(words(bench, RATE_COLUMN), "simulated");
+    cr_assert_str_eq(words(bench, PEAK_COLUMN), "simulated");
+    state_peak(bench, 1);
+    report_peak_caution(&bench->report, text);
+    cr_assert_str_eq(text, "");
+    bench_close(bench);
+}
+
+Test(rates, a_stated_peak_has_a_column_and_a_share)
+{
+    struct bench *bench = open_with_parts(NULL);
+    const int without = report_ranks_columns(&bench->report, REPORT_RANKS_TOKENS);
+    char note[REPORT_NOTE_TEXT];
+
+    cr_assert(without == PEAK_COLUMN && isnan(report_peak_share(point_of(bench))));
+    state_peak(bench, 6.4e9);
+    cr_assert(report_ranks_columns(&bench->report, REPORT_RANKS_TOKENS) == without + 1);
+    cr_assert(report_ranks_columns(&bench->report, REPORT_RANKS_HELD) == REPORT_HELD_COLUMNS);
+    cr_assert_str_eq(report_tokens_name(REPORT_RANKS_TOKENS, PEAK_COLUMN), "Of the peak");
+    cr_assert(bench_near(report_peak_share(point_of(bench)), NEEDED / 6.4e9));
+    cr_assert_str_eq(words(bench, PEAK_COLUMN), "25\u00a0%");
+    report_ranks_note(&bench->report, REPORT_RANKS_TOKENS, note);
+    cr_assert(strlen(note) + 1 < sizeof note);
+    cr_assert(strstr(note, " (parts): ") &&
+                  strstr(note,
+                         " Peak: 6.4 GFLOP/s, which --peak states of one device (Example GPU) "
+                         "in bf16. It was not measured.") &&
+                  !strstr(note, "No rate"),
+              "%s", note);
+    bench_close(bench);
+}
+
+/* A device needs 1.6e9 a second, and reached 8e9 in parts. */
+Test(rates, a_peak_below_what_was_measured_is_spoken_of)
+{
+    static const struct {
+        double peak;
+        const char *share, *says;
+    } rows[] = {
+        {9e9, "18\u00a0%", ""},
+        {7e9, "23\u00a0%",
+         "7 GFLOP/s is too low: a device reached 8.00\u00a0GFLOP/s in "
+         "the matrix products of --parts."},
+        {1e9, "160\u00a0%", "1 GFLOP/s is too low: a device reached 8.00\u00a0GFLOP/s in "}};
+    char text[REPORT_CELL_TEXT];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct bench *bench = open_with_parts(NULL);
+
+        state_peak(bench, rows[i].peak);
+        cr_assert_str_eq(words(bench, PEAK_COLUMN), rows[i].share);
+        report_peak_caution(&bench->report, text);
+        cr_assert((text[0] == '\0') == (rows[i].says[0] == '\0') && strstr(text, rows[i].says),
+                  "row %zu: %s", i, text);
+        bench_close(bench);
+    }
+    /* Without parts the steps have the word. */
+    struct bench *bench = open_with_parts(failed);
+
+    state_peak(bench, 1.5e9);
+    report_peak_caution(&bench->report, text);
+    cr_assert(
+        strstr(text, "a device reached 1.60\u00a0GFLOP/s in gpt-tiny, dp, cuda:0-1, 4 rows. "),
+        "%s", text);
+    bench_close(bench);
+}
+
+static void also_tokens(struct bench *bench)
+{
+    struct record_cell *cell = last(bench);
+
+    snprintf(cell->key.workload, sizeof cell->key.workload, "gpt-small");
+    cell->tokens_per_row = TOKENS;
+}
+
+static void tokens_in_other_math(struct bench *bench, struct report_row *row)
+{
+    also_tokens(bench);
+    other_math(bench, row);
+}
+
+static void tokens_on_other_model(struct bench *bench, struct report_row *row)
+{
+    also_tokens(bench);
+    other_model(bench, row);
+}
+
+static void tokens_on_several_models(struct bench *bench, struct report_row *row)
+{
+    also_tokens(bench);
+    several_models(bench, row);
+}
+
+static void failed_tokens_in_other_math(struct bench *bench, struct report_row *row)
+{
+    tokens_in_other_math(bench, row);
+    last(bench)->tokens_per_row = 0;
+    bench_fail(row);
+}
+
+Test(rates, one_peak_is_of_one_math_and_one_model)
+{
+    static const struct {
+        void (*change)(struct bench *bench, struct report_row *row);
+        const char *why; /* "": it fits */
+    } rows[] = {
+        {NULL, ""},
+        {other_math, ""}, /* of no language model */
+        {other_model, ""},
+        {tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},
+        {failed_tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},
+        {tokens_on_other_model, "are in bf16 on Other GPU and in bf16 on Example GPU"},
+        {tokens_on_several_models, "of one model of device, and cuda:0-1 are several"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct bench *bench = open_with_parts(rows[i].change);
+        char why[REPORT_CELL_TEXT];
+
+        snprintf(bench->other_run.devices, sizeof bench->other_run.devices, "cuda:0-1");
+        cr_assert(report_peak_fits(&bench->report, why) == (rows[i].why[0] == '\0'), "row %zu: %s",
+                  i, why);
+        cr_assert(strstr(why, rows[i].why), "row %zu: %s", i, why);
+        bench_close(bench);
+    }
+}
+
+Test(rates, a_peak_is_for_language_models)
+{
+    struct bench *bench = bench_open("strong");
+    char why[REPORT_CELL_TEXT];
+
+    bench_add(bench, "dp", 2, 30, 0, 1000);
+    bench_make(bench);
+    cr_assert(!report_peak_fits(&bench->report, why));
+    cr_assert(strstr(why, "no cell is of one"), "%s", why);
+    bench_close(bench);
+}
