@@ -98,8 +98,8 @@ static int check_counts(const struct plan_options *options, int n_devices, struc
 /* A bound on a model's rounding is one on that of float. */
 static int check_math(const struct plan_options *options, struct text_error *why)
 {
-    for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; ++i) {
-        if (workload_is_exact(&options->workload[i]))
+    for (size_t i = 0; i < options->n_workloads; ++i) {
+        if (workload_has_math(&options->workload[i], options->math))
             continue;
         snprintf(why->text, sizeof why->text,
                  "--workload %s rounds, and is verified with --math f32 only, not %s",

@@ -17,6 +17,7 @@ static const double FLOAT_LIMIT = 0x1p24;
 static int open_array(struct reference_array *array, size_t n)
 {
     array->n = n;
+    array->parts = 1;
     array->value = verify_numbers(1, n);
     array->bound = verify_numbers(1, n);
     return !array->value || !array->bound ? -1 : 0;
@@ -136,12 +137,13 @@ static int check_limits(const struct verify *v, struct text_error *why)
 }
 
 /* The widest bound, as a part of the largest number. */
-static double width_of(const struct reference_array *array)
+static double width_of_part(const struct reference_array *array, size_t part)
 {
+    const size_t n = array->n / array->parts;
     double most = 0, bound = 0;
     bool finite = true;
 
-    for (size_t i = 0; i < array->n; ++i) {
+    for (size_t i = part * n; i < (part + 1) * n; ++i) {
         most = fmax(most, fabs(array->value[i]));
         bound = fmax(bound, array->bound[i]);
         finite = finite && isfinite(array->bound[i]);
@@ -149,6 +151,15 @@ static double width_of(const struct reference_array *array)
     if (finite && bound == 0)
         return 0;
     return finite && most > 0 ? bound / most : INFINITY;
+}
+
+static double width_of(const struct reference_array *array)
+{
+    double widest = 0;
+
+    for (size_t part = 0; part < array->parts; ++part)
+        widest = fmax(widest, width_of_part(array, part));
+    return widest;
 }
 
 /* Of a bound above an eighth of the largest number nobody would call a number compared. */
@@ -212,10 +223,39 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return -1;
 }
 
+static int fill_clipped(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    const int status = fill(v, &v->workload, set, why);
+
+    return status ? status : reference_clip(v, why);
+}
+
+static int fill_twins(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    struct twins twins;
+    int status = fill_clipped(v, set, why);
+
+    if (status == 0)
+        status = twins_begin(&twins, v->arrays, reference_factor(v), why);
+    if (status)
+        return status;
+    for (int scatters = 0; scatters < 2 && status == 0; ++scatters) {
+        v->twin = (struct maths_twin){v->math, scatters == 1};
+        status = fill_clipped(v, set, why);
+        twins_take(&twins, v->arrays, reference_factor(v));
+    }
+    v->twin = (struct maths_twin){.math = DP_MATH_F32};
+    twins_end(&twins, v->arrays);
+    return status;
+}
+
 static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    if (fill(v, &v->workload, set, why) || reference_clip(v, why))
-        return -1;
+    const bool twins = v->math != DP_MATH_F32 && !workload_is_exact(&v->workload);
+    const int status = (twins ? fill_twins : fill_clipped)(v, set, why);
+
+    if (status)
+        return status;
     if (v->probe)
         return check_finite(v, &v->workload, why);
     return v->arrays->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
@@ -228,7 +268,7 @@ int reference_arrays_open(struct verify *v, const struct workload *workload,
         return verify_starved(why);
     put_set(v, workload, set);
     v->arrays->exact = workload_is_exact(workload) && !v->probe;
-    if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
+    if (!workload_has_math(workload, v->math)) {
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
     }
@@ -371,7 +411,7 @@ static int compare_loss(const struct verify *v, const struct verify_step *step,
                         struct verify_found *found, struct text_error *why)
 {
     double value = v->arrays->loss, bound = 0;
-    struct reference_array loss = {1, &value, &bound};
+    struct reference_array loss = {1, &value, &bound, 1};
 
     if (workload_end(&v->workload)->loss == DP_LOSS_XENT)
         reference_mean_loss(v, step->outputs, &loss);

@@ -6,12 +6,14 @@
 #include "verify/model.h"
 
 #define REFERENCE_PARAMS WORKLOAD_PARAMS
+enum { REFERENCE_PARTS = 3 }; /* at most */
 
 /* Values and how far a float computation of them may be away; or, of exact models, the sums of
  * |terms|, which must be below 2^24. */
 struct reference_array {
     size_t n;
     double *value, *bound;
+    size_t parts; /* so many, of one size, are looked at one by one where a width is meant */
 };
 
 struct reference_arrays {
@@ -55,6 +57,7 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
 /* end.c: of a workload whose gradients are clipped, what clipping makes of them. 0, or -1 and why
  * it would not show. */
 int reference_clip(struct verify *v, struct text_error *why);
+double reference_factor(const struct verify *v); /* by which it multiplied them; 1: it did not */
 /* Parameter p after the update, and its bounds. */
 void reference_update(const struct verify *v, int p, double *want, double *bound);
 /* The part of row n in the sums over rows. */
@@ -62,6 +65,22 @@ double reference_row(const struct verify *v, const struct workload_set *set, siz
 /* The mean of -log softmax of each place's class, as verify_loss_of. */
 void reference_mean_loss(const struct verify *v, const float *outputs,
                          struct reference_array *loss);
+enum { TWINS_ARRAYS = REFERENCE_PARAMS + 1 }; /* gradients, then outputs */
+/* twins.c: the model itself, while its arrays are a twin's. most: of the twins, how far each part
+ * of an array is away. */
+struct twins {
+    double *value[TWINS_ARRAYS], *bound[TWINS_ARRAYS];
+    double factor, norm, norm_bound; /* factor: by which gradients were multiplied for clipping */
+    double most[TWINS_ARRAYS][REFERENCE_PARTS], norm_most;
+};
+/* Takes the numbers out of the arrays. VERIFY_STARVED: memory is short. */
+int twins_begin(struct twins *twins, struct reference_arrays *arrays, double factor,
+                struct text_error *why);
+/* The arrays are a twin's, with the factor of its clipping, and zeros then. The norm of gradients
+ * is away by no more than the length of all that they are. */
+void twins_take(struct twins *twins, struct reference_arrays *arrays, double factor);
+/* Puts all back, with wider bounds. */
+void twins_end(struct twins *twins, struct reference_arrays *arrays);
 void reference_arrays_close(struct reference_arrays *arrays);
 
 #endif

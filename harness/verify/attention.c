@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/maths.h"
 #include "verify/transformer.h"
 
 static const double U = NEAR_U;
 
-int attention_open(struct attention *attention, size_t heads, size_t time, size_t width)
+int attention_open(struct attention *attention, size_t heads, size_t time, size_t width,
+                   struct maths_twin twin)
 {
     *attention = (struct attention){.heads = heads,
                                     .time = time,
                                     .size = width / heads,
+                                    .twin = twin,
                                     .p = verify_numbers(time, time),
                                     .g = verify_numbers(time, time),
                                     .away = verify_numbers(1, time),
@@ -189,7 +192,7 @@ static struct near probability(const struct attention *a, size_t t, size_t s)
 {
     const double p = a->p[t * a->time + s];
 
-    return (struct near){p, p * a->away[t]};
+    return (struct near){maths_operand(a->twin, p), p * a->away[t]};
 }
 
 static void head_forward(struct attention *a, const struct sheet *qkv, size_t head, struct sheet *y)
@@ -244,7 +247,8 @@ static double scores_back(struct attention *a, const struct part *dy, const stru
 
 static struct near score_gradient(const struct attention *a, size_t t, size_t s)
 {
-    return (struct near){a->g[t * a->time + s], a->p[t * a->time + s] * a->per_p[t]};
+    return (struct near){maths_operand(a->twin, a->g[t * a->time + s]),
+                         a->p[t * a->time + s] * a->per_p[t]};
 }
 
 static void head_backward(struct attention *a, const struct sheet *qkv, const struct sheet *dy,

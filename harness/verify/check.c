@@ -75,7 +75,7 @@ static int check_loss(const struct verify *v, const struct verify_step *step,
                       struct verify_found *found, struct text_error *why)
 {
     double value = v->loss, bound = 0;
-    struct reference_array loss = {1, &value, &bound};
+    struct reference_array loss = {1, &value, &bound, 1};
     struct equal_report report;
 
     found->values += 1;

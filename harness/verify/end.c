@@ -84,6 +84,13 @@ static void find_norm(struct reference_arrays *d)
     d->norm_bound = (products + away / 2) / d->norm + 4 * U * d->norm;
 }
 
+double reference_factor(const struct verify *v)
+{
+    const struct workload_end *end = workload_end(&v->workload);
+
+    return end->adamw ? end->max_norm / (v->arrays->norm + 1e-6) : 1;
+}
+
 int reference_clip(struct verify *v, struct text_error *why)
 {
     const struct workload_end *end = workload_end(&v->workload);
@@ -99,7 +106,7 @@ int reference_clip(struct verify *v, struct text_error *why)
         return -1;
     }
 
-    const double factor = end->max_norm / (d->norm + 1e-6);
+    const double factor = reference_factor(v);
     const double least = d->norm - d->norm_bound;
     const double away = least > 0 ? d->norm_bound / least + 4 * U : INFINITY; /* of the factor */
 

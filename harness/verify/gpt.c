@@ -41,7 +41,9 @@ struct gpt {
     struct sheet a, qkv, middle, b, z, g;
     struct sheet branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
     struct sheet dlogits;
-    double *room; /* of sheet_weight_gradient */
+    struct sheet dy;        /* a gradient as an operand */
+    struct maths_twin twin; /* what is to be made of operands */
+    double *room;           /* of sheet_weight_gradient */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -65,8 +67,8 @@ static struct reference_array *gradient(const struct gpt *m, size_t p)
 static int open_weight(const struct gpt *m, struct weight *weight, size_t p, size_t outs,
                        size_t ins)
 {
-    return sparse_open(&weight->forward, value(m, p), outs, ins, false) ||
-                   sparse_open(&weight->back, value(m, p), outs, ins, true)
+    return sparse_open(&weight->forward, value(m, p), outs, ins, false, m->twin) ||
+                   sparse_open(&weight->back, value(m, p), outs, ins, true, m->twin)
                ? -1
                : 0;
 }
@@ -92,10 +94,19 @@ static int open_sheets(struct gpt *m)
     const struct {
         struct sheet *sheet;
         size_t width;
-    } row[] = {{&m->a, width},        {&m->qkv, 3 * width}, {&m->middle, width},
-               {&m->b, width},        {&m->z, 4 * width},   {&m->g, 4 * width},
-               {&m->branch, width},   {&m->dh, width},      {&m->dx, width},
-               {&m->dqkv, 3 * width}, {&m->dg, 4 * width},  {&m->dlogits, m->vocabulary}};
+    } row[] = {{&m->a, width},
+               {&m->qkv, 3 * width},
+               {&m->middle, width},
+               {&m->b, width},
+               {&m->z, 4 * width},
+               {&m->g, 4 * width},
+               {&m->branch, width},
+               {&m->dh, width},
+               {&m->dx, width},
+               {&m->dqkv, 3 * width},
+               {&m->dg, 4 * width},
+               {&m->dy, 4 * width},
+               {&m->dlogits, m->vocabulary}};
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
         if (sheet_open(row[i].sheet, time, row[i].width))
@@ -111,6 +122,12 @@ static int open_sheets(struct gpt *m)
     return m->h && m->y ? 0 : -1;
 }
 
+/* In bf16 only linear layers round, in tf32 all that cuBLAS multiplies. */
+static struct maths_twin of_heads(const struct gpt *m)
+{
+    return m->twin.math == DP_MATH_BF16 ? (struct maths_twin){.math = DP_MATH_F32} : m->twin;
+}
+
 static int open_model(struct gpt *m, struct verify *v)
 {
     const size_t *size = v->workload.size, width = size[GPT_WIDTH];
@@ -122,6 +139,7 @@ static int open_model(struct gpt *m, struct verify *v)
                       .width = width,
                       .time = size[GPT_CONTEXT],
                       .vocabulary = size[GPT_VOCABULARY],
+                      .twin = v->twin,
                       .room = verify_numbers(2, most + 4 * width)};
     /* Over rows and places, then over replicas, then to what was there. */
     m->share.gamma = near_gamma(terms + (double)v->devices + 4);
@@ -129,15 +147,16 @@ static int open_model(struct gpt *m, struct verify *v)
     return !m->room || open_sheets(m) || open_weights(m) ||
                    layer_norm_open(&m->norm[0], m->time, width) ||
                    layer_norm_open(&m->norm[1], m->time, width) ||
-                   attention_open(&m->attention, size[GPT_HEADS], m->time, width)
+                   attention_open(&m->attention, size[GPT_HEADS], m->time, width, of_heads(m))
                ? -1
                : 0;
 }
 
 static void close_model(struct gpt *m)
 {
-    struct sheet *const all[] = {&m->a,      &m->qkv, &m->middle, &m->b,    &m->z,  &m->g,
-                                 &m->branch, &m->dh,  &m->dx,     &m->dqkv, &m->dg, &m->dlogits};
+    struct sheet *const all[] = {&m->a,  &m->qkv,    &m->middle, &m->b,  &m->z,
+                                 &m->g,  &m->branch, &m->dh,     &m->dx, &m->dqkv,
+                                 &m->dg, &m->dy,     &m->dlogits};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
         sheet_close(all[i]);
@@ -184,25 +203,25 @@ static void linear(struct gpt *m, size_t l, size_t which, size_t weight, const s
     sparse_product(&m->weight[4 * l + weight].forward, value(m, param_of(l, which) + 1), x, y);
 }
 
-static void copy(struct sheet *to, const struct sheet *from)
-{
-    memcpy(to->v, from->v, from->rows * from->width * sizeof *to->v);
-    memcpy(to->e, from->e, from->rows * from->width * sizeof *to->e);
-}
-
 /* All that a layer makes of h[l] but its last sum. again: for the way back. */
 static void layer_forward(struct gpt *m, size_t l, bool again)
 {
     norm_forward(m, &m->norm[0], param_of(l, NORM_1), &m->h[l], &m->a);
+    sheet_operands(&m->a, m->twin);
     linear(m, l, ATTENTION, 0, &m->a, &m->qkv);
-    if (!again)
+    sheet_operands(&m->qkv, m->attention.twin);
+    if (!again) {
         attention_forward(&m->attention, &m->qkv, &m->y[l]);
+        sheet_operands(&m->y[l], m->twin);
+    }
     linear(m, l, ATTENTION_OUT, 1, &m->y[l], &m->branch);
-    copy(&m->middle, &m->h[l]);
+    sheet_copy(&m->middle, &m->h[l]);
     sheet_add(&m->middle, &m->branch);
     norm_forward(m, &m->norm[1], param_of(l, NORM_2), &m->middle, &m->b);
+    sheet_operands(&m->b, m->twin);
     linear(m, l, HIDDEN, 2, &m->b, &m->z);
     gelu_forward(&m->z, &m->g);
+    sheet_operands(&m->g, m->twin);
 }
 
 static void forward(struct gpt *m, struct sheet *logits)
@@ -210,10 +229,11 @@ static void forward(struct gpt *m, struct sheet *logits)
     for (size_t l = 0; l < m->layers; ++l) {
         layer_forward(m, l, false);
         linear(m, l, HIDDEN_OUT, 3, &m->g, &m->branch);
-        copy(&m->h[l + 1], &m->middle);
+        sheet_copy(&m->h[l + 1], &m->middle);
         sheet_add(&m->h[l + 1], &m->branch);
     }
     norm_forward(m, &m->norm[0], param_of(m->layers, 0), &m->h[m->layers], &m->a);
+    sheet_operands(&m->a, m->twin);
     sparse_product(&m->weight[4 * m->layers].forward, NULL, &m->a, logits);
 }
 
@@ -255,9 +275,13 @@ static void linear_back(struct gpt *m, size_t l, size_t which, size_t weight,
 {
     const size_t p = param_of(l, which);
 
-    sheet_weight_gradient(&m->share, dy, x, m->room, gradient(m, p));
+    struct sheet operand = {dy->rows, dy->width, m->dy.v, m->dy.e};
+
+    sheet_copy(&operand, dy);
+    sheet_operands(&operand, m->twin);
+    sheet_weight_gradient(&m->share, &operand, x, m->room, gradient(m, p));
     sheet_bias_gradient(&m->share, dy, gradient(m, p + 1));
-    sparse_product(&m->weight[4 * l + weight].back, NULL, dy, dx);
+    sparse_product(&m->weight[4 * l + weight].back, NULL, &operand, dx);
 }
 
 static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
@@ -277,6 +301,7 @@ static void layer_back(struct gpt *m, size_t l)
     norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
     sheet_add(&m->dh, &m->dx);
     linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y[l], &m->branch);
+    sheet_operands(&m->branch, m->attention.twin);
     attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
     linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
     norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);
@@ -306,6 +331,7 @@ static void backward(struct gpt *m, const struct workload_set *set, size_t r,
 
     for (size_t t = 0; t < m->time; ++t)
         loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
+    sheet_operands(&m->dlogits, m->twin);
     sheet_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
     sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
     norm_back(m, &m->norm[0], param_of(m->layers, 0), &m->branch, &m->dh);
@@ -314,12 +340,22 @@ static void backward(struct gpt *m, const struct workload_set *set, size_t r,
     embed_back(m, set, r);
 }
 
+/* Those of queries and keys are far smaller than those of values, and must not be hidden by them in
+ * another math than f32, whose bounds follow each number. Of a key's bias it is nothing but
+ * rounding, which has no width of its own. */
+static void part_gradients(const struct gpt *m)
+{
+    for (size_t l = 0; m->v->math != DP_MATH_F32 && l < m->layers; ++l)
+        gradient(m, param_of(l, ATTENTION))->parts = REFERENCE_PARTS;
+}
+
 static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     const size_t outputs = workload_width(&v->workload);
     struct gpt m;
     const int status = open_model(&m, v);
 
+    part_gradients(&m);
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         struct sheet logits = {m.time, m.vocabulary, v->arrays->output.value + r * outputs,
                                v->arrays->output.bound + r * outputs};

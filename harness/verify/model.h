@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "verify/maths.h"
 #include "verify/verify.h"
 
 struct verify_layer {
@@ -32,9 +33,11 @@ struct verify {
     size_t divisor;                  /* of the gradients: 1, or the ranks of a mean */
     double bound;                    /* above every sum of |terms| of the gradients */
     struct workload_set set;
-    bool probe;           /* rounds: all is compared within bounds */
-    double operands;      /* what the math may take a product of two operands away; f32: 0 */
-    double *output_error; /* the probe of a chain: the bounds of output */
+    bool probe;      /* rounds: all is compared within bounds */
+    double operands; /* what the math may take a product of two operands away; f32: 0 */
+    enum dp_math math;
+    struct maths_twin twin; /* what is to be made of operands now */
+    double *output_error;   /* the probe of a chain: the bounds of output */
 };
 
 /* Who has row n, by the split of the mode. */

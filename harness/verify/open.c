@@ -285,6 +285,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->set = *set;
         v->probe = workload_is_probe(set);
         v->operands = operand_error(math);
+        v->math = math;
         v->divisor = 1;
         v->workload = *workload;
         v->kinds = workload_patterns(set, rows);

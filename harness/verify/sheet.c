@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "verify/maths.h"
 
 int sheet_open(struct sheet *sheet, size_t rows, size_t width)
 {
@@ -34,9 +37,22 @@ void sheet_add(struct sheet *to, const struct sheet *from)
         sheet_put(to, i, near_plus(sheet_at(to, i), sheet_at(from, i)));
 }
 
+void sheet_copy(struct sheet *to, const struct sheet *from)
+{
+    memcpy(to->v, from->v, from->rows * from->width * sizeof *to->v);
+    memcpy(to->e, from->e, from->rows * from->width * sizeof *to->e);
+}
+
+void sheet_operands(struct sheet *sheet, struct maths_twin twin)
+{
+    for (size_t i = 0; twin.math != DP_MATH_F32 && i < sheet->rows * sheet->width; ++i)
+        sheet->v[i] = maths_operand(twin, sheet->v[i]);
+}
+
 /* ---- products -------------------------------------------------------------------------------- */
 
-int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed)
+int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed,
+                struct maths_twin twin)
 {
     const size_t rows = transposed ? ins : outs, columns = transposed ? outs : ins;
     const size_t row = transposed ? 1 : ins, column = transposed ? ins : 1;
@@ -56,7 +72,7 @@ int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins,
             if (w[i * row + j * column] == 0)
                 continue;
             sparse->column[n] = j;
-            sparse->value[n++] = w[i * row + j * column];
+            sparse->value[n++] = maths_operand(twin, w[i * row + j * column]);
         }
         sparse->from[i + 1] = n;
     }

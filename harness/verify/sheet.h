@@ -19,6 +19,9 @@ void sheet_close(struct sheet *sheet);
 struct near sheet_at(const struct sheet *sheet, size_t i);
 void sheet_put(struct sheet *sheet, size_t i, struct near value);
 void sheet_add(struct sheet *to, const struct sheet *from);
+void sheet_copy(struct sheet *to, const struct sheet *from); /* of the same size */
+/* Of a twin, whose bounds nobody asks for: what it makes of operands of matrix products. */
+void sheet_operands(struct sheet *sheet, struct maths_twin twin);
 
 /* The numbers of a matrix that are not 0, row by row. */
 struct sparse {
@@ -28,8 +31,9 @@ struct sparse {
     double *value;
 };
 
-/* Of w [outs, ins], or of its transpose. -1: memory is short. */
-int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed);
+/* Of w [outs, ins], or of its transpose, as operands. -1: memory is short. */
+int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed,
+                struct maths_twin twin);
 void sparse_close(struct sparse *sparse);
 /* y = W x + bias (NULL: none) for each row of x. */
 void sparse_product(const struct sparse *sparse, const double *bias, const struct sheet *x,

@@ -31,12 +31,14 @@ double softmax_away(double away, double wide, double n);
 /* Causal attention, qkv [time, 3 width] to y [time, width]. verify/attention.c */
 struct attention {
     size_t heads, time, size; /* size of a head */
-    double *p, *g;        /* of one head: probabilities, gradients before softmax [time, time] */
-    double *away, *per_p; /* of each row: what its p and g are away, as a part of p */
-    struct near *factor;  /* of the rows that are added up: [time] */
-    double *lengths;      /* of q, k, v, dy of each row, and of their bounds: [8, time] */
+    double *p, *g;          /* of one head: probabilities, gradients before softmax [time, time] */
+    double *away, *per_p;   /* of each row: what its p and g are away, as a part of p */
+    struct near *factor;    /* of the rows that are added up: [time] */
+    struct maths_twin twin; /* of operands of products; q, k, v and dy come as such */
+    double *lengths;        /* of q, k, v, dy of each row, and of their bounds: [8, time] */
 };
-int attention_open(struct attention *attention, size_t heads, size_t time, size_t width);
+int attention_open(struct attention *attention, size_t heads, size_t time, size_t width,
+                   struct maths_twin twin);
 void attention_close(struct attention *attention);
 void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y);
 void attention_backward(struct attention *attention, const struct sheet *qkv,

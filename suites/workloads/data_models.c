@@ -8,6 +8,11 @@ bool workload_is_exact(const struct workload *workload)
     return workload->is->exact;
 }
 
+bool workload_has_math(const struct workload *workload, enum dp_math math)
+{
+    return math == DP_MATH_F32 || workload->is->exact || workload->is->maths;
+}
+
 bool workload_is_chain(const struct workload *workload)
 {
     return workload->is->chain;

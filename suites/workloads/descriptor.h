@@ -68,6 +68,7 @@ struct workload_descriptor {
     size_t period[WORKLOAD_SETS + 1]; /* of the patterns of each set; 0: as others have */
 
     bool exact;                    /* no function of it rounds; of a chain always */
+    bool maths;                    /* it rounds, and is verified in other maths than f32, too */
     int wide_bits;                 /* of an exact one: at most so many bits of inputs */
     struct workload_growth growth; /* not of chains; that sums stay below the limit is tested */
 

@@ -234,6 +234,8 @@ void workload_fill_upstream(const struct workload *workload, const struct worklo
 
 /* Its results on this data are, bit for bit: no function of it rounds. */
 bool workload_is_exact(const struct workload *workload);
+/* Whether it is verified in that math. */
+bool workload_has_math(const struct workload *workload, enum dp_math math);
 bool workload_is_chain(const struct workload *workload); /* of linear layers */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);

@@ -43,6 +43,11 @@ expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 
     --out bf16.jsonl --devices virt:3 --batch 10,33 --workload mlp:7,5,3
 grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed: $(cat err)"
 
+# A model that rounds, too.
+sweep gpt-bf16.jsonl --devices virt:2 --math bf16 --batch 8 --mode plain,dp,ddp --workload gpt:1,16,2,8,32
+check gpt-bf16.jsonl 5
+expect_count 5 '"dtype":"bf16"' gpt-bf16.jsonl
+
 sweep ref.jsonl --devices virt:3 --backend cpu-ref --batch 10,33 --workload mlp:7,5,3
 check ref.jsonl 8
 sweep lag.jsonl --devices virt:3+lag --counts 3 --batch 10 --workload mlp:7,5,3

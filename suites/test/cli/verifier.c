@@ -12,6 +12,7 @@ enum { ROWS = 10, DEVICES = 3 };
 
 struct fixture {
     struct cell_config config;
+    enum dp_math math;
     struct session session;
     struct verify *verify;
     struct verify_step step;
@@ -80,7 +81,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
         return fail("step", err.text);
-    if (verify_open(&f->config.workload, set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
+    if (verify_open(&f->config.workload, set, ROWS, DEVICES, f->math, &f->verify, &why))
         return fail("verify_open", why.text);
     f->step = session_result(&f->session, f->shard);
     f->digest = session_digest(&f->session);
@@ -161,7 +162,9 @@ static int try_limits(void)
         {"resnet", 64, DP_MATH_TF32, "math f32 only"},
         {"gpt-tiny", 256, DP_MATH_F32, NULL},
         {"gpt-tiny", 65536, DP_MATH_F32, fewer},
-        {"gpt-tiny", 64, DP_MATH_BF16, "math f32 only"},
+        {"gpt-tiny", 256, DP_MATH_TF32, NULL},
+        {"gpt-tiny", 256, DP_MATH_BF16, NULL},
+        {"gpt-tiny", 65536, DP_MATH_BF16, fewer},
         {"gpt:16,16,4,256,1000", 1, DP_MATH_F32, NULL},
         {"gpt:16,8,1,256,64", 1, DP_MATH_F32, "of parameter 38), more than an eighth: it cannot"},
     };
@@ -172,9 +175,9 @@ static int try_limits(void)
     return 0;
 }
 
-/* Of a larger model some values of every array, each moved by a part of the array's largest number:
- * of an exact model the smallest there is, else 2^-7, far less than a lost row would do. */
-static size_t sample(struct fixture *f, float values[], size_t n, bool exact, float largest)
+/* Of a larger model some values of every array, each moved by a part of the array's largest number,
+ * far less than a lost row would do; part 0, of an exact model: by the smallest there is. */
+static size_t sample(struct fixture *f, float values[], size_t n, float part, float largest)
 {
     size_t missed = 0;
 
@@ -183,7 +186,7 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
     for (size_t i = 0; i < n; i += n / 3 + 1) {
         const float right = values[i];
 
-        values[i] = exact ? nextafterf(right, INFINITY) : right + 0x1p-7f * largest;
+        values[i] = part > 0 ? right + part * largest : nextafterf(right, INFINITY);
         size_t bad = check(f) != 1;
         values[i] = NAN;
         bad += check(f) != 1;
@@ -198,14 +201,14 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 }
 
 /* Where gradients are clipped, the only number that says how large they were. */
-static size_t spoil_norm(struct fixture *f)
+static size_t spoil_norm(struct fixture *f, float part)
 {
     const double norm = f->step.norm;
     size_t missed = 0;
 
     if (!workload_end(&f->config.workload)->adamw)
         return 0;
-    f->step.norm = norm * (1 + 0x1p-7);
+    f->step.norm = norm * (1 + (double)part);
     missed += check(f) != 1;
     f->step.norm = (double)NAN;
     missed += check(f) != 1;
@@ -214,9 +217,9 @@ static size_t spoil_norm(struct fixture *f)
     return missed;
 }
 
-static int sample_set(struct fixture *f, int k, bool exact)
+static int sample_set(struct fixture *f, int k, float part)
 {
-    const struct workload_set set = workload_batch(&f->config.workload, ROWS, DP_MATH_F32, 5, k);
+    const struct workload_set set = workload_batch(&f->config.workload, ROWS, f->math, 5, k);
     const size_t outputs = ROWS * workload_width(&f->config.workload);
     size_t values = 0, missed;
     float terms = 0;
@@ -226,23 +229,24 @@ static int sample_set(struct fixture *f, int k, bool exact)
     /* The loss is a sum of terms larger than itself. */
     for (size_t i = 0; i < outputs; ++i)
         terms += fabsf(f->session.outputs[i]);
-    missed = sample(f, f->session.outputs, outputs, exact, 0);
-    missed += sample(f, &f->session.loss_value, 1, exact, terms);
-    missed += spoil_norm(f);
+    missed = sample(f, f->session.outputs, outputs, part, 0);
+    missed += sample(f, &f->session.loss_value, 1, part, terms);
+    missed += spoil_norm(f, part);
     for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
 
-        missed += sample(f, f->session.gradient[p], n, exact, 0);
-        missed += sample(f, f->session.updated[p], n, exact, 0);
+        missed += sample(f, f->session.gradient[p], n, part, 0);
+        missed += sample(f, f->session.updated[p], n, part, 0);
     }
     verify_close(f->verify);
     f->missed += missed;
     return missed == 0 ? 0 : fail(f->config.workload.name, "wrong values were missed");
 }
 
-static int try_model(const char *name, bool exact)
+/* part: 0 of an exact model, see sample. */
+static int try_model(const char *name, enum dp_math math, float part)
 {
-    const struct dp_group_config config = {.devices = "virt:3"};
+    const struct dp_group_config config = {.devices = "virt:3", .math = math};
     static struct fixture f;
     struct dp_group *group = NULL;
     struct dp_error err = {0};
@@ -250,6 +254,7 @@ static int try_model(const char *name, bool exact)
     int status = 0;
 
     memset(&f, 0, sizeof f);
+    f.math = math;
     f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
     if (workload_parse(name, &f.config.workload, why, sizeof why))
         return fail("workload", why);
@@ -257,11 +262,33 @@ static int try_model(const char *name, bool exact)
         session_open_sets(&f.session, &f.config, &err))
         status = fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
-        status = sample_set(&f, k, exact);
+        status = sample_set(&f, k, part);
     session_close(&f.session);
     dp_group_close(group);
-    printf("%s: %zu wrong values, %zu missed\n", name, f.wrong, f.missed);
+    printf("%s, %s: %zu wrong values, %zu missed\n", name, dp_math_name(math), f.wrong, f.missed);
     return status;
+}
+
+static int try_models(void)
+{
+    static const struct {
+        const char *name;
+        enum dp_math math;
+        float part;
+    } row[] = {{"blocks", DP_MATH_F32, 0},
+               {"mixed", DP_MATH_F32, 0},
+               {"cnn", DP_MATH_F32, 0},
+               {"rnn", DP_MATH_F32, 0x1p-7f},
+               {"lstm", DP_MATH_F32, 0x1p-7f},
+               {"capsnet", DP_MATH_F32, 0x1p-7f},
+               {"resnet", DP_MATH_F32, 0x1p-7f},
+               {"gpt:2,16,2,8,32", DP_MATH_F32, 0x1p-7f},
+               {"gpt:2,16,2,8,32", DP_MATH_BF16, 0x1p-3f}};
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
+        if (try_model(row[i].name, row[i].math, row[i].part))
+            return 1;
+    return 0;
 }
 
 int main(void)
@@ -286,10 +313,7 @@ int main(void)
     if (status == 0)
         status = try_limits();
     if (status == 0)
-        status = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
-                 try_model("rnn", false) || try_model("lstm", false) ||
-                 try_model("capsnet", false) || try_model("resnet", false) ||
-                 try_model("gpt:2,16,2,8,32", false);
+        status = try_models();
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return status != 0 || f.missed != 0 || f.wrong == 0;
 }

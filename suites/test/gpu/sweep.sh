@@ -12,3 +12,8 @@ cells=$(count_lines '"status":"ok"' all.jsonl)
 expect_status 0 "$lockstep" report all.jsonl --out report
 [ "$source" = measured ] || source=SIMULATED
 expect_count 1 "All $cells planned cells were $source and verified" report/summary.md
+
+# What a GPU rounds on purpose is within the bounds of its math, of a model that rounds, too.
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0 --math tf32 --batch 8 --mode plain,dp \
+    --workload gpt:1,16,2,8,32 --seconds 0.02 --steps 3:10 --out tf32.jsonl
+expect_count 2 '"dtype":"tf32".*"status":"ok".*"validated":true' tf32.jsonl

@@ -57,7 +57,7 @@ Test(verified, sum_begins_with_bias)
     cr_assert(output[9] - 1 <= bound[9], "%.3g away, bound %.3g", output[9] - 1, bound[9]);
 }
 
-static struct verify *reference(const char *name, size_t rows)
+static struct verify *reference(const char *name, size_t rows, enum dp_math math)
 {
     struct workload_set set;
     struct workload workload;
@@ -66,15 +66,16 @@ static struct verify *reference(const char *name, size_t rows)
     char text[200];
 
     cr_assert(workload_parse(name, &workload, text, sizeof text) == 0, "%s", text);
-    set = workload_batch(&workload, rows, DP_MATH_F32, 7, 0);
-    cr_assert(verify_open(&workload, &set, rows, 2, DP_MATH_F32, &v, &why) == 0, "%s", why.text);
+    set = workload_batch(&workload, rows, math, 7, 0);
+    cr_assert(verify_open(&workload, &set, rows, 2, math, &v, &why) == 0, "%s", why.text);
     return v;
 }
 
 /* A gradient that is short of a row of the batch is beyond its bound somewhere. */
-static void row_shows(const char *name, size_t rows)
+static void row_shows(const char *name, size_t rows, enum dp_math math)
 {
-    struct verify *all = reference(name, rows), *short_of_one = reference(name, rows - 1);
+    struct verify *all = reference(name, rows, math),
+                  *short_of_one = reference(name, rows - 1, math);
 
     for (int p = 0; p < REFERENCE_PARAMS && all->arrays->grad[p].n > 0; ++p) {
         const struct reference_array *want = &all->arrays->grad[p],
@@ -91,13 +92,20 @@ static void row_shows(const char *name, size_t rows)
 
 Test(verified, a_row_shows)
 {
-    row_shows("rnn", 512);
-    row_shows("lstm", 64);
-    row_shows("capsnet", 256);
-    row_shows("resnet", 1024);
-    row_shows("gpt-tiny", 128);
-    row_shows("gpt-small", 64);
-    row_shows("gpt:24,16,2,32,64", 32);
+    row_shows("rnn", 512, DP_MATH_F32);
+    row_shows("lstm", 64, DP_MATH_F32);
+    row_shows("capsnet", 256, DP_MATH_F32);
+    row_shows("resnet", 1024, DP_MATH_F32);
+    row_shows("gpt-tiny", 128, DP_MATH_F32);
+    row_shows("gpt-small", 64, DP_MATH_F32);
+    row_shows("gpt:24,16,2,32,64", 32, DP_MATH_F32);
+}
+
+Test(verified, a_row_shows_in_other_maths)
+{
+    row_shows("gpt-tiny", 32, DP_MATH_TF32);
+    row_shows("gpt-small", 32, DP_MATH_TF32);
+    row_shows("gpt-tiny", 16, DP_MATH_BF16);
 }
 
 /* A step as the reference says it, but for its loss. */
@@ -140,7 +148,7 @@ static void make(const struct verify *v, struct made *step)
 static void loss_shows(const char *name, size_t rows)
 {
     const struct workload_set set = workload_set(7, 0);
-    struct verify *v = reference(name, rows);
+    struct verify *v = reference(name, rows, DP_MATH_F32);
     struct text_error why = {""};
     struct made made;
     size_t values = 0;
@@ -227,7 +235,7 @@ Test(verified, first_step_shows)
 {
     static double sum[HIDDEN][FEATURES];
     const struct workload_set set = workload_set(7, 0);
-    struct verify *v = reference("rnn", 512);
+    struct verify *v = reference("rnn", 512, DP_MATH_F32);
     struct plain m;
     size_t beyond = 0;
 

@@ -232,5 +232,6 @@ const struct workload_descriptor workload_gpt = {.name = "gpt",
                                                  .tokens = true,
                                                  .peer = true,
                                                  .end = &end,
+                                                 .maths = true,
                                                  .period = {3, 2, 2},
                                                  .lr = 1e-3};
