@@ -5,6 +5,7 @@ to the loss that follows from them.
 77: no numpy here. usage: data_test.py DUMP_DATA LOCKSTEP"""
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ sys.path.insert(0, PEERS)
 
 CELLS = (("tutorial", 30), ("mlp:8,4", 10), ("mlp:6,1,7", 1), ("mlp:96,100,64,10", 300),
          ("cnn", 130), ("lstm", 5), ("resnet", 130), ("gpt:1,8,2,4,5", 4))
+MATHS = ("f32", "tf32")
 SEEDS = (0, 1, 987654321987654321, 2**64 - 2)
 
 
@@ -100,7 +102,7 @@ def main(program: str, lockstep: str) -> int:
     except ImportError:
         print("data_test.py: no numpy")
         return 77
-    from lockstep_peers.data import SETS, Data
+    from lockstep_peers.data import SETS, Data, widest
     from lockstep_peers.workloads import workload_of
 
     if not skip_is_walked_back():
@@ -109,22 +111,23 @@ def main(program: str, lockstep: str) -> int:
     if not llmc_is_held_to_the_model(lockstep):
         print("FAILED: what llm.c says is not held against the model")
         return 1
-    compared = 0
-    for workload, rows in CELLS:
+    compared, narrower = 0, 0
+    for (workload, rows), math in itertools.product(CELLS, MATHS):
         found = workload_of(lockstep, workload)
+        narrower += math != "f32" and 0 < widest(found, rows, math) < widest(found, rows)
         for seed in SEEDS:
             for index in range(SETS):
-                want = subprocess.run([program, workload, str(seed), str(index), str(rows)],
+                want = subprocess.run([program, workload, math, str(seed), str(index), str(rows)],
                                       stdout=subprocess.PIPE, check=True).stdout
-                data = Data(found, seed, index, rows)
+                data = Data(found, seed, index, rows, math)
                 parts = [*data.parameters(), data.inputs(), data.upstream()]
                 got = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
                 if got != want:
-                    print(f"FAILED: {workload}, seed {seed}, set {index}: other numbers")
+                    print(f"FAILED: {workload}, {math}, seed {seed}, set {index}: other numbers")
                     return 1
                 compared += len(want)
-    print(f"{compared} bytes are the same")
-    return 0 if compared > 0 else 1
+    print(f"{compared} bytes are the same; of {narrower} workloads fewer bits in tf32")
+    return 0 if compared > 0 and narrower > 0 else 1
 
 
 if __name__ == "__main__":

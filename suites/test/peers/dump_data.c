@@ -1,8 +1,9 @@
 /* dump_data.c: the numbers of a workload as bytes, for data_test.py to compare its own with.
- * usage: dump_data WORKLOAD SEED SET ROWS: its parameters, inputs, and what the loss compares
+ * usage: dump_data WORKLOAD MATH SEED SET ROWS: its parameters, inputs, and what the loss compares
  * outputs with. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "workload.h"
 
@@ -33,6 +34,15 @@ static int dump_all(const struct workload *workload, const struct workload_set *
                : 0;
 }
 
+/* -1: no such math. */
+static int math_of(const char *name)
+{
+    for (int math = 0; math < DP_MATHS; ++math)
+        if (strcmp(name, dp_math_name(math)) == 0)
+            return math;
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct workload workload;
@@ -42,10 +52,11 @@ int main(int argc, char **argv)
     float *values;
     int status;
 
-    if (argc != 5 || workload_parse(argv[1], &workload, why, sizeof why))
+    if (argc != 6 || math_of(argv[2]) < 0 || workload_parse(argv[1], &workload, why, sizeof why))
         return 2;
-    rows = strtoull(argv[4], NULL, 10);
-    set = workload_batch(&workload, rows, DP_MATH_F32, strtoull(argv[2], NULL, 10), atoi(argv[3]));
+    rows = strtoull(argv[5], NULL, 10);
+    set = workload_batch(&workload, rows, (enum dp_math)math_of(argv[2]),
+                         strtoull(argv[3], NULL, 10), atoi(argv[4]));
     for (size_t i = 0; i < workload.n_sizes; ++i)
         most = rows * workload.size[i] > most ? rows * workload.size[i] : most;
     for (size_t p = 0; p < workload_n_params(&workload); ++p)

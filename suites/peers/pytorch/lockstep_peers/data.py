@@ -10,13 +10,14 @@ import math
 
 import numpy as np
 
+from .maths import LIMITS
 from .workloads import Workload
 
 SETS = 2
 PERIODS = (127, 113)
 LEARNING_RATE = 2.0**-4
 MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE, TOKEN = range(7)
-CONTEXT, VOCABULARY = 3, 4  # which sizes these are, of a model of tokens
+WIDTH, CONTEXT, VOCABULARY = 1, 3, 4  # which sizes these are, of a model of tokens
 MASK = (1 << 64) - 1
 WIDE, LEAST_BITS = 8, 2  # wide rows of either kind; the fewest bits of one
 
@@ -40,14 +41,14 @@ def growth_of(sizes: list[int]) -> tuple[float, float]:
     return growth, most
 
 
-def widest(workload: Workload, rows: int) -> int:
-    """Bits of the widest numbers of a batch; 0: there are none."""
+def widest(workload: Workload, rows: int, math: str = "f32") -> int:
+    """Bits of the widest numbers of a batch, which the math leaves alone as operands; 0: there are none."""
     if workload.exact is None:
         return 0
     bits, *growths = workload.exact
     growth, terms = growth_of(workload.sizes) if workload.chain else growths
     while bits > 0 and not ((max(7.0, terms) * 2.0**bits + 256 + 16 * rows) * growth < 2.0**24
-                            and (2.0**bits + 2) * growth <= 2.0**24):
+                            and (2.0**bits + 2) * growth <= LIMITS[math]):
         bits -= 1
     return bits if bits > LEAST_BITS + 1 else 0
 
@@ -62,10 +63,10 @@ def wide_numbers(drawn: np.ndarray, bits: int) -> np.ndarray:
 class Data:
     """One of the two sets of a seed, for a batch of so many rows."""
 
-    def __init__(self, workload: Workload, seed: int, index: int, rows: int):
+    def __init__(self, workload: Workload, seed: int, index: int, rows: int, math: str = "f32"):
         self.sizes, self.seed, self.index = workload.sizes, seed & MASK, index
-        self.workload, self.rows = workload, rows
-        self.wide = widest(workload, rows)
+        self.workload, self.rows, self.math = workload, rows, math
+        self.wide = widest(workload, rows, math)
         self.stride = max(2, -(-rows // WIDE))
 
     def begin(self, stream: int) -> np.ndarray:

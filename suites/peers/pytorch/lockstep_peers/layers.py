@@ -2,18 +2,18 @@
 
 forward(x) gives a layer's output, backward(g) the gradient of its input (None where nobody wants it),
 and adds to its sums those of its parameters, which are flat. Numbers have bounds, or are exact all
-along (near.py).
+along (near.py). What a product of matrices takes is an operand first: a math may keep fewer bits of it (maths.py).
 """
 from __future__ import annotations
 
 from functools import partial
-from typing import Iterator
+from typing import Callable, Iterator
 
 import numpy as np
 
 from . import transformer
-from .near import (FUNCTION, Near, Sums, U, carried, each, exactly, flat, function, gamma, minus, one_minus, plus,
-                   sigmoid, sum_of, tanh, times)
+from .near import (FUNCTION, Near, Sums, U, as_it_is, carried, each, exactly, flat, function, gamma, minus, of_values,
+                   one_minus, plus, sigmoid, sum_of, tanh, times)
 from .workloads import Workload, build
 
 TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]
@@ -22,8 +22,9 @@ TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]
 class Parameters:
     """Takes a layer's own from those of the model, in order, with a sum for the gradient of each."""
 
-    def __init__(self, values: list[np.ndarray]):
+    def __init__(self, values: list[np.ndarray], operand: Callable[[np.ndarray], np.ndarray]):
         self.left: Iterator[np.ndarray] = iter(values)
+        self.operand = operand
         self.sums: list[Sums] = []
 
     def take(self) -> tuple[np.ndarray, Sums]:
@@ -71,17 +72,18 @@ class Linear:
 
     def __init__(self, own: Parameters, into: int, out: int):
         (weight, self.of_weight), (self.bias, self.of_bias) = own.take(), own.take()
-        self.weight = weight.reshape(out, into)
+        self.operand, self.weight = own.operand, own.operand(weight.reshape(out, into))
 
     def forward(self, x: Near) -> Near:
-        self.x = flat(x)
+        self.x = of_values(self.operand, flat(x))
         y = sum_of([(self.x, self.weight.T)], self.bias)
         return each(lambda v: v.reshape(*x.v.shape[:-1], -1), y)
 
     def backward(self, g: Near) -> Near:
         places = flat(g)
-        self.of_weight.add(places, self.x)
         self.of_bias.add(places, ones(len(places.v), g))
+        places = of_values(self.operand, places)
+        self.of_weight.add(places, self.x)
         if not self.wanted:
             return None
         return each(lambda v: v.reshape(*g.v.shape[:-1], -1), sum_of([(places, self.weight)]))
@@ -95,7 +97,8 @@ class Conv:
     def __init__(self, own: Parameters, into: int, out: int, stride: int, padding: int, bias: int):
         weight, self.of_weight = own.take()
         self.bias, self.of_bias = own.take() if bias else (None, None)
-        self.weight, self.stride, self.padding = weight.reshape(out, into * 9), stride, padding
+        self.operand, self.weight = own.operand, own.operand(weight.reshape(out, into * 9))
+        self.stride, self.padding = stride, padding
 
     def columns(self, x: np.ndarray) -> np.ndarray:
         """[N, C, H, W] to [N places, C 9]."""
@@ -119,15 +122,16 @@ class Conv:
     def forward(self, x: Near) -> Near:
         self.shape = x.v.shape
         self.side = (x.v.shape[2] + 2 * self.padding - 3) // self.stride + 1
-        self.x = each(self.columns, x)
+        self.x = of_values(self.operand, each(self.columns, x))
         y = sum_of([(self.x, self.weight.T)], *([] if self.bias is None else [self.bias]))
         return each(lambda v: v.reshape(len(x.v), self.side, self.side, -1).transpose(0, 3, 1, 2), y)
 
     def backward(self, g: Near) -> Near:
         g = each(lambda v: v.transpose(0, 2, 3, 1).reshape(-1, v.shape[1]), g)
-        self.of_weight.add(g, self.x)
         if self.of_bias:
             self.of_bias.add(g, ones(len(g.v), g))
+        g = of_values(self.operand, g)
+        self.of_weight.add(g, self.x)
         if not self.wanted:
             return None
         if g.e is None:
@@ -288,8 +292,9 @@ KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Poo
 class Model:
     """A sequence. Nobody wants the gradient of its input."""
 
-    def __init__(self, workload: Workload, values: list[np.ndarray]):
-        own = Parameters(values)
+    def __init__(self, workload: Workload, values: list[np.ndarray],
+                 operand: Callable[[np.ndarray], np.ndarray] = as_it_is):
+        own = Parameters(values, operand)
         self.layers = build(workload, {kind: partial(of, own) for kind, of in KINDS.items()}, Residual)
         self.sums = own.sums
         self.first = next(i for i, layer in enumerate(self.layers) if hasattr(layer, "wanted"))

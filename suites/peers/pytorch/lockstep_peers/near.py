@@ -3,7 +3,8 @@
 u = 2^-24: one rounding adds u times its size, a sum of n products in any order
 gamma_n = n u / (1 - n u) times the sum of |terms|, and what the operands carry is added exactly.
 Products of several factors have the same bound in any order. sigmoid and tanh are taken to be
-within 4 units in the last place (8 u). Of a model that rounds nothing e is None, all along.
+within 4 units in the last place (8 u). Of a model that rounds nothing, and of the twins of maths.py,
+e is None, all along.
 """
 from __future__ import annotations
 
@@ -41,6 +42,15 @@ def flat(x: Near) -> Near:
     return each(lambda v: v.reshape(-1, v.shape[-1]), x)
 
 
+def of_values(function, x: Near) -> Near:
+    """Of a function of the numbers whose bounds are no matter."""
+    return Near(function(x.v), x.e)
+
+
+def as_it_is(v: np.ndarray) -> np.ndarray:
+    return v
+
+
 def rounded(v: np.ndarray, e: np.ndarray) -> Near:
     return Near(v, e + U * (np.abs(v) + e))
 
@@ -61,7 +71,10 @@ def carried(a: Near, b: Near) -> np.ndarray:
 
 def times(first: Near, *others: Near) -> Near:
     for other in others:
-        first = rounded(first.v * other.v, carried(first, other))
+        if first.e is None:
+            first = Near(first.v * other.v, None)
+        else:
+            first = rounded(first.v * other.v, carried(first, other))
     return first
 
 
@@ -87,6 +100,8 @@ def sigmoid(a: Near) -> Near:
 
 def product(a: Near, b: Near, terms: int) -> Near:
     """a b, of matrices with bounds; each number a sum of so many products, in any order."""
+    if a.e is None:
+        return Near(a.v @ b.v, None)
     sizes = np.abs(a.v), np.abs(b.v)
     moved = sizes[0] @ b.e + a.e @ (sizes[1] + b.e)
     return Near(a.v @ b.v, moved + gamma(terms) * (sizes[0] @ sizes[1] + moved))
@@ -132,7 +147,8 @@ class Sums:
 
     def add_rows(self, a: Near, at: np.ndarray | None = None) -> None:
         """Of [rows, count] each row a term: of all of the gradient, or of its row `at`."""
-        parts = a.v, a.e, np.abs(a.v) + a.e
+        self.terms += len(a.v)
+        parts = (a.v,) if a.e is None else (a.v, a.e, np.abs(a.v) + a.e)
         if at is None:
             sums = [part.sum(axis=0) for part in parts]
         else:
@@ -140,8 +156,8 @@ class Sums:
             for part, into in zip(parts, sums):
                 np.add.at(into, at, part)
         self.value = self.value + sums[0].ravel()
-        self.moved, self.size = self.moved + sums[1].ravel(), self.size + sums[2].ravel()
-        self.terms += len(a.v)
+        if a.e is not None:
+            self.moved, self.size = self.moved + sums[1].ravel(), self.size + sums[2].ravel()
 
     def total(self, v: np.ndarray, e: np.ndarray) -> None:
         """What a layer has added up itself, and has rounded a few times."""

@@ -11,6 +11,7 @@ import numpy as np
 from . import classes
 from .data import LEARNING_RATE, SETS, Data
 from .layers import Model
+from .maths import operand_of
 from .near import Near, Sums, exactly, gamma
 from .workloads import Workload, shards_of
 
@@ -19,7 +20,7 @@ ROWS = 128  # at a time, but of chains: a convolution's columns of them in float
 
 def step(data: Data, x: np.ndarray, upstream: np.ndarray) -> tuple[Near, list[Sums]]:
     """Outputs, and gradients of sum(outputs * upstream), of some rows."""
-    model = Model(data.workload, data.parameters())
+    model = Model(data.workload, data.parameters(), operand_of(data.math, data.workload.exact is not None))
     begin = exactly if data.workload.exact is None else lambda v: Near(v, None)
     at_once = max(1, len(x)) if data.workload.chain or data.workload.shards else ROWS
     outputs = []
@@ -86,13 +87,13 @@ def refuse_wide(workload: Workload, rows: int, found: dict[str, np.ndarray]) -> 
                              "eighth of its largest gradient: use a smaller batch")
 
 
-def write(path: str, workload: Workload, rows: int, seed: int, devices: int) -> None:
+def write(path: str, workload: Workload, rows: int, seed: int, devices: int, math: str = "f32") -> None:
     """Where rows depend on their shard, also what the plain program must leave."""
     found = {}
     splits = {"set": devices, "alone": 1} if workload.shards and devices > 1 else {"set": devices}
     for name, parts in splits.items():
         for index in range(SETS):
-            data = Data(workload, seed, index, rows)
+            data = Data(workload, seed, index, rows, math)
             values = (classes.whole_batch if workload.end else whole_batch)(data, rows, parts)
             refuse_wide(workload, rows, values)
             found.update({f"{name}{index}.{key}": array for key, array in values.items()})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .near import Near, U, carried, each, exactly, flat, gamma, plus, product, sum_of, times
+from .near import Near, U, carried, each, exactly, flat, gamma, of_values, plus, product, sum_of, times
 
 if TYPE_CHECKING:
     from .layers import Parameters
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 SOFTMAX = 106
 
 
-def softmax(x: Near, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def softmax(x: Near, there: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Over the last axis, where it is there; and how far each may be away, as a part of it. A share
     changes by at most exp(2 d) where no number changes by more than d. Numbers are taken from their
     largest, or from the logarithm of their sum, which is rounded, too."""
+    value = np.where(there, x.v, -np.inf)
+    power = np.exp(value - value.max(axis=-1, keepdims=True))
+    if x.e is None:
+        return power / power.sum(axis=-1, keepdims=True), None
     size = np.where(there, np.abs(x.v), 0).max(axis=-1, keepdims=True)
     moved = np.where(there, x.e, 0).max(axis=-1, keepdims=True)
     number = there.sum(axis=-1, keepdims=True)
-    value = np.where(there, x.v, -np.inf)
-    power = np.exp(value - value.max(axis=-1, keepdims=True))
     away = np.expm1(2 * moved + 2 * U * (2 * (size + moved) + 8) + gamma(number + SOFTMAX))
     return power / power.sum(axis=-1, keepdims=True), away
 
@@ -42,7 +44,8 @@ class Table:
 
     def forward(self, x: Near) -> Near:
         self.tokens = x.v.astype(np.int64)
-        return exactly(self.weight[self.tokens])
+        rows = self.weight[self.tokens]
+        return Near(rows, None) if x.e is None else exactly(rows)
 
     def backward(self, g: Near) -> None:
         self.of_weight.add_rows(flat(g), self.tokens.ravel())
@@ -52,15 +55,16 @@ class Tied:
     """The output, by a table: its rows times the input."""
 
     def __init__(self, own: Parameters, table: Table):
-        self.table = table
+        self.table, self.operand, self.weight = table, own.operand, own.operand(table.weight)
 
     def forward(self, x: Near) -> Near:
-        self.x = x
-        return sum_of([(x, self.table.weight.T)])
+        self.x = of_values(self.operand, x)
+        return sum_of([(self.x, self.weight.T)])
 
     def backward(self, g: Near) -> Near:
+        g = of_values(self.operand, g)
         self.table.of_weight.add(flat(g), flat(self.x))
-        return sum_of([(g, self.table.weight)])
+        return sum_of([(g, self.weight)])
 
 
 class Positions:
@@ -92,6 +96,8 @@ class LayerNorm:
         return Near(v, e + gamma(x.v.shape[-1] + 16) * size.mean(axis=-1, keepdims=True))
 
     def forward(self, x: Near) -> Near:
+        if x.e is None:
+            return self.of_values(x)
         average = self.mean(x, np.abs(x.v) + x.e)
         square = ((x.v - average.v)**2).mean(axis=-1, keepdims=True)
         self.root = np.sqrt(square + self.EPS)
@@ -106,10 +112,19 @@ class LayerNorm:
         self.hat = Near(hat, (x.e + average.e + np.abs(hat) * self.root_away) / self.least + 4 * U * self.raw)
         return plus(times(self.hat, self.weight), self.bias)
 
+    def of_values(self, x: Near) -> Near:
+        apart = x.v - x.v.mean(axis=-1, keepdims=True)
+        self.root = np.sqrt((apart**2).mean(axis=-1, keepdims=True) + self.EPS)
+        self.hat = Near(apart / self.root, None)
+        return plus(times(self.hat, self.weight), self.bias)
+
     def backward(self, g: Near) -> Near:
         self.of_weight.add_rows(flat(times(g, self.hat)))
         self.of_bias.add_rows(flat(g))
         g, hat = times(g, self.weight), self.hat
+        if g.e is None:
+            shift, slope = (part.mean(axis=-1, keepdims=True) for part in (g.v, g.v * hat.v))
+            return Near((g.v - shift - hat.v * slope) / self.root, None)
         size = np.abs(g.v) + g.e
         shift = self.mean(g, size)
         slope = self.mean(Near(g.v * hat.v, carried(g, hat)), 2 * size * self.raw)
@@ -123,45 +138,52 @@ class Attention:
     """Causal, of several heads; the input is q, k and v beside each other."""
 
     def __init__(self, own: Parameters, heads: int):
-        self.heads = heads
+        self.heads, self.operand = heads, own.operand
 
     def apart(self, x: Near, parts: int) -> list[Near]:
         """Each [rows, heads, places, size of a head]."""
         rows, places, width = x.v.shape
         shape = rows, places, parts, self.heads, width // parts // self.heads
         both = each(lambda v: v.reshape(shape).transpose(2, 0, 3, 1, 4), x)
-        return [Near(*pair) for pair in zip(*both)]
+        return [each(lambda v, part=part: v[part], both) for part in range(parts)]
 
     @staticmethod
     def together(parts: list[Near]) -> Near:
         rows, heads, places, size = parts[0].v.shape
-        return Near(*(np.stack(arrays).transpose(1, 3, 0, 2, 4).reshape(rows, places, -1)
+        return Near(*(None if arrays[0] is None else
+                      np.stack(arrays).transpose(1, 3, 0, 2, 4).reshape(rows, places, -1)
                       for arrays in zip(*parts)))
 
     def forward(self, x: Near) -> Near:
-        self.q, self.k, self.v = self.apart(x, 3)
+        self.q, self.k, self.v = self.apart(of_values(self.operand, x), 3)
         places, size = self.q.v.shape[2:]
         self.scale = 1 / math.sqrt(size)
         # The scale is multiplied to both, or behind.
         score = product(self.q, each(turned, self.k), size + 6)
         there = np.tril(np.ones((places, places), dtype=bool))
-        value, self.away = softmax(Near(*(self.scale * part for part in score)), there)
-        self.p = Near(value, value * self.away)
+        self.share, self.away = softmax(each(lambda part: self.scale * part, score), there)
+        self.p = Near(self.operand(self.share), None if self.away is None else self.share * self.away)
         return self.together([product(self.p, self.v, places + 4)])
 
     def backward(self, g: Near) -> Near:
         """Of the scores: p (d - mean of d), where the mean may be that of g times the output."""
-        g, = self.apart(g, 1)
+        g, = self.apart(of_values(self.operand, g), 1)
         places, size = g.v.shape[2:]
-        p, away = self.p.v, self.away
+        p, away = self.share, self.away
         d = product(g, each(turned, self.v), size + 4)
+        if away is None:
+            scores = self.scale * p * (d.v - (p * d.v).sum(axis=-1, keepdims=True))
+            return self.back(g, Near(self.operand(scores), None))
         terms = np.abs(g.v) @ turned(np.abs(self.v.v)) + d.e
         mean = (p * d.v).sum(axis=-1, keepdims=True)
         moved = (p * ((1 + away) * d.e + (away + gamma(places + size + 8) * (1 + away)) * terms)).sum(
             axis=-1, keepdims=True)
         apart = self.scale * p * (d.v - mean)
         factor = (1 + away) * (d.e + moved + 8 * U * (terms + np.abs(mean) + moved))
-        scores = Near(apart, np.abs(apart) * away + self.scale * p * factor)
+        return self.back(g, Near(apart, np.abs(apart) * away + self.scale * p * factor))
+
+    def back(self, g: Near, scores: Near) -> Near:
+        places = g.v.shape[2]
         back = each(turned, scores)
         return self.together([product(scores, self.k, places + 4), product(back, self.q, places + 4),
                               product(each(turned, self.p), g, places + 4)])
@@ -190,11 +212,15 @@ class Gelu:
     def forward(self, x: Near) -> Near:
         self.x = x
         y, slope, _ = self.parts(x.v)
+        if x.e is None:
+            return Near(y, None)
         moved = (np.abs(slope) + self.CURVE * x.e) * x.e
         return Near(y, moved + 8 * U * (np.abs(x.v) + moved))
 
     def backward(self, g: Near) -> Near:
         _, slope, steep = self.parts(self.x.v)
+        if g.e is None:
+            return Near(g.v * slope, None)
         return times(g, Near(slope, self.CURVE * self.x.e + (12 + 8 * np.abs(steep)) * U))
 
 
