@@ -14,21 +14,23 @@ static const struct {
     size_t batch;
     const char *name;
     double most;
+    const char *math; /* tf32: on GPUs */
 } limits[] = {
-    {"mlp:1024,1024,1024,1024", 256, "lockstep 2 / PyTorch's fastest", 0.47},
-    {"mlp:1024,1024,1024,1024", 2048, "lockstep 2 / PyTorch's fastest", 0.80},
-    {"cnn", 64, "lockstep 2 / PyTorch's fastest", 0.30},
-    {"cnn", 512, "lockstep 2 / PyTorch's fastest", 0.42},
-    {"lstm", 64, "lockstep 2 / PyTorch's fastest", 0.40},
-    {"lstm", 512, "lockstep 2 / PyTorch's fastest", 0.35},
-    {"gpt-tiny", 8, "lockstep 2 / PyTorch's fastest", 0.35},
-    {"gpt-small", 8, "lockstep 2 / PyTorch's fastest", 0.80},
-    {"gpt-small", 32, "lockstep 2 / PyTorch's fastest", 0.80},
-    {"gpt-small", 8, "lockstep 2 / llm.c 2", 0.70},
-    {"tutorial", 30, "lockstep 2 / PyTorch DDP 2", 0.005},
-    {"tutorial", 30, "lockstep 2 / PyTorch plain", 0.03},
-    {"mlp:1024,1024,1024,1024", 256, "lockstep DDP 2 / PyTorch DDP 2", 0.55},
-    {"mlp:1024,1024,1024,1024", 2048, "lockstep MPI 2 / PyTorch DDP 2", 0.55},
+    {"mlp:1024,1024,1024,1024", 256, "lockstep 2 / PyTorch's fastest", 0.47, "f32"},
+    {"mlp:1024,1024,1024,1024", 2048, "lockstep 2 / PyTorch's fastest", 0.80, "f32"},
+    {"cnn", 64, "lockstep 2 / PyTorch's fastest", 0.30, "f32"},
+    {"cnn", 512, "lockstep 2 / PyTorch's fastest", 0.42, "f32"},
+    {"lstm", 64, "lockstep 2 / PyTorch's fastest", 0.40, "f32"},
+    {"lstm", 512, "lockstep 2 / PyTorch's fastest", 0.35, "f32"},
+    {"gpt-tiny", 8, "lockstep 2 / PyTorch's fastest", 0.35, "f32"},
+    {"gpt-small", 8, "lockstep 2 / PyTorch's fastest", 0.80, "f32"},
+    {"gpt-small", 32, "lockstep 2 / PyTorch's fastest", 0.80, "f32"},
+    {"gpt-small", 8, "lockstep 2 / llm.c 2", 0.70, "f32"},
+    {"tutorial", 30, "lockstep 2 / PyTorch DDP 2", 0.005, "f32"},
+    {"tutorial", 30, "lockstep 2 / PyTorch plain", 0.03, "f32"},
+    {"mlp:1024,1024,1024,1024", 256, "lockstep DDP 2 / PyTorch DDP 2", 0.55, "f32"},
+    {"mlp:1024,1024,1024,1024", 2048, "lockstep MPI 2 / PyTorch DDP 2", 0.55, "f32"},
+    {"gpt2", 8, "lockstep 1 / PyTorch in steps", 1.25, "tf32"},
 };
 
 /* A limit is kept or missed where the whole interval says so; what is too few for one leaves it
@@ -36,11 +38,14 @@ static const struct {
 enum verdict { UNLIMITED, MET, OPEN, MISSED };
 static const char *const verdict_names[] = {"", "MET", "OPEN", "MISSED"};
 
-/* 0: none. */
-static double limit_of(const struct peer_cell *cell, const struct peer_comparison *one)
+/* 0: none. On GPUs there are none in f32. */
+static double limit_of(const struct peer_record *record, const struct peer_cell *cell,
+                       const struct peer_comparison *one)
 {
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i)
-        if (limits[i].batch == cell->batch && strcmp(limits[i].workload, cell->workload) == 0 &&
+        if (strcmp(limits[i].math, record->math) == 0 &&
+            peer_is_on_gpus(record) == peer_is_tf32(record) && limits[i].batch == cell->batch &&
+            strcmp(limits[i].workload, cell->workload) == 0 &&
             strcmp(limits[i].name, one->name) == 0)
             return limits[i].most;
     return 0;
@@ -115,7 +120,7 @@ static void write_panel(struct plot_table *table, const struct peer_record *reco
         return;
     for (size_t i = 0; i < n; ++i)
         if (list[i].drawn)
-            write_row(table, &list[i], limit_of(cell, &list[i]), ++row);
+            write_row(table, &list[i], limit_of(record, cell, &list[i]), ++row);
 }
 
 int figure_peer(struct plot *plot)
@@ -131,11 +136,11 @@ int figure_peer(struct plot *plot)
     peer_version_names(record, names);
     snprintf(plot->why, sizeof plot->why, "no launch of the comparison was good");
     snprintf(plot->footer, sizeof plot->footer,
-             "%.120s, %.80s, %.10s, commit %.12s%s, seed %s; load %.1f at the start, %.1f at "
+             "%.120s%s, %.80s, %.10s, commit %.12s%s, seed %s; load %.1f at the start, %.1f at "
              "the end%s",
-             names, record->cpu_model, record->created_utc, record->git_sha,
-             record->git_dirty ? " (modified)" : "", record->seed, record->load_start,
-             record->load_end, record->complete ? "" : "; NOT FINISHED");
+             names, peer_is_tf32(record) ? ", TF32" : "", record->cpu_model, record->created_utc,
+             record->git_sha, record->git_dirty ? " (modified)" : "", record->seed,
+             record->load_start, record->load_end, record->complete ? "" : "; NOT FINISHED");
     if (plot_table_open(&table, plot, &grid,
                         "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
         return -1;

@@ -27,6 +27,7 @@ static const struct {
                        [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"pytorch", "ddp-nccl-default"},
                        [PEER_PYTORCH_DP] = {"pytorch", "dp"},
                        [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
+                       [PEER_PYTORCH_STEPS] = {"pytorch", "plain-steps"},
                        [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled"},
                        [PEER_PYTORCH_PRODUCTS] = {"pytorch", "products"},
                        [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"},
@@ -329,6 +330,17 @@ static void read_settings(const json_t *settings, struct peer_record *record,
     read_text(settings, "environment", record->environment, sizeof record->environment, err);
 }
 
+/* Old records have none. */
+static void read_math(const json_t *root, struct peer_record *record, struct text_error *err)
+{
+    snprintf(record->math, sizeof record->math, "f32");
+    if (!json_object_get(root, "math"))
+        return;
+    read_text(root, "math", record->math, sizeof record->math, err);
+    if (strcmp(record->math, "f32") != 0 && !peer_is_tf32(record))
+        fault(err, "'math' is '%s', not f32 or tf32", record->math);
+}
+
 static void read_root(const json_t *root, struct peer_record *record, struct text_error *err)
 {
     const json_t *cells;
@@ -342,6 +354,7 @@ static void read_root(const json_t *root, struct peer_record *record, struct tex
     record->oversubscribed = read_flag(root, "oversubscribed", err);
     record->complete = read_flag(root, "complete", err);
     record->devices = (int)read_count(root, "devices", 1, PEER_MAX_DEVICES, err);
+    read_math(root, record, err);
     record->launches = read_count(root, "launches", 1, PEER_MAX_LAUNCHES, err);
     record->seconds = read_number(json_object_get(root, "seconds"), "seconds", err);
     read_machine(json_object_get(root, "machine"), record, err);

@@ -27,6 +27,7 @@ enum peer_kind {
     PEER_PYTORCH_DDP_NCCL_DEFAULT,
     PEER_PYTORCH_DP, /* on GPUs */
     PEER_PYTORCH_PLAIN,
+    PEER_PYTORCH_STEPS,    /* on GPUs, the plain program without its fused attention */
     PEER_PYTORCH_COMPILED, /* the plain program by torch.compile */
     PEER_PYTORCH_PRODUCTS, /* the matrix products of a step alone, on all devices at once */
     PEER_PYTORCH_MATMUL,   /* in old records and on GPUs: those of one device alone */
@@ -72,6 +73,7 @@ struct peer_record {
     bool git_dirty, interrupted, complete;
     bool oversubscribed; /* more devices than cores: no evidence of scaling */
     int devices;
+    char math[8];    /* of matrix products, "f32" in old records */
     size_t launches; /* planned, of every arm */
     double seconds, load_start, load_end;
     char machine_class[65], machine_instance[65]; /* "" in old records */
@@ -96,6 +98,8 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
 enum peer_group peer_group_of(enum peer_kind kind);
 bool peer_is_lockstep(const struct peer_arm *arm);
+bool peer_is_on_gpus(const struct peer_record *record);
+bool peer_is_tf32(const struct peer_record *record);
 /* The arm of a group on so many devices (plain ones have 1) whose step is shortest. PEER_ANY: that
  * makes a whole step, parallel or plain. NULL: one of them has no number, or there is none. */
 const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
@@ -138,7 +142,7 @@ struct peer_comparison {
     size_t rounds, of;              /* of products: in so many of so many rounds; 0: in all */
     bool drawn;                     /* below 1 lockstep is faster than the other program */
 };
-enum { PEER_COMPARISONS = 17 };
+enum { PEER_COMPARISONS = 20 };
 /* Those that this cell can have, the one against the fastest of all first; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);

@@ -14,7 +14,7 @@ extern const char *const peer_ratio_names[PEER_RATIO_COLUMNS];
 extern const char *const peer_setting_names[PEER_SETTINGS];
 
 /* What was compared before a launch counted. */
-void peer_checked_words(char text[REPORT_CELL_TEXT]);
+void peer_checked_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 /* "PyTorch 2.15.0 and 1.13.0". */
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);

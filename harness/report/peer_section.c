@@ -83,7 +83,7 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
 
     peer_title_words(record, text);
     text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n", text);
-    peer_checked_words(text);
+    peer_checked_words(record, text);
     text_print(out, "<p class=\"lead\">%s</p>\n", text);
 }
 
@@ -158,7 +158,7 @@ void report_peer_markdown(struct text_out *out, const struct peer_record *record
     peer_version_names(record, names);
     text_print(out, "\n## %s\n\nBeside %s, ", text, names);
     report_peer_verdict(out, record);
-    peer_checked_words(text);
+    peer_checked_words(record, text);
     text_print(out, " %s\n", text);
     markdown_head(out, peer_ratio_names, PEER_RATIO_COLUMNS);
     for (size_t c = 0; c < record->n_cells; ++c)

@@ -75,6 +75,21 @@ bool peer_is_lockstep(const struct peer_arm *arm)
     return arm->kind <= PEER_LOCKSTEP_PLAIN;
 }
 
+bool peer_is_on_gpus(const struct peer_record *record)
+{
+    const struct peer_cell *cell = &record->cell[0];
+
+    for (size_t a = 0; record->n_cells > 0 && a < cell->n_arms; ++a)
+        if (cell->arm[a].kind == PEER_PYTORCH_DP)
+            return true;
+    return false;
+}
+
+bool peer_is_tf32(const struct peer_record *record)
+{
+    return strcmp(record->math, "tf32") == 0;
+}
+
 /* An arm that is absent is in no group. */
 static bool is_of(const struct peer_arm *arm, enum peer_group group, int devices)
 {

@@ -15,16 +15,6 @@ const char *const peer_step_names[PEER_STEP_COLUMNS] = {
 const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {
     "Ratio of steps", "Median", "[interval] or range", "Pairs", "Fastest of several"};
 
-static bool is_on_gpus(const struct peer_record *record)
-{
-    const struct peer_cell *cell = &record->cell[0];
-
-    for (size_t a = 0; record->n_cells > 0 && a < cell->n_arms; ++a)
-        if (cell->arm[a].kind == PEER_PYTORCH_DP)
-            return true;
-    return false;
-}
-
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
     snprintf(text, REPORT_CELL_TEXT, "PyTorch %s", record->pytorch.torch);
@@ -40,12 +30,14 @@ void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TE
     peer_version_names(record, names);
     text[0] = '\0';
     report_add(text, "Beside %s, ", names);
-    if (!is_on_gpus(record))
+    if (!peer_is_on_gpus(record))
         report_add(text, "DistributedDataParallel over gloo");
     else if (strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0)
         report_add(text, "DataParallel on GPUs");
     else
         report_add(text, "DataParallel, and DistributedDataParallel over NCCL, on GPUs");
+    if (peer_is_tf32(record))
+        report_add(text, ", in TF32");
 }
 
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
@@ -88,6 +80,7 @@ static const struct {
     [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"PyTorch DDP over NCCL, as it comes", "GPU"},
     [PEER_PYTORCH_DP] = {"PyTorch DataParallel", "GPU"},
     [PEER_PYTORCH_PLAIN] = {"PyTorch plain", "process"},
+    [PEER_PYTORCH_STEPS] = {"PyTorch plain, attention in steps", "process"},
     [PEER_PYTORCH_COMPILED] = {"PyTorch plain by torch.compile", "process"},
     [PEER_PYTORCH_PRODUCTS] = {"torch.mm alone", NULL},
     [PEER_PYTORCH_MATMUL] = {"torch.mm alone", NULL},
@@ -235,8 +228,9 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
     const size_t failed = peer_failed(record);
     struct peer_comparison list[PEER_COMPARISONS];
 
-    text_print(out, "on %d device%s of the same machine, a step of lockstep takes ",
-               record->devices, record->devices == 1 ? "" : "s");
+    text_print(out, "on %d device%s of the same machine%s, a step of lockstep takes ",
+               record->devices, record->devices == 1 ? "" : "s",
+               peer_is_tf32(record) ? ", in TF32 on both sides" : "");
     for (size_t c = 0; c < record->n_cells; ++c) {
         char text[REPORT_CELL_TEXT] = "";
 
@@ -326,7 +320,7 @@ static bool rounds(const struct workload *workload)
     return workload->is->peer && !workload_is_exact(workload);
 }
 
-void peer_checked_words(char text[REPORT_CELL_TEXT])
+void peer_checked_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
     char names[160];
 
@@ -338,6 +332,10 @@ void peer_checked_words(char text[REPORT_CELL_TEXT])
                "for bit; an arm that left a wrong number is not reported. Launches are fresh "
                "processes, in rounds of random order; ratios are paired by round.",
                names);
+    if (peer_is_tf32(record))
+        report_add(text, " In TF32 numbers of exact models fit its 11 bits, and bounds are wider "
+                         "by what that model changes when operands are moved by the most that TF32 "
+                         "may move them.");
 }
 
 static void version_words(const struct peer_versions *of, char text[REPORT_CELL_TEXT])
@@ -371,7 +369,7 @@ void peer_setting_words(const struct peer_record *record, int which, char text[R
                    record->lockstep_blas);
         break;
     case 3:
-        report_add(text, "%s%s%s%s%s%s", is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
+        report_add(text, "%s%s%s%s%s%s", peer_is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
                    record->sgd[0] != '\0' ? "; SGD " : "", record->sgd,
                    record->environment[0] != '\0' ? "; " : "", record->environment);
         break;

@@ -179,6 +179,14 @@ test_misuse() {
     refused "'fast=True' is not one of" --ddp fast=True
     refused 'no limit is about these' --limits --workload mlp:8,4
     refused 'limits are about 2 devices, not 3' --limits --devices 3
+    refused "invalid choice: 'bf16'" --math bf16
+    refused 'math tf32: on --device cuda only$' --math tf32
+    local gpu=(--device cuda --math tf32)
+    refused 'math tf32: lstm is verified in f32 only$' "${gpu[@]}" --workload gpt-tiny --workload lstm
+    refused 'math tf32: resnet is verified in f32 only$' "${gpu[@]}" --workload resnet
+    NVIDIA_TF32_OVERRIDE=0 refused 'NVIDIA_TF32_OVERRIDE in the environment decides otherwise: unset it$' "${gpu[@]}"
+    refused 'none is about --device cuda with --math f32$' --device cuda --limits --workload gpt2
+    refused 'no limit is about these .*; there are: gpt2 8$' "${gpu[@]}" --limits --workload gpt2 --batch 4
     expect 2 "$compare" --quick --lockstep ./nothing --out never.json
     has err "no program './nothing'"
     refused "no program './nothing'" --beside ./nothing --can-run

@@ -47,7 +47,8 @@ def init_process_group(backend, rank, **rest):
 def describe_checked(kind):
     gpus = set(own) if dist.is_initialized() else set(range(replicas))
     if set(drained) != gpus: raise RuntimeError("it was not its own GPUs that were waited for")
-    if torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32: raise RuntimeError("TF32 is on")
+    for switch in torch.backends.cuda.matmul, torch.backends.cudnn:
+        if switch.allow_tf32 != tf32: raise RuntimeError(f"TF32 is {switch.allow_tf32}, must be {tf32}")
     return describe(kind)
 dist.init_process_group, worker.describe = init_process_group, describe_checked
 """
@@ -58,7 +59,7 @@ class Split(programs.nn.DataParallel):
 programs.nn.DataParallel = Split
 """
 # Workload, mode, what must be found, and what is wrong with it.
-CHAIN = "mlp:12,8,4"
+CHAIN, GPT = "mlp:12,8,4", "gpt:1,8,2,4,5"
 FAULTS = {
     "none": (CHAIN, "dp", "ok", ""),
     "the products": (CHAIN, "matmul", "ok", ""),
@@ -72,7 +73,7 @@ FAULTS = {
     "resnet alone": ("resnet", "plain", "ok", ""),
     "resnet, statistics of each replica": ("resnet", "dp", "ok", SPLIT),
     "resnet, statistics of the whole batch": ("resnet", "dp", "wrong", ""),
-    "gpt": ("gpt:1,8,2,4,5", "dp", "ok", ""),
+    "gpt": (GPT, "dp", "ok", ""),
     "ranks": (CHAIN, "ddp-nccl", "ok", ""),
     "ranks of cnn, as it comes": ("cnn", "ddp-nccl-default", "ok", ""),
     "ranks of lstm": ("lstm", "ddp-nccl", "ok", ""),
@@ -80,32 +81,55 @@ FAULTS = {
     "ranks over gloo": (CHAIN, "ddp-nccl", "broken", "programs.BACKENDS = {'cuda': 'gloo'}"),
     "ranks that share a GPU": (CHAIN, "ddp-nccl", "broken", "torch.cuda.set_device = lambda rank: own.append(0)"),
     "ranks that touch all GPUs": (CHAIN, "ddp-nccl", "broken", "devices.gpus_of = lambda job: [0, 1]"),
+    "chain, tf32": (CHAIN, "dp", "ok", ""),
+    "products, tf32": (CHAIN, "matmul", "ok", ""),
+    "gpt, tf32": (GPT, "dp", "ok", ""),
+    "tf32 that stays off": (GPT, "plain", "broken", "devices.IN_MATH['tf32'] = devices.exact_float32"),
+    "f32 that is none": (GPT, "plain", "broken", "devices.IN_MATH['f32'] = devices.use_tf32"),
+}
+# Where PyTorch has fused attention, on the host, too.
+FUSED = {
+    "attention in steps": (GPT, "plain-steps", "ok", "in steps", ""),
+    "attention in steps, tf32": (GPT, "plain-steps", "ok", "in steps", ""),
+    "attention as it comes": (GPT, "plain", "ok", "ScaledDotProduct.*", ""),
+    "attention that stays fused": (GPT, "plain-steps", "broken", "",
+                                   "import contextlib\nprograms.modules.unfused = contextlib.nullcontext"),
 }
 
 
 class Programs(unittest.TestCase):
     @staticmethod
-    def plan(name: str, count: int) -> tuple[launch.Plan, str]:
+    def plan(name: str, count: int, math: str = "f32") -> tuple[launch.Plan, str]:
         """And the file of what must be found."""
         os.makedirs(FOLDER, exist_ok=True)
         workload = workload_of(LOCKSTEP, name)
-        expected = os.path.join(FOLDER, f"{name.partition(':')[0]}-{count}.npz")
-        reference.write(expected, workload, 11, 7, count)
+        expected = os.path.join(FOLDER, f"{name.partition(':')[0]}-{count}-{math}.npz")
+        reference.write(expected, workload, 11, 7, count, math)
         return launch.Plan("", sys.executable, count, 0.01, (2, 6), 7, 120.0, {}, compare.SETTINGS, {},
-                           {name: workload}, "cuda"), expected
+                           {name: workload}, "cuda", math=math), expected
 
-    def test_on_the_host(self) -> None:
-        plans = {name: self.plan(name, 2) for name, *_ in FAULTS.values()}
+    def launched(self, name: str, workload: str, mode: str, fault: str) -> dict:
+        math, count = "tf32" if "tf32" in name else "f32", 1 if mode.startswith("plain") else 2
+        plan, expected = self.plan(workload, 2, math)
+        Forked.fault = f"{ON_THE_HOST}\nreplicas, tf32 = {count}, {math == 'tf32'}\n{fault}"
         was, launch.subprocess = launch.subprocess, SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL)
         try:
-            for name, (workload, mode, want, fault) in FAULTS.items():
-                plan, expected = plans[workload]
-                count = 1 if mode == "plain" else 2
-                Forked.fault = f"{ON_THE_HOST}\nreplicas = {count}\n{fault}"
-                found = launch.launch(plan, launch.Cell(workload, 11), Arm("pytorch", mode, count), expected)
-                self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
+            return launch.launch(plan, launch.Cell(workload, 11), Arm("pytorch", mode, count), expected)
         finally:
             launch.subprocess = was
+
+    def test_on_the_host(self) -> None:
+        for name, (workload, mode, want, fault) in FAULTS.items():
+            found = self.launched(name, workload, mode, fault)
+            self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
+
+    @unittest.skipUnless(hasattr(torch.nn.functional, "scaled_dot_product_attention"), "PyTorch before 2.0")
+    def test_attention_is_what_is_asked_for(self) -> None:
+        for name, (workload, mode, want, kind, fault) in FUSED.items():
+            found = self.launched(name, workload, mode, fault)
+            self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
+            self.assertRegex(found.get("attention", ""), f"^{kind}$", name)
+        self.assertIn("fused attention cannot be switched off: it is ScaledDotProduct", found["reason"])
 
     def test_everything_is_on_the_device(self) -> None:
         """Of three ranks' rounding model, which has every kind of tensor: what a step reads, and its check."""

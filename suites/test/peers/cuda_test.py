@@ -14,7 +14,7 @@ import unittest
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-from lockstep_peers import arms, compare, devices, figures, here, launch, limits, printed, worker
+from lockstep_peers import arms, compare, devices, document, figures, here, launch, limits, printed, worker
 from lockstep_peers.arms import Arm
 from lockstep_peers.steady import END
 from lockstep_peers.workloads import Workload
@@ -151,6 +151,41 @@ class Gpus(unittest.TestCase):
                                    ("mlp:4096,4096,4096,4096", 4096), *models])
         self.assertEqual(cells("--quick"), [("mlp:64,64,64", 32), ("cnn", 32), ("lstm", 32)])
         self.assertEqual(cells("--workload", "cnn", "--workload", "lstm"), models)
+        self.assertEqual(cells("--math", "tf32", "--quick"), [("mlp:64,64,64", 32), ("cnn", 32)])
+        self.assertNotIn(("lstm", 64), cells("--math", "tf32"))
+
+    def test_gpt2_has_time(self) -> None:
+        """Its verification takes minutes; who names a time has that."""
+        for words, want in (([], 300), (["--workload", "gpt2"], 3600), (["--workload", "gpt2", "--timeout", "9"], 9)):
+            self.assertEqual(compare.parse(["--device", "cuda", *words]).timeout, want)
+
+    def test_limits(self) -> None:
+        """Only those of these devices and of this math."""
+        cell = {"workload": "gpt2", "batch": 8, "arms": [
+            {"program": key[0], "mode": key[1], "devices": 1, "launches": [
+                {"round": at, "status": "ok", "step_ns": [ns]} for at in range(6)]}
+            for key, ns in ((limits.DP1, 125), (limits.STEPS1, 100), (("pytorch", "plain", 1), 80))]}
+        lines, word = limits.judge([cell], kind="cuda", math_of="tf32")
+        self.assertEqual((lines[0], word), ("met       1.250 <= 1.25   gpt2, 8: lockstep 1 / PyTorch in steps", "met"))
+        cell["arms"][0]["launches"][0]["step_ns"] = cell["arms"][0]["launches"][1]["step_ns"] = [126]
+        self.assertEqual(limits.judge([cell], kind="cuda", math_of="tf32")[1], "OPEN")
+        for others in ({}, {"kind": "cuda"}, {"math_of": "tf32"}):
+            self.assertEqual(limits.judge([cell], **others), ([], "MISSED"))
+        text = "\n".join(printed.cell_lines(cell, 1))
+        self.assertRegex(text, r"PyTorch plain, attention in steps +100 ns")
+        self.assertRegex(text, r"PyTorch in steps / PyTorch plain +1\.250")
+
+    def test_attention_in_steps(self) -> None:
+        """An arm of language models on GPUs, which is no choice of PyTorch's."""
+        gpt = CNN._replace(name="gpt", modules=[("linear", [1, 1]), ("attention", [2])], periods=(3, 2))
+        arm = Arm("pytorch", "plain-steps", 1)
+        for count in (1, 2):
+            self.assertIn(arm, arms.arms_of(gpt, count, "cuda"))
+        self.assertNotIn(arm, arms.arms_of(gpt, 1, "cpu"))
+        self.assertNotIn(arm, arms.arms_of(CNN, 1, "cuda"))
+        old = {"torch": "1.13.0", "lacks": ["fused attention"]}
+        self.assertEqual(here.absence(arm, "cuda", [old], [], {}), "PyTorch 1.13.0 has no fused attention")
+        self.assertEqual(arms.kind_of(*arm[:2]).group, "")
 
     def test_a_process_begins(self) -> None:
         """With its own GPU, and float32 in products and in cuDNN."""
@@ -166,6 +201,12 @@ class Gpus(unittest.TestCase):
         devices.begin(torch, "cuda", 3)
         self.assertEqual(seen[1:], [("GPU", 3)])
         self.assertFalse(torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32)
+        torch.get_float32_matmul_precision = staticmethod(lambda: seen[-1])
+        torch.set_float32_matmul_precision = staticmethod(seen.append)
+        torch.cuda.set_device = staticmethod(lambda rank: None)
+        devices.begin(torch, "cuda", 3, "tf32")
+        self.assertEqual(seen[-1], "high")
+        self.assertTrue(torch.backends.cuda.matmul.allow_tf32 and torch.backends.cudnn.allow_tf32)
 
     def test_what_a_process_says_it_is(self) -> None:
         def torch(nccl: bool, **more):
@@ -176,28 +217,60 @@ class Gpus(unittest.TestCase):
                                   "version": type("v", (), {"cuda": "13.2"}), **more})
         self.assertEqual(worker.products_library(torch(True), "cuda"), ("cuBLAS of CUDA 13.2", "NCCL 2.28.9"))
         self.assertEqual(worker.products_library(torch(False), "cuda"), ("cuBLAS of CUDA 13.2", ""))
-        self.assertEqual(worker.lacks(torch(True, compile=None)), [])
-        self.assertEqual(worker.lacks(torch(False)), ["torch.compile", "NCCL"])
+        fused, plain = (type("n", (), {"functional": type("f", (), parts)})
+                        for parts in ({"scaled_dot_product_attention": None}, {}))
+        self.assertEqual(worker.lacks(torch(True, compile=None, nn=fused)), [])
+        self.assertEqual(worker.lacks(torch(False, nn=plain)), ["torch.compile", "NCCL", "fused attention"])
 
-    def test_float32(self) -> None:
+    @staticmethod
+    def switches(starts: bool, stays: bool):
+        """Of products or cuDNN: how it is, and whether it stays so whatever is asked for."""
         class Stubborn:
-            allow_tf32 = property(lambda self: True, lambda self, value: None)
+            allow_tf32 = property(lambda self: starts, lambda self, value: None)
 
         class Willing:
-            allow_tf32 = True
+            allow_tf32 = starts
 
-        def torch(matmul, cudnn, precision="highest"):
-            backends = type("b", (), {"cuda": type("c", (), {"matmul": matmul}), "cudnn": cudnn})
-            return type("t", (), {"backends": backends,
-                                  "get_float32_matmul_precision": staticmethod(lambda: precision)})
+        return Stubborn() if stays else Willing()
 
-        good = torch(Willing(), Willing())
+    @staticmethod
+    def torch_of(matmul, cudnn, precision: str = "highest", follows: bool = True):
+        """follows: the precision becomes what is asked for."""
+        now = [precision]
+        backends = type("b", (), {"cuda": type("c", (), {"matmul": matmul}), "cudnn": cudnn})
+        return type("t", (), {
+            "backends": backends, "get_float32_matmul_precision": staticmethod(lambda: now[0]),
+            "set_float32_matmul_precision": staticmethod(lambda name: now.__setitem__(0, name if follows else now[0]))})
+
+    def test_tf32(self) -> None:
+        good = self.torch_of(self.switches(False, False), self.switches(False, False))
+        devices.use_tf32(good)
+        self.assertTrue(good.backends.cuda.matmul.allow_tf32 and good.backends.cudnn.allow_tf32)
+        self.assertEqual(good.get_float32_matmul_precision(), "high")
+        for stays in ((True, False), (False, True)):
+            with self.assertRaisesRegex(RuntimeError, "TF32 cannot be switched on"):
+                devices.use_tf32(self.torch_of(*(self.switches(False, one) for one in stays)))
+        with self.assertRaisesRegex(RuntimeError, "not done in TF32"):
+            devices.use_tf32(self.torch_of(*(self.switches(False, False) for _ in range(2)), follows=False))
+
+    def test_both_programs_have_the_math(self) -> None:
+        """lockstep by its option, PyTorch's processes by their job; and nothing in the environment forbids it."""
+        for math, words, environment in (("f32", [], {"NVIDIA_TF32_OVERRIDE": "0"}), ("tf32", ["--math", "tf32"], {})):
+            plan = self.plan(2)._replace(math=math)
+            command = launch.lockstep_command(plan, launch.Cell("cnn", 64), Arm("lockstep", "dp", 2), "o")
+            self.assertEqual(command[command.index("o") + 1:], words)
+            job = launch.pytorch_command(plan, launch.Cell("cnn", 64), Arm("pytorch", "plain", 1), 0, "f", "r")[-1]
+            self.assertEqual(json.loads(job)["math"], math)
+            self.assertEqual(devices.ENVIRONMENTS[math], environment)
+            self.assertEqual(document.ddp_words(plan).rpartition("; ")[2], f"TF32 {'off' if math == 'f32' else 'on'}")
+
+    def test_float32(self) -> None:
+        good = self.torch_of(self.switches(True, False), self.switches(True, False))
         devices.exact_float32(good)
         self.assertFalse(good.backends.cuda.matmul.allow_tf32 or good.backends.cudnn.allow_tf32)
-        for bad in (torch(Stubborn(), Willing()), torch(Willing(), Stubborn()),
-                    torch(Willing(), Willing(), "high")):
+        for stays, precision in (((True, False), "highest"), ((False, True), "highest"), ((False, False), "high")):
             with self.assertRaises(RuntimeError):
-                devices.exact_float32(bad)
+                devices.exact_float32(self.torch_of(*(self.switches(True, one) for one in stays), precision))
 
     def test_clock(self) -> None:
         """The GPUs are idle when it starts and when it stops, and it stops before the check. Nobody leaves
@@ -254,12 +327,13 @@ class Gpus(unittest.TestCase):
 
     def test_what_a_sweep_measured(self) -> None:
         """Simulated GPUs are no side of a comparison, nor is another communicator than NCCL in its arm."""
-        cell = {"workload": "cnn", "global_batch": 64, "n_devices": 2, "mode": "ddp", "per_process": 0}
+        cell = {"workload": "cnn", "global_batch": 64, "n_devices": 2, "mode": "ddp", "per_process": 0, "dtype": "f32"}
         nccl, peer = ({**cell, "communicator": name} for name in ("nccl+peer-staged", "peer"))
         another = "broken", "the sweep measured another cell than it was asked for"
         for mode, source, one, said in (
                 ("ddp-nccl", "measured", nccl, ("ok", "")), ("ddp", "measured", peer, ("ok", "")),
                 ("ddp-nccl", "measured", peer, another), ("dp", "measured", peer, another),
+                ("ddp", "measured", {**peer, "dtype": "tf32"}, another),
                 ("ddp", "simulated", peer, ("wrong", "the sweep's records are simulated, not measured"))):
             self.assertEqual(self.launched(mode, source, one), said, (mode, source, one))
 
@@ -267,22 +341,25 @@ class Gpus(unittest.TestCase):
 @unittest.skipUnless(FAKE, "no fake GPUs in this build")
 class Sweeps(unittest.TestCase):
     def test_each_arm(self) -> None:
-        """What is asked for is what is measured, by NCCL where that is the arm; and it is no side of a comparison."""
+        """What is asked for is what is measured, by NCCL where that is the arm, and in tf32; and it is no side of a
+        comparison."""
         os.environ["LOCKSTEP_FAKE_GPUS"] = "2"
         plan = launch.Plan(FAKE, "p", 2, 0.01, (2, 4), 7, 60.0, {1: [[0]], 2: [[0], [0]]}, compare.SETTINGS, {},
                            {}, "cuda")
         self.assertEqual(here.lacks_of(plan), {})
         cell, out = launch.Cell("cnn", 16), os.path.join(FOLDER, "sweep.jsonl")
         os.makedirs(FOLDER, exist_ok=True)
-        for arm in [arm for arm in arms.arms_of(CNN, 2, "cuda") if arm.program == "lockstep"]:
+        ours = [arm for arm in arms.arms_of(CNN, 2, "cuda") if arm.program == "lockstep"]
+        for arm, math in [*((arm, "f32") for arm in ours), (ours[0], "tf32")]:
             if os.path.exists(out):
                 os.unlink(out)
-            done = subprocess.run(launch.lockstep_command(plan, cell, arm, out), capture_output=True, text=True,
-                                  check=False, timeout=100)
+            done = subprocess.run(launch.lockstep_command(plan._replace(math=math), cell, arm, out),
+                                  capture_output=True, text=True, check=False, timeout=100)
             self.assertEqual(done.returncode, 0, done.stderr)
             header, record = launch.read_sweep(out)
             self.assertEqual((header["source"], record["status"], record["validated"]), ("simulated", "ok", True))
-            self.assertTrue(launch.is_asked(record["cell"], cell, arm), arm)
+            for other in ("f32", "tf32"):
+                self.assertEqual(launch.is_asked(record["cell"], cell, arm, other), other == math, arm)
             self.assertEqual(record["cell"]["communicator"], "nccl+peer" if arm.mode == "ddp-nccl" else "peer")
         self.assertEqual(launch.launch(plan, cell, Arm("lockstep", "ddp-nccl", 2), "")["status"], "wrong")
 

@@ -19,6 +19,7 @@ sys.path.insert(0, PEERS)
 
 # In place of what only newer releases have, and what takes long.
 COMPILED = "programs.torch.compile = lambda model: model\nprograms.compilations = lambda: 1\n"
+ROUNDED = "import rounded\nrounded.install(programs"
 # Done before worker.main: what is wrong, and the arm that must notice.
 FAULTS = {
     "none, 3 ranks": ("ddp", ""),
@@ -96,6 +97,23 @@ FAULTS = {
                          "programs.torch.optim.AdamW = lambda p, eps, **rest: was(p, eps=eps / 2, **rest)"),
     "gpt, a second step": ("plain", "import lockstep_peers.ends as ends\n"
                            "ends.Classes.restart = lambda self: self.optimiser.zero_grad(set_to_none=True)"),
+    # Products of rounded operands: right in tf32, and in f32 found.
+    "none, tf32, cut off": ("plain", f"{ROUNDED}, rounded.cut)"),
+    "none, tf32, products": ("products", ""),
+    "products in tf32's bits": ("plain", f"{ROUNDED}, rounded.cut)"),
+    "none, cnn, tf32, cut off": ("plain", f"{ROUNDED}, rounded.cut)"),
+    "cnn, products of 11 bits": ("plain", f"{ROUNDED}, rounded.to_nearest)"),
+    **{f"none, {model}, tf32, {how}": ("plain", f"{ROUNDED}, rounded.{function})")
+       for model in ("gpt", "gpt-tiny") for how, function in (("cut off", "cut"), ("to nearest", "to_nearest"))},
+    "none, gpt, tf32, as floats": ("plain", ""),
+    **{f"{model}, products of 11 bits": ("plain", f"{ROUNDED}, rounded.to_nearest)") for model in ("gpt", "gpt-tiny")},
+    "gpt-tiny, products cut off": ("plain", f"{ROUNDED}, rounded.cut)"),
+    **{f"{model}, tf32, {what}": ("plain", f"{ROUNDED}, rounded.to_nearest{more})") for model in ("gpt", "gpt-tiny")
+       for what, more in (("a mask ahead by one", ", ahead=1"),
+                          ("a scale without the root", ", scale=lambda size: 1 / size"),
+                          ("a row missing", ")\nimport lockstep_peers.ends as ends\n"
+                           "was = ends.WithLoss.forward\n"
+                           "ends.WithLoss.forward = lambda self, x, y: (self.model(x), was(self, x[1:], y[1:])[1]"))},
 }
 
 
@@ -169,16 +187,18 @@ def main(folder: str, lockstep: str) -> int:
                      "gpt:2,16,2,8,12" if "gpt" in name else "mlp:12,8,4")
         workload = workload_of(lockstep, model)
         cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
-        if (model, devices) not in references:
-            references[model, devices] = os.path.join(folder, f"{len(references)}.npz")
-            reference.write(references[model, devices], workload, cell.batch, 7, devices)
+        math = "tf32" if " tf32," in name else "f32"
+        key = model, devices, math
+        if key not in references:
+            references[key] = os.path.join(folder, f"{len(references)}.npz")
+            reference.write(references[key], workload, cell.batch, 7, devices, math)
         Forked.fault = fault
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
-                           compare.ENVIRONMENT, {model: workload})
+                           compare.ENVIRONMENT, {model: workload}, math=math)
         alone = kind_of("pytorch", mode).group == PLAIN
         found = launch.launch(plan, cell, Arm("pytorch", mode, 1 if alone else devices),
-                              references[model, devices])
+                              references[key])
         want = next((status for words, status in STATUS.items() if words in name), "wrong")
         print(f"{name:40} {mode:11} {found['status']:7} {found.get('reason', '')}", flush=True)
         failed += found["status"] != want

@@ -104,6 +104,38 @@ test_few() {
     has out/summary.md '| lockstep 2 / llm.c 2 | 0.5'
 }
 
+# The math of a record, which old ones do not have, is said; a limit of TF32 is none of f32.
+test_math() {
+    need_gnuplot
+    report 0 "$example"
+    has_not out/summary.md 'TF32'
+    changed f32.json -e 's/"devices": 2,$/&\n "math": "f32",/'
+    report 0 f32.json
+    has_not out/index.html 'TF32'
+    changed tf32.json -e 's/"devices": 2,$/&\n "math": "tf32",/'
+    report 0 tf32.json
+    has out/index.html 'on 2 devices of the same machine, in TF32 on both sides, a step'
+    has out/summary.md 'DistributedDataParallel over gloo, in TF32'
+    has out/summary.md 'In TF32 numbers of exact models fit its 11 bits'
+    has out/peer.svg ', TF32, Made-up CPU'
+    # On a GPU, beside attention in steps: 80 over 163 and others.
+    local gpu=(-e 's/"devices": 2,$/&\n "math": "tf32",/' -e 's/"mlp:8,4", "batch": 30/"gpt2", "batch": 8/'
+        -e 's/"pytorch", "mode": "ddp"/"pytorch", "mode": "dp"/'
+        -e 's/"lockstep", "mode": "plain"/"pytorch", "mode": "plain-steps"/')
+    changed gpu.json "${gpu[@]}"
+    report 0 gpu.json
+    has out/summary.md '| PyTorch plain, attention in steps, 1 process | '
+    has out/summary.md '| lockstep 1 / PyTorch in steps | 1.0'
+    has out/summary.md '| PyTorch in steps / PyTorch plain | 0.49 |'
+    has out/index.html '], MET<'
+    changed f32.json "${gpu[@]}" -e 's/"math": "tf32"/"math": "f32"/'
+    report 0 f32.json
+    has_not out/index.html '], MET<'
+    rm -rf out
+    refused "'math' is 'bf16', not f32 or tf32" -e 's/"devices": 2,$/&\n "math": "bf16",/'
+    refused "'math' is missing, no text" -e 's/"devices": 2,$/&\n "math": 32,/'
+}
+
 # A record of several arms and PyTorchs: each group's fastest counts, and who is absent is said.
 test_arms() {
     need_gnuplot

@@ -271,10 +271,13 @@ class Limits(unittest.TestCase):
     def test_the_figure_has_the_same_limits(self) -> None:
         source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", "peer_figure.c")
         with open(source, encoding="utf-8") as file:
-            rows = re.findall(r'\{"([^"]+)", (\d+), "([^"]+)", ([0-9.]+)\},', file.read())
-        drawn = {(workload, int(batch), name, float(most)) for workload, batch, name, most in rows}
-        self.assertEqual(drawn, {(limit.workload, limit.batch, limit.what, limit.most) for limit in limits.LIMITS
-                                 if limit.under in (limits.ANY2, limits.DDP2, limits.PLAIN1, limits.LLMC2)})
+            rows = re.findall(r'\{"([^"]+)", (\d+), "([^"]+)", ([0-9.]+), "(\w+)"\},', file.read())
+        drawn = {(workload, int(batch), name, float(most), math) for workload, batch, name, most, math in rows}
+        self.assertEqual(drawn, {
+            (limit.workload, limit.batch, limit.what, limit.most, limit.math) for limit in limits.LIMITS
+            if limit.under in (limits.ANY2, limits.DDP2, limits.PLAIN1, limits.LLMC2, limits.STEPS1)})
+        # The figure takes a limit in tf32 for one on GPUs, and no other.
+        self.assertTrue(all((limit.kind == "cuda") == (limit.math == "tf32") for limit in limits.LIMITS))
 
 
 class Rules(unittest.TestCase):

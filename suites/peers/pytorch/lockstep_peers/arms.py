@@ -58,6 +58,10 @@ def of_llmc(asked: Asked) -> list[int]:
     return [asked.devices] if asked.llmc and asked.kind == "cpu" and asked.workload.periods else []
 
 
+def of_attention(asked: Asked) -> list[int]:
+    return [1] if any(module == "attention" for module, _ in asked.workload.modules) else []
+
+
 def on(kind: str, counts: Callable[[Asked], list[int]] = lambda asked: [asked.devices]
        ) -> Callable[[Asked], list[int]]:
     return lambda asked: counts(asked) if asked.kind == kind else []
@@ -112,6 +116,9 @@ KINDS = (
          "ddp", True, needs="NCCL", unless=several),
     Kind("pytorch", "dp", on("cuda"), "PyTorch{of} DataParallel, {n} GPU{s}", PARALLEL, "dp"),
     Kind("pytorch", "plain", on_one, "PyTorch{of} plain, 1 process", PLAIN),
+    # In no group: what it does at more cost is what the plain program does.
+    Kind("pytorch", "plain-steps", on("cuda", of_attention), "PyTorch{of} plain, attention in steps", "", "steps",
+         needs="fused attention"),
     Kind("pytorch", "compiled", on("cpu", on_one), "PyTorch{of} compiled, 1 process", PLAIN, "compile",
          needs="torch.compile"),
     # All devices multiply at once, each its own rows.

@@ -25,8 +25,9 @@ DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096], "gpt-sma
 CHAIN_BATCHES, MODEL_BATCHES, TOKENS_BATCHES = [256, 2048], [64, 512], [8]
 SIZES = {"mlp:SIZES": limits.MLP}
 QUICK_WORKLOAD = "mlp:64,64,64"
-# Models whose kernels are not those of linear layers: cuDNN's.
-GPU_MODELS = ["cnn", "lstm"]
+# Models whose kernels are not those of linear layers: cuDNN's. In tf32 those that round have no check.
+GPU_MODELS = {"f32": ["cnn", "lstm"], "tf32": ["cnn"]}
+TIMEOUTS = {"gpt2": 3600.0}  # of launches that take longer than others: lockstep verifies for minutes
 # What PyTorch's documentation recommends for a model like this. The environment is of CPUs: it makes
 # glibc keep freed memory, as the allocators that it recommends do: without it every step maps anew.
 SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "sgd": {}}
@@ -95,14 +96,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--workload", metavar="W", action="append",
         help="a workload of `lockstep sweep`, can be repeated (default: each that "
              "PyTorch has, too, mlp with the sizes 1024,1024,1024,1024; with cuda tutorial, mlp "
-             "with these and with 4096,4096,4096,4096, cnn, lstm)")
+             "with these and with 4096,4096,4096,4096, cnn and in f32 lstm). With cuda also gpt2")
     add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
         help="global batches (default: tutorial 30; mlp 256,2048, of 4 x 4096 4096; gpt 8, gpt-small "
              "8,32; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
         help="cuda: on GPUs, beside torch.nn.DataParallel, DistributedDataParallel over NCCL (2 GPUs "
-             "or more) and the plain program, TF32 off on both sides")
+             "or more) and the plain program; of gpt also the plain program with its fused attention off")
+    add("--math", choices=tuple(devices.IN_MATH), default="f32",
+        help="of matrix products and convolutions, on both sides: f32, TF32 off; or with cuda tf32, TF32 on "
+             "(gpt, and workloads whose numbers are exact)")
     add("--devices", metavar="K", type=number(1, 64),
         help="devices, processes (default 2; with cuda all GPUs)")
     add("--processes", metavar="COMMAND", nargs="?", const="mpirun", default="",
@@ -115,7 +119,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
     add("--timeout", metavar="S", type=number(1, 86400, float),
-        help="a launch that takes longer is ended (default 300, or 60 and ten times --seconds)")
+        help="a launch that takes longer is ended (default 300, or 60 and ten times --seconds; with gpt2 3600)")
     add("--ddp", metavar="NAME=V", type=ddp_setting, action="append", default=[],
         help="a setting of the tuned DistributedDataParallel, can be repeated "
              "(default: gradient_as_bucket_view=True static_graph=True)")
@@ -134,7 +138,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
     add("--options-only", action="store_true", help=argparse.SUPPRESS)  # without PyTorch: are they right?
     add("--quick", action="store_true",
-        help=f"does it run: {QUICK_WORKLOAD} (with cuda {' and '.join(GPU_MODELS)}, too), batch 32, one round, "
+        help=f"does it run: {QUICK_WORKLOAD} (with cuda {' and '.join(GPU_MODELS['f32'])}, too), batch 32, one round, "
              "0.05 s, and without torch.compile, which takes many seconds")
     options = parser.parse_args(arguments)
     if options.python or options.latest:
@@ -147,7 +151,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options.seconds = options.seconds or (0.05 if quick else 1.0)
     options.steps = (2, 20) if quick else (10, 2000)
     options.without = ["torch.compile"] if quick else []
-    options.timeout = options.timeout or max(300.0, 60 + 10 * options.seconds)
+    options.timeout = options.timeout or max(300.0, 60 + 10 * options.seconds, *(
+        TIMEOUTS.get(name, 0.0) for name in options.workload or []))
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(10**9)
     return options
@@ -170,18 +175,21 @@ def names_of(options: argparse.Namespace, lockstep: str) -> list[str]:
         return [known[name] for name in options.only.split(",")]
     on_gpus = options.device == "cuda"
     if options.quick:
-        return [QUICK_WORKLOAD, *GPU_MODELS] if on_gpus else [QUICK_WORKLOAD]
+        return [QUICK_WORKLOAD, *GPU_MODELS[options.math]] if on_gpus else [QUICK_WORKLOAD]
     if on_gpus:
-        return ["tutorial", limits.MLP, "mlp:4096,4096,4096,4096", *GPU_MODELS]
+        return ["tutorial", limits.MLP, "mlp:4096,4096,4096,4096", *GPU_MODELS[options.math]]
     return list(usual(lockstep).values())
 
 
 def workloads_of(options: argparse.Namespace, lockstep: str) -> dict[str, Workload]:
     """By their names, in order."""
     try:
-        found = [workload_of(lockstep, name) for name in names_of(options, lockstep)]
+        found = [workload_of(lockstep, name, options.device) for name in names_of(options, lockstep)]
     except ValueError as error:
         raise Misuse(f"--workload: {error}") from None
+    for workload in found:
+        if options.math != "f32" and workload.exact is None and not workload.periods:
+            raise Misuse(f"--math {options.math}: {workload.name} is verified in f32 only")
     return {workload.name: workload for workload in found}
 
 
@@ -195,15 +203,31 @@ def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> lis
              for batch in options.batch or batches_of(workload)]
     if options.processes and options.device == "cuda":
         raise Misuse("--processes: compared on --device cpu only")
-    if options.limits and options.device == "cuda":
-        raise Misuse("--limits are about --device cpu")
-    if options.limits and options.devices != 2:
+    if options.limits:
+        check_limits(options, cells)
+    return cells
+
+
+def check_limits(options: argparse.Namespace, cells: list[Cell]) -> None:
+    """Those of this kind of devices and of this math: is one about what is measured."""
+    if options.device == "cpu" and options.devices != 2:
         raise Misuse(f"--limits are about 2 devices, not {options.devices}")
-    known = {(limit.workload, limit.batch) for limit in limits.LIMITS}
-    if options.limits and not known & set(cells):
+    known = {(limit.workload, limit.batch) for limit in limits.LIMITS
+             if (limit.kind, limit.math) == (options.device, options.math)}
+    if not known:
+        raise Misuse(f"--limits: none is about --device {options.device} with --math {options.math}")
+    if not known & set(cells):
         raise Misuse("--limits: no limit is about these workloads and batches; there are: "
                      + "; ".join(f"{name} {batch}" for name, batch in sorted(known)))
-    return cells
+
+
+def check_math(options: argparse.Namespace) -> None:
+    if options.math == "f32":
+        return
+    if options.device != "cuda":
+        raise Misuse(f"--math {options.math}: on --device cuda only")
+    if "NVIDIA_TF32_OVERRIDE" in os.environ:
+        raise Misuse(f"--math {options.math}: NVIDIA_TF32_OVERRIDE in the environment decides otherwise: unset it")
 
 
 def look_for_others(options: argparse.Namespace, workloads: dict[str, Workload]) -> None:
@@ -236,8 +260,8 @@ def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, W
     return Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
-                ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
-                workloads, options.device, options.processes, tuple(options.beside), options.llmc)
+                ENVIRONMENT if options.device == "cpu" else devices.ENVIRONMENTS[options.math],
+                workloads, options.device, options.processes, tuple(options.beside), options.llmc, math=options.math)
 
 
 
@@ -268,7 +292,7 @@ class Run:
             references.append(f"{folder}/{number}.npz")
             progress(f"reference of {cell.workload[:40]}, batch {cell.batch}")
             reference.write(references[-1], self.plan.workloads[cell.workload], cell.batch, self.plan.seed,
-                            self.plan.devices)
+                            self.plan.devices, self.plan.math)
         for number in range(self.launches):
             for cell in self.order.sample(range(len(self.cells)), len(self.cells)):
                 self.one_cell(number, cell, references[cell])
@@ -318,7 +342,8 @@ def print_all(run: Run, with_limits: bool) -> int:
     made, good = run.document, True
     torches = [one["torch"] for one in (made["versions"], *made["versions"]["beside"])]
     print(f"lockstep {made['versions']['lockstep']} and PyTorch {' and '.join(torches)}")
-    print(f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}")
+    print(f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}"
+          + (", TF32 on on both sides" if made["math"] == "tf32" else ""))
     print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
           f"at the start, {made['machine']['load_end'][0]:.1f} at the end")
     if made["machine"]["load_start"][0] > BUSY:
@@ -331,7 +356,8 @@ def print_all(run: Run, with_limits: bool) -> int:
                             for launch in arm["launches"])
     word = limits.MET
     if with_limits:
-        lines, word = limits.judge(made["cells"], bool(run.plan.launcher), bool(run.plan.llmc))
+        lines, word = limits.judge(made["cells"], bool(run.plan.launcher), bool(run.plan.llmc), made["device"],
+                                   made["math"])
         print("\n".join(lines) + "\n")
     print(run.out)
     return status_of(good, word)
@@ -354,6 +380,7 @@ def main(arguments: list[str]) -> int:
         options = parse(arguments)
         if options.limits and options.device == "cpu":
             options.devices = options.devices or 2
+        check_math(options)
         lockstep = find_lockstep(options.lockstep)
         workloads = workloads_of(options, lockstep)
         cells = cells_of(options, workloads)

@@ -1,7 +1,7 @@
 """devices.py: where PyTorch's programs run: the host, or GPUs. Nothing here is measured.
 
-On GPUs float32 is float32: TensorFloat-32 is switched off. The check of every step would not find it:
-the data are small integers, which it has exactly.
+On GPUs float32 is float32, unless tf32 is asked for: TensorFloat-32 is switched off or on, never left as
+it comes. The check of every step would not find it: the data of many are small integers, which it has exactly.
 """
 from __future__ import annotations
 
@@ -62,11 +62,27 @@ def exact_float32(torch: Any) -> None:
         raise RuntimeError("float32 products are not done in float32")
 
 
-def begin(torch: Any, kind: str, rank: int) -> None:
+def use_tf32(torch: Any) -> None:
+    """RuntimeError where it cannot be had. The precision that is named `high` is TF32."""
+    torch.set_float32_matmul_precision("high")
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cudnn.allow_tf32 = True
+    if not (torch.backends.cuda.matmul.allow_tf32 and torch.backends.cudnn.allow_tf32):
+        raise RuntimeError("TF32 cannot be switched on")
+    if torch.get_float32_matmul_precision() != "high":
+        raise RuntimeError("float32 products are not done in TF32")
+
+
+# What PyTorch's processes find in their environment on GPUs: 0 forbids TF32 to all libraries.
+ENVIRONMENTS = {"f32": {"NVIDIA_TF32_OVERRIDE": "0"}, "tf32": {}}
+IN_MATH = {"f32": exact_float32, "tf32": use_tf32}
+
+
+def begin(torch: Any, kind: str, rank: int, math: str = "f32") -> None:
     """Of a process, before it makes anything. Its GPU is then the current one: NCCL, and what names no
     device, would take the first in all of them."""
     if kind == "cuda":
-        exact_float32(torch)
+        IN_MATH[math](torch)
         torch.cuda.set_device(rank)
     else:
         torch.set_num_threads(1)

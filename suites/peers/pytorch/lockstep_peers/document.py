@@ -1,4 +1,4 @@
-"""document.py: the record of a comparison, lockstep/peer/1.2 (results/README.md has the fields).
+"""document.py: the record of a comparison, lockstep/peer/1.3 (results/README.md has the fields).
 
 Written anew after every cell of every round, under another name first: whatever happens, the file
 is whole and has all that was measured until then.
@@ -42,7 +42,7 @@ def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launch
     """arms: of each cell, and why they are absent."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
-        "schema": "lockstep/peer/1.2",
+        "schema": "lockstep/peer/1.3",
         "created_utc": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "git_sha": header["git_sha"], "git_dirty": header["git_dirty"],
         "seed": str(plan.seed),
@@ -59,6 +59,7 @@ def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launch
                      "compiler": header["compiler"], "build_type": header["build_type"],
                      **versions_of(abouts[0]), "beside": [versions_of(about) for about in abouts[1:]]},
         "device": plan.kind,
+        "math": plan.math,
         "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": rule_of(plan.warmup()),
                      "ddp": ddp_words(plan), "sgd": words(plan.settings["sgd"]), "launcher": plan.launcher,
                      "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
@@ -71,7 +72,7 @@ def new(plan: Plan, cells: list[Cell], arms: list[list[tuple[Arm, str]]], launch
 
 def ddp_words(plan: Plan) -> str:
     tuned = words(plan.settings["ddp"])
-    return tuned if plan.kind == "cpu" else f"DataParallel; DDP tuned: {tuned}; TF32 off"
+    return tuned if plan.kind == "cpu" else f"DataParallel; DDP tuned: {tuned}; TF32 {'off' if plan.math == 'f32' else 'on'}"
 
 
 def words(settings: dict[str, Any]) -> str:

@@ -195,7 +195,7 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
     """Less is better, but for the speed-ups."""
     ours, one, bare = ("lockstep", "dp", devices), ("lockstep", "dp", 1), ("lockstep", "plain", 1)
     ranks, processes = ("lockstep", "ddp", devices), ("lockstep", "processes", devices)
-    nccl = ("lockstep", "ddp-nccl", devices)
+    nccl, steps = ("lockstep", "ddp-nccl", devices), ("pytorch", "plain-steps", 1)
     ddp, plain = ("pytorch", PARALLEL, devices), ("pytorch", PLAIN, 1)
     name = f"{parallel} {devices}"
     found = [Ratio(f"lockstep {devices} / PyTorch's fastest", ours, ("pytorch", FASTEST, devices)),
@@ -208,6 +208,9 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
              Ratio(f"lockstep NCCL {devices} / lockstep DDP {devices}", nccl, ranks),
              Ratio("lockstep 1 / PyTorch plain", one, plain),
              Ratio("lockstep plain / PyTorch plain", bare, plain),
+             Ratio("lockstep 1 / PyTorch in steps", one, steps),
+             Ratio("lockstep plain / PyTorch in steps", bare, steps),
+             Ratio("PyTorch in steps / PyTorch plain", steps, plain),
              Ratio(f"lockstep {devices} / llm.c {devices}", ours, ("llmc", "step", devices)),
              Ratio(f"lockstep {devices} / products alone {devices}", ours, ("pytorch", PRODUCTS, devices)),
              Ratio("lockstep 1 / products alone 1", one, ("pytorch", PRODUCTS, 1))]
@@ -217,7 +220,7 @@ def ratios_of(devices: int, parallel: str = "DDP") -> list[Ratio]:
 
 def is_optional(key: Key) -> bool:
     """Not of every workload, not asked for, or not on these devices: no row says that it is missing."""
-    return key[1] in ("ddp", "ddp-nccl", "processes", "step", PRODUCTS)
+    return key[1] in ("ddp", "ddp-nccl", "processes", "step", "plain-steps", PRODUCTS)
 
 
 def ratio_rows(cell: dict, devices: int) -> list[tuple[Ratio, Figure]]:

@@ -51,6 +51,7 @@ class Plan(NamedTuple):
     beside: tuple[str, ...] = ()  # other Pythons, each with a PyTorch of its own
     llmc: str = ""  # a checkout of llm.c; "": there is no such arm
     compiled: str = ""  # where torch.compile keeps what it made
+    math: str = "f32"  # of matrix products, or tf32
 
     def warmup(self) -> tuple[int, float]:
         """Steps and seconds, the same for both programs."""
@@ -131,7 +132,7 @@ def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
             f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--wait", "--timeout",
             repr(plan.timeout), "--mode", sweep_mode(arm), "--out", out, *launcher_of(plan, arm),
-            *communicator_of(arm)]
+            *communicator_of(arm), *(["--math", plan.math] if plan.math != "f32" else [])]
 
 
 def read_sweep(path: str) -> tuple[dict, dict]:
@@ -144,11 +145,11 @@ def read_sweep(path: str) -> tuple[dict, dict]:
     return lines[0], cells[0]
 
 
-def is_asked(key: dict, cell: Cell, arm: Arm) -> bool:
+def is_asked(key: dict, cell: Cell, arm: Arm, math: str = "f32") -> bool:
     """NCCL calls itself nccl+ and what moves the rest."""
     over = kind_of(arm.program, arm.mode).communicator
-    return (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"]) == (
-        cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes")) and (
+    return (key["workload"], key["global_batch"], key["n_devices"], key["mode"], key["per_process"], key["dtype"]) == (
+        cell.workload, cell.batch, arm.devices, sweep_mode(arm), int(arm.mode == "processes"), math) and (
         over in ("", key["communicator"].partition("+")[0]))
 
 
@@ -174,7 +175,7 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: st
                      "wrong" if record["status"] == "failed" else "broken")
     if header["source"] != "measured":
         raise Failed(f"the sweep's records are {header['source']}, not measured", "wrong")
-    if not is_asked(record["cell"], cell, arm):
+    if not is_asked(record["cell"], cell, arm, plan.math):
         raise Failed("the sweep measured another cell than it was asked for")
     raw = record["raw"]
     good = [i for i, flags in enumerate(raw["flags"]) if not flags & WARMUP_OR_BAD]
@@ -204,7 +205,8 @@ def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
            "ranks": ranks, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "warmup": plan.warmup(), "sgd": plan.settings["sgd"],
-           "ddp": plan.settings[row.settings] if row.settings else {}, "spin": not plan.oversubscribed()}
+           "ddp": plan.settings[row.settings] if row.settings else {}, "spin": not plan.oversubscribed(),
+           "math": plan.math}
     return [plan.pythons()[arm.torch], "-B", *WORKER, json.dumps(job)]
 
 
@@ -252,6 +254,8 @@ def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str
     found = {"step_ns": times[first["warmup"]:], "warmup_steps": first["warmup"],
              "steps_checked": steps, "about": first["about"],
              "values_checked": sum(answer["values_checked"] for answer in answers)}
+    if "attention" in first:
+        found["attention"] = first["attention"]
     if first["compiled"]:
         found["compilations"] = compilations_of(first["compiled"], first["warmup"])
     return found

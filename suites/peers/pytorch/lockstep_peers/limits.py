@@ -16,6 +16,7 @@ ANY2, DDP2, PLAIN1 = ("pytorch", FASTEST, 2), ("pytorch", PARALLEL, 2), ("pytorc
 # Of all that made them, in each round: torch.mm, or lockstep in its steps.
 PRODUCTS2, PRODUCTS1 = ("pytorch", PRODUCTS, 2), ("pytorch", PRODUCTS, 1)
 LLMC2 = ("llmc", "step", 2)
+STEPS1 = ("pytorch", "plain-steps", 1)
 RANKS2, PROCESSES2 = ("lockstep", "ddp", 2), ("lockstep", "processes", 2)
 
 
@@ -28,6 +29,8 @@ class Limit(NamedTuple):
     most: float | None
     least: float | None = None
     against: tuple[tuple[str, str, int], ...] = ()  # see figures.Ratio
+    kind: str = "cpu"  # of devices
+    math: str = "f32"
 
 
 LIMITS = (
@@ -54,6 +57,7 @@ LIMITS = (
     Limit(MLP, 2048, "lockstep MPI 2 / PyTorch DDP 2", PROCESSES2, DDP2, 0.55),
     Limit(MLP, 2048, "outside matrix products, 1 device", DP1, None, 0.05),
     Limit(MLP, 2048, "outside matrix products, 2 devices", DP2, None, 0.10),
+    Limit("gpt2", 8, "lockstep 1 / PyTorch in steps", DP1, STEPS1, 1.25, kind="cuda", math="tf32"),
 )
 
 
@@ -113,12 +117,14 @@ def is_asked(limit: Limit, processes: bool, llmc: bool) -> bool:
     return (processes or PROCESSES2 not in sides) and (llmc or LLMC2 not in sides)
 
 
-def judge(cells: list[dict], processes: bool = False, llmc: bool = False) -> tuple[list[str], str]:
-    """Lines for each limit that is about one of these cells, and what is the least of all: missed
-    before open before met. No limit at all is missed. Those of processes and of llm.c are asked with
-    them."""
+def judge(cells: list[dict], processes: bool = False, llmc: bool = False, kind: str = "cpu",
+          math_of: str = "f32") -> tuple[list[str], str]:
+    """Lines for each limit of that kind of devices and that math that is about one of these cells, and what
+    is the least of all: missed before open before met. No limit at all is missed. Those of processes and of
+    llm.c are asked with them."""
     lines, words = [], set()
-    for limit in (limit for limit in LIMITS if is_asked(limit, processes, llmc)):
+    about = [limit for limit in LIMITS if (limit.kind, limit.math) == (kind, math_of)]
+    for limit in (limit for limit in about if is_asked(limit, processes, llmc)):
         for cell in cells:
             if (cell["workload"], cell["batch"]) != (limit.workload, limit.batch):
                 continue

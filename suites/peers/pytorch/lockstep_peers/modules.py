@@ -2,7 +2,9 @@
 `lockstep workload` prints."""
 from __future__ import annotations
 
+import contextlib
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as functional
@@ -64,6 +66,38 @@ def attend_in_steps(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.
 
 def attend_at_once(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def unfused() -> contextlib.AbstractContextManager:
+    """Within it PyTorch's attention is products, a mask and a softmax, one after the other."""
+    try:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:  # before 2.3
+        return torch.backends.cuda.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=False)
+    return sdpa_kernel(SDPBackend.MATH)
+
+
+class InSteps(nn.Module):
+    """The model, without fused attention."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        with unfused():
+            return self.model(*inputs)
+
+
+FUSED = "ScaledDotProduct"  # how the names of PyTorch's fused kernels begin
+
+
+def attention_of(shape: tuple[int, int, int], device: torch.device) -> str:
+    """What makes attention of so many heads, places and numbers there: `in steps`, or the name of a fused
+    kernel, by what its gradient is called."""
+    part = torch.zeros(1, *shape, device=device, requires_grad=True)
+    name = type(attend(part, part, part).grad_fn).__name__
+    return name.partition("Backward")[0] if FUSED in name else "in steps"
 
 
 # PyTorch 2.0 and later has it.

@@ -27,21 +27,31 @@ def shapes_of(workload: Workload, rows: int) -> list[tuple[int, int, int, int]]:
     return found
 
 
+def shapes_of_chain(workload: Workload, rows: int) -> list[tuple[int, int, int, int]]:
+    """As shapes_of. The first layer, which makes no gradient of its input, comes last."""
+    found = []
+    for into, out in [*zip(workload.sizes[1:], workload.sizes[2:]), tuple(workload.sizes[:2])]:
+        found += [(1, rows, into, out), (1, out, rows, into), (1, rows, out, into)]
+    return found[:-1]
+
+
 class Products:
-    """On the rows of a device. The operands of a chain are those of its step; of a model of tokens small
-    integers of the same shapes."""
+    """On the rows of a device. The operands of a chain are those of its step; of a model of tokens, and in
+    another math, which a chain without its ReLUs would leave, small integers of the same shapes."""
 
     compiled: list[int] = []
+    attention = ""
 
     def __init__(self, job: dict):
         rows = shards_of(job["rows"], job["devices"])[job["rank"]]
         workload = parse(job["workload"])
         self.device = device_of(torch, job["kind"])
         self.calls, self.want = [], []
-        if workload.chain:
+        if workload.chain and job["math"] == "f32":
             self.add_chain(Data(workload, job["seed"], 0, rows))
         else:
-            self.add_shapes(shapes_of(workload, rows), job["seed"])
+            shapes = shapes_of_chain(workload, rows) if workload.chain else shapes_of(workload, rows)
+            self.add_shapes(shapes, job["seed"])
         self.values = self.steps = 0
 
     def add_chain(self, data: Data) -> None:

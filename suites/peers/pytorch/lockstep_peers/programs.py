@@ -6,6 +6,7 @@ Before every step, outside the time: parameters of that step's set, no gradients
 """
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 from typing import Any
@@ -18,7 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from . import modules
 from .checks import Wrong, gamma, same, within
-from .data import SETS, Data
+from .data import CONTEXT, SETS, WIDTH, Data
 from .devices import device_of
 from .ends import end_of
 from .modules import Residual
@@ -86,7 +87,21 @@ def reason_of(error: BaseException) -> str:
 
 
 # By arms.Kind.around.
-AROUND = {"": lambda model, job: model, "ddp": in_ranks, "dp": on_gpus, "compile": compiled}
+AROUND = {"": lambda model, job: model, "ddp": in_ranks, "dp": on_gpus, "compile": compiled,
+          "steps": lambda model, job: modules.InSteps(model)}
+
+
+def attention_of(workload: Workload, job: dict, device: torch.device) -> str:
+    """Which attention the steps have, asked where they are made; nothing where there is none."""
+    heads = next((sizes[0] for kind, sizes in workload.modules if kind == "attention"), 0)
+    if not heads:
+        return ""
+    shape = heads, workload.sizes[CONTEXT], workload.sizes[WIDTH] // heads
+    with modules.unfused() if job["around"] == "steps" else contextlib.nullcontext():
+        found = modules.attention_of(shape, device)
+    if job["around"] == "steps" and found != "in steps":
+        raise RuntimeError(f"fused attention cannot be switched off: it is {found}")
+    return found
 
 
 def compilations() -> int:
@@ -151,13 +166,14 @@ class Training:
         self.end = end_of(workload, self.parameters, job)
         self.scale = self.end.scale
         for index in range(SETS):
-            data = Data(workload, job["seed"], index, rows)
+            data = Data(workload, job["seed"], index, rows, job["math"])
             self.values_of.append([torch.from_numpy(v).view(shape).to(device)
                                    for v, shape in zip(data.parameters(), shapes)])
             self.inputs.append(self.end.inputs(torch.from_numpy(data.inputs()[part].copy()).to(device)))
             self.upstream.append(self.end.upstream(torch.from_numpy(data.upstream()[part].copy()).to(device)))
             self.expected.append(Expected(saved, index, part, job, device, self.end, shapes))
         self.model = self.end.around(model)
+        self.attention = attention_of(workload, job, device)
         self.compiled: list[int] = []  # how much was compiled until the check of each step
         self.compiles = job["around"] == "compile"
         if self.compiles:

@@ -1,7 +1,7 @@
 """ratios.py: of a record of a comparison, the ratio of two arms' steps in each round, one a line:
-nothing where a side is not there or was wrong. For scripts/gpu-limits.
+nothing where a side is not there or was wrong, or where the record is of another math. For scripts/gpu-limits.
 
-    start.py ratios FILE WORKLOAD BATCH PROGRAM:MODE:DEVICES PROGRAM:MODE:DEVICES
+    start.py ratios FILE MATH WORKLOAD BATCH PROGRAM:MODE:DEVICES PROGRAM:MODE:DEVICES
 """
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ def ratios(document: dict, workload: str, batch: int, above: tuple, under: tuple
 
 
 def main(arguments: list[str]) -> int:
-    path, workload, batch, above, under = arguments
+    path, math, workload, batch, above, under = arguments
     with open(path, encoding="utf-8") as file:
         made = json.load(file)
+    if made.get("math", "f32") != math:
+        return 0
     for ratio in ratios(made, workload, int(batch), key(above), key(under)):
         print(repr(ratio))
     return 0

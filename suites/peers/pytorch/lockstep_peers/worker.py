@@ -86,7 +86,8 @@ def products_library(torch: Any, kind: str) -> tuple[str, str]:
 
 def lacks(torch: Any) -> list[str]:
     """What an arm may need, as arms.py calls it."""
-    there = {"torch.compile": hasattr(torch, "compile"), "NCCL": has_nccl(torch)}
+    there = {"torch.compile": hasattr(torch, "compile"), "NCCL": has_nccl(torch),
+             "fused attention": hasattr(torch.nn.functional, "scaled_dot_product_attention")}
     return [what for what, is_there in there.items() if not is_there]
 
 
@@ -108,7 +109,7 @@ def run(job: dict) -> dict[str, object]:
     from .programs import make
     from .steady import Pace
 
-    begin(torch, job["kind"], job["rank"])
+    begin(torch, job["kind"], job["rank"], job["math"])
     program = make(job)
     meeting = None
     if job["ranks"] > 1:
@@ -123,6 +124,8 @@ def run(job: dict) -> dict[str, object]:
     found = {"starts": starts, "ends": ends, "values_checked": program.values,
              "steps_checked": program.steps, "compiled": program.compiled,
              "about": describe(job["kind"])}
+    if program.attention:
+        found["attention"] = program.attention
     if pace is not None:
         found.update(warmup=pace.warmup)
     return found

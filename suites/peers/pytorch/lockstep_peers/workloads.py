@@ -8,6 +8,9 @@ import subprocess
 from typing import NamedTuple
 
 
+LARGE = ["gpt2"]  # compared on GPUs only, when it is named: elsewhere a step takes too long
+
+
 class Law(NamedTuple):
     """How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit."""
 
@@ -94,9 +97,9 @@ def peers(lockstep: str) -> list[str]:
     return run(lockstep).split()
 
 
-def workload_of(lockstep: str, name: str) -> Workload:
-    """ValueError, in one line: there is none, or it is not compared."""
-    known = peers(lockstep)
+def workload_of(lockstep: str, name: str, kind: str = "cpu") -> Workload:
+    """ValueError, in one line: there is none, or it is not compared on devices of that kind."""
+    known = peers(lockstep) + (LARGE if kind == "cuda" else [])
     found = parse(run(lockstep, "--workload", name))
     if found.name.partition(":")[0] not in {peer.partition(":")[0] for peer in known}:
         raise ValueError(f"'{name[:60]}' is not compared with PyTorch; {', '.join(known)} are")
