@@ -21,7 +21,7 @@ struct workload_parts;
 struct workload_known {
     const char *name;
     size_t size[WORKLOAD_MAX_SIZES];
-    bool peer; /* scripts/compare-pytorch has it by this name: others are too large for it */
+    bool peer; /* scripts/compare-pytorch has it by this name: others are too large for a CPU */
 };
 
 /* What a step keeps on a device until it is over, forward and backward, for each token of its rows.

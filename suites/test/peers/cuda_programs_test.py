@@ -104,7 +104,7 @@ class Programs(unittest.TestCase):
         os.makedirs(FOLDER, exist_ok=True)
         workload = workload_of(LOCKSTEP, name)
         expected = os.path.join(FOLDER, f"{name.partition(':')[0]}-{count}-{math}.npz")
-        reference.write(expected, workload, 11, 7, count, math)
+        reference.write(expected, workload, 11, 7, count, math, "cuda")
         return launch.Plan("", sys.executable, count, 0.01, (2, 6), 7, 120.0, {}, compare.SETTINGS, {},
                            {name: workload}, "cuda", math=math), expected
 

@@ -54,6 +54,19 @@ def skip_is_walked_back() -> bool:
         all(np.array_equal(one, other) for one, other in zip(got, want))
 
 
+def a_gpu_sums_in_parts(lockstep: str) -> bool:
+    """No bound of a language model is wider for GPUs, and most are narrower."""
+    from lockstep_peers import classes
+    from lockstep_peers.data import Data
+    from lockstep_peers.workloads import workload_of
+
+    data = Data(workload_of(lockstep, "gpt:1,256,2,4,300"), 7, 0, 5)
+    cpu, cuda = (classes.whole_batch(data, 5, 1, kind) for kind in ("cpu", "cuda"))
+    bounds = [(cpu[name], cuda[name]) for name in cpu if "bound" in name]
+    return all((of_gpu <= of_cpu).all() for of_cpu, of_gpu in bounds) and \
+        all((of_gpu < of_cpu / 2).any() for of_cpu, of_gpu in bounds)
+
+
 # In place of llm.c: it says the loss that stands for LOSS, and reads the files that it is given.
 LLMC = """#include <stdio.h>
 int main(void) {
@@ -107,6 +120,9 @@ def main(program: str, lockstep: str) -> int:
 
     if not skip_is_walked_back():
         print("FAILED: a model that begins with a skip has other gradients")
+        return 1
+    if not a_gpu_sums_in_parts(lockstep):
+        print("FAILED: bounds for GPUs are not those of sums in parts")
         return 1
     if not llmc_is_held_to_the_model(lockstep):
         print("FAILED: what llm.c says is not held against the model")

@@ -47,29 +47,30 @@ test_simulated() {
     all_marked
     has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
     for step in cases-1 cases-2 cases-staged eager-graphs eager-math sweep-graphs-on sweep-graphs-off sweep-tf32 \
-        sweep-bf16 check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
+        sweep-bf16 sweep-gpt check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
         sweep-ranks-slots sweep-communicators sweep-collectives copies report; do
         has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
     # A build without NCCL says so.
-    passed=20
+    passed=21
     if grep -qE '^\| check-nccl \| SIMULATED PASS' gpu/summary.md; then
-        passed=21
+        passed=22
         has gpu/records/communicators.jsonl '"communicator":"nccl.nccl".*"mode":"dp"|"mode":"dp".*"communicator":"nccl.nccl"'
         has gpu/records/collectives.jsonl '"communicator":"nccl.peer"'
     else
         has gpu/summary.md "^\| check-nccl \| SIMULATED SKIPPED .*communicator 'nccl' is not in this build"
     fi
-    for step in sanitizer-memcheck pytorch gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
+    for step in sanitizer-memcheck pytorch pytorch-gpt2 gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
     has gpu/summary.md "^SIMULATED $passed passed, 0 failed, 0 dropped"
     # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
     has gpu/summary.md '^SIMULATED no speed was judged$'
     has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
     expect_limits 3
-    [ "$(grep -c '^not measured' limits)" -eq 8 ] || fail "$(cat limits)"
+    [ "$(grep -c '^not measured' limits)" -eq 9 ] || fail "$(cat limits)"
     has gpu/records/small.jsonl '"source":"simulated"'
     has gpu/records/tf32.jsonl '"dtype":"tf32"'
     has gpu/records/bf16.jsonl '"dtype":"bf16"'
+    has gpu/records/gpt.jsonl '"workload":"gpt-tiny".*"dtype":"tf32"'
     has gpu/records/graphs-off.jsonl '"command":"[^"]*--graphs off'
     if grep -qE '"command":"[^"]*--graphs off' gpu/records/graphs-on.jsonl; then fail "graphs-on has none"; fi
     has gpu/logs/eager-math.log '^env CUDA_MODULE_LOADING=EAGER '
@@ -129,8 +130,9 @@ test_faults() {
     expect 3 "$check" --simulate stub --quick --out gpu
     all_marked
     has gpu/summary.md 'Fake\\\|&lt;b>GPU'
+    [ ! -e gpu/records/gpt2.jsonl ] || fail "gpt2 is not quick"
     expect 3 "$check" --simulate stub --out gpu
-    for name in graphs-on graphs-off tf32 bf16 small slots models ranks ranks-slots large largest largest-slots; do
+    for name in graphs-on graphs-off tf32 bf16 gpt gpt2 small slots models ranks ranks-slots large largest largest-slots; do
         has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
     done
     while read -r bad words; do
@@ -226,14 +228,15 @@ copies() {
     done >gpu/records/copies.tsv
 }
 
-# A peer's record of six rounds, in which lockstep takes $1 ns and PyTorch 100.
+# A peer's record of six rounds, in which lockstep takes $1 ns and PyTorch 100; of $2, $3 rows and mode $4 of
+# PyTorch, with more of $5 at its beginning.
 peer() {
     local arm round
-    printf '{"device":"cuda","cells":[{"workload":"tutorial","batch":30,"arms":['
+    printf '{"device":"cuda",%s"cells":[{"workload":"%s","batch":%s,"arms":[' "${5-}" "${2-tutorial}" "${3-30}"
     for arm in "lockstep $1" "pytorch 100"; do
         [ "${arm% *}" = lockstep ] || printf ','
         printf '{"program":"%s","mode":"%s","devices":1,"launches":[' "${arm% *}" \
-            "$([ "${arm% *}" = lockstep ] && echo dp || echo plain)"
+            "$([ "${arm% *}" = lockstep ] && echo dp || echo "${4-plain}")"
         printf '{"round":0,"status":"ok","step_ns":[%s]}' "${arm#* }"
         for round in 1 2 3 4 5; do printf ',{"round":%s,"status":"ok","step_ns":[%s]}' "$round" "${arm#* }"; done
         printf ']}'
@@ -257,7 +260,7 @@ test_limits() {
     local python=true wanted=0
     mkdir -p gpu/records
     expect_limits 3
-    [ "$(grep -c '^not measured' limits)" -eq 6 ] || fail "$(cat limits)"
+    [ "$(grep -c '^not measured' limits)" -eq 7 ] || fail "$(cat limits)"
     cells largest measured "$(six cuda:0 dp 1 102 204 102)
 $(six cuda:0 plain 1 100 200 100)"
     cells largest-slots measured "$(six cuda:0,0,0 dp 3 110)
@@ -266,10 +269,25 @@ $(six cuda:0 dp 1 100)"
     for _ in 1 2 3 4 5 6; do printf 'measured\tcuda\t4096\t100\t95\n'; done >>gpu/records/gemm.tsv
     copies 0.8 0.9 0.8 0.9 0.8 0.9
     peer 30 >gpu/records/peer.json
+    peer 125 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
     command -v python3 >/dev/null || python=false wanted=3
     expect_limits "$wanted"
     if $python; then
-        [ "$(grep -c '^met ' limits)" -eq 6 ] || fail "$(cat limits)"
+        [ "$(grep -c '^met ' limits)" -eq 7 ] || fail "$(cat limits)"
+        has limits '^met +1.250 \(1.250 .. 1.250\) at most 1.25  gpt2, 8 x 1024 tokens, tf32'
+        peer 126 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
+        expect_limits 1
+        has limits '^MISSED +1.260 .*gpt2'
+        # Of f32, or beside PyTorch's own attention, it is no such number; nor is that of the tutorial in tf32.
+        peer 125 gpt2 8 plain-steps '"math":"f32",' >gpu/records/peer-gpt2.json
+        peer 30 tutorial 30 plain '"math":"tf32",' >gpu/records/peer.json
+        expect_limits 3
+        [ "$(grep -c '^not measured' limits)" -eq 2 ] || fail "$(cat limits)"
+        peer 125 gpt2 8 plain '"math":"tf32",' >gpu/records/peer-gpt2.json
+        peer 30 tutorial 30 plain '"math":"f32",' >gpu/records/peer.json
+        expect_limits 3
+        has limits '^not measured .*gpt2'
+        peer 125 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
         peer 31 >gpu/records/peer.json
         expect_limits 1
         has limits '^MISSED +0.310 .*Linear'

@@ -26,9 +26,9 @@ def loss_of(y: Near, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
             2 * y.e.max(axis=-1).sum(axis=1))
 
 
-def gradient_of(y: Near, targets: np.ndarray, share: np.ndarray) -> Near:
+def gradient_of(y: Near, targets: np.ndarray, share: np.ndarray, kind: str = "cpu") -> Near:
     """Of the loss by outputs; `share` is each row's part of the mean."""
-    p, away = softmax(y, np.ones_like(y.v, dtype=bool))
+    p, away = softmax(y, np.ones_like(y.v, dtype=bool), kind, 32 if y.v.shape[-1] <= 1024 else 128)
     v = p - (np.arange(y.v.shape[-1]) == targets[..., None])
     if away is None:
         return Near(v * share[:, None, None], None)
@@ -56,7 +56,7 @@ def change_of(twin: Callable, data: Data, y: np.ndarray, grads: list[np.ndarray]
             sum(float(one @ one) for one in apart)**0.5)
 
 
-def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
+def whole_batch(data: Data, rows: int, devices: int, kind: str = "cpu") -> dict[str, np.ndarray]:
     """As reference.whole_batch. Gradients are those of the mean over all rows, not yet clipped; each of
     them is a sum over all rows and places, then over the ranks, with a factor of each."""
     targets = data.upstream()
@@ -64,9 +64,9 @@ def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
     kinds = np.arange(rows) % period
     times, own = np.bincount(kinds), targets[:period].astype(np.int64)
     share = times / targets.size
-    model = Model(data.workload, data.parameters())
+    model = Model(data.workload, data.parameters(), kind=kind)
     y = model.forward(exactly(data.inputs()[:period].astype(np.float64)))
-    model.backward(gradient_of(y, own, share))
+    model.backward(gradient_of(y, own, share, kind))
     grads, bounds = [], []
     for sums in model.sums:
         rounding = gamma(sums.terms * int(times.max()) + 2 * devices + 8)

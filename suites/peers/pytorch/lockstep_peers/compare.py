@@ -292,7 +292,7 @@ class Run:
             references.append(f"{folder}/{number}.npz")
             progress(f"reference of {cell.workload[:40]}, batch {cell.batch}")
             reference.write(references[-1], self.plan.workloads[cell.workload], cell.batch, self.plan.seed,
-                            self.plan.devices, self.plan.math)
+                            self.plan.devices, self.plan.math, self.plan.kind)
         for number in range(self.launches):
             for cell in self.order.sample(range(len(self.cells)), len(self.cells)):
                 self.one_cell(number, cell, references[cell])

@@ -22,9 +22,9 @@ TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]
 class Parameters:
     """Takes a layer's own from those of the model, in order, with a sum for the gradient of each."""
 
-    def __init__(self, values: list[np.ndarray], operand: Callable[[np.ndarray], np.ndarray]):
+    def __init__(self, values: list[np.ndarray], operand: Callable[[np.ndarray], np.ndarray], kind: str):
         self.left: Iterator[np.ndarray] = iter(values)
-        self.operand = operand
+        self.operand, self.kind = operand, kind
         self.sums: list[Sums] = []
 
     def take(self) -> tuple[np.ndarray, Sums]:
@@ -290,11 +290,11 @@ KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Poo
 
 
 class Model:
-    """A sequence. Nobody wants the gradient of its input."""
+    """A sequence. Nobody wants the gradient of its input. `kind`: of the devices whose steps it bounds."""
 
     def __init__(self, workload: Workload, values: list[np.ndarray],
-                 operand: Callable[[np.ndarray], np.ndarray] = as_it_is):
-        own = Parameters(values, operand)
+                 operand: Callable[[np.ndarray], np.ndarray] = as_it_is, kind: str = "cpu"):
+        own = Parameters(values, operand, kind)
         self.layers = build(workload, {kind: partial(of, own) for kind, of in KINDS.items()}, Residual)
         self.sums = own.sums
         self.first = next(i for i, layer in enumerate(self.layers) if hasattr(layer, "wanted"))

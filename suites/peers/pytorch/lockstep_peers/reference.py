@@ -87,14 +87,15 @@ def refuse_wide(workload: Workload, rows: int, found: dict[str, np.ndarray]) -> 
                              "eighth of its largest gradient: use a smaller batch")
 
 
-def write(path: str, workload: Workload, rows: int, seed: int, devices: int, math: str = "f32") -> None:
+def write(path: str, workload: Workload, rows: int, seed: int, devices: int, math: str = "f32",
+          kind: str = "cpu") -> None:
     """Where rows depend on their shard, also what the plain program must leave."""
     found = {}
     splits = {"set": devices, "alone": 1} if workload.shards and devices > 1 else {"set": devices}
     for name, parts in splits.items():
         for index in range(SETS):
             data = Data(workload, seed, index, rows, math)
-            values = (classes.whole_batch if workload.end else whole_batch)(data, rows, parts)
+            values = classes.whole_batch(data, rows, parts, kind) if workload.end else whole_batch(data, rows, parts)
             refuse_wide(workload, rows, values)
             found.update({f"{name}{index}.{key}": array for key, array in values.items()})
     with open(path, "wb") as file:

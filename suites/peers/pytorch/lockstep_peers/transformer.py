@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 SOFTMAX = 106
 
 
-def softmax(x: Near, there: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+# By kind of devices, what a sum over a row is rounded by, in terms: in any order; or on GPUs, where so many
+# threads or more add up their parts, which are then joined in pairs, 7 times at most. To join two means takes
+# 4 roundings, to move one with another number 4, of which 3 are divided by their count.
+IN_PARTS = {"cpu": lambda numbers, threads: numbers,
+            "cuda": lambda numbers, threads: np.minimum(numbers, numbers / threads + 28)}
+
+
+def softmax(x: Near, there: np.ndarray, kind: str = "cpu",
+            threads: int = 32) -> tuple[np.ndarray, np.ndarray | None]:
     """Over the last axis, where it is there; and how far each may be away, as a part of it. A share
     changes by at most exp(2 d) where no number changes by more than d. Numbers are taken from their
     largest, or from the logarithm of their sum, which is rounded, too."""
@@ -28,7 +36,7 @@ def softmax(x: Near, there: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         return power / power.sum(axis=-1, keepdims=True), None
     size = np.where(there, np.abs(x.v), 0).max(axis=-1, keepdims=True)
     moved = np.where(there, x.e, 0).max(axis=-1, keepdims=True)
-    number = there.sum(axis=-1, keepdims=True)
+    number = IN_PARTS[kind](there.sum(axis=-1, keepdims=True), threads)
     away = np.expm1(2 * moved + 2 * U * (2 * (size + moved) + 8) + gamma(number + SOFTMAX))
     return power / power.sum(axis=-1, keepdims=True), away
 
@@ -81,19 +89,19 @@ class Positions:
 
 
 class LayerNorm:
-    """Means are sums of floats in any order, and so is what is multiplied with a number that its mean
-    is not yet taken from."""
+    """Means are sums of floats. On a CPU that of g times the normalised is made of x, from which its mean is
+    not yet taken."""
 
-    EPS = 1e-5
+    EPS, THREADS = 1e-5, 128
 
     def __init__(self, own: Parameters, width: int):
         (weight, self.of_weight), (bias, self.of_bias) = own.take(), own.take()
         self.weight, self.bias = exactly(weight), exactly(bias)
+        self.kind, self.rounding = own.kind, gamma(IN_PARTS[own.kind](width, self.THREADS) + 16)
 
-    @staticmethod
-    def mean(x: Near, size: np.ndarray) -> Near:
+    def mean(self, x: Near, size: np.ndarray) -> Near:
         v, e = (part.mean(axis=-1, keepdims=True) for part in x)
-        return Near(v, e + gamma(x.v.shape[-1] + 16) * size.mean(axis=-1, keepdims=True))
+        return Near(v, e + self.rounding * size.mean(axis=-1, keepdims=True))
 
     def forward(self, x: Near) -> Near:
         if x.e is None:
@@ -103,7 +111,7 @@ class LayerNorm:
         self.root = np.sqrt(square + self.EPS)
         # The length of a vector is away by no more than the length of what that is.
         self.root_away = np.sqrt((x.e**2).mean(axis=-1, keepdims=True)) + (
-            gamma(x.v.shape[-1] + 16) * np.sqrt(square + average.v**2 + self.EPS))
+            self.rounding * np.sqrt(square + average.v**2 + self.EPS))
         self.least = self.root - self.root_away
         if not (self.least > 0).all():
             raise ValueError("a row whose deviation may be 0 has no bound")
@@ -127,7 +135,8 @@ class LayerNorm:
             return Near((g.v - shift - hat.v * slope) / self.root, None)
         size = np.abs(g.v) + g.e
         shift = self.mean(g, size)
-        slope = self.mean(Near(g.v * hat.v, carried(g, hat)), 2 * size * self.raw)
+        factor = 2 * self.raw if self.kind == "cpu" else np.abs(hat.v) + hat.e
+        slope = self.mean(Near(g.v * hat.v, carried(g, hat)), size * factor)
         v = (g.v - shift.v - hat.v * slope.v) / self.root
         moved = g.e + shift.e + carried(hat, slope)
         sizes = np.abs(g.v) + np.abs(shift.v) + self.raw * (np.abs(slope.v) + slope.e) + moved
@@ -138,7 +147,7 @@ class Attention:
     """Causal, of several heads; the input is q, k and v beside each other."""
 
     def __init__(self, own: Parameters, heads: int):
-        self.heads, self.operand = heads, own.operand
+        self.heads, self.operand, self.kind = heads, own.operand, own.kind
 
     def apart(self, x: Near, parts: int) -> list[Near]:
         """Each [rows, heads, places, size of a head]."""
@@ -161,7 +170,7 @@ class Attention:
         # The scale is multiplied to both, or behind.
         score = product(self.q, each(turned, self.k), size + 6)
         there = np.tril(np.ones((places, places), dtype=bool))
-        self.share, self.away = softmax(each(lambda part: self.scale * part, score), there)
+        self.share, self.away = softmax(each(lambda part: self.scale * part, score), there, self.kind)
         self.p = Near(self.operand(self.share), None if self.away is None else self.share * self.away)
         return self.together([product(self.p, self.v, places + 4)])
 
