@@ -172,12 +172,18 @@ class Attention:
         there = np.tril(np.ones((places, places), dtype=bool))
         self.share, self.away = softmax(each(lambda part: self.scale * part, score), there, self.kind)
         self.p = Near(self.operand(self.share), None if self.away is None else self.share * self.away)
-        return self.together([product(self.p, self.v, places + 4)])
+        # Of how many terms a sum is: what is masked is 0, and to add that rounds nothing. Bounds on a CPU are as
+        # they were, with all places.
+        if self.kind == "cpu":
+            self.sees = self.seen = places
+        else:
+            self.sees, self.seen = np.arange(1, places + 1)[:, None], np.arange(places, 0, -1)[:, None]
+        return self.together([product(self.p, self.v, self.sees + 4)])
 
     def backward(self, g: Near) -> Near:
         """Of the scores: p (d - mean of d), where the mean may be that of g times the output."""
         g, = self.apart(of_values(self.operand, g), 1)
-        places, size = g.v.shape[2:]
+        size = g.v.shape[3]
         p, away = self.share, self.away
         d = product(g, each(turned, self.v), size + 4)
         if away is None:
@@ -185,17 +191,16 @@ class Attention:
             return self.back(g, Near(self.operand(scores), None))
         terms = np.abs(g.v) @ turned(np.abs(self.v.v)) + d.e
         mean = (p * d.v).sum(axis=-1, keepdims=True)
-        moved = (p * ((1 + away) * d.e + (away + gamma(places + size + 8) * (1 + away)) * terms)).sum(
+        moved = (p * ((1 + away) * d.e + (away + gamma(self.sees + size + 8) * (1 + away)) * terms)).sum(
             axis=-1, keepdims=True)
         apart = self.scale * p * (d.v - mean)
         factor = (1 + away) * (d.e + moved + 8 * U * (terms + np.abs(mean) + moved))
         return self.back(g, Near(apart, np.abs(apart) * away + self.scale * p * factor))
 
     def back(self, g: Near, scores: Near) -> Near:
-        places = g.v.shape[2]
         back = each(turned, scores)
-        return self.together([product(scores, self.k, places + 4), product(back, self.q, places + 4),
-                              product(each(turned, self.p), g, places + 4)])
+        return self.together([product(scores, self.k, self.sees + 4), product(back, self.q, self.seen + 4),
+                              product(each(turned, self.p), g, self.seen + 4)])
 
 
 def turned(v: np.ndarray) -> np.ndarray:
