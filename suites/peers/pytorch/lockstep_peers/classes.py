@@ -12,7 +12,7 @@ import numpy as np
 
 from .data import Data
 from .layers import Model
-from .maths import TWINS, widen
+from .maths import TIMES, TWINS, largest, parts_of, widen
 from .near import Near, U, exactly, gamma
 from .transformer import softmax
 
@@ -45,14 +45,15 @@ def norm_of(grads: list[np.ndarray], bounds: list[np.ndarray]) -> tuple[float, f
 
 
 def change_of(twin: Callable, data: Data, y: np.ndarray, grads: list[np.ndarray], own: np.ndarray,
-              share: np.ndarray) -> tuple[float, list[float], float]:
-    """What that twin changes at most in outputs and in each gradient; and the length of all that it
-    changes in gradients."""
+              share: np.ndarray) -> tuple[np.ndarray, list[np.ndarray], float]:
+    """What that twin changes at most in outputs and in the parts of each gradient; and the length of all
+    that it changes in gradients."""
     model = Model(data.workload, data.parameters(), twin)
     other = model.forward(Near(data.inputs()[:len(own)].astype(np.float64), None))
     model.backward(gradient_of(other, own, share))
     apart = [sums.value - grad for sums, grad in zip(model.sums, grads)]
-    return (float(np.abs(other.v - y).max()), [float(np.abs(one).max()) for one in apart],
+    parts = parts_of(data.workload, data.math)
+    return (largest(other.v - y), [largest(one, n) for one, n in zip(apart, parts)],
             sum(float(one @ one) for one in apart)**0.5)
 
 
@@ -76,7 +77,7 @@ def whole_batch(data: Data, rows: int, devices: int, kind: str = "cpu") -> dict[
     del model  # before the twins, which are as large
     for twin in TWINS if data.math == "tf32" else ():
         in_outputs, in_grads, in_norm = change_of(twin, data, y.v, grads, own, share)
-        y, away = Near(y.v, widen(y.e, in_outputs)), away + in_norm
+        y, away = Near(y.v, widen(y.e, in_outputs)), away + TIMES * in_norm
         bounds = [widen(bound, most) for bound, most in zip(bounds, in_grads)]
     loss, size, moved = (part / targets.size for part in loss_of(y, own))
     found = {"outputs": y.v[kinds], "output_bound": y.e[kinds], "row_loss": loss[kinds],

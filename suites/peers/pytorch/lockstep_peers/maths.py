@@ -4,9 +4,10 @@ Over the layers of a transformer, bounds on every such rounding would add up to 
 themselves. So the float64 model has two twins, which are the same but for operands: every one that does
 not fit the bits of the math is moved by the most that it may be. In the one all move towards 0, as
 roundings that are alike do; in the other up or down at random, as those that are not. What a twin changes
-at most in an array is what such roundings make of it, and both together are added to every bound of the
-array, but to those of 0: of a sum without terms nothing is rounded. lockstep's verifier has the same rule
-(harness/verify/maths.h).
+at most in an array is what one such way to round makes of it. Three times both together are added to every
+bound of the array, but to those of 0: of a sum without terms nothing is rounded. Weights of queries, keys
+and values are arrays of their own: their gradients are of different sizes. lockstep's verifier has the same
+rule, and the reason for three (harness/verify/maths.h).
 """
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ from typing import Callable
 import numpy as np
 
 from .near import as_it_is
+from .workloads import Workload
 
 # Of a float: bits that TF32 drops, and the most that this moves a number from 1 to below 2. A GPU may
 # cut them off.
 DROPPED, MOST = 13, 2.0**-10
+TIMES = 3  # what both twins change together
 LIMITS = {"f32": 2.0**24, "tf32": 2.0**11}  # whole numbers up to it are operands as they are
 
 
@@ -52,5 +55,26 @@ def operand_of(math: str, exact: bool) -> Callable[[np.ndarray], np.ndarray]:
     return fitting if exact and math != "f32" else as_it_is
 
 
-def widen(bound: np.ndarray, most: float) -> np.ndarray:
-    return bound + np.where(bound > 0, most, 0.0)
+def parts_of(workload: Workload, math: str) -> list[int]:
+    """Of each gradient so many parts, of one size, are looked at one by one."""
+    own = {"table": 1, "positions": 1, "layer_norm": 2, "linear": 2}
+    kinds = [kind for kind, _ in workload.modules]
+    if math == "f32" or "attention" not in kinds:
+        return [1] * len(workload.laws)
+    found: list[int] = []
+    for kind, following in zip(kinds, [*kinds[1:], ""]):
+        parts = [1] * own.get(kind, 0)
+        if (kind, following) == ("linear", "attention"):
+            parts[0] = 3
+        found += parts
+    return found
+
+
+def largest(array: np.ndarray, parts: int = 1) -> np.ndarray:
+    return np.abs(array).reshape(parts, -1).max(axis=1)
+
+
+def widen(bound: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """By what a twin changes at most in each part."""
+    added = np.repeat(TIMES * most, bound.size // most.size).reshape(bound.shape)
+    return bound + np.where(bound > 0, added, 0.0)

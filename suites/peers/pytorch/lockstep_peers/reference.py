@@ -11,7 +11,7 @@ import numpy as np
 from . import classes
 from .data import LEARNING_RATE, SETS, Data
 from .layers import Model
-from .maths import operand_of
+from .maths import largest, operand_of, parts_of
 from .near import Near, Sums, exactly, gamma
 from .workloads import Workload, shards_of
 
@@ -79,10 +79,10 @@ def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
     return found
 
 
-def refuse_wide(workload: Workload, rows: int, found: dict[str, np.ndarray]) -> None:
+def refuse_wide(workload: Workload, rows: int, found: dict[str, np.ndarray], math: str) -> None:
     """Within such bounds a whole number of a gradient could be another one."""
-    for i in range(len(workload.laws)):
-        if f"bound{i}" in found and found[f"bound{i}"].max() > abs(found[f"grad{i}"]).max() / 8:
+    for i, parts in enumerate(parts_of(workload, math)):
+        if f"bound{i}" in found and (largest(found[f"bound{i}"], parts) > largest(found[f"grad{i}"], parts) / 8).any():
             raise ValueError(f"{workload.name} rounds, and over {rows} rows by more than an "
                              "eighth of its largest gradient: use a smaller batch")
 
@@ -96,7 +96,7 @@ def write(path: str, workload: Workload, rows: int, seed: int, devices: int, mat
         for index in range(SETS):
             data = Data(workload, seed, index, rows, math)
             values = classes.whole_batch(data, rows, parts, kind) if workload.end else whole_batch(data, rows, parts)
-            refuse_wide(workload, rows, values)
+            refuse_wide(workload, rows, values, math)
             found.update({f"{name}{index}.{key}": array for key, array in values.items()})
     with open(path, "wb") as file:
         np.savez(file, **found)
