@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/maths.h"
+#include "files/parallel.h"
 #include "verify/transformer.h"
 
 static const double U = NEAR_U;
@@ -12,16 +12,19 @@ static const double U = NEAR_U;
 int attention_open(struct attention *attention, size_t heads, size_t time, size_t width,
                    struct maths_twin twin)
 {
+    const size_t cores = parallel_cores(), lanes = heads < cores ? heads : cores;
+
     *attention = (struct attention){.heads = heads,
                                     .time = time,
                                     .size = width / heads,
+                                    .lanes = lanes,
                                     .twin = twin,
-                                    .p = verify_numbers(time, time),
-                                    .g = verify_numbers(time, time),
-                                    .away = verify_numbers(1, time),
-                                    .per_p = verify_numbers(1, time),
-                                    .lengths = verify_numbers(8, time),
-                                    .factor = calloc(time, sizeof *attention->factor)};
+                                    .p = verify_numbers(lanes * time, time),
+                                    .g = verify_numbers(lanes * time, time),
+                                    .away = verify_numbers(lanes, time),
+                                    .per_p = verify_numbers(lanes, time),
+                                    .lengths = verify_numbers(lanes * 8, time),
+                                    .factor = calloc(lanes * time, sizeof *attention->factor)};
     return attention->p && attention->g && attention->away && attention->per_p &&
                    attention->lengths && attention->factor
                ? 0
@@ -37,6 +40,28 @@ void attention_close(struct attention *attention)
     free(attention->per_p);
     free(attention->factor);
     *attention = (struct attention){0};
+}
+
+/* A pass over all heads, each lane's one after the other. */
+struct pass {
+    const struct attention *attention;
+    const struct sheet *qkv, *dy; /* dy NULL: forward */
+    struct sheet *result;
+};
+
+/* With the memory of that lane. */
+static struct attention of_lane(const struct attention *attention, size_t lane)
+{
+    const size_t time = attention->time;
+    struct attention mine = *attention;
+
+    mine.p += lane * time * time;
+    mine.g += lane * time * time;
+    mine.away += lane * time;
+    mine.per_p += lane * time;
+    mine.lengths += lane * 8 * time;
+    mine.factor += lane * time;
+    return mine;
 }
 
 /* One head's columns of a sheet. */
@@ -210,10 +235,20 @@ static void head_forward(struct attention *a, const struct sheet *qkv, size_t he
     }
 }
 
+static void lane_forward(void *context, size_t lane)
+{
+    const struct pass *pass = context;
+    struct attention mine = of_lane(pass->attention, lane);
+
+    for (size_t h = lane; h < mine.heads; h += mine.lanes)
+        head_forward(&mine, pass->qkv, h, pass->result);
+}
+
 void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y)
 {
-    for (size_t h = 0; h < attention->heads; ++h)
-        head_forward(attention, qkv, h, y);
+    struct pass pass = {attention, qkv, NULL, y};
+
+    parallel_each(attention->lanes, attention->lanes, lane_forward, &pass);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -280,9 +315,19 @@ static void head_backward(struct attention *a, const struct sheet *qkv, const st
     }
 }
 
+static void lane_backward(void *context, size_t lane)
+{
+    const struct pass *pass = context;
+    struct attention mine = of_lane(pass->attention, lane);
+
+    for (size_t h = lane; h < mine.heads; h += mine.lanes)
+        head_backward(&mine, pass->qkv, pass->dy, h, pass->result);
+}
+
 void attention_backward(struct attention *attention, const struct sheet *qkv,
                         const struct sheet *dy, struct sheet *dqkv)
 {
-    for (size_t h = 0; h < attention->heads; ++h)
-        head_backward(attention, qkv, dy, h, dqkv);
+    struct pass pass = {attention, qkv, dy, dqkv};
+
+    parallel_each(attention->lanes, attention->lanes, lane_backward, &pass);
 }

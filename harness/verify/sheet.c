@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/maths.h"
+#include "files/parallel.h"
 
 int sheet_open(struct sheet *sheet, size_t rows, size_t width)
 {
@@ -25,7 +25,7 @@ struct near sheet_at(const struct sheet *sheet, size_t i)
     return (struct near){sheet->v[i], sheet->e[i]};
 }
 
-void sheet_put(struct sheet *sheet, size_t i, struct near value)
+void sheet_put(const struct sheet *sheet, size_t i, struct near value)
 {
     sheet->v[i] = value.v;
     sheet->e[i] = value.e;
@@ -87,25 +87,40 @@ void sparse_close(struct sparse *sparse)
     *sparse = (struct sparse){0};
 }
 
+struct product {
+    const struct sparse *sparse;
+    const double *bias;
+    const struct sheet *x, *y;
+};
+
+static void multiply_row(void *context, size_t t)
+{
+    const struct product *p = context;
+    const struct sparse *sparse = p->sparse;
+
+    for (size_t i = 0; i < sparse->outs; ++i) {
+        struct near_sum sum = {.v = 0};
+
+        for (size_t k = sparse->from[i]; k < sparse->from[i + 1]; ++k)
+            near_sum_add(&sum, (struct near){sparse->value[k], 0},
+                         sheet_at(p->x, t * p->x->width + sparse->column[k]));
+        if (p->bias)
+            near_sum_add_one(&sum, (struct near){p->bias[i], 0});
+        sheet_put(p->y, t * p->y->width + i, near_sum_done(&sum));
+    }
+}
+
 void sparse_product(const struct sparse *sparse, const double *bias, const struct sheet *x,
                     struct sheet *y)
 {
-    for (size_t t = 0; t < x->rows; ++t)
-        for (size_t i = 0; i < sparse->outs; ++i) {
-            struct near_sum sum = {.v = 0};
+    struct product product = {sparse, bias, x, y};
 
-            for (size_t k = sparse->from[i]; k < sparse->from[i + 1]; ++k)
-                near_sum_add(&sum, (struct near){sparse->value[k], 0},
-                             sheet_at(x, t * x->width + sparse->column[k]));
-            if (bias)
-                near_sum_add_one(&sum, (struct near){bias[i], 0});
-            sheet_put(y, t * y->width + i, near_sum_done(&sum));
-        }
+    parallel_each(x->rows, parallel_cores(), multiply_row, &product);
 }
 
 /* ---- gradients of weights -------------------------------------------------------------------- */
 
-enum { TOGETHER = 8, BLOCK = 64 };
+enum { TOGETHER = 8, BLOCK = 64, PART = 64 };
 
 /* to += a sum of so many rows, each with its factor. */
 static void add_rows(const double factor[TOGETHER], const double *const row[TOGETHER], size_t n,
@@ -155,27 +170,51 @@ static void find_lengths(const struct sheet *sheet, double *length)
         length[i] = sqrt(length[i]);
 }
 
+struct gradient {
+    const struct share *share;
+    const struct sheet *dy, *x;
+    const double *of_dy, *of_x; /* lengths */
+    struct reference_array *grad;
+};
+
+static void widen_row(const struct gradient *g, size_t i)
+{
+    const size_t outs = g->dy->width, ins = g->x->width;
+    const double a = g->of_dy[i], a_away = g->of_dy[outs + i];
+
+    for (size_t j = 0; j < ins; ++j) {
+        const double b = g->of_x[j], b_away = g->of_x[ins + j];
+        const double carried = a * b_away + a_away * b + a_away * b_away;
+
+        g->grad->bound[i * ins + j] +=
+            g->share->times * (carried + g->share->gamma * (a * b + carried));
+    }
+}
+
+/* So many rows of x stay near while all of these rows of the gradient pass. */
+static void add_part(void *context, size_t part)
+{
+    const struct gradient *g = context;
+    const size_t first_row = part * PART, n = g->x->rows, ins = g->x->width;
+    const size_t end_row = first_row + PART < g->dy->width ? first_row + PART : g->dy->width;
+
+    for (size_t first = 0; first < n; first += BLOCK)
+        for (size_t i = first_row; i < end_row; ++i)
+            add_terms(g->share->times, g->dy, g->x, first, first + BLOCK < n ? first + BLOCK : n, i,
+                      g->grad->value + i * ins);
+    for (size_t i = first_row; i < end_row; ++i)
+        widen_row(g, i);
+}
+
 void sheet_weight_gradient(const struct share *share, const struct sheet *dy, const struct sheet *x,
                            double *room, struct reference_array *grad)
 {
-    const size_t outs = dy->width, ins = x->width;
-    double *of_dy = room, *of_x = room + 2 * outs;
+    double *of_dy = room, *of_x = room + 2 * dy->width;
+    struct gradient gradient = {share, dy, x, of_dy, of_x, grad};
 
-    /* So many rows of x stay near while all of dy's columns pass. */
-    for (size_t first = 0; first < x->rows; first += BLOCK)
-        for (size_t i = 0; i < outs; ++i)
-            add_terms(share->times, dy, x, first, first + BLOCK < x->rows ? first + BLOCK : x->rows,
-                      i, grad->value + i * ins);
     find_lengths(dy, of_dy);
     find_lengths(x, of_x);
-    for (size_t i = 0; i < outs; ++i)
-        for (size_t j = 0; j < ins; ++j) {
-            const double a = of_dy[i], a_away = of_dy[outs + i], b = of_x[j];
-            const double b_away = of_x[ins + j];
-            const double carried = a * b_away + a_away * b + a_away * b_away;
-
-            grad->bound[i * ins + j] += share->times * (carried + share->gamma * (a * b + carried));
-        }
+    parallel_each((dy->width + PART - 1) / PART, parallel_cores(), add_part, &gradient);
 }
 
 void share_add(const struct share *share, struct near term, size_t i, struct reference_array *grad)

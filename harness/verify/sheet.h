@@ -17,7 +17,7 @@ struct sheet {
 int sheet_open(struct sheet *sheet, size_t rows, size_t width); /* zeros; -1: memory is short */
 void sheet_close(struct sheet *sheet);
 struct near sheet_at(const struct sheet *sheet, size_t i);
-void sheet_put(struct sheet *sheet, size_t i, struct near value);
+void sheet_put(const struct sheet *sheet, size_t i, struct near value);
 void sheet_add(struct sheet *to, const struct sheet *from);
 void sheet_copy(struct sheet *to, const struct sheet *from); /* of the same size */
 /* Of a twin, whose bounds nobody asks for: what it makes of operands of matrix products. */

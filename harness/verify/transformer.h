@@ -28,9 +28,11 @@ void gelu_backward(const struct sheet *x, struct sheet *dy); /* dy becomes dx */
  * so far apart. n: 0 where the sum is in double. */
 double softmax_away(double away, double wide, double n);
 
-/* Causal attention, qkv [time, 3 width] to y [time, width]. verify/attention.c */
+/* Causal attention, qkv [time, 3 width] to y [time, width]; as many heads at a time as there are
+ * lanes, each of which has memory of its own. verify/attention.c */
 struct attention {
     size_t heads, time, size; /* size of a head */
+    size_t lanes;
     double *p, *g;          /* of one head: probabilities, gradients before softmax [time, time] */
     double *away, *per_p;   /* of each row: what its p and g are away, as a part of p */
     struct near *factor;    /* of the rows that are added up: [time] */
