@@ -38,7 +38,7 @@ static int dump_all(const struct workload *workload, const struct workload_set *
 static int math_of(const char *name)
 {
     for (int math = 0; math < DP_MATHS; ++math)
-        if (strcmp(name, dp_math_name(math)) == 0)
+        if (strcmp(name, dp_math_name((enum dp_math)math)) == 0)
             return math;
     return -1;
 }

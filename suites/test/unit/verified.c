@@ -14,10 +14,10 @@ Test(verified, sum_begins_with_sum)
 {
     static struct recurrent m;
     double weight_x[FEATURES] = {1}, weight_h[HIDDEN], bias[1] = {0};
-    struct reference_arrays d = {.param = {{FEATURES, weight_x, NULL},
-                                           {HIDDEN, weight_h, NULL},
-                                           {1, bias, NULL},
-                                           {1, bias, NULL}}};
+    struct reference_arrays d = {.param = {{FEATURES, weight_x, NULL, 1},
+                                           {HIDDEN, weight_h, NULL, 1},
+                                           {1, bias, NULL, 1},
+                                           {1, bias, NULL, 1}}};
     const struct near x[FEATURES] = {{1, 0}};
     float sum = 1;
 
@@ -40,9 +40,9 @@ Test(verified, sum_begins_with_bias)
 {
     const struct workload_set set = workload_set(1, 0);
     double weight[10 * HIDDEN], bias[10], output[10], bound[10], zeros[10 * HIDDEN] = {0};
-    struct reference_arrays d = {.param = {{10 * HIDDEN, weight, NULL}, {10, bias, NULL}},
-                                 .grad = {{10 * HIDDEN, zeros, zeros}, {10, zeros, zeros}},
-                                 .output = {10, output, bound}};
+    struct reference_arrays d = {.param = {{10 * HIDDEN, weight, NULL, 1}, {10, bias, NULL, 1}},
+                                 .grad = {{10 * HIDDEN, zeros, zeros, 1}, {10, zeros, zeros, 1}},
+                                 .output = {10, output, bound, 1}};
     struct verify_sums sums = {.arrays = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
     struct near x[HIDDEN], dx[HIDDEN];
 
