@@ -27,28 +27,26 @@ static double memory_of(const struct record_run *run, bool shared)
 int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
                     struct text_error *why)
 {
-    const enum workload_way way = way_of(cell->mode);
-    const size_t devices = (size_t)cell->n_devices;
+    const struct workload_use use = {way_of(cell->mode), (size_t)cell->n_devices, cell->math};
     const bool shared = room->cores && cell->per_process == 0;
     const double gibi = 1 << 30;
     const struct workload_memory planned =
-        workload_memory(&cell->workload, way, devices, shared, cell->rows);
+        workload_memory(&cell->workload, &use, shared, cell->rows);
     const double need = planned.least - room->unused;
     char fits[40] = "not even one row";
 
     if (!(need > room->bytes))
         return 0;
-    const size_t most =
-        workload_fits(&cell->workload, way, devices, shared, room->bytes + room->unused);
+    const size_t most = workload_fits(&cell->workload, &use, shared, room->bytes + room->unused);
 
     if (most > 0)
         snprintf(fits, sizeof fits, "a batch of %zu", most);
     snprintf(why->text, sizeof why->text,
              "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
              "%s has %.4g; %s fits by estimate",
-             cell->workload.name, cell_mode_names[cell->mode], devices, devices == 1 ? "" : "s",
-             cell->rows, need / gibi, room->cores ? "this machine" : "a GPU", room->bytes / gibi,
-             fits);
+             cell->workload.name, cell_mode_names[cell->mode], use.devices,
+             use.devices == 1 ? "" : "s", cell->rows, need / gibi,
+             room->cores ? "this machine" : "a GPU", room->bytes / gibi, fits);
     return -1;
 }
 

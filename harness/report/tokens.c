@@ -35,8 +35,7 @@ double report_peak_share(const struct report_point *point)
 /* What has so much memory, and what is planned for it. */
 struct plan {
     struct workload workload;
-    enum workload_way way;
-    size_t devices;
+    struct workload_use use;
     bool shared; /* one memory for all devices */
     double memory;
 };
@@ -51,6 +50,15 @@ static double gpu_memory(const struct record_run *run)
     return least;
 }
 
+static enum dp_math math_of(const struct record_key *key)
+{
+    int math = 0;
+
+    while (math < DP_MATHS && strcmp(key->dtype, dp_math_name((enum dp_math)math)) != 0)
+        ++math;
+    return math < DP_MATHS ? (enum dp_math)math : DP_MATH_F32;
+}
+
 /* False: its rows are no sequences of tokens. */
 static bool plan_of(const struct report_point *point, struct plan *plan)
 {
@@ -58,10 +66,11 @@ static bool plan_of(const struct report_point *point, struct plan *plan)
     const struct record_key *key = &point->row->cell->key;
     char why[200];
 
-    plan->way = report_is_ddp(point)                               ? WORKLOAD_RANKS
-                : report_is_plain(point) || report_is_cores(point) ? WORKLOAD_ALONE
-                                                                   : WORKLOAD_REPLICAS;
-    plan->devices = (size_t)key->n_devices;
+    plan->use.way = report_is_ddp(point)                               ? WORKLOAD_RANKS
+                    : report_is_plain(point) || report_is_cores(point) ? WORKLOAD_ALONE
+                                                                       : WORKLOAD_REPLICAS;
+    plan->use.devices = (size_t)key->n_devices;
+    plan->use.math = math_of(key);
     plan->shared = report_works_on_cores(point->row);
     plan->memory = plan->shared ? (double)run->mem_bytes : gpu_memory(run);
     return key->n_devices > 0 &&
@@ -146,10 +155,9 @@ static void planned_words(const struct report_point *point, char text[REPORT_CEL
 
     if (!plan_of(point, &plan))
         return;
-    report_bytes(workload_memory(&plan.workload, plan.way, plan.devices, false,
-                                 point->row->cell->key.global_batch)
-                     .most,
-                 number);
+    report_bytes(
+        workload_memory(&plan.workload, &plan.use, false, point->row->cell->key.global_batch).most,
+        number);
     report_add(text, "%s", number);
 }
 
@@ -171,8 +179,7 @@ static void fits_words(const struct report_point *point, char text[REPORT_CELL_T
     if (!plan_of(point, &plan))
         return;
     if (plan.memory > 0.0)
-        report_add(text, "%zu",
-                   workload_fits(&plan.workload, plan.way, plan.devices, plan.shared, plan.memory));
+        report_add(text, "%zu", workload_fits(&plan.workload, &plan.use, plan.shared, plan.memory));
     else
         report_add(text, "-");
 }

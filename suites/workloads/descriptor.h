@@ -30,6 +30,9 @@ struct workload_kept {
     double numbers; /* floats */
     double outputs; /* of these, of the model's outputs; their gradient is as large */
     size_t tensors; /* of a step, whatever its rows */
+    /* Operands of linear layers: numbers of a token, weights, and how many tensors they are. */
+    double operands, weights;
+    size_t rounded;
 };
 
 /* Where parameters follow from sizes in the name, and the model is no chain. */

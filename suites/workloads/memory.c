@@ -2,6 +2,7 @@
 #include "descriptor.h"
 
 #include <math.h>
+#include <stdint.h>
 
 /* What core's memory of a step comes in, at least. */
 static const double PIECE = 1 << 16;
@@ -19,26 +20,38 @@ static void hold_model(enum workload_way way, bool first, double bytes, struct w
     held->gathered = way != WORKLOAD_ALONE && first ? bytes : 0;
 }
 
-bool workload_held(const struct workload *workload, enum workload_way way, size_t devices,
-                   bool first, size_t rows, struct workload_held *held)
+/* Inputs and weights forward, gradients of outputs backward: two bytes each. */
+static void hold_rounded(const struct workload_kept *kept, double tokens,
+                         struct workload_held *held, size_t *tensors)
+{
+    held->step += sizeof(uint16_t) * (tokens * kept->operands + kept->weights);
+    *tensors += kept->rounded;
+}
+
+bool workload_held(const struct workload *workload, const struct workload_use *use, bool first,
+                   size_t rows, struct workload_held *held)
 {
     const double number = sizeof(float), tokens = (double)workload_tokens(workload);
 
     *held = (struct workload_held){.weights = 0};
-    if (!workload->is->tokens || devices == 0)
+    if (!workload->is->tokens || use->devices == 0)
         return false;
 
     const struct workload_kept kept = workload->is->sized->kept(workload);
-    const bool alone = way == WORKLOAD_ALONE;
-    const size_t shards = alone ? 1 : devices, shard = rows / shards + (rows % shards != 0);
+    const bool alone = use->way == WORKLOAD_ALONE;
+    const size_t shards = alone ? 1 : use->devices, shard = rows / shards + (rows % shards != 0);
     const double here = tokens * (double)shard, whole = tokens * (double)rows;
 
-    hold_model(way, first, number * (double)workload_params(workload), held);
-    held->batches = number * 2 * SETS * (way == WORKLOAD_RANKS ? here : first ? whole : 0);
+    size_t tensors = kept.tensors;
+
+    hold_model(use->way, first, number * (double)workload_params(workload), held);
+    held->batches = number * 2 * SETS * (use->way == WORKLOAD_RANKS ? here : first ? whole : 0);
     held->step = number * here * kept.numbers;
-    if (way == WORKLOAD_REPLICAS && first && devices > 1)
+    if (use->math == DP_MATH_BF16)
+        hold_rounded(&kept, here, held, &tensors);
+    if (use->way == WORKLOAD_REPLICAS && first && use->devices > 1)
         held->step += number * kept.outputs * (2 * whole - here);
-    held->spare = fmin(held->step, PIECE * (double)kept.tensors);
+    held->spare = fmin(held->step, PIECE * (double)tensors);
     return true;
 }
 
@@ -50,18 +63,18 @@ static struct workload_memory sum_of(const struct workload_held *held)
     return (struct workload_memory){least, least + held->spare};
 }
 
-struct workload_memory workload_memory(const struct workload *workload, enum workload_way way,
-                                       size_t devices, bool shared, size_t rows)
+struct workload_memory workload_memory(const struct workload *workload,
+                                       const struct workload_use *use, bool shared, size_t rows)
 {
-    const double others = way == WORKLOAD_ALONE ? 0 : (double)devices - 1;
+    const double others = use->way == WORKLOAD_ALONE ? 0 : (double)use->devices - 1;
     struct workload_held held;
 
-    if (!workload_held(workload, way, devices, true, rows, &held))
+    if (!workload_held(workload, use, true, rows, &held))
         return (struct workload_memory){NAN, NAN};
 
     struct workload_memory sum = sum_of(&held);
 
-    if (shared && others > 0 && workload_held(workload, way, devices, false, rows, &held)) {
+    if (shared && others > 0 && workload_held(workload, use, false, rows, &held)) {
         const struct workload_memory other = sum_of(&held);
 
         sum.least += others * other.least;
@@ -70,15 +83,15 @@ struct workload_memory workload_memory(const struct workload *workload, enum wor
     return sum;
 }
 
-size_t workload_fits(const struct workload *workload, enum workload_way way, size_t devices,
-                     bool shared, double bytes)
+size_t workload_fits(const struct workload *workload, const struct workload_use *use, bool shared,
+                     double bytes)
 {
     size_t fits = 0, beyond = MOST_ROWS;
 
     while (beyond - fits > 1) {
         const size_t rows = fits + (beyond - fits) / 2;
 
-        if (workload_memory(workload, way, devices, shared, rows).most <= bytes)
+        if (workload_memory(workload, use, shared, rows).most <= bytes)
             fits = rows;
         else
             beyond = rows;

@@ -133,6 +133,11 @@ double workload_token_flops(const struct workload *workload);
 
 /* The model alone; in DataParallel; as ranks. */
 enum workload_way { WORKLOAD_ALONE, WORKLOAD_REPLICAS, WORKLOAD_RANKS };
+struct workload_use {
+    enum workload_way way;
+    size_t devices;
+    enum dp_math math; /* in bf16 a step keeps rounded operands, too */
+};
 
 /* Bytes on one device: tensors, and nothing that libraries or a system take.
  *   weights, gradients and AdamW's two states of the base model; of a replica on another device
@@ -145,20 +150,20 @@ enum workload_way { WORKLOAD_ALONE, WORKLOAD_REPLICAS, WORKLOAD_RANKS };
 struct workload_held {
     double weights, gradients, states, gathered, batches, step, spare;
 };
-/* Of a batch of rows on so many devices, on the first one or on any other; false: a row has no
- * tokens, and nothing is known. */
-bool workload_held(const struct workload *workload, enum workload_way way, size_t devices,
-                   bool first, size_t rows, struct workload_held *held);
+/* Of a batch of rows, on the first device or on any other; false: a row has no tokens, and nothing
+ * is known. */
+bool workload_held(const struct workload *workload, const struct workload_use *use, bool first,
+                   size_t rows, struct workload_held *held);
 /* Of the device that holds most; shared: of all together, which have one memory. least: without
  * spare, which devices hold at least; most: with it, at most twice as much. NaN: not known. */
 struct workload_memory {
     double least, most;
 };
-struct workload_memory workload_memory(const struct workload *workload, enum workload_way way,
-                                       size_t devices, bool shared, size_t rows);
+struct workload_memory workload_memory(const struct workload *workload,
+                                       const struct workload_use *use, bool shared, size_t rows);
 /* The largest batch for which bytes are enough, by the most; 0: none, or not known. */
-size_t workload_fits(const struct workload *workload, enum workload_way way, size_t devices,
-                     bool shared, double bytes);
+size_t workload_fits(const struct workload *workload, const struct workload_use *use, bool shared,
+                     double bytes);
 
 /* The model with undefined parameters, on the host: weight, bias, weight, bias, ... The part of
  * mixed that moves its input has nowhere to move it. */

@@ -11,12 +11,14 @@
 /* A training wraps its model, whatever its mode: on each device so many times the weights more. */
 static const struct way {
     const char *devices;
-    enum workload_way way;
+    struct workload_use use;
     unsigned more[2];
-} ways[] = {{"virt:1", WORKLOAD_REPLICAS, {0}},
-            {"virt:2", WORKLOAD_REPLICAS, {0, 0}},
-            {"virt:1", WORKLOAD_RANKS, {1}},
-            {"virt:2", WORKLOAD_RANKS, {1, 2}}};
+} ways[] = {{"virt:1", {WORKLOAD_REPLICAS, 1, DP_MATH_F32}, {0}},
+            {"virt:2", {WORKLOAD_REPLICAS, 2, DP_MATH_F32}, {0, 0}},
+            {"virt:1", {WORKLOAD_RANKS, 1, DP_MATH_F32}, {1}},
+            {"virt:2", {WORKLOAD_RANKS, 2, DP_MATH_F32}, {1, 2}},
+            {"virt:1", {WORKLOAD_REPLICAS, 1, DP_MATH_BF16}, {0}},
+            {"virt:2", {WORKLOAD_RANKS, 2, DP_MATH_BF16}, {1, 2}}};
 
 static struct workload workload_of(const char *name)
 {
@@ -31,13 +33,14 @@ static struct workload workload_of(const char *name)
 static int train(const struct workload *workload, const struct way *way, size_t rows,
                  uint64_t peak[2])
 {
-    const struct dp_group_config config = {.devices = way->devices, .backend = "cpu"};
+    const struct dp_group_config config = {
+        .devices = way->devices, .backend = "cpu", .math = way->use.math};
     const size_t tokens = rows * workload_tokens(workload);
     float *feature = calloc(tokens, sizeof *feature), loss;
     int32_t *label = calloc(tokens, sizeof *label);
     const struct loader_batch batch = {.rows = rows, .feature = feature, .label = label};
     struct train_side_config of_side = {.batch = rows,
-                                        .ddp = way->way == WORKLOAD_RANKS,
+                                        .ddp = way->use.way == WORKLOAD_RANKS,
                                         .update = {.kind = TRAIN_ADAMW, .lr = 1e-3, .parts = 1}};
     struct dp_group *group = NULL;
     struct train_model model;
@@ -78,7 +81,7 @@ static void expect(const struct workload *workload, const struct way *way, size_
     for (int d = 0; d < devices; ++d) {
         struct workload_held held;
 
-        cr_assert(workload_held(workload, way->way, (size_t)devices, d == 0, rows, &held));
+        cr_assert(workload_held(workload, &way->use, d == 0, rows, &held));
 
         const double wrapper = way->more[d] * held.weights;
         const double least = held.weights + held.gradients + held.states + held.gathered +
@@ -86,8 +89,9 @@ static void expect(const struct workload *workload, const struct way *way, size_
         const double most = least + held.batches / 2 + held.spare, measured = (double)peak[d];
 
         cr_assert(least <= measured && measured <= most && most <= 2 * measured,
-                  "%s on %s, device %d, %zu rows: planned %.0f to %.0f, held %.0f", workload->name,
-                  way->devices, d, rows, least, most, measured);
+                  "%s in %s on %s, device %d, %zu rows: planned %.0f to %.0f, held %.0f",
+                  workload->name, dp_math_name(way->use.math), way->devices, d, rows, least, most,
+                  measured);
     }
 }
 
@@ -111,6 +115,7 @@ Test(held, is_nearly_all_that_was_planned_of_a_larger_step)
     const struct workload workload = workload_of("gpt:1,128,4,64,300");
 
     expect(&workload, &ways[0], 32);
+    expect(&workload, &ways[4], 32);
 }
 
 /* The wrapper of one device has gradients beside those of its model; devices of one memory have it
@@ -119,16 +124,17 @@ Test(held, memory_is_that_of_one_device_or_of_all)
 {
     const struct workload workload = workload_of("gpt-small");
     const double bytes = 4.0 * (double)workload_params(&workload);
-    const struct workload_memory alone = workload_memory(&workload, WORKLOAD_ALONE, 1, true, 8),
-                                 one = workload_memory(&workload, WORKLOAD_REPLICAS, 1, true, 8),
-                                 rank = workload_memory(&workload, WORKLOAD_RANKS, 2, false, 8),
-                                 ranks = workload_memory(&workload, WORKLOAD_RANKS, 2, true, 8);
+    static const struct workload_use by_itself = {WORKLOAD_ALONE, 1, DP_MATH_F32};
+    const struct workload_memory alone = workload_memory(&workload, &by_itself, true, 8),
+                                 one = workload_memory(&workload, &ways[0].use, true, 8),
+                                 rank = workload_memory(&workload, &ways[3].use, false, 8),
+                                 ranks = workload_memory(&workload, &ways[3].use, true, 8);
     const struct workload cnn = workload_of("cnn");
 
     cr_assert(one.least - alone.least == bytes && alone.most > alone.least);
     cr_assert(2 * rank.least - ranks.least == bytes);
-    cr_assert(isnan(workload_memory(&cnn, WORKLOAD_ALONE, 1, true, 8).least));
-    cr_assert(workload_fits(&cnn, WORKLOAD_ALONE, 1, true, 1e12) == 0);
+    cr_assert(isnan(workload_memory(&cnn, &by_itself, true, 8).least));
+    cr_assert(workload_fits(&cnn, &by_itself, true, 1e12) == 0);
 }
 
 Test(held, the_largest_batch_fits_and_one_row_more_does_not)
@@ -139,13 +145,12 @@ Test(held, the_largest_batch_fits_and_one_row_more_does_not)
     for (size_t n = 0; n < 2; ++n)
         for (int way = WORKLOAD_ALONE; way <= WORKLOAD_RANKS; ++way) {
             const struct workload workload = workload_of(names[n]);
-            const size_t rows = workload_fits(&workload, (enum workload_way)way, 2, true, bytes);
+            const struct workload_use use = {(enum workload_way)way, 2, DP_MATH_F32};
+            const size_t rows = workload_fits(&workload, &use, true, bytes);
 
             cr_assert(rows > 0);
-            cr_assert(workload_memory(&workload, (enum workload_way)way, 2, true, rows).most <=
-                      bytes);
-            cr_assert(workload_memory(&workload, (enum workload_way)way, 2, true, rows + 1).most >
-                      bytes);
+            cr_assert(workload_memory(&workload, &use, true, rows).most <= bytes);
+            cr_assert(workload_memory(&workload, &use, true, rows + 1).most > bytes);
         }
 }
 

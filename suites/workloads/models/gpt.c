@@ -166,7 +166,7 @@ static double token_flops(const struct workload *workload)
  */
 static struct workload_kept kept(const struct workload *workload)
 {
-    enum { OF_LAYER_TENSORS = 26, OTHER_TENSORS = 16 };
+    enum { OF_LAYER_TENSORS = 26, OTHER_TENSORS = 16, LINEARS = 4, OPERANDS = 3 };
     const size_t *size = workload->size;
     const double width = (double)size[GPT_WIDTH], layers = (double)size[GPT_LAYERS];
     const double attention = 2 * (double)size[GPT_HEADS] * (double)size[GPT_CONTEXT];
@@ -175,7 +175,10 @@ static struct workload_kept kept(const struct workload *workload)
     return (struct workload_kept){.numbers = layers * (36 * width + attention + 4) + 5 * width + 2 +
                                              2 * outputs,
                                   .outputs = outputs,
-                                  .tensors = size[GPT_LAYERS] * OF_LAYER_TENSORS + OTHER_TENSORS};
+                                  .tensors = size[GPT_LAYERS] * OF_LAYER_TENSORS + OTHER_TENSORS,
+                                  .operands = layers * 16 * width + width + outputs,
+                                  .weights = weights(workload),
+                                  .rounded = OPERANDS * (size[GPT_LAYERS] * LINEARS + 1)};
 }
 
 static int check(const struct workload *workload, char *why, size_t bytes)
