@@ -71,7 +71,7 @@ void twins_take(struct twins *twins, struct reference_arrays *arrays, double fac
             const double value = twins->value[i][k], moved = fabs(array->value[k] - value);
             double *of_part = &most[part_of(array, k)];
 
-            *of_part = moved <= *of_part ? *of_part : moved; /* NaN stays */
+            *of_part = moved > *of_part || isnan(moved) ? moved : *of_part; /* NaN stays */
             if (i < REFERENCE_PARAMS)
                 squares += pow(array->value[k] / factor - value / twins->factor, 2);
         }

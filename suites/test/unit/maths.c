@@ -89,6 +89,12 @@ Test(maths, bounds_widen)
     cr_assert(d.grad[0].bound[1] == 0x1p-20 + 3 * (0.25 + 1));
     cr_assert(d.grad[0].bound[2] == 0x1p-20 + 3 * 0.5);
     cr_assert(d.norm == 10 && d.norm_bound == 1 + 3 * (0.5 + sqrt(5)));
+    /* What is no number is no bound, whatever comes behind it. */
+    cr_assert(twins_begin(&twins, &d, 0.5, &why) == 0);
+    set(&d.grad[0], (double)NAN, 7, 1, 1);
+    twins_take(&twins, &d, 0.5);
+    twins_end(&twins, &d);
+    cr_assert(isnan(d.grad[0].bound[1]) && isfinite(d.grad[0].bound[2]));
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(d.grad[p].value);
         free(d.grad[p].bound);
