@@ -54,6 +54,8 @@ struct baseline_lines {
     size_t n;
 };
 void baseline_lines_free(struct baseline_lines *lines);
+/* Whether both are of one sitting, whatever its run is called. */
+bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b);
 /* An order in which 0 means: the same cell. */
 int baseline_key_order(const struct record_key *a, const struct record_key *b);
 

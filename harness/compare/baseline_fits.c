@@ -51,9 +51,10 @@ static int check_apart(const struct baseline *baseline, const struct baseline_so
                                    ? line->start_epoch_ns - own->start_epoch_ns
                                    : own->start_epoch_ns - line->start_epoch_ns;
 
-        if (strcmp(line->run_id, own->run_id) == 0)
-            return say(why, "%.100s:1: run %s is there already: sitting %zu, %.100s:%zu",
-                       source->path, own->run_id, s + 1, baseline->path, s * baseline->cells + 1);
+        if (baseline_same_run(line, own))
+            return say(why, "%.100s:1: run %s is there already: run %s of sitting %zu, %.100s:%zu",
+                       source->path, own->run_id, line->run_id, s + 1, baseline->path,
+                       s * baseline->cells + 1);
         if (fresh && apart < BASELINE_APART &&
             strcmp(line->machine_instance, own->machine_instance) == 0)
             return say(why,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/json.h"
+#include "record/plan.h"
 
 enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
 
@@ -123,18 +124,34 @@ static int read_exact(const json_t *root, struct baseline_line *line, struct tex
 /* What no sitting can have measured. */
 static int check_numbers(const struct baseline_line *line, struct text_error *err)
 {
-    bool known = false;
+    const enum compare_floor rule = compare_floor_rule(line->steps);
+    const double most = log((double)RECORD_EXACT_MAX);
+    const struct {
+        const char *name;
+        double is, least, most;
+    } rows[] = {
+        {"floor_log", line->floor_log, 0, most},
+        /* Nine of ten steps are not below a percentile up to the 10th. Of few steps the floor may
+         * leave out some that the mean has. */
+        {"cost_log", line->cost_log, rule == COMPARE_LEAST ? 0 : line->floor_log + log(0.9), most},
+        {"sd_floor", line->sd_floor, 0, line->launches > 1 ? most : 0},
+        {"launches", (double)line->launches, 1, PLAN_MAX_LAUNCHES},
+    };
 
-    for (size_t rule = 0; rule < COMPARE_FLOORS; ++rule)
-        known = known || strcmp(line->floor_statistic, compare_floor_words[rule]) == 0;
-    if (!known)
-        return record_fail(err, "\"floor_statistic\" is \"%.30s\", which is not known",
-                           line->floor_statistic);
-    if (!isfinite(line->floor_log) || !isfinite(line->cost_log))
-        return record_fail(err, "\"floor_log\" or \"cost_log\" is not a number");
-    if (!(line->sd_floor >= 0) || !isfinite(line->sd_floor))
-        return record_fail(err, "\"sd_floor\" is %g, and has to be 0 or more", line->sd_floor);
+    if (strcmp(line->floor_statistic, compare_floor_words[rule]) != 0)
+        return record_fail(err, "\"floor_statistic\" is \"%.30s\"; of %zu steps it is \"%s\"",
+                           line->floor_statistic, line->steps, compare_floor_words[rule]);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (!(rows[i].is >= rows[i].least && rows[i].is <= rows[i].most))
+            return record_fail(err, "\"%s\" is %.17g, and has to be from %.17g to %.17g",
+                               rows[i].name, rows[i].is, rows[i].least, rows[i].most);
     return 0;
+}
+
+bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b)
+{
+    return strcmp(a->run_id, b->run_id) == 0 || a->start_epoch_ns == b->start_epoch_ns ||
+           strcmp(a->records_sha256, b->records_sha256) == 0;
 }
 
 static bool same_sitting(const struct baseline_line *a, const struct baseline_line *b)
@@ -172,9 +189,9 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
     if (number > 1 && !same_sitting(line, &lines->line[n - 1]))
         return record_fail(err, "another run than the line before, in one sitting");
     for (size_t i = 0; number == 1 && i < n; i += cells)
-        if (strcmp(lines->line[i].run_id, line->run_id) == 0)
-            return record_fail(err, "run %s is there twice: line %zu has it already", line->run_id,
-                               i + 1);
+        if (baseline_same_run(&lines->line[i], line))
+            return record_fail(err, "run %s is there twice: line %zu has it already, as run %s",
+                               line->run_id, i + 1, lines->line[i].run_id);
     return 0;
 }
 

@@ -291,10 +291,8 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
     if (input_steps(command, path, &source->file) != 0)
         return EXIT_MISUSE;
     source->report = (struct report){.file = &source->file, .n_files = 1};
-    if (report_rows_make(&source->report) != 0) {
-        command_complain(command, "%s: no memory for the rows", path);
+    if (report_rows_make(command, &source->report) != 0)
         return EXIT_MISUSE;
-    }
     check_run(source, allow_dirty);
     check_cells(source);
     if (take_cells(source) != 0 || name_lines(source) != 0) {

@@ -194,10 +194,7 @@ static int read_side(struct compare *compare, int side)
     if (input_steps(NAME, compare->path[side], &compare->file[side]) != 0)
         return EXIT_MISUSE;
     *report = (struct report){.file = &compare->file[side], .n_files = 1};
-    if (report_rows_make(report) == 0)
-        return 0;
-    command_complain(NAME, "%s: no memory for the rows", compare->path[side]);
-    return EXIT_MISUSE;
+    return report_rows_make(NAME, report);
 }
 
 /* 0: there is something to print. */

@@ -181,10 +181,8 @@ static int forecast_files(const struct arguments *arguments)
         return EXIT_MISUSE;
     }
     status = read_files(arguments, &report);
-    if (status == 0 && report_rows_make(&report) != 0) {
-        command_complain(NAME, "no memory for the rows");
-        status = EXIT_MISUSE;
-    }
+    if (status == 0)
+        status = report_rows_make(NAME, &report);
     if (status == 0)
         status = forecast_report(arguments, &report);
     report_rows_free(&report);

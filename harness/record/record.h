@@ -244,5 +244,8 @@ int record_read(const char *path, struct record_file *file, struct text_error *e
 /* The same, and as much is checked, for who needs only the steps: record_cell_keep_steps. */
 int record_read_steps(const char *path, struct record_file *file, struct text_error *err);
 void record_file_free(struct record_file *file);
+/* Whether a launch of a is one of b, too, or, where both are one file, stands there twice: -1 and
+ * both names. The cells of a resumed run may be in several files. */
+int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err);
 
 #endif

@@ -307,10 +307,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
     }
     if (status == 0 && report.n_files > 0)
         status = check_files(&report, arguments);
-    if (status == 0 && report_rows_make(&report) != 0) {
-        command_complain(NAME, "no memory for the rows");
-        status = EXIT_MISUSE;
-    }
+    if (status == 0)
+        status = report_rows_make(NAME, &report);
     if (status == 0)
         status = check_peak(&report);
     if (status == 0)

@@ -5,6 +5,7 @@
 #include "report/copies.h"
 #include "report/fits.h"
 
+#include "command/command.h"
 #include "command/device_list.h"
 #include "dp.h"
 #include "record/provenance.h"
@@ -401,7 +402,7 @@ static int make_states(struct report *report)
     return status;
 }
 
-int report_rows_make(struct report *report)
+static int make_rows(struct report *report)
 {
     size_t cells = 0;
 
@@ -421,6 +422,20 @@ int report_rows_make(struct report *report)
         return -1;
     report_rows_sort(report);
     return report_points_make(report) || make_states(report) || report_copies_make(report) ? -1 : 0;
+}
+
+int report_rows_make(const char *command, struct report *report)
+{
+    struct text_error why = {"no memory for the rows"};
+    int status = 0;
+
+    for (size_t f = 0; f < report->n_files && status == 0; ++f)
+        for (size_t other = 0; other <= f && status == 0; ++other)
+            status = record_copied(&report->file[f], &report->file[other], &why);
+    if (status == 0 && make_rows(report) == 0)
+        return 0;
+    command_complain(command, "%s", why.text);
+    return EXIT_MISUSE;
 }
 
 void report_rows_free(struct report *report)

@@ -16,12 +16,9 @@ int sweep_print_numbers(const char *command, const char *path, size_t format)
 
     if (status != 0)
         return status;
-    if (report_rows_make(&report) == 0) {
+    status = report_rows_make(command, &report);
+    if (status == 0)
         status = report_print(command, &report, format, &with_numbers);
-    } else {
-        command_complain(command, "no memory for the rows");
-        status = EXIT_MISUSE;
-    }
     report_rows_free(&report);
     record_file_free(&file);
     return status;

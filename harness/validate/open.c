@@ -41,10 +41,7 @@ int validate_open(const char *command, char *const paths[], size_t n, struct rep
     }
     if (status == 0)
         status = check_machines(command, paths, report);
-    if (status != 0 || report_rows_make(report) == 0)
-        return status;
-    command_complain(command, "no memory for the rows");
-    return EXIT_MISUSE;
+    return status != 0 ? status : report_rows_make(command, report);
 }
 
 void validate_close(struct report *report)

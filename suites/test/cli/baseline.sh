@@ -132,10 +132,13 @@ refused()
     cmp whole.jsonl results/baselines/main.jsonl || fail "a refused sitting changed the baseline: $*"
 }
 class2=$(printf '8%063d' 0)
-refused 's3.jsonl:1: run feed000000000003 is there already: sitting 3, results/baselines/main.jsonl:25$' \
+refused 's3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of sitting 3, results/baselines/main.jsonl:25$' \
     "$lockstep" baseline add main s3.jsonl
+plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb '"boot3"="boot99"'
+refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of sitting 3, ' \
+    "$lockstep" baseline add main copy.jsonl
 compare 3 s3.jsonl
-has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: sitting 3'
+has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of sitting 3'
 plant new near.jsonl 10 1 3600 feed00000000000a=feed0000000000aa
 refused 'near.jsonl:1: 1.0 hours from sitting 10 (results/baselines/main.jsonl:109), in the same start of the machine: it takes 6 hours' \
     "$lockstep" baseline add main near.jsonl
@@ -255,11 +258,24 @@ broken ':49: another library of matrix products than line 1'
 forge '49,60s/feed000000000005/feed000000000002/'
 broken ':49: run feed000000000002 is there twice: line 13 has it already'
 forge '14s/"floor_log":[0-9.]*/"floor_log":null/'
-broken ':14: "floor_log" or "cost_log" is not a number'
+broken ':14: "floor_log" is nan, and has to be from 0 to 36.7'
 forge '14s/"floor_log":[0-9.]*/"floor_log":NaN/'
 broken ':14: not JSON'
 forge '14s/"sd_floor":[0-9.]*/"sd_floor":-1.0/'
 broken ':14: "sd_floor" is -1'
+forge '14s/"floor_log":[0-9.]*/"floor_log":40/'
+broken ':14: "floor_log" is 40, and has to be from 0 to 36.7'
+forge '14s/"cost_log":[0-9.]*/"cost_log":2.5/'
+broken ':14: "cost_log" is 2.5, and has to be from'
+forge '14s/"launches":[0-9]*/"launches":1/'
+broken ':14: "sd_floor" is .*, and has to be from 0 to 0'
+forge '14s/"launches":[0-9]*/"launches":9007199254740991/'
+broken ':14: "launches" is 9007199254740991, and has to be from 1 to'
+forge '14s/"steps":[0-9]*/"steps":3/'
+broken ':14: "floor_statistic" is .*; of 3 steps it is "minimum, few"'
+# A sitting under another run's name.
+forge "49,60s/\"start_epoch_ns\": *\"[0-9]*\"/$(sed -n '13s/.*\("start_epoch_ns": *"[0-9]*"\).*/\1/p' whole.jsonl)/"
+broken ':49: run feed000000000005 is there twice: line 13 has it already, as run feed000000000002'
 forge '14s|baseline/1.0|baseline/2.0|'
 broken ':14: schema "lockstep/baseline/2.0" is not known'
 forge '14s/"workload":"[^"]*"/"workload":"cnn"/'

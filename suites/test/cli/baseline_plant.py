@@ -7,11 +7,11 @@ OLD=NEW replaces text in all lines, and has to find it. As a module: chained() f
 """
 
 import hashlib
+import re
 import subprocess
 import sys
 
 DAY = 86400 * 10**9
-BEGIN = 1795248000000000000
 
 
 def digest(text):
@@ -55,8 +55,8 @@ def main():
     text = replace(text, run, f"feed{int(number):012x}")
     text = replace(text, '"machine_class":""', f'"machine_class":"7{0:063d}"')
     text = replace(text, '"machine_instance":""', f'"machine_instance":"boot{number}"')
-    start = BEGIN + int(number) * DAY + later * 10**9
-    text = replace(text, f'"start_epoch_ns":"{BEGIN}"', f'"start_epoch_ns":"{start}"')
+    later = int(number) * DAY + later * 10**9
+    text = re.sub('(?<="start_epoch_ns":")[0-9]+', lambda start: str(int(start[0]) + later), text)
     for change in rest:
         if "=" in change:
             text = replace(text, *change.split("=", 1))

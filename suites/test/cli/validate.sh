@@ -141,10 +141,25 @@ limit throughput 'min: 1.1 Msamples/s' "$cell" binding 'statistic: typical
 expect_status 0 "$lockstep" profile check sibling.yaml
 cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
+# A launch counts once, whatever its run is called: a copy is refused where files are put together, and in one file.
+copied()
+{
+    expect_status 2 "$lockstep" "$@"
+    grep -q '^lockstep [a-z]*: .*run feedface00000001, cell [0-9a-f]*, and run feedface0000000[12], cell [0-9a-f]*, are one launch' err &&
+        [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$*: $(cat out err)"
+}
+sed 's/feedface00000001/feedface00000002/' old.jsonl >copy.jsonl
+copied validate --profile good.yaml old.jsonl copy.jsonl
+copied profile check good.yaml old.jsonl copy.jsonl
+copied report --format csv old.jsonl copy.jsonl
+copied forecast --to 8 old.jsonl copy.jsonl
+validate 0 good.yaml old.jsonl
+
 # Learned from six sittings: all of them keep it, a slower machine does not, and every limit can fail.
 class=$(printf '7%063d' 0)
 for sitting in 1 2 3 4 5 6; do
     sed "s/feedface00000001/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/
+        s/\"start_epoch_ns\":\"1795/\"start_epoch_ns\":\"179$sitting/
         1s/2026-11-21/2026-11-1$sitting/" old.jsonl >sitting$sitting.jsonl
 done
 expect_status 0 "$lockstep" profile learn --name 'a "b" \ c' sitting[1-6].jsonl

@@ -123,6 +123,7 @@ def make_records(name, kinds, edit):
             text = file.read()
         run_id = json.loads(text.split("\n", 1)[0])["run_id"]
         text = text.replace(run_id, f"{i:08x}{run_id[8:]}")
+        text = text.replace('"start_epoch_ns":"1795', f'"start_epoch_ns":"{1795 + i}')
         if edit:
             assert edit[0] in text
             text = text.replace(*edit)

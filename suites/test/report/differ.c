@@ -172,6 +172,8 @@ static int write_file(const char *path, struct record_file *file)
         struct record_cell *cell = &file->cell[c];
 
         memcpy(cell->run_id, file->run.run_id, sizeof cell->run_id);
+        /* By the file's name: it is no copy of the launch. */
+        cell->start_epoch_ns += UINT64_C(1000000000) * (unsigned char)path[0];
         record_cell_id(&cell->key, cell->cell_id);
         status = append(fd, record_cell_text(cell));
     }
