@@ -12,13 +12,6 @@ const char *const compare_floor_words[COMPARE_FLOORS] = {"5th percentile", "10th
                                                          "minimum, few"};
 static const double quantiles[COMPARE_FLOORS] = {0.05, 0.10, 0};
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 enum compare_floor compare_floor_rule(size_t steps)
 {
     return steps >= COMPARE_P05_STEPS   ? COMPARE_P05
@@ -37,6 +30,6 @@ double compare_floor(const struct record_cell *cell, enum compare_floor rule, si
     for (size_t i = 0; i < cell->n_samples && n < most; ++i)
         if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
             steps[n++] = (double)cell->t_step_ns[i];
-    qsort(steps, n, sizeof steps[0], by_value);
+    stats_sort(steps, n);
     return stats_quantile(steps, n, quantiles[rule]);
 }

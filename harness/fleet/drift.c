@@ -9,7 +9,8 @@
 static const struct {
     const char *what, *words;
 } deciding[] = {{"profile", "its profile is not that of most nodes"},
-                {"limits", "its limits are not those of most nodes"}};
+                {"limits", "its limits are not those of most nodes"},
+                {"conformance.required", "its cases are not those of most nodes"}};
 
 /* NULL: what differs decides nothing. */
 static const char *deciding_words(const char *what)

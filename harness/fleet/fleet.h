@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "text/text.h"
+#include "validate/validate.h"
 
 /* The subcommand. It returns the exit status, see --help. */
 int fleet_main(int argc, char **argv);
@@ -44,6 +45,9 @@ enum fleet_status {
 };
 extern const char *const fleet_status_words[FLEET_STATUSES];
 
+/* What no two nodes have in common. */
+enum { FLEET_RUN, FLEET_START, FLEET_SAMPLES, FLEET_IDENTITIES, FLEET_IDENTITY = 65 };
+
 /* What a verdict says of its machine, its program and its profile. */
 struct fleet_fact {
     char *what, *value;
@@ -64,9 +68,9 @@ struct fleet_number {
 };
 
 struct fleet_node {
-    char name[FLEET_NAME], file[FLEET_NAME]; /* file "": MISSING */
-    char run_id[64];
-    bool nameable; /* the name may stand in a list of nodes */
+    char name[FLEET_NAME], file[FLEET_NAME];         /* file "": MISSING */
+    char identity[FLEET_IDENTITIES][FLEET_IDENTITY]; /* "": the file is of an older version */
+    bool nameable;                                   /* the name may stand in a list of nodes */
     bool expected;
     bool starved; /* memory or descriptors were short when its file was read */
     enum fleet_status status;
@@ -133,8 +137,14 @@ void fleet_node_free(struct fleet_node *node);
 /* A verdict of `lockstep validate`: name, status, facts and numbers. 0, or -1 and why. */
 struct json_t;
 int fleet_verdict(const struct json_t *root, struct fleet_node *node, struct text_error *why);
-/* Its limits, and that they agree with its status. 0, or -1 and why. */
-int fleet_limits(const struct json_t *limits, struct fleet_node *node, struct text_error *why);
+/* Whether each of its members is there, of its type and within its range. 0, or -1 and why. */
+int fleet_schema(const struct json_t *root, struct text_error *why);
+/* Of a limit or of cases, by its word; VALIDATE_VERDICTS: it is not known. */
+enum validate_verdict fleet_find_verdict(const char *word);
+/* Its limits: each is judged again from its numbers, and the status from all of them and from the
+ * verdict of the cases. What is against that is refused. 0, or -1 and why. */
+int fleet_limits(const struct json_t *root, enum validate_verdict cases, struct fleet_node *node,
+                 struct text_error *why);
 /* One more fact; the texts are copied. 0, or -1 and why. */
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                    struct text_error *why);

@@ -74,7 +74,7 @@ static void read_file(const char *folder, struct fleet_node *node)
     if (status == 0 && node->nameable)
         return;
     fleet_node_free(node);
-    node->run_id[0] = '\0';
+    memset(node->identity, 0, sizeof node->identity);
     node->status = FLEET_BROKEN;
     snprintf(node->why, sizeof node->why, "%.100s: %.200s", node->file, why.text);
     text_clean(node->why, '?');

@@ -48,45 +48,29 @@ static void join_names(struct fleet *fleet)
 
 /* ---- one run ------------------------------------------------------------------------------ */
 
-static int by_run(const void *left, const void *right)
-{
-    struct fleet_node *const *a = left, *const *b = right;
-    const int order = strcmp((*a)->run_id, (*b)->run_id);
-
-    return order != 0 ? order : strcmp((*a)->name, (*b)->name);
-}
+static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
+                                                             "digest of samples"};
 
 /* A file that was copied would speak for a node that nobody measured. */
-static void break_copies(struct fleet_node *const node[], size_t n)
+static void find_copies(const struct fleet *fleet, int identity)
 {
-    for (size_t i = 0; n > 1 && i < n; ++i) {
-        const struct fleet_node *other = node[i == 0 ? 1 : 0];
+    for (size_t i = 0; i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+        const struct fleet_node *other = NULL;
+        const char *is = node->identity[identity];
+        size_t n = 1;
 
-        snprintf(node[i]->why, sizeof node[i]->why,
-                 "%zu nodes have one run, %.63s: files %.80s and %.80s", n, node[i]->run_id,
-                 node[i]->file, other->file);
-        breaks(node[i]);
+        for (size_t j = 0; is[0] != '\0' && j < fleet->n; ++j)
+            if (j != i && strcmp(is, fleet->node[j].identity[identity]) == 0) {
+                other = other ? other : &fleet->node[j];
+                ++n;
+            }
+        if (!other || node->status == FLEET_BROKEN)
+            continue;
+        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: files %.80s and %.80s", n,
+                 identity_words[identity], is, node->file, other->file);
+        breaks(node);
     }
-}
-
-static int find_copies(struct fleet *fleet)
-{
-    struct fleet_node **node = malloc((fleet->n + 1) * sizeof *node);
-    size_t n = 0, end;
-
-    if (!node)
-        return -1;
-    for (size_t i = 0; i < fleet->n; ++i)
-        if (fleet->node[i].status != FLEET_BROKEN && fleet->node[i].run_id[0] != '\0')
-            node[n++] = &fleet->node[i];
-    qsort(node, n, sizeof *node, by_run);
-    for (size_t i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && strcmp(node[i]->run_id, node[end]->run_id) == 0;)
-            ++end;
-        break_copies(node + i, end - i);
-    }
-    free(node);
-    return 0;
 }
 
 /* ---- who should be there ------------------------------------------------------------------ */
@@ -134,7 +118,7 @@ static int add_expected(struct fleet *fleet, const struct fleet_names *names)
 int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
     join_names(fleet);
-    if (find_copies(fleet) != 0)
-        return -1;
+    for (int i = 0; i < FLEET_IDENTITIES; ++i)
+        find_copies(fleet, i);
     return names ? add_expected(fleet, names) : 0;
 }

@@ -12,15 +12,12 @@
 
 enum { TEXT_BYTES = 512 };
 
-/* A limit as the file has it; texts are "" where there is none. */
+/* A limit as the file has it, as the profile had it, and as it was shown. */
 struct view {
-    const char *metric, *statistic, *place, *unit, *reason;
-    const char *backend, *communicator, *math;
-    enum validate_verdict verdict;
-    bool binding;
-    int device;
-    double least, most, median, lo, hi; /* NaN: null */
-    const json_t *by_device;            /* NULL: none */
+    const json_t *json, *by_device; /* by_device NULL: none */
+    const char *place, *unit;
+    struct profile_limit limit;
+    struct validate_judged shown;
 };
 
 static int refuse(struct text_error *why, size_t i, const char *member, const char *what)
@@ -31,109 +28,113 @@ static int refuse(struct text_error *why, size_t i, const char *member, const ch
 
 /* ---- one limit ---------------------------------------------------------------------------- */
 
-static int read_texts(const json_t *object, size_t i, struct view *view, struct text_error *why)
+static const char *text_in(const json_t *object, const char *member)
 {
-    const json_t *size = json_object_get(object, "size");
-    const struct {
-        const char *member, **to;
-        const json_t *from;
-    } rows[] = {{"metric", &view->metric, object},
-                {"statistic", &view->statistic, object},
-                {"place", &view->place, object},
-                {"unit", &view->unit, object},
-                {"reason", &view->reason, object},
-                {"backend", &view->backend, size},
-                {"communicator", &view->communicator, size},
-                {"math", &view->math, size}};
+    const char *text = json_string_value(json_object_get(object, member));
 
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
-        const json_t *value = json_object_get(rows[r].from, rows[r].member);
-
-        *rows[r].to = json_is_string(value) ? json_string_value(value) : "";
-        if (value && !json_is_string(value) && !json_is_null(value))
-            return refuse(why, i, rows[r].member, "is no text");
-        if (json_string_length(value) > TEXT_BYTES)
-            return refuse(why, i, rows[r].member, "has more than 512 bytes");
-    }
-    return view->metric[0] != '\0' ? 0 : refuse(why, i, "metric", "is missing");
+    return text ? text : "";
 }
 
-/* JSON has no NaN and no infinity; jansson refuses what is too large. */
-static int read_numbers(const json_t *object, size_t i, struct view *view, struct text_error *why)
+static double number_in(const json_t *object, const char *member, double none)
 {
-    const struct {
-        const char *member;
-        double *to;
-    } rows[] = {{"min", &view->least},
-                {"max", &view->most},
-                {"median", &view->median},
-                {"lo", &view->lo},
-                {"hi", &view->hi}};
+    const json_t *value = json_object_get(object, member);
 
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
-        const json_t *value = json_object_get(object, rows[r].member);
+    return json_is_number(value) ? json_number_value(value) : none;
+}
 
-        *rows[r].to = json_is_number(value) ? json_number_value(value) : NAN;
-        if (value && !json_is_number(value) && !json_is_null(value))
-            return refuse(why, i, rows[r].member, "is no number");
-        if (*rows[r].to < 0)
-            return refuse(why, i, rows[r].member, "is below 0");
+static struct view view_of(const json_t *json)
+{
+    return (struct view){.json = json,
+                         .by_device = json_object_get(json, "by_device"),
+                         .place = text_in(json, "place"),
+                         .unit = text_in(json, "unit"),
+                         .limit = {.metric = (char *)text_in(json, "metric"),
+                                   .statistic = (char *)text_in(json, "statistic"),
+                                   .row = validate_metric_find(text_in(json, "metric")),
+                                   .binding = json_is_true(json_object_get(json, "binding")),
+                                   .least = number_in(json, "min", -INFINITY),
+                                   .most = number_in(json, "max", INFINITY),
+                                   .healthy = number_in(json, "expected", NAN),
+                                   .peak_at = number_in(json, "peak", NAN),
+                                   .sibling_at = NAN},
+                         .shown = {.verdict = fleet_find_verdict(text_in(json, "verdict")),
+                                   .device = (int)number_in(json, "device", -1),
+                                   .launches = (size_t)number_in(json, "launches", 0),
+                                   .units = (size_t)number_in(json, "shared_by", 0),
+                                   .middle = number_in(json, "median", NAN),
+                                   .lo = number_in(json, "lo", NAN),
+                                   .hi = number_in(json, "hi", NAN)}};
+}
+
+/* Numbers are written with 12 digits, which keeps their order. */
+static bool is_within(double median, double lo, double hi)
+{
+    return isnan(lo) && isnan(hi) ? true : lo <= median && median <= hi;
+}
+
+/* The worst of its devices is the limit's. */
+static int judge_devices(const struct view *view, size_t i, struct validate_judged *worst,
+                         struct text_error *why)
+{
+    const size_t n = json_array_size(view->by_device);
+
+    for (size_t d = 0; d < n; ++d) {
+        const json_t *device = json_array_get(view->by_device, d);
+        const double median = number_in(device, "median", NAN);
+        struct validate_judged one = *worst;
+        one.lo = number_in(device, "lo", view->limit.row->counted ? median : NAN);
+        one.hi = number_in(device, "hi", view->limit.row->counted ? median : NAN);
+        if (!is_within(median, one.lo, one.hi) ||
+            ((int)d == view->shown.device && median != view->shown.middle))
+            return refuse(why, i, "by_device", "has a median that is not its own");
+        validate_judge_numbers(&one);
+        if (isnan(median))
+            one.verdict = VALIDATE_UNMEASURED;
+        if (one.verdict > worst->verdict)
+            worst->verdict = one.verdict;
     }
+    if (view->limit.row->by_device
+            ? view->shown.device >= (int)n || view->shown.device < 0 ||
+                  (double)n != number_in(json_object_get(view->json, "size"), "n_devices", 0) ||
+                  view->shown.units < n
+            : n > 0 || view->shown.device >= 0)
+        return refuse(why, i, "by_device", "has not each device of the cell");
     return 0;
 }
 
-static int read_verdict(const json_t *object, size_t i, struct view *view, struct text_error *why)
+/* What its numbers show, by the code that judged them first. */
+static int judge_again(const struct view *view, size_t i, struct text_error *why)
 {
-    const char *verdict = json_string_value(json_object_get(object, "verdict"));
+    struct validate_judged judged = view->shown;
+    char words[96];
 
-    for (int v = 0; verdict && v < VALIDATE_VERDICTS; ++v) {
-        if (strcmp(verdict, validate_verdict_words[v]) == 0) {
-            view->verdict = (enum validate_verdict)v;
-            return 0;
-        }
-    }
-    return refuse(why, i, "verdict", "is not known");
-}
-
-/* Numbers are written with 12 digits. */
-static const double SLACK = 1e-9;
-
-/* What is PASS or FAIL was measured, on that side of the limit: anything else was edited. */
-static int check_side(const struct view *view, size_t i, struct text_error *why)
-{
-    const double sign = view->verdict == VALIDATE_PASS ? SLACK : -SLACK;
-    const bool outside =
-        view->median < view->least * (1 - sign) || view->median > view->most * (1 + sign);
-
-    if (view->verdict != VALIDATE_PASS && view->verdict != VALIDATE_FAIL)
+    judged.limit = &view->limit;
+    if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID)
         return 0;
-    if (isnan(view->median))
-        return refuse(why, i, "median", "is missing");
-    if (outside == (view->verdict == VALIDATE_FAIL))
+    if (judged.units == 0)
+        return refuse(why, i, "shared_by", "is 0, and it was measured");
+    if (isnan(judged.middle) || !is_within(judged.middle, judged.lo, judged.hi))
+        return refuse(why, i, "median", "is missing, or not within lo and hi");
+    validate_judge_numbers(&judged);
+    if (judge_devices(view, i, &judged, why) != 0)
+        return -1;
+    if (validate_is_wrong(&view->limit, judged.why))
+        judged.verdict = VALIDATE_INVALID;
+    if (judged.verdict == view->shown.verdict)
         return 0;
-    return refuse(why, i, "verdict",
-                  outside ? "is PASS, but its median is outside of the limit"
-                          : "is FAIL, but its median is within the limit");
+    snprintf(words, sizeof words, "is %s, but its numbers show %s",
+             validate_verdict_words[view->shown.verdict], validate_verdict_words[judged.verdict]);
+    return refuse(why, i, "verdict", words);
 }
 
 static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
-    const json_t *device = json_object_get(object, "device");
-
-    if (read_texts(object, i, view, why) != 0 || read_numbers(object, i, view, why) != 0 ||
-        read_verdict(object, i, view, why) != 0)
-        return -1;
-    view->binding = json_is_true(json_object_get(object, "binding"));
-    view->device = json_is_integer(device) && json_integer_value(device) >= 0 &&
-                           json_integer_value(device) < FLEET_DEVICES
-                       ? (int)json_integer_value(device)
-                       : -1;
-    if (view->device < 0 && device && !json_is_null(device))
-        return refuse(why, i, "device", "is none of 0 to 63");
-    view->by_device = json_object_get(object, "by_device");
-    if (json_array_size(view->by_device) > FLEET_DEVICES)
-        return refuse(why, i, "by_device", "has more than 64 devices");
-    return check_side(view, i, why);
+    *view = view_of(object);
+    if (view->shown.verdict == VALIDATE_VERDICTS)
+        return refuse(why, i, "verdict", "is not known");
+    if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
+        return refuse(why, i, "metric", "is not known, or not in this unit");
+    return judge_again(view, i, why);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
@@ -145,8 +146,8 @@ static int place_bytes(const struct view *view)
     char device[24] = "";
     size_t ending;
 
-    if (view->device >= 0)
-        snprintf(device, sizeof device, ", device %d", view->device);
+    if (view->shown.device >= 0)
+        snprintf(device, sizeof device, ", device %d", view->shown.device);
     ending = strlen(device);
     return (int)(ending <= length && strcmp(view->place + length - ending, device) == 0
                      ? length - ending
@@ -156,11 +157,13 @@ static int place_bytes(const struct view *view)
 /* "step_time floor of mlp dp virt:2, 256 rows, cpu, threads, f32" */
 static char *name_of(const struct view *view)
 {
-    const char *const more[] = {view->backend, view->communicator, view->math};
+    const json_t *size = json_object_get(view->json, "size");
+    const char *const more[] = {text_in(size, "backend"), text_in(size, "communicator"),
+                                text_in(size, "math")};
     char name[6 * (TEXT_BYTES + 4)];
-    int at = snprintf(name, sizeof name, "%s%s%s of %.*s", view->metric,
-                      view->statistic[0] != '\0' ? " " : "", view->statistic, place_bytes(view),
-                      view->place);
+    int at = snprintf(name, sizeof name, "%s%s%s of %.*s", view->limit.metric,
+                      view->limit.statistic[0] != '\0' ? " " : "", view->limit.statistic,
+                      place_bytes(view), view->place);
 
     for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i)
         if (more[i][0] != '\0')
@@ -204,36 +207,26 @@ static int make_room(struct fleet_node *node)
     return 0;
 }
 
-static double number_in(const json_t *object, const char *member)
-{
-    const json_t *value = json_object_get(object, member);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* A number of each device says more than that of the worst one: that one is left out then. */
-static int add_devices(struct fleet_node *node, size_t i, const struct view *view,
-                       struct text_error *why)
+static void add_devices(struct fleet_node *node, const struct view *view)
 {
     for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
         const json_t *device = json_array_get(view->by_device, d);
-        const double median = number_in(device, "median");
+        const double median = number_in(device, "median", NAN);
 
-        if (!(median >= 0))
-            return refuse(why, i, "by_device", "has a device without a median, or one below 0");
-        add_number(node, (int)d, median, number_in(device, "lo"), number_in(device, "hi"));
+        if (!isnan(median))
+            add_number(node, (int)d, median, number_in(device, "lo", NAN),
+                       number_in(device, "hi", NAN));
     }
-    return 0;
 }
 
 /* Of several limits of one number, such as a binding and an advisory one, the first counts. */
-static int add_numbers(struct fleet_node *node, size_t i, const struct view *view,
-                       struct text_error *why)
+static int add_numbers(struct fleet_node *node, const struct view *view, struct text_error *why)
 {
     char *name;
 
-    if (view->verdict == VALIDATE_UNMEASURED || view->verdict == VALIDATE_INVALID ||
-        isnan(view->median))
+    if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID ||
+        isnan(view->shown.middle))
         return 0;
     name = name_of(view);
     if (!name || make_room(node) != 0) {
@@ -245,11 +238,13 @@ static int add_numbers(struct fleet_node *node, size_t i, const struct view *vie
         return 0;
     }
     node->limit[node->n_limits++] = (struct fleet_limit){
-        .name = name, .worse = (isfinite(view->most) ? 1 : 0) - (isfinite(view->least) ? 1 : 0)};
+        .name = name,
+        .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
-        add_number(node, -1, view->median, view->lo, view->hi);
-    return add_devices(node, i, view, why);
+        add_number(node, -1, view->shown.middle, view->shown.lo, view->shown.hi);
+    add_devices(node, view);
+    return 0;
 }
 
 /* ---- the status --------------------------------------------------------------------------- */
@@ -258,11 +253,11 @@ static void bound_words(const struct view *view, char text[96])
 {
     char least[64], most[64];
 
-    fleet_number_words(view->least, view->unit, least);
-    fleet_number_words(view->most, view->unit, most);
-    if (isnan(view->least))
+    fleet_number_words(view->limit.least, view->unit, least);
+    fleet_number_words(view->limit.most, view->unit, most);
+    if (!isfinite(view->limit.least))
         snprintf(text, 96, "at most %s", most);
-    else if (isnan(view->most))
+    else if (!isfinite(view->limit.most))
         snprintf(text, 96, "at least %s", least);
     else
         snprintf(text, 96, "%.40s to %.40s", least, most);
@@ -273,38 +268,42 @@ static void give_reason(struct fleet_node *node, const struct view *view)
 {
     char number[64], bound[96];
 
-    if (node->why[0] != '\0' || (node->status == FLEET_REJECTED && view->verdict != VALIDATE_FAIL))
+    if (node->why[0] != '\0' ||
+        (node->status == FLEET_REJECTED && view->shown.verdict != VALIDATE_FAIL))
         return;
     bound_words(view, bound);
-    if (view->verdict == VALIDATE_FAIL)
+    if (view->shown.verdict == VALIDATE_FAIL)
         snprintf(node->why, sizeof node->why, "FAIL %.40s of %.120s: is %s, allowed is %s",
-                 view->metric, view->place, fleet_number_words(view->median, view->unit, number),
-                 bound);
+                 view->limit.metric, view->place,
+                 fleet_number_words(view->shown.middle, view->unit, number), bound);
     else
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
-                 validate_verdict_words[view->verdict], view->metric, view->place, view->reason);
+                 validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
+                 text_in(view->json, "reason"));
     text_clean(node->why, '?');
 }
 
-/* A status that its own limits speak against is no status. */
-static int check_status(struct fleet_node *node, const size_t count[VALIDATE_VERDICTS],
+/* A status that its own numbers speak against is no status. */
+static int check_status(const json_t *binding, const size_t count[VALIDATE_VERDICTS],
+                        enum validate_verdict cases, struct fleet_node *node,
                         struct text_error *why)
 {
-    size_t binding = 0;
+    const enum validate_machine shown = validate_judge_machine(count, cases);
 
-    for (int v = 0; v < VALIDATE_VERDICTS; ++v)
-        binding += count[v];
-    if (node->status != FLEET_REJECTED && count[VALIDATE_FAIL] > 0) {
-        snprintf(why->text, sizeof why->text, "it is %s, but a binding limit of it is FAIL",
-                 fleet_status_words[node->status]);
+    if (strcmp(fleet_status_words[node->status], validate_machine_words[shown]) != 0) {
+        snprintf(why->text, sizeof why->text, "it is %s, but its limits and cases show %s",
+                 fleet_status_words[node->status], validate_machine_words[shown]);
         return -1;
     }
-    if (node->status == FLEET_ACCEPTED && (binding == 0 || count[VALIDATE_PASS] < binding)) {
-        snprintf(why->text, sizeof why->text,
-                 "it is ACCEPTED, but %zu of its %zu binding limits "
-                 "are PASS",
-                 count[VALIDATE_PASS], binding);
-        return -1;
+    for (int v = 0; v < VALIDATE_VERDICTS; ++v) {
+        const double said = number_in(binding, validate_verdict_words[v], 0);
+
+        if (said != (double)count[v]) {
+            snprintf(why->text, sizeof why->text,
+                     "it says that %g binding limits are %s, and %zu are", said,
+                     validate_verdict_words[v], count[v]);
+            return -1;
+        }
     }
     if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
         snprintf(node->why, sizeof node->why, "no limit of it says why");
@@ -347,25 +346,23 @@ static int add_limits_fact(const json_t *limits, struct fleet_node *node, struct
     return fleet_add_fact(node, "limits", text, why);
 }
 
-int fleet_limits(const json_t *limits, struct fleet_node *node, struct text_error *why)
+int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_node *node,
+                 struct text_error *why)
 {
+    const json_t *limits = json_object_get(root, "limits");
     size_t count[VALIDATE_VERDICTS] = {0};
 
-    if (!json_is_array(limits) || json_array_size(limits) > FLEET_LIMITS) {
-        snprintf(why->text, sizeof why->text, "its limits are no list of at most %d", FLEET_LIMITS);
-        return -1;
-    }
     for (size_t i = 0; i < json_array_size(limits); ++i) {
         struct view view;
 
         if (read_limit(json_array_get(limits, i), i, &view, why) != 0 ||
-            add_numbers(node, i, &view, why) != 0)
+            add_numbers(node, &view, why) != 0)
             return -1;
-        count[view.verdict] += view.binding;
-        if (view.binding && view.verdict != VALIDATE_PASS)
+        count[view.shown.verdict] += view.limit.binding;
+        if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
     }
-    if (check_status(node, count, why) != 0)
+    if (check_status(json_object_get(root, "binding"), count, cases, node, why) != 0)
         return -1;
     return add_limits_fact(limits, node, why);
 }

@@ -11,7 +11,7 @@
 #include "files/digest.h"
 #include "record/json.h"
 
-enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160, NAME_BYTES = 253 };
+enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 
 int fleet_starve(struct fleet_node *node, struct text_error *why)
 {
@@ -50,9 +50,10 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
 /* What is different in each node by its nature, what follows from its limits, and what other files
  * of this room read. */
 static const char *const no_facts[] = {
-    "verdict",      "binding", "node",   "node_hash", "machine_instance", "run_id",
-    "run_ids",      "limits",  "reason", "action",    "created",          "created_utc",
-    "measured_utc", "date",    "file",   "files",     "hostname",         "conformance"};
+    "verdict", "binding", "node",        "node_hash",      "machine_instance",
+    "run_id",  "run_ids", "limits",      "samples_sha256", "reason",
+    "action",  "created", "created_utc", "measured_utc",   "date",
+    "file",    "files",   "hostname",    "conformance"};
 
 static bool is_fact(const char *what)
 {
@@ -167,62 +168,69 @@ static int read_status(const json_t *root, struct fleet_node *node, struct text_
     return -1;
 }
 
-/* The file's own name stays where there is none in it. */
-static int read_name(const json_t *root, struct fleet_node *node, struct text_error *why)
+static size_t count_in(const json_t *object, const char *member)
 {
-    const json_t *name = json_object_get(root, "node");
-
-    if (!name || json_is_null(name))
-        return 0;
-    if (!json_is_string(name) || json_string_length(name) == 0 ||
-        json_string_length(name) > NAME_BYTES) {
-        snprintf(why->text, sizeof why->text, "its node is no text of 1 to %d bytes", NAME_BYTES);
-        return -1;
-    }
-    snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
-    return 0;
+    return (size_t)json_integer_value(json_object_get(object, member));
 }
 
-static int read_run(const json_t *root, struct fleet_node *node, struct text_error *why)
+enum validate_verdict fleet_find_verdict(const char *word)
 {
-    const char *run = json_string_value(json_object_get(root, "run_id"));
+    int v = 0;
 
-    if (run && strlen(run) >= sizeof node->run_id) {
-        snprintf(why->text, sizeof why->text, "its run_id has more than %zu bytes",
-                 sizeof node->run_id - 1);
-        return -1;
-    }
-    snprintf(node->run_id, sizeof node->run_id, "%s", run ? run : "");
-    return 0;
+    while (v < VALIDATE_VERDICTS && strcmp(word, validate_verdict_words[v]) != 0)
+        ++v;
+    return (enum validate_verdict)v;
 }
 
-/* The cases that the profile requires: a status that they speak against is no status. */
-static int read_conformance(const json_t *root, struct fleet_node *node, struct text_error *why)
+/* The cases that the profile requires: FAIL, or PASS, is what their numbers show. */
+static int read_conformance(const json_t *root, struct fleet_node *node,
+                            enum validate_verdict *verdict, struct text_error *why)
 {
     const json_t *cases = json_object_get(root, "conformance");
-    const char *verdict = json_string_value(json_object_get(cases, "verdict"));
+    const struct validate_conformance numbers = {.cases = count_in(cases, "cases"),
+                                                 .passed = count_in(cases, "passed"),
+                                                 .failed = count_in(cases, "failed"),
+                                                 .skipped = count_in(cases, "skipped")};
+    const char *words = json_string_value(json_object_get(cases, "verdict"));
     const char *reason = json_string_value(json_object_get(cases, "reason"));
+    const enum validate_verdict shown = validate_judge_cases(&numbers);
 
-    if (!cases || json_is_null(cases) || (verdict && strcmp(verdict, "PASS") == 0))
+    *verdict = VALIDATE_PASS;
+    if (!json_is_object(cases))
         return 0;
-    if (!verdict || node->status == FLEET_ACCEPTED ||
-        (node->status == FLEET_NOT_SHOWN && strcmp(verdict, "FAIL") == 0)) {
-        snprintf(why->text, sizeof why->text, "it is %s, but its conformance is %.20s",
-                 fleet_status_words[node->status], verdict ? verdict : "unknown");
+    *verdict = fleet_find_verdict(words);
+    if (shown != *verdict && *verdict != VALIDATE_UNMEASURED && *verdict != VALIDATE_INVALID) {
+        snprintf(why->text, sizeof why->text, "its conformance is %.20s, its cases show %s", words,
+                 validate_verdict_words[shown]);
         return -1;
     }
-    if (node->status == FLEET_NOT_SHOWN || strcmp(verdict, "FAIL") == 0)
-        snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", verdict,
+    if (*verdict == VALIDATE_FAIL || (*verdict > 0 && node->status == FLEET_NOT_SHOWN))
+        snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", words,
                  reason ? reason : "no reason");
     text_clean(node->why, '?');
-    return 0;
+    return fleet_add_fact(node, "conformance.required",
+                          json_string_value(json_object_get(cases, "required")), why);
 }
 
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
-    if (check_schema(root, why) != 0 || read_name(root, node, why) != 0 ||
-        read_run(root, node, why) != 0 || read_status(root, node, why) != 0 ||
-        read_conformance(root, node, why) != 0 || add_facts(root, "", 0, node, why) != 0)
+    static const char *const identities[FLEET_IDENTITIES] = {"run_id", "machine_instance",
+                                                             "samples_sha256"};
+    const json_t *name = json_object_get(root, "node");
+    enum validate_verdict cases;
+
+    /* The file's own name stays where there is none in it. */
+    if (check_schema(root, why) != 0 || fleet_schema(root, why) != 0)
         return -1;
-    return fleet_limits(json_object_get(root, "limits"), node, why);
+    if (json_is_string(name))
+        snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
+    for (int i = 0; i < FLEET_IDENTITIES; ++i) {
+        const char *value = json_string_value(json_object_get(root, identities[i]));
+
+        snprintf(node->identity[i], sizeof node->identity[i], "%s", value ? value : "");
+    }
+    if (read_status(root, node, why) != 0 || read_conformance(root, node, &cases, why) != 0 ||
+        add_facts(root, "", 0, node, why) != 0)
+        return -1;
+    return fleet_limits(root, cases, node, why);
 }

@@ -19,12 +19,6 @@ static const double DRAWN = 0.9;
 
 enum { ROUNDS = 200 };
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static bool all_finite(const double x[], size_t n)
 {
     bool finite = true;
@@ -117,7 +111,7 @@ struct rank_estimate rank_signed_estimate(const double d[], size_t n, double lev
             mean[means++] = d[i] / 2 + d[j] / 2;
         }
     }
-    qsort(mean, means, sizeof mean[0], by_value);
+    stats_sort(mean, means);
     return estimate(mean, means, chance, top, level);
 }
 
@@ -152,7 +146,7 @@ double rank_detectable(const double d[], size_t n, double margin, double least, 
             return NAN;
         }
     }
-    qsort(takes, ROUNDS, sizeof takes[0], by_value);
+    stats_sort(takes, ROUNDS);
     return stats_quantile(takes, ROUNDS, DRAWN);
 }
 
@@ -268,7 +262,7 @@ int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, doubl
         for (size_t s = least; s <= top; ++s) {
             count[s] /= choices(n, m);
         }
-        qsort(difference, differences, sizeof difference[0], by_value);
+        stats_sort(difference, differences);
         *shift = estimate(difference, differences, count + least, n * m, level);
     }
     free(count);

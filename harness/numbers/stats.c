@@ -28,6 +28,11 @@ static bool has_nan(const double sorted[], size_t n)
     return isnan(sorted[0]) || isnan(sorted[n - 1]);
 }
 
+void stats_sort(double x[], size_t n)
+{
+    qsort(x, n, sizeof x[0], compare_doubles);
+}
+
 double stats_quantile(const double sorted[], size_t n, double q)
 {
     if (n == 0 || !(q >= 0 && q <= 1) || has_nan(sorted, n)) {

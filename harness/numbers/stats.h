@@ -26,6 +26,8 @@ struct stats_summary {
     size_t mild, severe, low;  /* Tukey fences (1.5, 3 IQR); low: those below */
 };
 
+/* Ascending, NaN last. */
+void stats_sort(double x[], size_t n);
 /* sorted ascending, NaN last; NaN when there is one, when n is 0 or q outside 0..1. */
 double stats_quantile(const double sorted[], size_t n, double q);
 /* Of finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another

@@ -81,6 +81,16 @@ static const struct check_record_case *first_of(const struct check_record *recor
     return &record->cases[i];
 }
 
+enum validate_verdict validate_judge_cases(const struct validate_conformance *cases)
+{
+    const size_t judged = cases->passed + cases->failed + cases->skipped;
+
+    return cases->failed > 0        ? VALIDATE_FAIL
+           : judged != cases->cases ? VALIDATE_INVALID
+           : cases->passed > 0      ? VALIDATE_PASS
+                                    : VALIDATE_UNMEASURED;
+}
+
 static void judge(const struct check_record *record, const char *required,
                   struct validate_conformance *conformance)
 {
@@ -94,11 +104,9 @@ static void judge(const struct check_record *record, const char *required,
     conformance->passed = n[CHECK_RECORD_PASS];
     conformance->failed = n[CHECK_RECORD_FAIL];
     conformance->skipped = n[CHECK_RECORD_SKIP];
-    conformance->verdict = n[CHECK_RECORD_FAIL] > 0     ? VALIDATE_FAIL
-                           : n[CHECK_RECORD_BROKEN] > 0 ? VALIDATE_INVALID
-                           : length > 0                 ? VALIDATE_UNMEASURED
-                           : n[CHECK_RECORD_PASS] > 0   ? VALIDATE_PASS
-                                                        : VALIDATE_UNMEASURED;
+    conformance->verdict = validate_judge_cases(conformance);
+    if (length > 0 && conformance->verdict == VALIDATE_PASS)
+        conformance->verdict = VALIDATE_UNMEASURED;
     if (n[bad] > 0)
         snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s",
                  first_of(record, bad)->id, first_of(record, bad)->reason);

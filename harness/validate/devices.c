@@ -2,17 +2,7 @@
  * one: whoever compares many machines compares the same device of each. */
 #include "validate/validate.h"
 
-#include "numbers/stats.h"
-
-#include <math.h>
 #include <stdlib.h>
-
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
 
 size_t validate_most_samples(const struct report_point *point)
 {
@@ -24,25 +14,14 @@ size_t validate_most_samples(const struct report_point *point)
     return most;
 }
 
-/* With the bounds that judge.c gives the worst one; NaN: too few launches. */
 static struct validate_device sum_up(const struct validate_judged *judged, int device,
                                      double value[], double steps[])
 {
     const struct report_point *point = judged->point;
-    const double alpha = -expm1(log1p(-validate_alpha) / (double)judged->units);
-    struct validate_device shown = {NAN, NAN, NAN};
-    struct stats_interval interval;
 
     for (size_t i = 0; i < point->n; ++i)
         value[i] = judged->limit->row->of(point, &point->row[i], device, judged->limit->by, steps);
-    qsort(value, point->n, sizeof value[0], by_value);
-    shown.median = stats_quantile(value, point->n, 0.5);
-    interval = stats_median_interval(value, point->n, 1.0 - 2.0 * alpha);
-    if (interval.valid) {
-        shown.lo = interval.lo;
-        shown.hi = interval.hi;
-    }
-    return shown;
+    return validate_sum(judged, value, point->n);
 }
 
 int validate_devices(const struct validate_judged *judged,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "build_info.h"
+#include "files/digest.h"
 #include "record/memory.h"
 
 enum { TEXT_BYTES = 1024 };
@@ -195,6 +196,25 @@ static json_t *program_json(const char *version, const char *commit)
     return o;
 }
 
+/* A digest of those of all launches: no two nodes have it in common, whatever their files say. */
+static json_t *samples_json(const struct report *report)
+{
+    char chain[2 * DIGEST_HEX] = "";
+    int status = 0;
+
+    for (size_t f = 0; f < report->n_files; ++f)
+        for (size_t c = 0; c < report->file[f].n_cells; ++c) {
+            const struct record_cell *cell = &report->file[f].cell[c];
+
+            if (cell->n_samples == 0)
+                continue;
+            status |= digest_sha256(cell->t_step_ns, cell->n_samples * sizeof *cell->t_step_ns,
+                                    chain + DIGEST_HEX);
+            status |= digest_sha256(chain, sizeof chain, chain);
+        }
+    return known(status == 0 ? chain : NULL);
+}
+
 static void add_machine(json_t *o, const struct record_run *run)
 {
     set(o, "machine_class", text(run->machine_class));
@@ -258,6 +278,7 @@ int validate_json(FILE *stream, const struct validate *validate)
     set(root, "profile", text(validate->profile->name));
     set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     add_machine(root, &validate->report->file[0].run);
+    set(root, "samples_sha256", samples_json(validate->report));
     set(root, "binding", counts_json(validate));
     set(root, "conformance", conformance_json(validate));
     set(root, "limits", limits);

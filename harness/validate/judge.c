@@ -128,13 +128,6 @@ static int take_values(const struct profile_limit *limit, const struct report_po
     return n;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 /* The part of the error that each of so many has. */
 static double part_of(size_t units)
 {
@@ -156,31 +149,50 @@ static enum validate_verdict side_of(const struct profile_limit *limit, double l
 
 /* What is counted has no error: all launches say the same, or the smallest and the largest stand
  * for all. */
-static void judge_values(struct validate_judged *judged, double value[], size_t n)
+struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n)
 {
-    const double alpha = part_of(judged->units);
     struct stats_interval interval;
+    struct validate_device shown = {NAN, NAN, NAN};
 
-    qsort(value, n, sizeof value[0], by_value);
-    judged->launches = n;
-    judged->middle = stats_quantile(value, n, 0.5);
-    interval = stats_median_interval(value, n, 1.0 - 2.0 * alpha);
+    stats_sort(value, n);
+    shown.median = stats_quantile(value, n, 0.5);
+    interval = stats_median_interval(value, n, 1.0 - 2.0 * part_of(judged->units));
     if (judged->limit->row->counted) {
-        judged->lo = value[0];
-        judged->hi = value[n - 1];
+        shown.lo = value[0];
+        shown.hi = value[n - 1];
     } else if (interval.valid) {
-        judged->lo = interval.lo;
-        judged->hi = interval.hi;
-    } else {
-        judged->verdict = VALIDATE_OPEN;
-        snprintf(judged->why, sizeof judged->why, "%zu launches; a bound at 95 %% takes %zu", n,
-                 validate_launches_for(judged->units));
+        shown.lo = interval.lo;
+        shown.hi = interval.hi;
+    }
+    return shown;
+}
+
+void validate_judge_numbers(struct validate_judged *judged)
+{
+    const size_t needed = judged->limit->row->counted ? 1 : validate_launches_for(judged->units);
+
+    judged->verdict = VALIDATE_OPEN;
+    if (judged->launches < needed || !isfinite(judged->lo) || !isfinite(judged->hi)) {
+        snprintf(judged->why, sizeof judged->why, "%zu launches; a bound at 95 %% takes %zu",
+                 judged->launches, needed);
         return;
     }
     judged->verdict = side_of(judged->limit, judged->lo, judged->hi);
     if (judged->verdict == VALIDATE_OPEN)
         snprintf(judged->why, sizeof judged->why,
-                 "the limit is between the bounds of %zu launches: more launches can decide", n);
+                 "the limit is between the bounds of %zu launches: more launches can decide",
+                 judged->launches);
+}
+
+static void judge_values(struct validate_judged *judged, double value[], size_t n)
+{
+    const struct validate_device shown = validate_sum(judged, value, n);
+
+    judged->launches = n;
+    judged->middle = shown.median;
+    judged->lo = shown.lo;
+    judged->hi = shown.hi;
+    validate_judge_numbers(judged);
 }
 
 static void judge_unit(const struct validate *validate, double factor, const struct room *room,
@@ -320,10 +332,24 @@ static void doubt_limit(struct validate_judged *judged)
         judged->verdict = VALIDATE_INVALID;
 }
 
+/* A profile that binds nobody accepts nobody. */
+enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICTS],
+                                             enum validate_verdict cases)
+{
+    size_t binding = 0;
+
+    for (int v = 0; v < VALIDATE_VERDICTS; ++v)
+        binding += count[v];
+    if (count[VALIDATE_FAIL] > 0 || cases == VALIDATE_FAIL)
+        return VALIDATE_REJECTED;
+    return binding > 0 && count[VALIDATE_PASS] == binding && cases == VALIDATE_PASS
+               ? VALIDATE_ACCEPTED
+               : VALIDATE_NOT_SHOWN;
+}
+
 int validate_judge(struct validate *validate)
 {
     const unsigned n = validate->profile->n_limits;
-    size_t binding = 0;
 
     validate->judged = calloc(n + 1, sizeof *validate->judged);
     if (!validate->judged)
@@ -337,18 +363,9 @@ int validate_judge(struct validate *validate)
         if (judged->verdict == VALIDATE_FAIL && judged->limit->row->of_pair &&
             validate_find_link(judged) != 0)
             return -1;
-        if (judged->limit->binding) {
-            ++validate->count[judged->verdict];
-            ++binding;
-        }
+        validate->count[judged->verdict] += judged->limit->binding;
     }
-    const enum validate_verdict cases =
-        validate->conformance ? validate->conformance->verdict : VALIDATE_PASS;
-    /* A profile that binds nobody accepts nobody. */
-    validate->machine =
-        validate->count[VALIDATE_FAIL] > 0 || cases == VALIDATE_FAIL ? VALIDATE_REJECTED
-        : binding > 0 && validate->count[VALIDATE_PASS] == binding && cases == VALIDATE_PASS
-            ? VALIDATE_ACCEPTED
-            : VALIDATE_NOT_SHOWN;
+    validate->machine = validate_judge_machine(
+        validate->count, validate->conformance ? validate->conformance->verdict : VALIDATE_PASS);
     return 0;
 }

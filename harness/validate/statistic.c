@@ -9,13 +9,6 @@
 const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
                                                                    "tail", "least"};
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 double validate_sum_up(double times[], size_t n, enum validate_statistic by)
 {
     static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95, 0};
@@ -28,6 +21,6 @@ double validate_sum_up(double times[], size_t n, enum validate_statistic by)
             sum += times[i];
         return sum / (double)n;
     }
-    qsort(times, n, sizeof times[0], by_value);
+    stats_sort(times, n);
     return stats_quantile(times, n, quantile[by]);
 }

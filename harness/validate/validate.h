@@ -95,10 +95,20 @@ int validate_judge(struct validate *validate);
 int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
                          double factor, struct validate_judged *judged);
 
+/* The same from numbers that are known, also those of a verdict that is read back: verdict and why
+ * of a limit from its launches, units (1 or more), lo and hi; verdict of cases from their numbers,
+ * if all that are required were run; and of the machine from its binding limits and its cases. */
+void validate_judge_numbers(struct validate_judged *judged);
+enum validate_verdict validate_judge_cases(const struct validate_conformance *cases);
+enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICTS],
+                                             enum validate_verdict cases);
+
 /* A device at the place of a limit that is about devices; NaN: unknown. */
 struct validate_device {
     double median, lo, hi;
 };
+/* Of n launches, which are sorted. lo, hi NaN: too few. */
+struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n);
 /* Of each device of the cell that decides. Their number, 0 if there are none, or -1: memory is
  * short. */
 int validate_devices(const struct validate_judged *judged,

@@ -80,11 +80,11 @@ one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 10
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
 one spared 3 'NOT SHOWN node0013: .*: 39 limits, SHA-256 [0-9a-f]*\.\.\., most have 40 limits'
-one false 1 'BROKEN node0013: node0013.json: it is ACCEPTED, but a binding limit of it is FAIL'
-one no_median 1 'BROKEN node0013: .*: limit 5: its median is missing'
-one outside 1 'BROKEN node0013: .*: limit 5: its verdict is PASS, but its median is outside of the limit'
-one within 1 'BROKEN node0013: .*: limit 5: its verdict is FAIL, but its median is within the limit'
-one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but 0 of its 0 binding limits are PASS'
+one false 1 'BROKEN node0013: node0013.json: it is ACCEPTED, but its limits and cases show REJECTED'
+one no_median 1 'BROKEN node0013: .*: limit 5: its median is missing, or not within lo and hi'
+one outside 1 'BROKEN node0013: .*: limit 5: its median is missing, or not within'
+one within 1 'BROKEN node0013: .*: limit 5: its verdict is FAIL, but its numbers show PASS'
+one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but its limits and cases show NOT SHOWN'
 one other_version 1 "its schema is 'lockstep/verdict/2.0', this program knows lockstep/verdict/1.x"
 one doubled 1 'BROKEN node0013: 2 files are of this node: again.json and node0013.json'
 make copied 24 3 copied
@@ -92,6 +92,11 @@ echo node0013x >>planted
 named copied
 fleet 1 copied
 has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: files node0013.json and node0013x.json'
+
+make few0 8 5
+# No single edit of a verdict is believed, and no run is more than one node.
+"$python" "$here/fleet_check.py" edited "$lockstep" few0 || fail "an edited verdict"
+"$python" "$here/fleet_check.py" copied "$lockstep" few0 || fail "one run as ten nodes"
 
 # Half of the fleet has other limits: nobody's are the fleet's, so nobody is shown to keep them.
 make half 8 5
@@ -118,14 +123,19 @@ refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list
 refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list
 
 # Names that a scheduler would read as something else are refused, named, and never written.
+# other N: a script of sed that makes the node one of another machine.
+other()
+{
+    echo ";s/feedface0/feedface$1/;s/: \"0\{52\}/: \"$(printf '%052d' "$1")/g"
+}
 make hostile 8 6
-sed 's/"node0001"/"a,b"/;s/feedface0/feedface1/' hostile/node0001.json >hostile/comma.json
-sed 's/"node0001"/"$(touch pwned)"/;s/feedface0/feedface2/' hostile/node0001.json >hostile/shell.json
-sed 's/"node0001"/"x\\u001b[31m\\nnode0001"/;s/feedface0/feedface3/' hostile/node0001.json >hostile/line.json
-sed 's/"node0001"/"=1+1|<b>"/;s/feedface0/feedface4/' hostile/node0001.json >hostile/sheet.json
-sed 's/"node0001"/"-v"/;s/feedface0/feedface5/' hostile/node0001.json >hostile/dash.json
-sed 's/"node": "node0001", //;s/feedface0/feedface6/' hostile/node0001.json >hostile/plain.json
-sed 's/"node": "node0001", //;s/feedface0/feedface7/' hostile/node0001.json >'hostile/a b.json'
+sed 's/"node0001"/"a,b"/'"$(other 1)" hostile/node0001.json >hostile/comma.json
+sed 's/"node0001"/"$(touch pwned)"/'"$(other 2)" hostile/node0001.json >hostile/shell.json
+sed 's/"node0001"/"x\\u001b[31m\\nnode0001"/'"$(other 3)" hostile/node0001.json >hostile/line.json
+sed 's/"node0001"/"=1+1|<b>"/'"$(other 4)" hostile/node0001.json >hostile/sheet.json
+sed 's/"node0001"/"-v"/'"$(other 5)" hostile/node0001.json >hostile/dash.json
+sed 's/"node": "node0001", //'"$(other 6)" hostile/node0001.json >hostile/plain.json
+sed 's/"node": "node0001", //'"$(other 7)" hostile/node0001.json >'hostile/a b.json'
 sed 's/"driver 580.65"/"<script>|\\u001b[2J\\u202e"/' -i hostile/node0002.json
 mkdir hostile/folder.json
 printf '\0\0' >hostile/zero.json
@@ -205,12 +215,19 @@ limits:
     evidence: measured
 PROFILE
 mkdir real
-"$lockstep" validate --profile p.yaml --format json old.jsonl >real/one.json
+"$lockstep" validate --profile p.yaml --format json old.jsonl >one.json
+grep -q '"samples_sha256": "[0-9a-f]\{64\}",' one.json || fail "no digest of samples: $(cat one.json)"
+# These records name no machine.
+mkdir unnamed
+cp one.json unnamed/
+fleet 1 unnamed
+has 'BROKEN one: one.json: its machine_instance has the length 0'
+sed 's/\("machine_instance": "\)/\1m/' one.json >real/one.json
 fleet 0 real
 has '1 node: 1 ACCEPTED, 0 REJECTED'
 has 'Of fewer than 8 nodes, and not compared: 1 number.'
 sed 's/5.7 us/5 us/' p.yaml >q.yaml
-"$lockstep" validate --profile q.yaml --format json old.jsonl >real/one.json || true
+"$lockstep" validate --profile q.yaml --format json old.jsonl | sed 's/\("machine_instance": "\)/\1m/' >real/one.json
 fleet 1 real
 has 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, allowed is at most 5 us'
 

@@ -27,6 +27,7 @@ def limit(index, noise):
         device, metric, unit = devices.index(median), "device_spread", "1"
         place += ", device %d" % device
         devices = [{"median": m, "lo": 0.999 * m, "hi": 1.001 * m} for m in devices]
+    lo, hi = (0.999, 1.001) if devices else (0.99, 1.01)
     return {"metric": metric, "statistic": "floor", "limit": "at most", "min": None, "max": most,
             "expected": None, "unit": unit, "binding": True, "source": "made up",
             "date": "2026-11-23", "evidence": "measured", "verdict": "PASS", "place": place,
@@ -34,8 +35,8 @@ def limit(index, noise):
                      "devices": "virt:8", "n_devices": 8, "batch": 32 << index % 4,
                      "backend": "cpu", "communicator": "threads", "math": "f32"},
             "device": device, "device_name": None, "device_model": None, "launches": 8,
-            "median": median, "lo": 0.99 * median, "hi": 1.01 * median, "level": 0.95,
-            "shared_by": 1, "is": "as it is", "reason": "", "likely": "", "action": "",
+            "median": median, "lo": lo * median, "hi": hi * median, "level": 0.95,
+            "shared_by": len(devices or [0]), "is": "as it is", "reason": "", "likely": "", "action": "",
             "by_device": devices}
 
 
@@ -51,6 +52,7 @@ def verdict(number, noise):
                          "gpu_software": "driver 580.65", "governor": None, "backend": "cpu",
                          "communicator": "threads"},
             "run_id": "feedface%08x" % number,
+            "samples_sha256": "%064x" % (5000 + number),
             "measured_utc": "2026-11-23T10:%02d:%02dZ" % (number // 60 % 60, number % 60),
             "measured_by": {"version": "1.0.0", "commit": "c0ffee"},
             "binding": {"PASS": len(limits), "OPEN": 0, "UNMEASURED": 0, "INVALID": 0, "FAIL": 0},
@@ -62,11 +64,12 @@ def reject(node):
     worst.update(median=2 * worst["median"], verdict="FAIL", likely="other programs")
     worst.update(lo=0.99 * worst["median"], hi=1.01 * worst["median"])
     node["verdict"] = "REJECTED"
+    node["binding"].update(PASS=LIMITS - 1, FAIL=1)
 
 
 def slow(node):
     worst = node["limits"][9]
-    worst.update(median=1.25 * worst["median"])
+    worst.update({name: 1.25 * worst[name] for name in ("median", "lo", "hi")})
 
 
 def one_device(node):
@@ -88,15 +91,19 @@ def profile(node):
 
 def spared(node):
     del node["limits"][7]
+    node["binding"].update(PASS=LIMITS - 1)
 
 
 def not_shown(node):
-    node["limits"][2].update(verdict="OPEN", reason="more launches can decide")
+    node["limits"][2].update(verdict="OPEN", reason="more launches can decide",
+                             hi=1.01 * node["limits"][2]["max"])
     node["verdict"] = "NOT SHOWN"
+    node["binding"].update(PASS=LIMITS - 1, OPEN=1)
 
 
 def false(node):
-    node["limits"][2].update(verdict="FAIL", median=2 * node["limits"][2]["max"])
+    over = 2 * node["limits"][2]["max"]
+    node["limits"][2].update(verdict="FAIL", median=over, lo=over, hi=over)
 
 
 def no_median(node):

@@ -137,7 +137,7 @@ if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
 kind=accepted
 [ "$7" != n2 ] || kind=${SECOND:-accepted}
 [ "$7" != n3 ] || [ "${THIRD-}" != dead ] || kill -9 $PPID $$
-sed 's/"node":[^,]*/"node":"'"$7"'"/; s/"run_id":"[^"]*"/"run_id":"feedface0000000'"${7#n}"'"/' "$CORPUS/$kind"
+sed 's/"node":[^,]*/"node":"'"$7"'"/; s/\("run_id":"\|"machine_instance":"\)[^"]*/\1feedface0000000'"${7#n}"'/g' "$CORPUS/$kind"
 [ "$kind" = accepted ]
 SH
     touch node.yaml lockstep.sqsh
@@ -156,9 +156,25 @@ lists() {
     [ "$(tr '\n' ' ' <verdicts/failing_nodes.txt)" = "$2" ] || fail "fail: $(cat verdicts/failing_nodes.txt)"
 }
 
+# The commands of docs/fleet.md, as they are written there.
+page() {
+    rm -rf verdicts lists nodes.txt
+    awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$source/docs/fleet.md" |
+        sed 's/p\.yaml/node.yaml/; s/--minutes 5/--minutes 7/' >commands
+    expect 0 env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
+        CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
+        bash -e commands
+}
+
 test_sbatch() {
     local script arguments
     slurm
+    # shellcheck disable=SC2016 # for the stand-in
+    echo 'cp "${1#--exclude=}" submitted' | program sbatch
+    page
+    [ "$(tr '\n' ' ' <lists/passing_nodes.txt)" = 'n1 n2 n3 ' ] || fail "docs/fleet.md: $(cat lists/passing_nodes.txt)"
+    THIRD=dead page
+    [ "$(tr '\n' ' ' <submitted)" = 'n3 ' ] || fail "docs/fleet.md: $(cat submitted)"
     for script in validate.sbatch validate-pyxis.sbatch; do
         arguments=(node.yaml verdicts 7)
         [ "$script" = validate.sbatch ] || arguments=(lockstep.sqsh "${arguments[@]}")

@@ -80,7 +80,7 @@ PROFILE
     mkdir nodes
     for node in a b c; do
         "$lockstep" validate --profile p.yaml --conformance c.json --format json --node "$node" s.jsonl |
-            sed "s/\(\"run_id\": \"\)./\1$node/" >nodes/$node.json
+            sed "s/\(\"\(run_id\|machine_instance\|samples_sha256\)\": \"\)./\1$node/" >nodes/$node.json
     done
     ;;
 forecast)
