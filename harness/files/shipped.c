@@ -9,7 +9,7 @@
 
 enum { PATH_BYTES = 480 };
 
-/* 0, or -1: the program has no path. */
+/* As installed, or in the tree that it was built in. 0, or -1: neither is there. */
 static int find_folder(const struct shipped *kind, char folder[PATH_BYTES + 64])
 {
     char program[PATH_BYTES];
@@ -24,7 +24,10 @@ static int find_folder(const struct shipped *kind, char folder[PATH_BYTES + 64])
         return -1;
     *slash = '\0';
     snprintf(folder, PATH_BYTES + 64, "%s/../share/lockstep/%.24s", program, kind->folder);
-    return 0;
+    if (access(folder, F_OK) == 0)
+        return 0;
+    snprintf(folder, PATH_BYTES + 64, "%s/../../../%.24s", program, kind->folder);
+    return access(folder, F_OK);
 }
 
 static int is_of_kind(const struct shipped *kind, const char *name)

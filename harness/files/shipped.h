@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* A kind of them: share/lockstep/FOLDER beside the folder that the program is in. */
+/* A kind of them: share/lockstep/FOLDER next to the folder that the program is in, or FOLDER of the
+ * tree that it was built in. */
 struct shipped {
     const char *folder, *ending; /* "profiles", ".yaml" */
 };

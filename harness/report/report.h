@@ -217,8 +217,8 @@ struct report {
 
 /* Whether numbers of both may stand side by side. */
 bool report_same_machine(const struct record_run *a, const struct record_run *b);
-/* Fills everything behind file and n_files. 0, or EXIT_MISUSE after the complaint: a launch is there
- * twice, or memory is short. */
+/* Fills everything behind file and n_files. 0, or EXIT_MISUSE after the complaint: a launch is
+ * there twice, or memory is short. */
 int report_rows_make(const char *command, struct report *report);
 void report_rows_free(struct report *report);
 

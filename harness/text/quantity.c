@@ -16,13 +16,16 @@ enum { UNITS = 10 };
 /* Of each kind, ascending; the first of those that are shown is at shown. */
 static const struct {
     const char *known;
+    double most; /* no machine and no run of one has more */
     struct unit unit[UNITS];
 } kinds[QUANTITY_KINDS] = {
-    [QUANTITY_TIME] = {"ns, us, ms or s", {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
+    [QUANTITY_TIME] = {"ns, us, ms or s", 1e15, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
     [QUANTITY_RATE] =
         {"samples/s, with k, M or G before it",
+         1e15,
          {{"samples/s", 1}, {"ksamples/s", 1e3}, {"Msamples/s", 1e6}, {"Gsamples/s", 1e9}}},
     [QUANTITY_BYTES] = {"B, with Ki, Mi, Gi, Ti, k, M, G or T before it",
+                        1e18,
                         {{"B", 1},
                          {"KiB", 1024.0},
                          {"MiB", 1048576.0},
@@ -33,10 +36,12 @@ static const struct {
                          {"GB", 1e9},
                          {"TB", 1e12}}},
     [QUANTITY_SPEED] = {"B/s, with k, M, G or T before it",
+                        1e18,
                         {{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}}},
     [QUANTITY_WORK] = {"FLOP/s, with G, T or P before it",
+                       1e21,
                        {{"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}},
-    [QUANTITY_RATIO] = {"x or %", {{"%", 0.01}, {"x", 1}}},
+    [QUANTITY_RATIO] = {"x or %", 1e6, {{"%", 0.01}, {"x", 1}}},
 };
 
 const char *quantity_base_unit(enum quantity_kind kind)
@@ -60,7 +65,11 @@ int quantity_read(const char *text, enum quantity_kind kind, double *number, str
     for (int i = 0; i < UNITS && kinds[kind].unit[i].name; ++i)
         if (strcmp(end, kinds[kind].unit[i].name) == 0) {
             *number = value * kinds[kind].unit[i].scale;
-            return 0;
+            if (*number <= kinds[kind].most)
+                return 0;
+            snprintf(why->text, sizeof why->text, "'%.60s' is more than %g %s", text,
+                     kinds[kind].most, quantity_base_unit(kind));
+            return -1;
         }
     snprintf(why->text, sizeof why->text, "'%.60s' has %s; known are %s", text,
              *end == '\0' ? "no unit" : "an unknown unit", kinds[kind].known);

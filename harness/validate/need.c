@@ -88,11 +88,6 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
         return -1;
     if (!cell.workload || !cell.mode || cell.devices == 0 || cell.batch == 0)
         return 0;
-    if (cell.devices > RECORD_MAX_RANKS) {
-        snprintf(why->text, sizeof why->text, "line %d: %llu devices: at most %d can be measured",
-                 limit->line, (unsigned long long)cell.devices, RECORD_MAX_RANKS);
-        return -1;
-    }
     need->parts = need->parts || limit->row->in_parts;
     if (!is_there(need, limit))
         add(need, &cell);

@@ -2,6 +2,9 @@
 #include "validate/profile.h"
 
 #include "check/runner.h"
+#include "dp.h"
+#include "record/plan.h"
+#include "text/options.h"
 #include "workload.h"
 
 #include <cyaml/cyaml.h>
@@ -17,10 +20,10 @@ enum { TEXT_BYTES = 512 };
 /* ---- the schema --------------------------------------------------------------------------- */
 
 #define TEXT(name, structure)                                                                      \
-    CYAML_FIELD_STRING_PTR(#name, CYAML_FLAG_POINTER, struct structure, name, 0, TEXT_BYTES)
+    CYAML_FIELD_STRING_PTR(#name, CYAML_FLAG_POINTER, struct structure, name, 1, TEXT_BYTES)
 #define MAYBE(name, structure)                                                                     \
     CYAML_FIELD_STRING_PTR(#name, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct structure,      \
-                           name, 0, TEXT_BYTES)
+                           name, 1, TEXT_BYTES)
 #define COUNT(name, structure) CYAML_FIELD_UINT(#name, CYAML_FLAG_OPTIONAL, struct structure, name)
 
 static const cyaml_schema_field_t match_fields[] = {
@@ -117,9 +120,13 @@ static int load(const char *path, struct profile **profile, struct text_error *w
 
     if (status == CYAML_OK)
         return 0;
-    if (status == CYAML_ERR_FILE_OPEN)
-        snprintf(why->text, sizeof why->text, "%.200s: %s", path, strerror(errno));
-    else
+    if (status == CYAML_ERR_FILE_OPEN) {
+        char known[200];
+
+        profile_shipped_words(known, sizeof known);
+        snprintf(why->text, sizeof why->text, "%.90s: %.40s; by name there are: %.160s", path,
+                 strerror(errno), known);
+    } else
         snprintf(why->text, sizeof why->text, "%.120s:%d: %.150s", path, complaint.line,
                  complaint.what[0] != '\0' ? complaint.what : cyaml_strerror(status));
     return -1;
@@ -134,21 +141,66 @@ void profile_free(struct profile *profile)
 
 /* ---- where limits are --------------------------------------------------------------------- */
 
-/* The mappings in the sequence that `limits:` is: three levels deep. libcyaml does not say. */
-static void find_lines(yaml_parser_t *parser, struct profile *profile)
-{
-    unsigned n = 0;
-    bool in_limits = false, more = true;
+/* What libcyaml takes for a number may be -64 or 0x40, and a 0 that is written is no number that
+ * is left out. */
+static const struct count {
+    const char *key;
+    size_t least, most;
+} counts[] = {{"gpus", 1, RECORD_MAX_SLOTS},
+              {"cores", 1, 1 << 20},
+              {"launches", 1, PLAN_MAX_LAUNCHES},
+              {"devices", 1, RECORD_MAX_RANKS},
+              {"batch", 1, PLAN_MAX_ROWS},
+              {"chain", 0, CELL_CHAIN_MAX},
+              {"host_inputs", 0, 1}};
 
-    for (int depth = 0; more;) {
+/* A text in a mapping of counts: the value of the one before, or the next one. */
+static int take_text(const char *text, const struct count **count, struct text_error *why)
+{
+    const struct count *own = *count;
+    struct text_error problem;
+    size_t number;
+
+    *count = NULL;
+    if (own && option_size(text, own->least, own->most, &number, &problem) != 0) {
+        snprintf(why->text, sizeof why->text, "%s: %.170s", own->key, problem.text);
+        return -1;
+    }
+    for (size_t i = 0; !own && i < sizeof counts / sizeof counts[0]; ++i)
+        if (strcmp(text, counts[i].key) == 0)
+            *count = &counts[i];
+    return 0;
+}
+
+/* The mappings in the sequence that `limits:` is: three levels deep. libcyaml does not say. Nor
+ * does it read more than the first document. */
+static int find_lines(yaml_parser_t *parser, struct profile *profile, struct text_error *why)
+{
+    const struct count *count = NULL;
+    unsigned n = 0, documents = 0;
+    bool in_limits = false, more = true;
+    int status = 0;
+
+    for (int depth = 0; more && status == 0;) {
         yaml_event_t event;
 
-        if (!yaml_parser_parse(parser, &event))
-            return;
+        if (!yaml_parser_parse(parser, &event)) {
+            snprintf(why->text, sizeof why->text, "%.100s",
+                     parser->problem ? parser->problem : "no memory");
+            return -1;
+        }
         switch (event.type) {
+        case YAML_DOCUMENT_START_EVENT:
+            if (++documents > 1) {
+                snprintf(why->text, sizeof why->text, "a profile is one document of YAML");
+                status = -1;
+            }
+            break;
         case YAML_SCALAR_EVENT:
             if (depth == 1)
                 in_limits = strcmp((const char *)event.data.scalar.value, "limits") == 0;
+            if (depth == 2 || depth == 4)
+                status = take_text((const char *)event.data.scalar.value, &count, why);
             break;
         case YAML_MAPPING_START_EVENT:
         case YAML_SEQUENCE_START_EVENT:
@@ -165,12 +217,15 @@ static void find_lines(yaml_parser_t *parser, struct profile *profile)
         }
         yaml_event_delete(&event);
     }
+    return status;
 }
 
 static int find_places(const char *path, struct profile *profile, struct text_error *why)
 {
     FILE *file = fopen(path, "rb");
+    struct text_error problem;
     yaml_parser_t parser;
+    int status;
 
     if (!file || !yaml_parser_initialize(&parser)) {
         snprintf(why->text, sizeof why->text, "%.200s: %s", path,
@@ -180,10 +235,13 @@ static int find_places(const char *path, struct profile *profile, struct text_er
         return -1;
     }
     yaml_parser_set_input_file(&parser, file);
-    find_lines(&parser, profile);
+    status = find_lines(&parser, profile, &problem);
+    if (status != 0)
+        snprintf(why->text, sizeof why->text, "%.120s:%zu: %.190s", path, parser.mark.line + 1,
+                 problem.text);
     yaml_parser_delete(&parser);
     fclose(file);
-    return 0;
+    return status;
 }
 
 /* ---- what the texts mean ------------------------------------------------------------------ */
@@ -293,16 +351,39 @@ static int check_workload(const char *path, const struct profile_limit *limit,
     return refuse(path, limit, why, "workload", problem);
 }
 
+/* Names that records have. */
+static int check_names(const char *path, const struct profile_limit *limit, struct text_error *why)
+{
+    const struct profile_place *at = &limit->at;
+    struct dp_communicator_row communicator;
+    struct dp_backend_row backend;
+    bool mode = !at->mode, known = !at->backend, math = !at->math;
+
+    for (int i = 0; i < CELL_MODES; ++i)
+        mode = mode || strcmp(at->mode, cell_mode_names[i]) == 0;
+    for (int i = 0; !known && dp_backends(i, &backend); ++i)
+        known = strcmp(at->backend, backend.name) == 0;
+    for (int i = 0; i < DP_MATHS; ++i)
+        math = math || strcmp(at->math, dp_math_name((enum dp_math)i)) == 0;
+    if (mode && known && math &&
+        (!at->communicator || dp_communicator_of(at->communicator, &communicator)))
+        return 0;
+    return refuse(path, limit, why,
+                  !mode    ? "mode"
+                  : !known ? "backend"
+                  : math   ? "communicator"
+                           : "math",
+                  "no record has one of that name");
+}
+
 /* Bytes of a place are those of a transfer: no cell has any. */
 static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
 
     limit->at_bytes = NAN;
-    if (check_workload(path, limit, why) != 0)
+    if (check_workload(path, limit, why) != 0 || check_names(path, limit, why) != 0)
         return -1;
-    if (limit->at.host_inputs > 1)
-        return refuse(path, limit, why, "host_inputs", "only 0 and 1 are places of the inputs");
     if (!limit->at.bytes)
         return 0;
     if (limit->row->kind != QUANTITY_SPEED)

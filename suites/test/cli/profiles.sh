@@ -67,4 +67,6 @@ sed "s/\"machine_class\":\"[^\"]*\"/\"machine_class\":\"$class\"/" old.jsonl >cl
 expect_status 3 "$installed" validate --profile $learned class.jsonl
 has 'UNMEASURED product_spread'
 has 'UNMEASURED conformance of all'
-expect_status 2 "$installed" validate --profile h100 old.jsonl
+refuse 'h100: No such file or directory; by name there are: a100-sxm-x8, ' "$installed" validate --profile h100 old.jsonl
+# From a build tree, too.
+expect_status 0 "$lockstep" profile check h100-sxm-x8
