@@ -116,7 +116,7 @@ def status_of(error: BaseException, text: str) -> str:
     for kind, word in CLASSES:
         if isinstance(error, kind):
             return word
-    return "broken"
+    return "fault"
 
 
 def report_of(error: BaseException) -> Report:
@@ -133,6 +133,7 @@ def report_of(error: BaseException) -> Report:
         report.device = devices[0]
         others = [device for device in devices[1:] if device != devices[0]]
         report.device_also = others[0] if others else NOWHERE
-    if report.status == "broken":
+    if report.status == "fault" and not isinstance(error, (RuntimeError, LayerFault)):
+        report.text = one_line(f"{type(error).__name__}: {text}")
         traceback.print_exception(error)
     return report

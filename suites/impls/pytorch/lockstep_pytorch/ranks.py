@@ -62,7 +62,7 @@ class Pool:
         """One answer from each rank; the error of the lowest rank if there is one."""
         waiting = dict(enumerate(self.connections))
         answers: dict[int, tuple[str, Any]] = {}
-        deadline = time.monotonic() + limit
+        deadline, died = time.monotonic() + limit, False
         while waiting and time.monotonic() < deadline:
             left = max(0.0, deadline - time.monotonic())
             ready = multiprocessing.connection.wait(list(waiting.values()), left)
@@ -70,11 +70,12 @@ class Pool:
                 try:
                     answers[number] = waiting.pop(number).recv()
                 except (EOFError, OSError):
-                    answers[number] = ("error", Report("broken", f"rank {number} died", number))
+                    died = True
+                    answers[number] = ("error", Report("fault", f"rank {number} died", number))
                 if answers[number][0] == "error":
                     deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
         errors = [answers[n][1].of_rank(n) for n in sorted(answers) if answers[n][0] == "error"]
-        if waiting or any(report.status == "broken" for report in errors):
+        if waiting or died or any(report.status == "broken" for report in errors):
             self.end()
         if errors:
             raise Reported(errors[0], partly=len(errors) < len(answers))
