@@ -8,6 +8,7 @@
 #include "dp.h"
 #include "record/machine.h"
 #include "record/memory.h"
+#include "record/provenance.h"
 #include "words.h"
 
 /* Bytes that are not UTF-8 cannot be in the arguments, nor in what was cleaned. */
@@ -134,18 +135,22 @@ static json_t *rules(const struct runner_run *run)
     return object;
 }
 
-/* What records say of the machine, so that both can be held against each other; NULL: it could not
- * be read. */
+/* What records say of the machine and the program, so that both can be held against each other;
+ * NULL: it could not be read. */
 static json_t *machine(void)
 {
-    char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "";
+    char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];
+    struct record_run run = {.n_slots = 0};
     struct dp_machine here;
     struct dp_error err = {0};
 
     if (dp_machine_read(&here, &err) != 0 || machine_class("", &here, class) != 0 ||
         machine_instance("", instance) != 0)
         return NULL;
-    return json_pack("{s:s, s:s}", "class", class, "instance", instance);
+    provenance_build(&run);
+    if (provenance_program(&run, program) != 0)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s}", "class", class, "instance", instance, "program", program);
 }
 
 int runner_json(FILE *stream, const struct runner_run *run)
@@ -158,7 +163,8 @@ int runner_json(FILE *stream, const struct runner_run *run)
     root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
                      implementation(run), "machine", here, "cases", cases(run), "counts",
                      counts(run), "rules", rules(run));
-    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    document = record_chain_add(record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)),
+                                "", true);
     if (document)
         fprintf(stream, "%s\n", document);
     free(document);

@@ -131,6 +131,8 @@ static void read_implementation(json_t *impl, struct check_record *record, struc
     read_text(impl, "device_list", record->device_list, sizeof record->device_list, err);
     if (json_is_string(json_object_get(impl, "blas"))) /* null, or not there: not said */
         read_text(impl, "blas", record->blas, sizeof record->blas, err);
+    if (json_object_get(impl, "launcher"))
+        read_text(impl, "launcher", record->launcher, sizeof record->launcher, err);
     record->n_devices = read_count(impl, "devices", err);
     record->seed = read_count(impl, "seed", err);
     read_words(json_object_get(impl, "device_names"), "device_names", record->devices,
@@ -297,6 +299,8 @@ static void read_machine(const json_t *machine, struct check_record *record, str
     if (!machine || json_is_null(machine))
         return;
     read_text(machine, "class", record->machine_class, sizeof record->machine_class, err);
+    if (json_object_get(machine, "program"))
+        read_text(machine, "program", record->program, sizeof record->program, err);
     read_text(machine, "instance", record->machine_instance, sizeof record->machine_instance, err);
 }
 
@@ -315,6 +319,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
     if (why.text[0] == '\0') {
         read_implementation(json_object_get(root, "impl"), record, &why);
         read_machine(json_object_get(root, "machine"), record, &why);
+        record->sealed = json_object_get(root, "chain") != NULL;
         read_lists(root, record, &why);
         check_ids(record, &why);
         count_cases(record);

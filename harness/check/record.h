@@ -39,6 +39,9 @@ struct check_record {
     char blas[160];                               /* "": not said */
     char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
     size_t n_devices, seed;
+    char program[65]; /* provenance_program; "": of an older one */
+    char launcher[300];
+    bool sealed;
     bool partial; /* --only or --area: not the whole profile */
     enum check_record_verdict verdict;
     double seconds;

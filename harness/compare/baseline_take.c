@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "numbers/stats.h"
 #include "record/input.h"
+#include "record/provenance.h"
 #include "record/roles.h"
 
 #include <math.h>
@@ -67,8 +68,9 @@ static size_t line_of(const char *path, const char *cell_id)
 static void check_run(struct baseline_source *source, bool allow_dirty)
 {
     const struct record_run *run = &source->file.run;
-    const bool fast =
-        strcmp(run->build_type, "Release") == 0 || strcmp(run->build_type, "RelWithDebInfo") == 0;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    const size_t n =
+        provenance_doubts(run, allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
 
     if (strlen(run->machine_class) != DIGEST_HEX - 1)
         refuse(source, "%.120s:1: the class of the machine is unknown", source->path);
@@ -76,16 +78,8 @@ static void check_run(struct baseline_source *source, bool allow_dirty)
         refuse(source, "%.120s:1: the start of the machine is unknown", source->path);
     if (run->blas[0] == '\0')
         refuse(source, "%.120s:1: the library of matrix products is unknown", source->path);
-    if (strcmp(run->source, "measured") != 0)
-        refuse(source, "%.120s:1: the times are %.16s, not measured", source->path, run->source);
-    if (!fast)
-        refuse(source, "%.120s:1: a %.32s build, not Release or RelWithDebInfo", source->path,
-               run->build_type[0] != '\0' ? run->build_type : "nameless");
-    if (run->sanitizers[0] != '\0')
-        refuse(source, "%.120s:1: a build with sanitizers: %.64s", source->path, run->sanitizers);
-    if (run->git_dirty && !allow_dirty)
-        refuse(source, "%.120s:1: a changed tree on commit %.48s; --allow-dirty takes it",
-               source->path, run->git_sha);
+    for (size_t i = 0; i < n; ++i)
+        refuse(source, "%.120s:1: %s", source->path, doubt[i]);
 }
 
 static void check_cells(struct baseline_source *source)

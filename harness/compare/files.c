@@ -129,21 +129,14 @@ static void check_file(struct compare *compare, int side)
 {
     const struct record_run *run = &compare->file[side].run;
     const char *const name = side_name(side);
-    const bool fast =
-        strcmp(run->build_type, "Release") == 0 || strcmp(run->build_type, "RelWithDebInfo") == 0;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    const size_t n =
+        provenance_doubts(run, compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
 
     if (run->machine_class[0] == '\0')
         add(&compare->invalid, "the class of machine of %s is unknown: its record has none", name);
-    if (strcmp(run->source, "measured") != 0)
-        add(&compare->invalid, "the times of %s are %.16s, not measured", name, run->source);
-    if (!fast)
-        add(&compare->invalid, "%s is of a %.32s build, not of Release or RelWithDebInfo", name,
-            run->build_type[0] != '\0' ? run->build_type : "nameless");
-    if (run->sanitizers[0] != '\0')
-        add(&compare->invalid, "%s is of a build with sanitizers: %.64s", name, run->sanitizers);
-    if (run->git_dirty && !compare->allow_dirty)
-        add(&compare->invalid, "%s is of a changed tree on commit %.48s; --allow-dirty takes it",
-            name, run->git_sha);
+    for (size_t i = 0; i < n; ++i)
+        add(&compare->invalid, "%s is of %s", name, doubt[i]);
 }
 
 static void remark_file(struct compare *compare, int side)

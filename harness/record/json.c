@@ -76,6 +76,15 @@ static char *read_all(const char *path, size_t bytes)
     return text;
 }
 
+/* A sealed document is a file of one line, whatever newlines are in it. */
+static int check_whole(const json_t *root, const char *text, size_t bytes, struct text_error *err)
+{
+    const struct record_link link = record_link_of(root);
+    struct record_chain chain = {.lines = 0};
+
+    return record_chain_check(&link, text, bytes - (text[bytes - 1] == '\n'), true, &chain, err);
+}
+
 json_t *record_json_file(const char *path, size_t most, struct text_error *err)
 {
     struct stat status;
@@ -97,9 +106,12 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
     char *text = read_all(path, (size_t)status.st_size);
     if (!text) {
         record_fail(err, "cannot read it: %s", strerror(errno));
-    } else if (!(root = record_json_text(text, (size_t)status.st_size, &why)) &&
-               !record_memory_failed()) {
-        record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
+    } else if (!(root = record_json_text(text, (size_t)status.st_size, &why))) {
+        if (!record_memory_failed())
+            record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
+    } else if (check_whole(root, text, (size_t)status.st_size, err) != 0) {
+        json_decref(root);
+        root = NULL;
     }
     free(text);
     if (record_memory_failed()) {

@@ -19,6 +19,7 @@
 #include "record/roles.h"
 
 enum { CLOCK_CALLS = 10000 };
+static const char clock_name[] = "CLOCK_MONOTONIC_RAW";
 
 extern char **environ; /* POSIX names no header for it */
 
@@ -57,7 +58,7 @@ static void read_clock(struct record_run *run)
     const size_t middle = CLOCK_CALLS / 2;
 
     run->timer_overhead_ns = (double)difference[middle];
-    snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
+    snprintf(run->clock, sizeof run->clock, "%s", clock_name);
     snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
 }
@@ -106,7 +107,7 @@ static int read_system(struct record_run *run)
                      sizeof run->governor);
 }
 
-static void read_build(struct record_run *run)
+void provenance_build(struct record_run *run)
 {
     static const char dirty[] = "-dirty";
     size_t length;
@@ -123,6 +124,16 @@ static void read_build(struct record_run *run)
     snprintf(run->cflags, sizeof run->cflags, "%s", BUILD_CFLAGS);
     snprintf(run->build_type, sizeof run->build_type, "%s", BUILD_TYPE);
     snprintf(run->sanitizers, sizeof run->sanitizers, "%s", BUILD_SANITIZERS);
+}
+
+int provenance_program(const struct record_run *run, char hex[DIGEST_HEX])
+{
+    char text[1024];
+    const int n = snprintf(text, sizeof text, "%s %s %d %s %s %s %s %s", run->program_version,
+                           run->git_sha, run->git_dirty, run->source_digest, run->compiler,
+                           run->cflags, run->build_type, run->sanitizers);
+
+    return digest_sha256(text, (size_t)n, hex);
 }
 
 /* The model of every GPU that the tests' fake of CUDA has. */
@@ -195,7 +206,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     run->l2_bytes = machine->l2_bytes;
     run->l3_bytes = machine->l3_bytes;
     name_run(run);
-    read_build(run);
+    provenance_build(run);
     read_slots(group, run);
     read_clock(run);
     if (host_read("", run) != 0 || machine_class("", machine, run->machine_class) != 0 ||
@@ -203,6 +214,28 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
         machine_environment(environ, run->environment, sizeof run->environment) != 0)
         return -1;
     return read_system(run);
+}
+
+size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dirty,
+                         char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT])
+{
+    const bool fast =
+        strcmp(run->build_type, "Release") == 0 || strcmp(run->build_type, "RelWithDebInfo") == 0;
+    size_t n = 0;
+
+    if (strcmp(run->source, "measured") != 0)
+        snprintf(doubt[n++], PROVENANCE_DOUBT, "times that are %.16s, not measured", run->source);
+    if (strcmp(run->clock, clock_name) != 0)
+        snprintf(doubt[n++], PROVENANCE_DOUBT, "the clock %.40s, not %s", run->clock, clock_name);
+    if (!fast)
+        snprintf(doubt[n++], PROVENANCE_DOUBT, "a %.32s build, not of Release or RelWithDebInfo",
+                 run->build_type[0] != '\0' ? run->build_type : "nameless");
+    if (run->sanitizers[0] != '\0')
+        snprintf(doubt[n++], PROVENANCE_DOUBT, "a build with sanitizers: %.64s", run->sanitizers);
+    if (run->git_dirty && dirty != PROVENANCE_TAKEN)
+        snprintf(doubt[n++], PROVENANCE_DOUBT, "a changed tree on commit %.48s%s", run->git_sha,
+                 dirty == PROVENANCE_ASKED ? "; --allow-dirty takes it" : "");
+    return n;
 }
 
 static int differs(const char *what, const char *here, const char *there, char *why, size_t bytes)

@@ -11,6 +11,21 @@
 int provenance_read(struct dp_group *group, const struct dp_machine *machine,
                     struct record_run *run);
 
+/* The part of it that is the same in all processes of this program. */
+void provenance_build(struct record_run *run);
+
+/* SHA-256 of what that is: two programs with the same one are of one source and one build. 0, or
+ * -1.
+ */
+int provenance_program(const struct record_run *run, char hex[DIGEST_HEX]);
+
+/* Why no judgement may rest on times of such a run, each to follow "it is of". Their number; 0: it
+ * may. A changed tree is refused, refused unless somebody asks for it, or taken. */
+enum { PROVENANCE_DOUBTS = 5, PROVENANCE_DOUBT = 128 };
+enum provenance_dirty { PROVENANCE_REFUSED, PROVENANCE_ASKED, PROVENANCE_TAKEN };
+size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dirty,
+                         char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT]);
+
 /* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
  */
 bool provenance_simulated(struct dp_group *group);

@@ -1,7 +1,9 @@
 /* validate/conformance.c: whether the cases that a profile requires pass on the machine's devices:
  * `lockstep check`, run and read back. */
 #include "check/record.h"
+#include "check/runner.h"
 #include "command/command.h"
+#include "record/provenance.h"
 #include "sweep/launch.h"
 #include "validate/measure.h"
 #include "validate/validate.h"
@@ -25,22 +27,60 @@ static bool has_word(const char *list, const char *word, size_t length)
     return false;
 }
 
-/* The first profile of cases that was not asked for; 0: all were. In a list all stands for each of
- * them, as in `lockstep check --profile`. */
-static size_t find_missing(const char *required, const char *was, const char **missing)
+static bool requires(const char *required, const struct runner_profile *profile)
 {
-    const bool all = has_word(required, "all", strlen("all"));
+    return has_word(required, "all", strlen("all")) ||
+           has_word(required, profile->name, strlen(profile->name));
+}
 
-    for (const char *at = all ? "primitives,dataparallel,ddp" : required; *at != '\0';) {
-        const size_t bytes = strcspn(at, ",");
+/* The cases of which profile were required and not asked for; NULL: all were. */
+static const char *find_missing(const char *required, const char *was)
+{
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if (requires(required, &runner_profiles[p]) &&
+            !has_word(was, runner_profiles[p].name, strlen(runner_profiles[p].name)))
+            return runner_profiles[p].name;
+    return NULL;
+}
 
-        if (!has_word(was, at, bytes)) {
-            *missing = at;
-            return bytes;
+static const struct check_record_case *find_case(const struct check_record *record, const char *id)
+{
+    for (size_t i = 0; i < record->n_cases; ++i)
+        if (strcmp(record->cases[i].id, id) == 0)
+            return &record->cases[i];
+    return NULL;
+}
+
+/* All that this program lists for the required profiles is there, under the same rule, and no more.
+ */
+static void find_absent(const struct check_record *record, const char *required,
+                        char why[VALIDATE_TEXT])
+{
+    unsigned profiles = 0;
+    size_t known = 0;
+
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+    profiles |= requires(required, &runner_profiles[p]) ? runner_profiles[p].bit : 0;
+    for (int a = 0; a < check_n_areas; ++a) {
+        const struct check_case *test;
+
+        for (int i = 0; (test = check_area_case(check_areas[a], i)) && why[0] == '\0'; ++i) {
+            const struct check_record_case *one = find_case(record, test->id);
+
+            known += one != NULL;
+            if (!one && (test->profiles & profiles) != 0)
+                snprintf(why, VALIDATE_TEXT, "the case %.90s is not in it", test->id);
+            else if (one &&
+                     (strcmp(one->rule, test->rule) != 0 ||
+                      strcmp(one->obligation, runner_obligation_words[test->obligation]) != 0))
+                snprintf(why, VALIDATE_TEXT, "%.90s is of %s, %s, and not of %.31s, %.15s",
+                         test->id, test->rule, runner_obligation_words[test->obligation], one->rule,
+                         one->obligation);
         }
-        at += bytes + (at[bytes] == ',');
     }
-    return 0;
+    if (why[0] == '\0' && known < record->n_cases)
+        snprintf(why, VALIDATE_TEXT, "it has %zu cases that this program does not list",
+                 record->n_cases - known);
 }
 
 static void device_names(const struct record_run *run, char text[], size_t bytes)
@@ -53,22 +93,51 @@ static void device_names(const struct record_run *run, char text[], size_t bytes
                                  run->slot[i].name);
 }
 
-/* Why it says nothing of these devices; "": it does. */
+/* Why it says nothing of these devices, or nothing of the program that was measured on them; "": it
+ * does. */
 static void find_doubt(const struct check_record *record, const struct record_run *run,
                        char why[VALIDATE_TEXT])
 {
-    char devices[sizeof record->devices];
+    char devices[sizeof record->devices], name[160], program[DIGEST_HEX];
 
     device_names(run, devices, sizeof devices);
+    snprintf(name, sizeof name, "reference (%s kernels, %s communicator)", run->backend,
+             run->communicator);
     if (record->machine_class[0] == '\0')
         snprintf(why, VALIDATE_TEXT, "it does not say on which machine the cases were run");
-    else if (strcmp(record->machine_instance, run->machine_instance) != 0)
+    else if (!record->sealed || record->program[0] == '\0')
+        snprintf(why, VALIDATE_TEXT, "it is unsealed, or does not say which program was tested");
+    else if (strcmp(record->machine_class, run->machine_class) != 0 ||
+             strcmp(record->machine_instance, run->machine_instance) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases were run after another start of the machine");
     else if (strcmp(record->devices, devices) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases were run on %.120s, and measured was %.120s",
                  record->devices, devices);
+    else if (strcmp(record->spec, "reference") != 0 || strcmp(record->name, name) != 0)
+        snprintf(why, VALIDATE_TEXT, "the cases are of %.90s, and measured was %.90s", record->name,
+                 name);
+    else if (strcmp(record->launcher, run->launcher) != 0)
+        snprintf(why, VALIDATE_TEXT, "the cases were run by '%.90s', and measured was by '%.90s'",
+                 record->launcher, run->launcher);
+    else if (strcmp(record->blas, run->blas) != 0)
+        snprintf(why, VALIDATE_TEXT, "the cases are of \"%.120s\", and the records of \"%.120s\"",
+                 record->blas, run->blas);
+    else if (provenance_program(run, program) != 0 || strcmp(record->program, program) != 0)
+        snprintf(why, VALIDATE_TEXT, "the cases are of another build than the records");
     else if (record->partial)
         snprintf(why, VALIDATE_TEXT, "only some of the cases were run: --only or --area");
+}
+
+/* The cases compute in f32: they say nothing of kernels that round the operands of products. */
+static void find_maths(const struct report *report, char why[VALIDATE_TEXT])
+{
+    for (size_t i = 0; i < report->n_points && why[0] == '\0'; ++i) {
+        const struct record_key *key = &report->point[i].row->cell->key;
+
+        if (strcmp(key->mode, "collective") != 0 && strcmp(key->dtype, "f32") != 0)
+            snprintf(why, VALIDATE_TEXT, "the cases are of f32, and measured was %.90s in %.15s",
+                     key->workload, key->dtype);
+    }
 }
 
 static const struct check_record_case *first_of(const struct check_record *record,
@@ -95,8 +164,7 @@ static void judge(const struct check_record *record, const char *required,
                   struct validate_conformance *conformance)
 {
     const size_t *n = record->total.verdict;
-    const char *missing = NULL;
-    const size_t length = find_missing(required, record->profiles, &missing);
+    const char *missing = find_missing(required, record->profiles);
     const enum check_record_verdict bad =
         n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL : CHECK_RECORD_BROKEN;
 
@@ -105,20 +173,25 @@ static void judge(const struct check_record *record, const char *required,
     conformance->failed = n[CHECK_RECORD_FAIL];
     conformance->skipped = n[CHECK_RECORD_SKIP];
     conformance->verdict = validate_judge_cases(conformance);
-    if (length > 0 && conformance->verdict == VALIDATE_PASS)
+    if (missing && conformance->verdict == VALIDATE_PASS)
         conformance->verdict = VALIDATE_UNMEASURED;
     if (n[bad] > 0)
         snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s",
                  first_of(record, bad)->id, first_of(record, bad)->reason);
-    else if (length > 0)
-        snprintf(conformance->why, sizeof conformance->why, "the cases of %.*s were not run",
-                 (int)(length < 40 ? length : 40), missing);
+    else if (missing)
+        snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
+                 missing);
     else if (n[CHECK_RECORD_PASS] == 0)
         snprintf(conformance->why, sizeof conformance->why, "no case could be run");
+    if (conformance->verdict != VALIDATE_PASS)
+        return;
+    find_absent(record, required, conformance->why);
+    if (conformance->why[0] != '\0')
+        conformance->verdict = VALIDATE_INVALID;
 }
 
 int validate_conformance(const char *command, const char *path, const struct profile *profile,
-                         const struct record_run *run, struct validate_conformance *conformance)
+                         const struct report *report, struct validate_conformance *conformance)
 {
     struct check_record record;
     struct text_error why = {""};
@@ -135,7 +208,9 @@ int validate_conformance(const char *command, const char *path, const struct pro
         command_complain(command, "%s", why.text);
         return EXIT_MISUSE;
     }
-    find_doubt(&record, run, conformance->why);
+    for (size_t f = 0; f < report->n_files && conformance->why[0] == '\0'; ++f)
+        find_doubt(&record, &report->file[f].run, conformance->why);
+    find_maths(report, conformance->why);
     if (conformance->why[0] != '\0')
         conformance->verdict = VALIDATE_INVALID;
     else

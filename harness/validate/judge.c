@@ -2,6 +2,7 @@
 #include "validate/validate.h"
 
 #include "numbers/stats.h"
+#include "record/provenance.h"
 #include "validate/measure.h"
 
 #include <math.h>
@@ -80,6 +81,18 @@ static void find_gpu_doubt(const struct report_point *point, char why[VALIDATE_T
             snprintf(why, VALIDATE_TEXT, "launch %d: %.200s", point->row[i].cell->key.launch, text);
 }
 
+/* The first launch that is of a file whose times nobody may judge by. */
+static void find_file_doubt(const struct validate *validate, const struct report_point *point,
+                            char why[VALIDATE_TEXT])
+{
+    const enum provenance_dirty dirty = validate->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+
+    for (size_t i = 0; i < point->n && why[0] == '\0'; ++i)
+        if (provenance_doubts(point->row[i].run, dirty, doubt) > 0)
+            snprintf(why, VALIDATE_TEXT, "it is of %s", doubt[0]);
+}
+
 /* Why nobody may believe the numbers of a cell; "": somebody may. */
 static void find_doubt(const struct validate *validate, const struct report_point *point,
                        char why[VALIDATE_TEXT])
@@ -102,6 +115,8 @@ static void find_doubt(const struct validate *validate, const struct report_poin
     else if (point->n < needed)
         snprintf(why, VALIDATE_TEXT, "%zu launches, and the profile requires %llu", point->n,
                  (unsigned long long)needed);
+    else
+        find_file_doubt(validate, point, why);
 }
 
 /* A bandwidth is one of a size, which the limit has to name. */

@@ -12,6 +12,7 @@
 #include "numbers/tolerance.h"
 #include "record/input.h"
 #include "record/plan.h"
+#include "record/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static int check_sitting(const struct learning *learning, size_t f, char *const 
 {
     const struct report *report = &learning->sitting[f];
     const struct record_run *run = &report->file[0].run, *first = &learning->sitting[0].file[0].run;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], why[PROVENANCE_DOUBT + 16];
 
     if (run->machine_class[0] == '\0')
         return refuse(learning, paths[f], "its class of machine is not known");
@@ -68,8 +70,10 @@ static int check_sitting(const struct learning *learning, size_t f, char *const 
     if (report->counts.verified < report->counts.planned)
         return refuse(learning, paths[f],
                       "not all launches that it plans are measured and verified");
-    if (run->git_dirty)
-        return refuse(learning, paths[f], "it is of a changed tree");
+    if (provenance_doubts(run, PROVENANCE_REFUSED, doubt) > 0) {
+        snprintf(why, sizeof why, "it is of %s", doubt[0]);
+        return refuse(learning, paths[f], why);
+    }
     for (size_t other = 0; other < f; ++other)
         if (strcmp(run->run_id, learning->sitting[other].file[0].run.run_id) == 0)
             return refuse(learning, paths[f], "it is a sitting that another file has, too");

@@ -17,12 +17,12 @@ struct arguments {
     const char *profile, *node, *conformance;
     char **files;
     size_t n_files, format;
-    bool run;
+    bool run, allow_dirty;
     struct validate_request request;
     uint64_t seen;
 };
 
-enum { KEY_DEVICES = 256, KEY_CONFORMANCE };
+enum { KEY_DEVICES = 256, KEY_CONFORMANCE, KEY_DIRTY };
 static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
@@ -48,6 +48,7 @@ static const struct argp_option option_table[] = {
      "What the verdict calls the machine (default: nothing; no host name is read)", 0},
     {"conformance", KEY_CONFORMANCE, "FILE", 0,
      "What `lockstep check --format json` said of these devices, if the profile requires it", 0},
+    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of a program built from a changed tree", 0},
     {"run", 'r', NULL, 0, "Measure what the profile needs, instead of reading records", 0},
     {"minutes", 'm', "M", 0,
      "Measure, and end after M minutes: what was not measured by then is no PASS", 0},
@@ -69,8 +70,9 @@ static const char documentation[] =
     "\vEach limit of the profile is PASS if the bound of the median over launches, at 95 % for all "
     "its cells and devices together, is on its good side; FAIL if the other bound is on the bad "
     "side; OPEN if neither is shown; UNMEASURED if the records have no such number; INVALID if "
-    "nobody may believe it: launches that are not verified, simulated, oversubscribed, or fewer "
-    "than the profile requires. A machine is ACCEPTED if every binding limit is PASS, REJECTED if "
+    "nobody may believe it: launches that are not verified, simulated, oversubscribed, by another "
+    "clock, of another build than Release or RelWithDebInfo, of sanitizers, of a changed tree, or "
+    "fewer than the profile requires. A machine is ACCEPTED if every binding limit is PASS, REJECTED if "
     "one is FAIL, else NOT SHOWN. Advisory limits are printed and decide nothing.\n\n"
     "--run measures the cells that limits name in full (workload, mode, devices and batch), as a "
     "sweep does: as many launches as the profile requires or its limits take. --minutes M, which "
@@ -172,6 +174,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_CONFORMANCE:
         arguments->conformance = value;
         return 0;
+    case KEY_DIRTY:
+        arguments->allow_dirty = true;
+        return 0;
     case KEY_DEVICES:
         arguments->request.devices = value;
         return 0;
@@ -222,13 +227,14 @@ static int judge_files(const struct arguments *arguments, const struct profile *
         status = EXIT_MISUSE;
     }
     if (status == 0 && profile->requires.conformance)
-        status = validate_conformance(NAME, cases, profile, &report.file[0].run, &conformance);
+        status = validate_conformance(NAME, cases, profile, &report, &conformance);
     if (status == 0) {
         struct validate validate = {.profile = profile,
                                     .report = &report,
                                     .conformance =
                                         profile->requires.conformance ? &conformance : NULL,
                                     .need = need,
+                                    .allow_dirty = arguments->allow_dirty,
                                     .node = arguments->node};
 
         status = judge(arguments, &validate);

@@ -67,6 +67,7 @@ struct validate {
     const struct report *report;
     const struct validate_conformance *conformance; /* NULL: the profile requires none */
     const struct validate_need *need; /* what had to be measured; NULL: somebody else did */
+    bool allow_dirty;                 /* records of a changed tree are judged, too */
     const char *node;                 /* what whoever asks calls the machine; NULL: nothing */
     struct validate_judged *judged;   /* of each limit */
     size_t count[VALIDATE_VERDICTS];  /* of binding limits */
@@ -84,10 +85,11 @@ int validate_match(const struct profile *profile, const struct report *report,
 /* The same of one header; subject: "the records are of". */
 int validate_match_run(const struct profile *profile, const struct record_run *run,
                        const char *subject, struct text_error *why);
-/* What a file of `lockstep check --format json` says of the cases that the profile requires, on the
- * devices of run. path NULL: nobody ran them. 0, or an exit status after the complaint. */
+/* What a file of `lockstep check --format json` says of the cases that the profile requires, of the
+ * program, libraries and devices of all records. path NULL: nobody ran them. 0, or an exit status
+ * after the complaint. */
 int validate_conformance(const char *command, const char *path, const struct profile *profile,
-                         const struct record_run *run, struct validate_conformance *conformance);
+                         const struct report *report, struct validate_conformance *conformance);
 
 /* Fills judged, count and machine. 0, or -1: memory is short. The caller frees judged. */
 int validate_judge(struct validate *validate);

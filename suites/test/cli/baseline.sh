@@ -166,7 +166,7 @@ refused 'dirty.jsonl:1: a changed tree on commit 3f2a9c1d5b7e' "$lockstep" basel
 compare 3 dirty.jsonl
 compare 0 dirty.jsonl --allow-dirty
 plant new debug.jsonl 29 1 '"build_type":"Release"="build_type":"Debug"'
-refused 'debug.jsonl:1: a Debug build, not Release' "$lockstep" baseline add main debug.jsonl
+refused 'debug.jsonl:1: a Debug build, not of Release or RelWithDebInfo' "$lockstep" baseline add main debug.jsonl
 "$make_records" new open.jsonl
 refused 'open.jsonl:1: the class of the machine is unknown' "$lockstep" baseline add main open.jsonl
 # The first bad one of several: none is added.

@@ -276,7 +276,7 @@ expect_status 0 "$lockstep" report --out both r.jsonl
 # unreadable WORDS SED-SCRIPT
 unreadable()
 {
-    sed "$2" good.json >bad.json
+    sed -e "$2" -e "s|^,\"chain\".*|}|" good.json >bad.json
     expect_status 2 "$lockstep" report --out none --check bad.json
     grep -q -- "$1" err || { cat err >&2; fail "no '$1'"; }
     [ ! -e none ] || fail "something was written"

@@ -155,10 +155,11 @@ compare 3 a.jsonl bad.jsonl
 invalid 'B is of a build with sanitizers: address'
 records new bad.jsonl 's/"source":"measured"/"source":"simulated"/'
 compare 3 bad.jsonl a.jsonl
-invalid 'the times of A are simulated, not measured'
-records new bad.jsonl 's/"clock":"CLOCK_EXAMPLE"/"clock":"CLOCK_OTHER"/'
+invalid 'A is of times that are simulated, not measured'
+records new bad.jsonl 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_OTHER"/'
 compare 3 a.jsonl bad.jsonl
-invalid 'the clock: CLOCK_EXAMPLE -> CLOCK_OTHER'
+invalid 'B is of the clock CLOCK_OTHER, not CLOCK_MONOTONIC_RAW'
+has 'the clock: CLOCK_MONOTONIC_RAW -> CLOCK_OTHER'
 records new bad.jsonl 's/"model":""/"model":"GPU X"/'
 compare 3 a.jsonl bad.jsonl
 invalid 'the model of device 0: none -> GPU X'

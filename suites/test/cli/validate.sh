@@ -200,6 +200,21 @@ unlearned 'short.jsonl: not all launches that it plans' sitting[1-5].jsonl short
 sed '1s/"git_dirty":false/"git_dirty":true/' sitting6.jsonl >dirty.jsonl
 unlearned 'dirty.jsonl: it is of a changed tree' sitting[1-5].jsonl dirty.jsonl
 
+# What `lockstep compare` refuses is judged by nobody else either.
+doubted()
+{
+    sed "1s/$1/$2/" sitting6.jsonl >doubted.jsonl
+    ! cmp -s doubted.jsonl sitting6.jsonl || fail "nothing was changed by $1"
+    validate 3 good.yaml doubted.jsonl
+    has "INVALID .* it is of $3"
+    unlearned "doubted.jsonl: it is of $3" sitting[1-5].jsonl doubted.jsonl
+}
+doubted '"build_type":"Release"' '"build_type":"Debug"' 'a Debug build, not of Release or RelWithDebInfo'
+doubted '"sanitizers":""' '"sanitizers":"address"' 'a build with sanitizers: address'
+doubted CLOCK_MONOTONIC_RAW sundial 'the clock sundial, not CLOCK_MONOTONIC_RAW'
+doubted '"git_dirty":false' '"git_dirty":true' 'a changed tree on commit 3f2a9c1d5b7e'
+expect_status 0 "$lockstep" validate --profile good.yaml --allow-dirty doubted.jsonl
+
 # wrong PATTERN SED: one clear line with file, line and key, and exit 2.
 wrong()
 {
