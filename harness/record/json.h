@@ -37,7 +37,8 @@ bool record_raw_cut(const char *line, size_t bytes, struct record_raw *raw);
 void record_raw_free(struct record_raw *raw);
 
 /* Of a JSON text, and of a regular file of at most most bytes. NULL and why: it is no JSON, has a
- * member twice, is sealed and was changed, or so many values that they would need more than RECORD_JSON_BYTES of memory. */
+ * member twice, is sealed and was changed, or so many values that they would need more than
+ * RECORD_JSON_BYTES of memory. */
 #define RECORD_JSON_BYTES ((size_t)128 << 20)
 json_t *record_json_text(const char *text, size_t bytes, json_error_t *why);
 json_t *record_json_file(const char *path, size_t most, struct text_error *err);
