@@ -19,8 +19,7 @@
 
 /* Sittings that judge at all, and that make a gate. */
 enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
-#define BASELINE_ALPHA  0.05                     /* shared by all cells */
-#define BASELINE_APART  UINT64_C(21600000000000) /* ns between two sittings of one start: 6 h */
+#define BASELINE_ALPHA  0.05 /* shared by all cells */
 #define BASELINE_FOLDER "results/baselines"
 #define BASELINE_SCHEMA "lockstep/baseline/1.0"
 enum { BASELINE_WHY = 640 }; /* bytes of a reason, which may name two libraries */

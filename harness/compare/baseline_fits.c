@@ -55,7 +55,7 @@ static int check_apart(const struct baseline *baseline, const struct baseline_so
             return say(why, "%.100s:1: run %s is there already: run %s of sitting %zu, %.100s:%zu",
                        source->path, own->run_id, line->run_id, s + 1, baseline->path,
                        s * baseline->cells + 1);
-        if (fresh && apart < BASELINE_APART &&
+        if (fresh && apart < RECORD_SITTINGS_APART &&
             strcmp(line->machine_instance, own->machine_instance) == 0)
             return say(why,
                        "%.90s:1: %.1f hours from sitting %zu (%.90s:%zu), in the same start of the "

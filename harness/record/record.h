@@ -244,6 +244,8 @@ int record_read(const char *path, struct record_file *file, struct text_error *e
 /* The same, and as much is checked, for who needs only the steps: record_cell_keep_steps. */
 int record_read_steps(const char *path, struct record_file *file, struct text_error *err);
 void record_file_free(struct record_file *file);
+/* ns between two sittings of one start of a machine that count as two: 6 h. */
+#define RECORD_SITTINGS_APART UINT64_C(21600000000000)
 /* Whether a launch of a is one of b, too, or, where both are one file, stands there twice: -1 and
  * both names. The cells of a resumed run may be in several files. */
 int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err);

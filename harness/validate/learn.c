@@ -30,6 +30,7 @@ struct learning {
     size_t n;
     const char *command, *name;
     const char *about;      /* metrics, with commas between them; NULL: the usual ones */
+    bool near;              /* sittings that are not RECORD_SITTINGS_APART */
     double *bound, *middle; /* logarithms, of each sitting, of what is better when it is less */
 };
 
@@ -74,10 +75,26 @@ static int check_sitting(const struct learning *learning, size_t f, char *const 
         snprintf(why, sizeof why, "it is of %s", doubt[0]);
         return refuse(learning, paths[f], why);
     }
-    for (size_t other = 0; other < f; ++other)
-        if (strcmp(run->run_id, learning->sitting[other].file[0].run.run_id) == 0)
+    for (size_t other = 0; other < f; ++other) {
+        const struct record_file *file = &learning->sitting[other].file[0];
+        struct text_error copied;
+
+        if (strcmp(run->run_id, file->run.run_id) == 0)
             return refuse(learning, paths[f], "it is a sitting that another file has, too");
+        if (record_copied(&report->file[0], file, &copied) != 0)
+            return refuse(learning, paths[f], copied.text);
+    }
     return 0;
+}
+
+/* Whether two of them are of one start of the machine and within hours: what they have in common is
+ * not what days differ in. */
+static bool is_near(const struct record_file *a, const struct record_file *b)
+{
+    const uint64_t x = a->cell[0].start_epoch_ns, y = b->cell[0].start_epoch_ns;
+
+    return strcmp(a->run.machine_instance, b->run.machine_instance) == 0 &&
+           (x > y ? x - y : y - x) < RECORD_SITTINGS_APART;
 }
 
 static int read_sitting(const struct learning *learning, size_t f, char *const paths[])
@@ -90,13 +107,18 @@ static int read_sitting(const struct learning *learning, size_t f, char *const p
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
+/* In quotes. All but ASCII as codes: some of it ends a line of YAML. */
 static void print_text(const char *text)
 {
+    uint32_t code = 0;
+
     putchar('"');
-    for (; *text; ++text) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar(*text);
+    for (size_t length; *text != '\0'; text += length > 0 ? length : 1) {
+        length = text_decode(text, &code);
+        if (length == 1 && code >= ' ' && code < 0x7f)
+            printf("%s%c", code == '"' || code == '\\' ? "\\" : "", (char)code);
+        else
+            printf("\\U%08x", (unsigned)(length > 0 ? code : '?'));
     }
     putchar('"');
 }
@@ -106,7 +128,7 @@ static void print_place(const struct profile_limit *limit, const struct record_k
     printf("    at: {workload: ");
     print_text(key->workload);
     printf(", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
-           key->global_batch);
+           key->global_batch); /* the reader of records knows modes and maths */
     print_text(key->backend);
     printf(", communicator: ");
     print_text(key->communicator);
@@ -125,17 +147,23 @@ static void print_limit(const struct learning *learning, const struct profile_li
 {
     const char *first = learning->sitting[0].file[0].run.created_utc;
     const char *last = learning->sitting[learning->n - 1].file[0].run.created_utc;
-    char number[QUANTITY_TEXT];
+    char number[QUANTITY_TEXT], source[256];
 
+    snprintf(source, sizeof source,
+             "%zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of sittings keep it, with a "
+             "confidence of 95 %%%s",
+             learning->n, first, last, learning->sitting[0].file[0].run.git_sha,
+             learning->near ? "; NOT APART: some are less than 6 hours from another one, in the "
+                              "same start of the machine"
+                            : "");
     printf("  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
     print_place(limit, key);
     printf("    %s: %s\n", limit->row->higher ? "min" : "max",
            quantity_words(limit->row->higher ? bound / UP : bound * UP, limit->row->kind, number));
     printf("    expected: %s\n", quantity_words(expected, limit->row->kind, number));
-    printf("    kind: binding\n    source: %zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of "
-           "sittings keep it, with a confidence of 95 %%\n",
-           learning->n, first, last, learning->sitting[0].file[0].run.git_sha);
-    printf("    date: %.10s\n    evidence: learned\n", last);
+    printf("    kind: binding\n    source: ");
+    print_text(source);
+    printf("\n    date: %.10s\n    evidence: learned\n", last);
 }
 
 /* What the sittings show at one place; *all: each of them does. 0, or -1: memory is short. */
@@ -340,6 +368,10 @@ int validate_learn(const char *command, const char *name, const char *about, cha
         status = read_sitting(&learning, learning.n, paths);
         ++learning.n;
     }
+    for (size_t f = 0; f < learning.n && status == 0; ++f)
+        for (size_t other = 0; other < f; ++other)
+            learning.near =
+                learning.near || is_near(learning.sitting[f].file, learning.sitting[other].file);
     if (status == 0)
         status = learn_all(&learning);
     for (size_t f = 0; f < learning.n; ++f)

@@ -158,11 +158,13 @@ static const struct count {
 static int take_text(const char *text, const struct count **count, struct text_error *why)
 {
     const struct count *own = *count;
-    struct text_error problem;
+    struct text_error problem = {"a 0 stands in front of it"};
     size_t number;
 
     *count = NULL;
-    if (own && option_size(text, own->least, own->most, &number, &problem) != 0) {
+    /* libcyaml takes 030 for 24. */
+    if (own && ((text[0] == '0' && text[1] != '\0') ||
+                option_size(text, own->least, own->most, &number, &problem) != 0)) {
         snprintf(why->text, sizeof why->text, "%s: %.170s", own->key, problem.text);
         return -1;
     }

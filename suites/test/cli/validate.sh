@@ -165,7 +165,7 @@ done
 expect_status 0 "$lockstep" profile learn --name 'a "b" \ c' sitting[1-6].jsonl
 mv out learned.yaml
 grep -q '^name: "a \\"b\\" \\\\ c"$' learned.yaml || fail "name: $(head -2 learned.yaml)"
-grep -q 'source: 6 sittings, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
+grep -q 'source: "6 sittings, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
     fail "source: $(grep source: learned.yaml | head -1)"
 expect_count 12 'metric: step_time' learned.yaml
 expect_count 4 'metric: device_spread' learned.yaml
@@ -177,6 +177,17 @@ sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" slower.jsonl >slow
 validate 1 learned.yaml slow.jsonl
 has 'REJECTED by profile .* 4 FAIL'
 validate 2 learned.yaml old.jsonl
+expect_count 0 'NOT APART' learned.yaml
+# Any commit is text, and sittings of one hour are said to be that.
+for sitting in 1 2 3 4 5 6; do
+    sed "1s/\"git_sha\":\"[^\"]*\"/\"git_sha\":\"a: b # \xe2\x80\xa8\"/
+        s/\"start_epoch_ns\":\"179$sitting/\"start_epoch_ns\":\"1795/;s/\"start_epoch_ns\":\"1795248/&$sitting/;s/\(\"start_epoch_ns\":\"1795248$sitting\)[0-9]/\1/" \
+        sitting$sitting.jsonl >near$sitting.jsonl
+done
+expect_status 0 "$lockstep" profile learn near[1-6].jsonl
+mv out near.yaml
+expect_count 16 'source: "6 sittings, .* of commit a: b # .U00002028; 95 .*; NOT APART: some are less than 6 hours' near.yaml
+expect_status 0 "$lockstep" profile check near.yaml near1.jsonl
 
 # unlearned WORDS FILE...
 unlearned()
@@ -189,6 +200,8 @@ unlearned()
 }
 unlearned '5 sittings; to learn from takes at least 6' sitting[1-5].jsonl
 unlearned 'sitting1.jsonl: it is a sitting that another file has, too' sitting[1-6].jsonl sitting1.jsonl
+sed 's/feedface00000101/feedface00000109/' sitting1.jsonl >forged.jsonl
+unlearned 'forged.jsonl: run feedface00000101, cell [0-9a-f]*, and run feedface00000109, cell [0-9a-f]*, are one launch' sitting[1-6].jsonl forged.jsonl
 unlearned 'old.jsonl: its class of machine is not known' old.jsonl sitting[1-6].jsonl
 sed "1s/$class/$(printf '8%063d' 0)/" sitting6.jsonl >else.jsonl
 unlearned 'else.jsonl: it is of another class of machine' sitting[1-5].jsonl else.jsonl
@@ -242,7 +255,8 @@ wrong '6: limit of step_time: min, max: no number is above min and below max' \
 wrong '6: limit of step_time: bytes: only a bandwidth' 's/batch: 30/batch: 30, bytes: 1 GiB/'
 wrong "[0-9]*: host_inputs: .2. is outside 0 to 1" 's/batch: 30/batch: 30, host_inputs: 2/'
 wrong "[0-9]*: batch: .-64." 's/batch: 30/batch: -64/'
-wrong "[0-9]*: batch: .0x40." 's/batch: 30/batch: 0x40/'
+wrong "[0-9]*: batch: a 0 stands in front" 's/batch: 30/batch: 0x40/'
+wrong "[0-9]*: batch: a 0 stands in front" 's/batch: 30/batch: 036/'
 wrong "[0-9]*: devices: .0. is outside 1 to" 's/devices: [0-9]*/devices: 0/'
 wrong "[0-9]*: launches: .-1." 's/launches: 6/launches: -1/'
 wrong "[0-9]*: launches: .0. is outside 1 to" 's/launches: 6/launches: 0/'

@@ -48,12 +48,12 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# What a sweep of these devices writes: each has an id of its own.
+# What a sweep of these devices writes: each has its own id and start.
 measure() {
     [ "${BAD-}" != no-sweep ] || exit 1
     [ ! -e "$out" ] || exit 2
     id=$(echo "$out" | cksum | cut -d ' ' -f 1)
-    sed "s/feedface000000[0-9]*/$(printf %016x "$id")/" "$kind.jsonl" >"$out"
+    sed "s/feedface000000[0-9]*/$(printf %016x "$id")/; s/\"start_epoch_ns\":\"1795248/\"start_epoch_ns\":\"1$(printf %010d "$id")/; s/\(\"start_epoch_ns\":\"[0-9]\{15\}\)[0-9]*/\1/" "$kind.jsonl" >"$out"
     [ "$devices" != virt:1 ] || sed -i '/"n_devices":2,/d; /lockstep\/end/d' "$out"
 }
 
