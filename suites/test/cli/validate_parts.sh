@@ -148,6 +148,7 @@ has 'INVALID .* launches are not verified'
 class=$(printf '7%063d' 0)
 for sitting in 1 2 3 4 5 6; do
     sed "s/feedface00000031/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/
+        s/\"start_epoch_ns\":\"1795/\"start_epoch_ns\":\"179$sitting/
         1s/2026-11-21/2026-11-1$sitting/" machine.jsonl >sitting$sitting.jsonl
 done
 expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
