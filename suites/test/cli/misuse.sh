@@ -153,7 +153,7 @@ for row in "5|'5' has no unit; known are FLOP/s, with G, T or P before it" \
     "|'' is no number of 0 or more with its unit: FLOP/s" \
     "fastTFLOP/s|'fastTFLOP/s' is no number" "-5TFLOP/s|'-5TFLOP/s' is no number" \
     "nanTFLOP/s|'nanTFLOP/s' is no number" "0TFLOP/s|'0TFLOP/s' is outside 1 FLOP/s to 1000000 PFLOP/s" \
-    "1e300PFLOP/s|'1e300PFLOP/s' is outside 1 FLOP/s to"; do
+    "1e300PFLOP/s|'1e300PFLOP/s' is more than 1e+21 FLOP/s"; do
     refuse "^lockstep report: --peak: ${row#*|}" "$lockstep" report a.jsonl --out a --peak "${row%%|*}"
 done
 refuse 'peak stands beside cells in record files: name one' "$lockstep" report --out a --peak 5TFLOP/s

@@ -82,11 +82,11 @@ prove_fail-closed() {
     records bad.jsonl 's/"sanitizers":""/"sanitizers":"address"/'
     closed 3 'B is of a build with sanitizers' "${two[@]}"
     records bad.jsonl 's/"source":"measured"/"source":"simulated"/'
-    closed 3 'the times of B are simulated' "${two[@]}"
+    closed 3 'B is of times that are simulated' "${two[@]}"
     records bad.jsonl 's/"git_dirty":false/"git_dirty":true/'
     closed 3 'B is of a changed tree' "${two[@]}"
     records bad.jsonl 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_OTHER"/'
-    closed 3 'the clock: CLOCK_MONOTONIC_RAW -> CLOCK_OTHER' "${two[@]}"
+    closed 3 'B is of the clock CLOCK_OTHER, not CLOCK_MONOTONIC_RAW' "${two[@]}"
     sed '/"mode":"dp"/{/"n_devices":2,/s/"oversubscribed":false/"oversubscribed":true/}' a.jsonl >bad.jsonl
     closed 3 'oversubscribed: more devices than cores' "${two[@]}"
     sed '2,$s/"status":"ok"/"status":"failed"/;2,$s/"validated":true/"validated":false/;2,$s/"reason":""/"reason":"planted"/;$d' \
