@@ -43,13 +43,14 @@ static int open_file(const char *path)
 {
     const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     struct stat info;
-    int fd = open(path, flags | O_RDWR | O_CREAT, 0644);
+    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, 0644);
 
     if (fd >= 0)
         (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
-    else if (errno == EACCES || errno == EPERM)
-        fd = open(path, flags | O_RDONLY); /* another user's: enough for a lock */
-    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+    else if (errno == EEXIST)
+        fd = open(path, flags | O_RDONLY); /* perhaps another user's: enough for a lock */
+    /* A second name could be that of a file with another purpose. */
+    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1)) {
         close(fd);
         errno = ENOTSUP;
         fd = -1;

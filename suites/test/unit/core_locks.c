@@ -112,6 +112,22 @@ Test(core_locks, planted, .init = make_root, .fini = remove_root)
     core_locks_release(&a);
 }
 
+/* A second name of another file: it keeps its mode, and is no lock. */
+Test(core_locks, second_name, .init = make_root, .fini = remove_root)
+{
+    struct core_locks a;
+    struct stat info;
+    const int fd = open(path_of("/target"), O_WRONLY | O_CREAT, 0600);
+    char target[256];
+
+    snprintf(target, sizeof target, "%s", path_of("/target"));
+    cr_assert(fd >= 0 && link(target, path_of("/run/lock/lockstep-core-0")) == 0);
+    cr_assert(take("0", "", &a) == 0 && a.n == 1 && strstr(a.note.text, "/tmp"), "%s", a.note.text);
+    cr_assert(fstat(fd, &info) == 0 && (info.st_mode & 0777) == 0600, "%o", info.st_mode);
+    core_locks_release(&a);
+    close(fd);
+}
+
 /* What is in a file is nothing to go by, and is kept. */
 Test(core_locks, contents, .init = make_root, .fini = remove_root)
 {
