@@ -80,14 +80,12 @@ static const struct {
 
 static int type_of(const json_t *value)
 {
-    return !value                   ? LATER
-           : json_is_string(value)  ? TEXT
-           : json_is_integer(value) ? REAL | COUNT
-           : json_is_real(value)    ? REAL
-           : json_is_boolean(value) ? BOOLEAN
-           : json_is_object(value)  ? OBJECT
-           : json_is_array(value)   ? ARRAY
-                                    : NOTHING;
+    static const int types[] = {
+        [JSON_OBJECT] = OBJECT,        [JSON_ARRAY] = ARRAY, [JSON_STRING] = TEXT,
+        [JSON_INTEGER] = REAL | COUNT, [JSON_REAL] = REAL,   [JSON_TRUE] = BOOLEAN,
+        [JSON_FALSE] = BOOLEAN,        [JSON_NULL] = NOTHING};
+
+    return value ? types[json_typeof(value)] : LATER;
 }
 
 /* What the range is about; 0 where there is none. */

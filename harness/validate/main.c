@@ -142,22 +142,28 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
     return 0;
 }
 
+static error_t take_format(struct arguments *arguments, const char *value, struct argp_state *state)
+{
+    const char *names[FORMS];
+
+    for (size_t i = 0; i < FORMS; ++i)
+        names[i] = forms[i].name;
+    return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
-    const char *names[FORMS];
     const error_t status = command_once(state, option_table, key, &arguments->seen);
 
     if (status)
         return status;
-    for (size_t i = 0; i < FORMS; ++i)
-        names[i] = forms[i].name;
     switch (key) {
     case 'p':
         arguments->profile = value;
         return 0;
     case 'f':
-        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+        return take_format(arguments, value, state);
     case 'r':
         arguments->run = true;
         return 0;

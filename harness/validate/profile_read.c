@@ -154,13 +154,19 @@ static const struct count {
               {"chain", 0, CELL_CHAIN_MAX},
               {"host_inputs", 0, 1}};
 
-/* A text in a mapping of counts: the value of the one before, or the next one. */
-static int take_text(const char *text, const struct count **count, struct text_error *why)
+/* A text: at depth 1 the name of a part, in a mapping of counts the value of the one before, or the
+ * next one. */
+static int take_text(const char *text, int depth, bool *in_limits, const struct count **count,
+                     struct text_error *why)
 {
     const struct count *own = *count;
     struct text_error problem = {"a 0 stands in front of it"};
     size_t number;
 
+    if (depth == 1)
+        *in_limits = strcmp(text, "limits") == 0;
+    if (depth != 2 && depth != 4)
+        return 0;
     *count = NULL;
     /* libcyaml takes 030 for 24. */
     if (own && ((text[0] == '0' && text[1] != '\0') ||
@@ -199,10 +205,8 @@ static int find_lines(yaml_parser_t *parser, struct profile *profile, struct tex
             }
             break;
         case YAML_SCALAR_EVENT:
-            if (depth == 1)
-                in_limits = strcmp((const char *)event.data.scalar.value, "limits") == 0;
-            if (depth == 2 || depth == 4)
-                status = take_text((const char *)event.data.scalar.value, &count, why);
+            status =
+                take_text((const char *)event.data.scalar.value, depth, &in_limits, &count, why);
             break;
         case YAML_MAPPING_START_EVENT:
         case YAML_SEQUENCE_START_EVENT:
