@@ -301,7 +301,9 @@ void check_is_none(struct check *c, const char *what, const struct impl_array *g
 void check_device(struct check *c, const char *what, const struct impl_array *got, int device);
 void check_int(struct check *c, const char *what, long long got, long long want);
 void check_at_least(struct check *c, const char *what, long long got, long long least);
+/* These two hold for what does nothing as well, so neither counts as a comparison. */
 void check_at_most(struct check *c, const char *what, long long got, long long most);
+void check_accepted(struct check *c, const char *what, int status);
 /* Counts as one comparison. */
 void check_true(struct check *c, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -154,9 +154,11 @@ static void comp_direct_moved(struct check *c)
 static void comp_direct_traffic(struct check *c)
 {
     struct impl_model *model = golden_affine(c, 1);
-    struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
+    const size_t n = 10;
+    struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
 
     golden_forward(c, model, &call);
+    golden_is_sequence(c, "output", call.out, 1, &n, 3, 2);
     check_at_most(c, "replicas", call.trace.replicas, 1);
     check_int(c, "bytes of parameters", (long long)call.trace.replica[0].bytes_to, 0);
     check_int(c, "bytes of gradients", (long long)call.trace.replica[0].bytes_from, 0);

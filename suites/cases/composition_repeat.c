@@ -192,6 +192,19 @@ static void repeated_steps(struct check *c, struct repeated *r, int times)
     }
 }
 
+/* The last step was one: y = 2x + 1, and the input's gradient is 2. */
+static void must_have_computed(struct check *c, const struct repeated *r)
+{
+    const size_t n = check_elements(r->forward.in);
+    double *y = check_memory(c, n * sizeof *y);
+
+    for (size_t i = 0; i < n; ++i)
+        y[i] = 2 * check_element(r->forward.in, i) + 1;
+    check_values(c, "output", r->forward.out, n, y);
+    if (r->forward.grad)
+        check_values(c, "input gradient", r->backward.grad_in, n, check_sequence(c, n, 2, 0));
+}
+
 /* A leak goes on growing; what is only kept for reuse does not. The mean of all rounds: memory that
  * earlier cases of the process gave back may take up the leak of one round, not of all. */
 static void must_not_grow(struct check *c, struct repeated *r, long long most)
@@ -203,6 +216,7 @@ static void must_not_grow(struct check *c, struct repeated *r, long long most)
     repeated_steps(c, r, ROUNDS * ROUND);
     check_at_most(c, "bytes that every 16 steps add to the process",
                   ((long long)check_resident(c) - before) / ROUNDS, most);
+    must_have_computed(c, r);
 }
 
 /* A shard here has 16 KiB or more, a replica 32 KiB. */

@@ -255,6 +255,7 @@ static void one_more_level(struct check *c)
 {
     static const char *const names[] = {"0.weight", "0.bias", "1.module.1.weight",
                                         "1.module.1.bias", "2.weight"};
+    static const size_t sizes[] = {1, 1, 6, 3, 1};
     struct impl_model *model =
         check_model(c, "{\"layers\":[{\"kind\":\"affine\"},{\"kind\":\"parallel\",\"layers\":["
                        "{\"kind\":\"identity\"},{\"kind\":\"linear\",\"in\":2,\"out\":3}]},"
@@ -267,7 +268,11 @@ static void one_more_level(struct check *c)
         check_param(c, model, i, &param);
         check_true(c, strcmp(param.name, names[i]) == 0, "parameter %d is '%s', must be '%s'", i,
                    param.name, names[i]);
+        check_set(c, model, IMPL_VALUE, i, check_sequence(c, sizes[i], 10 * (i + 1), 1));
     }
+    for (int i = 0; i < n; ++i)
+        check_values(c, names[i], check_get(c, model, IMPL_VALUE, i), sizes[i],
+                     check_sequence(c, sizes[i], 10 * (i + 1), 1));
 }
 
 /* ---- two wrapped blocks ------------------------------------------------------------------------

@@ -215,8 +215,8 @@ static void put_elsewhere(struct check *c)
             check_note(c, "K=%d, output on %d, next layer on %d: ", k, output, device);
             golden_prefill(c, model);
             if (device == output) {
-                check_int(c, "status of the forward",
-                          golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), IMPL_OK);
+                check_accepted(c, "status of the forward",
+                               golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)));
                 continue;
             }
             check_refused(c, "a layer that is not where the output is",

@@ -73,6 +73,8 @@ B(BUG_INEXACT_ZERO, "X352-inexact-zero", "AGREE-02", "of numbers with more than 
 B(BUG_SHORT_SLOPE, "X353-short-slope", "AGREE-01", "so does its input gradient, of 16 bits") \
 B(BUG_COPIES_UNREAD, "X354-copies-unread", "COAL-08", "a broadcast that shows its sources has copies of zeros") \
 B(BUG_REFUSES_ALL, "X355-refuses-all", "SPLIT-01", "everything is refused (inval): refusals alone prove nothing") \
+B(BUG_IDLE, "X380-does-nothing", "SPLIT-01", "everything is accepted, and zeros come out at once") \
+B(BUG_IDLE_OTHER, "X381-does-nothing-other", "SPLIT-01", "so, where the other choice of each dialect is declared") \
 B(BUG_REFUSES_FORWARD, "X356-refuses-forward", "COMP-01", "so is every forward (device)") \
 /* the order of sums */ \
 B(BUG_SAYS_LISTED, "X357-says-listed", "DET-01", "replicas are added from the last one on") \

@@ -1,5 +1,5 @@
 /* session.c: the table of operations, sessions, and what they declare. */
-#include "later.h"
+#include "idle.h"
 #include "load.h"
 #include "mutants.h"
 
@@ -121,6 +121,7 @@ static int read_bug(const char *name, enum bug *number, const enum impl_choice *
     for (int i = 0; i < mutant_n; ++i)
         if (strcmp(mutant_list[i].name, name) == 0) {
             *number = (enum bug)i;
+            *dialect = *number == BUG_IDLE_OTHER ? other : python;
             return 0;
         }
     return unknown_bug(name, err);
@@ -218,25 +219,25 @@ const struct impl_ops *mutant_impl(void)
         .open = op_open,
         .close = op_close,
         .reset = op_reset,
-        .split = op_split,
-        .scatter = op_scatter,
-        .gather = op_gather,
-        .broadcast = op_broadcast,
-        .reduce = op_reduce,
-        .apply = op_apply,
-        .buckets = op_buckets,
-        .sampler = op_sampler,
-        .model_open = model_open,
+        .split = idle_split,
+        .scatter = idle_scatter,
+        .gather = idle_gather,
+        .broadcast = idle_broadcast,
+        .reduce = idle_reduce,
+        .apply = idle_apply,
+        .buckets = idle_buckets,
+        .sampler = idle_sampler,
+        .model_open = idle_open,
         .model_close = model_close,
         .params = op_params,
-        .param = op_param,
-        .set = op_set,
-        .get = op_get,
-        .to = op_to,
-        .zero_grad = op_zero_grad,
-        .forward = op_forward,
-        .backward = op_backward,
-        .step = op_step,
+        .param = idle_param,
+        .set = idle_set,
+        .get = idle_get,
+        .to = idle_to,
+        .zero_grad = idle_zero_grad,
+        .forward = idle_forward,
+        .backward = idle_backward,
+        .step = idle_step,
     };
 
     return &ops;
