@@ -126,6 +126,8 @@ struct dp_group_config {
     /* Bind workers, the calling thread included, to the slots' core sets, until the group is
      * closed. One bound group at a time: another would only see the caller's cores. */
     bool bind;
+    /* Allow a topology that is not this machine's (dp_machine), to show it. Else DP_ENODEV. */
+    bool foreign;
     /* Matrix products of the first slot use the cores of all slots, by threads of the BLAS, one on
      * each. For a model that is on that slot alone: dp_wide_blas_check. One such group at a time.
      */
@@ -168,7 +170,7 @@ struct dp_slot *dp_group_host(struct dp_group *group);
 const char *dp_group_backend(const struct dp_group *group); /* "cpu", ... */
 enum dp_math dp_group_math(const struct dp_group *group);
 const char *dp_group_communicator(const struct dp_group *group); /* "threads", "staged" */
-/* More virtual devices than cores, or several slots on one GPU: times say little. */
+/* Workers share a core, or several slots are on one GPU: times say little. */
 bool dp_group_oversubscribed(const struct dp_group *group);
 /* "driver 13.0, runtime 13.0, cuBLAS 13.0.2" of a group of GPUs; else "". */
 const char *dp_group_software(const struct dp_group *group);

@@ -15,6 +15,7 @@ struct dp_machine {
     int usable_cores, usable_pus;         /* that this process may run on */
     uint64_t memory_bytes;
     uint64_t l1d_bytes, l2_bytes, l3_bytes; /* of one cache; 0 unknown */
+    bool foreign; /* hwloc was told of another machine: nothing above is true of this one */
     char hwloc_version[32];
     char blas[160]; /* name, version and configuration of the CBLAS in use */
 };

@@ -112,6 +112,10 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     const bool placed = (list->kind->flags & DP_KIND_GPU) != 0 && config->bind;
     const enum dp_topology_parts parts = placed ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
     int status = dp_topology_open(&group->topology, parts, err);
+    if (status == 0 && !config->foreign && dp_topology_foreign(group->topology))
+        return dp_fail(err, DP_ENODEV,
+                       "hwloc describes another machine than this one: HWLOC_SYNTHETIC, "
+                       "HWLOC_XMLFILE, HWLOC_FSROOT or HWLOC_CPUID_PATH is set");
     if (status == 0)
         dp_topology_share(group->topology, config->sharing, config->sharing_before);
     for (int i = 0; status == 0 && i < list->n; ++i)
@@ -209,10 +213,9 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         status = connect_slots(group, comm, err);
     if (status)
         return status;
-    const int sharing = config->sharing > list.n ? config->sharing : list.n;
-    const bool crowded = sharing > dp_topology_usable_cores(group->topology);
+    const bool crowded = dp_topology_crowded(group->topology, list.n);
     group->oversubscribed =
-        (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
+        crowded || ((list.kind->flags & DP_KIND_CORES) == 0 && has_duplicates(&list));
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
     if (status == 0 && group->backend->onednn != DP_ONEDNN_NO && !config->wide_blas)

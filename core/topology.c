@@ -73,6 +73,12 @@ int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts
     return 0;
 }
 
+bool dp_topology_foreign(const struct dp_topology *topology)
+{
+    const int units = hwloc_bitmap_weight(hwloc_topology_get_complete_cpuset(topology->tree));
+    return !hwloc_topology_is_thissystem(topology->tree) || sysconf(_SC_NPROCESSORS_ONLN) > units;
+}
+
 void dp_topology_close(struct dp_topology *topology)
 {
     if (!topology)
@@ -175,11 +181,29 @@ void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slo
     hwloc_bitmap_free(set);
 }
 
+bool dp_topology_crowded(const struct dp_topology *topology, int n)
+{
+    hwloc_bitmap_t taken = hwloc_bitmap_alloc();
+    bool crowded = !taken || (topology->sharing > n ? topology->sharing : n) >
+                                 dp_topology_usable_cores(topology);
+    for (int i = 0; i < n && !crowded; ++i) {
+        hwloc_cpuset_t set = core_set(topology, i, n);
+        crowded = !set || hwloc_bitmap_intersects(set, taken) || hwloc_bitmap_or(taken, taken, set);
+        hwloc_bitmap_free(set);
+    }
+    hwloc_bitmap_free(taken);
+    return crowded;
+}
+
 int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err)
 {
     hwloc_cpuset_t set = core_set(topology, i, n);
-    const bool bound = set && !hwloc_bitmap_iszero(set) &&
-                       hwloc_set_cpubind(topology->tree, set, HWLOC_CPUBIND_THREAD) == 0;
+    hwloc_bitmap_t now = hwloc_bitmap_alloc();
+    const bool bound = set && now && !hwloc_bitmap_iszero(set) &&
+                       hwloc_set_cpubind(topology->tree, set, HWLOC_CPUBIND_THREAD) == 0 &&
+                       hwloc_get_cpubind(topology->tree, now, HWLOC_CPUBIND_THREAD) == 0 &&
+                       hwloc_bitmap_isequal(set, now);
+    hwloc_bitmap_free(now);
     hwloc_bitmap_free(set);
     return bound ? 0 : dp_fail(err, DP_EFAULT, "slot %d of %d cannot be bound to its cores", i, n);
 }
@@ -236,6 +260,7 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     machine->usable_cores = dp_topology_usable_cores(topology);
     machine->usable_pus = count_usable(topology, whole(topology), HWLOC_OBJ_PU);
     machine->memory_bytes = memory_bytes(tree);
+    machine->foreign = dp_topology_foreign(topology);
     machine->l1d_bytes = cache_bytes(tree, HWLOC_OBJ_L1CACHE);
     machine->l2_bytes = cache_bytes(tree, HWLOC_OBJ_L2CACHE);
     machine->l3_bytes = cache_bytes(tree, HWLOC_OBJ_L3CACHE);

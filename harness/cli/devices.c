@@ -189,7 +189,9 @@ static void print_machine(const struct dp_machine *m)
 {
     char memory[32], l1[32], l2[32], l3[32];
 
-    printf("Machine\n");
+    printf("Machine%s\n",
+           m->foreign ? ": not this one; hwloc was told of another: nothing is measured on it"
+                      : "");
     print_long("processor", m->cpu_model);
     printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n", m->cores,
            plural(m->cores), m->pus, plural(m->pus), m->packages, plural(m->packages),
@@ -246,7 +248,7 @@ static void print_gpus(const struct record_devices *d)
     if (strcmp(d->communicator, "peer-staged") == 0)
         puts("  no peer access between some of them: their transfers go through the host");
     if (d->oversubscribed)
-        puts("  several slots on one GPU: evidence of correctness, not of performance");
+        puts("  several slots on one GPU or core: evidence of correctness, not of performance");
 }
 
 static void print_nccl(void)
@@ -375,14 +377,15 @@ int devices_main(int argc, char **argv)
     if (options.launcher[0] != '\0')
         return places_show(argv[0], options.launcher, options.processes > 0 ? options.processes : 2,
                            options.json);
-    const struct dp_group_config config = {.devices = options.devices,
-                                           .backend = command_given(options.backend),
-                                           .communicator = command_given(options.communicator),
-                                           .bind = options.bind};
-
     /* Before the group binds this thread: what is usable is what it may use now. */
     if (dp_machine_read(&machine, &err))
         return command_core_error(argv[0], &err);
+    const struct dp_group_config config = {.devices = options.devices,
+                                           .backend = command_given(options.backend),
+                                           .communicator = command_given(options.communicator),
+                                           .bind = options.bind && !machine.foreign,
+                                           .foreign = machine.foreign};
+
     struct record_run *run = read_node(&machine);
 
     if (!run) {

@@ -1,4 +1,6 @@
 /* cli/main.c: the program lockstep: a table of subcommands, nothing else. */
+#define _GNU_SOURCE /* environ */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -114,6 +116,32 @@ static void open_standard_files(void)
             _exit(EXIT_MISUSE);
 }
 
+/* Of hwloc's variables only those stay that it then owns up to, and two that change no answer:
+ * HWLOC_THISSYSTEM makes it call another machine's topology this one's. The width of help can keep
+ * argp in a loop. */
+static bool is_dropped(const char *variable)
+{
+    static const char *const kept[] = {
+        "SYNTHETIC=", "XMLFILE=", "FSROOT=", "CPUID_PATH=", "HIDE_ERRORS=", "PLUGINS_PATH="};
+
+    if (strncmp(variable, "HWLOC_", 6) != 0)
+        return strncmp(variable, "ARGP_HELP_FMT=", 14) == 0;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; ++i)
+        if (strncmp(variable + 6, kept[i], strlen(kept[i])) == 0)
+            return false;
+    return true;
+}
+
+static void drop_variables(void)
+{
+    char **to = environ;
+
+    for (char **from = environ; *from; ++from)
+        if (!is_dropped(*from))
+            *to++ = *from;
+    *to = NULL;
+}
+
 /* hwloc loads its plugins whenever a topology is read. All but hwloc_pci.so find what nothing here
  * asks hwloc for: they take longer than all the rest, wake drivers of GPUs, and the loader ends the
  * whole program where it has no memory for one of them. */
@@ -209,6 +237,7 @@ int main(int argc, char **argv)
 
     open_standard_files();
     stop_set_signals();
+    drop_variables();
     leave_out_plugins();
     keep_hwloc_quiet();
     record_memory_watch();

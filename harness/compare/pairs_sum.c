@@ -76,7 +76,7 @@ static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_jud
                  pairs->n, first);
     else if (crowded > 0)
         snprintf(judged->reason, sizeof judged->reason,
-                 "oversubscribed: more devices than cores, or several slots on one GPU");
+                 "oversubscribed: more devices than cores, or several slots on one GPU or core");
     else if (uneven > 0)
         snprintf(judged->reason, sizeof judged->reason,
                  "other steps in both arms: %zu of %zu pairs", uneven, pairs->n);

@@ -126,7 +126,7 @@ F(REAL, probe_ratio, LATER, RESULT, "", "difference of the probe", "the largest 
 F(U64, probe_ns, LATER, RESULT, "ns", "time of the probe", "what the probe took, its reference included; a part of `setup_ns`") \
 I(exact_bits, 0, 24, LATER, RESULT, "bits", "number of bits", "the fewest significant bits that the exact data reach in the outputs or in the gradient of a weight: a result rounded to fewer changes those numbers (the probe finds the others); 0 where the workload rounds") \
 F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step with wrong results, -1: none") \
-F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
+F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU or core: evidence that it works, none of performance") \
 F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
 F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
 F(COUNT, tokens_per_row, LATER, IDENTITY, "tokens", "length of a row", "of a language model, whose rows are sequences of so many tokens; 0 in others, missing in old records") \

@@ -457,7 +457,8 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 counts.oversubscribed, counts.points);
     if (counts.shared > 0)
         caution(out, before, after,
-                "%zu of %zu cells had several slots on one GPU: evidence of correctness, not of "
+                "%zu of %zu cells had several slots on one GPU or core: evidence of correctness, "
+                "not of "
                 "performance.",
                 counts.shared, counts.points);
     if (counts.slowed > 0)

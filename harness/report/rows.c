@@ -490,5 +490,6 @@ bool report_works_on_cores(const struct report_row *row)
 
 const char *report_crowding(const struct report_row *row)
 {
-    return report_works_on_cores(row) ? "more devices than cores" : "several slots on one GPU";
+    return report_works_on_cores(row) ? "more devices than cores"
+                                      : "several slots on one GPU or core";
 }

@@ -24,4 +24,22 @@ expect_status 0 "$lockstep" devices
 grep -q '^Machine' out || fail "no machine: $(cat out)"
 HWLOC_HIDE_ERRORS=0 "$lockstep" devices 2>err >out
 grep -q hwloc err || fail "hwloc says nothing, so this shows nothing"
+expect_count 1 '^Machine: not this one' out
+expect_status 1 "$lockstep" bench overlap --devices virt:1
+grep -q 'another machine' err || fail "measured on another machine: $(cat err)"
 unset HWLOC_FSROOT
+
+# Another machine is shown, never bound to, and nothing is measured on it, whatever hwloc is told.
+export HWLOC_SYNTHETIC='package:1 core:16 pu:1' HWLOC_THISSYSTEM=1
+expect_status 0 "$lockstep" devices --devices virt:16
+expect_count 1 '^Machine: not this one' out
+expect_count 16 ' virt:[0-9]* *virt .* no ' out
+expect_status 0 "$lockstep" devices --format json
+grep -q '"foreign": true' out || fail "not said in JSON: $(cat out)"
+for command in 'sweep --out seen.jsonl' 'soak --minutes 0.01' 'bench overlap' 'bench limits'; do
+    $lockstep $command --devices virt:2 >out 2>err && fail "$command measures on another machine"
+    grep -q 'another machine' err || fail "$command: $(cat err)"
+done
+[ ! -e seen.jsonl ] || fail "a record of another machine: $(cat seen.jsonl)"
+unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM
+ARGP_HELP_FMT=rmargin=10 expect_status 0 timeout 10 "$lockstep" sweep --help

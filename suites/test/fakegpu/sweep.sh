@@ -19,7 +19,19 @@ expect_count 1 '"source":"simulated"' gpus.jsonl
 has '"model":"Fake GPU","bus":"0000:12:00.0"' gpus.jsonl
 has '"gpu_software":"driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*"' gpus.jsonl
 has '"communicator":"peer"' gpus.jsonl
-expect_count 0 '"oversubscribed":true' gpus.jsonl
+# A GPU's worker needs a core as any other does.
+usable=$("$lockstep" devices --format json | sed -n 's/.*"usable_cores": \([0-9]*\).*/\1/p')
+for n in 1 2 3; do
+    crowded=$([ "$n" -gt "$usable" ] && echo true || echo false)
+    expect_count 0 "\"n_devices\":$n,.*\"oversubscribed\":$([ $crowded = true ] && echo false || echo true)" gpus.jsonl
+    grep -q "\"n_devices\":$n,.*\"oversubscribed\":$crowded" gpus.jsonl || fail "$n GPUs: not $crowded"
+done
+if command -v taskset >/dev/null; then
+    core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+    expect_status 0 taskset -c "$core" "$lockstep" sweep --wait --devices cuda:0-1 --mode dp --batch 10 \
+        --workload mlp:8,8,4 --seconds 0.02 --steps 3:10 --out shared.jsonl
+    grep -q '"n_devices":2,.*"oversubscribed":true' shared.jsonl || fail "two GPUs, one core: not said"
+fi
 # Phases are of steps of their own, without being asked for.
 expect_count 8 '"tracing_ns":-\{0,1\}[0-9.e+]*,.*"phased_ns":\[[0-9]' gpus.jsonl
 

@@ -633,7 +633,7 @@ test_different() {
     for pair in 'one.jsonl two.jsonl' 'two.jsonl again.jsonl'; do
         # shellcheck disable=SC2086 # two words are wanted
         both $pair
-        has out/index.html 'cells had several slots on one GPU: evidence of correctness'
+        has out/index.html 'cells had several slots on one GPU or core: evidence of correctness'
     done
     [ "$points" -eq 20 ] || fail "cuda:0,1 and cuda:0,0 are $points points"
     has out/summary.md '10 of 20 cells had several slots on one GPU'
