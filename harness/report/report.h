@@ -267,7 +267,7 @@ bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
 /* On the host's cores, as far as is known. */
 bool report_works_on_cores(const struct report_row *row);
-/* What being oversubscribed means there: "more devices than cores", "several slots on one GPU or core". */
+/* Why it is oversubscribed: "more devices than cores", "several slots on one GPU or core". */
 const char *report_crowding(const struct report_row *row);
 
 /* Where else the time of a launch's cores went while its steps were measured, and above which share
