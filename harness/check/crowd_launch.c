@@ -17,6 +17,7 @@
 #include "files/child.h"
 #include "measure/watch.h"
 #include "record/launcher.h"
+#include "text/text.h"
 
 enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
 /* To end by itself, and when it was told to: it has processes to end, which may be stopped. */
@@ -138,7 +139,13 @@ static void take_words(struct crowd *crowd)
         return;
     piece[n] = '\0';
     snprintf(crowd->words + used, sizeof crowd->words - used, "%s", piece);
-    fputs(piece, stderr);
+    for (const char *at = piece; *at != '\0'; at += *at == '\n') {
+        const size_t bytes = strcspn(at, "\n");
+
+        text_write(stderr, TEXT_PLAIN, at, bytes);
+        at += bytes;
+        fputs(*at == '\n' ? "\n" : "", stderr);
+    }
 }
 
 /* Waits for a moment, and takes what has come. */

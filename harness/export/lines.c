@@ -182,16 +182,6 @@ int export_as_openmetrics(FILE *to, const struct export_set *set)
 
 /* ---- the log of a job: annotations ----------------------------------------------------------- */
 
-/* Of a workflow command; the text of a property has two characters more to be told. */
-static void annotate(FILE *to, const char *text, bool property)
-{
-    for (; *text != '\0'; ++text)
-        if (strchr(property ? "%\r\n:," : "%\r\n", *text))
-            fprintf(to, "%%%02X", (unsigned char)*text);
-        else
-            fputc(*text, to);
-}
-
 int export_as_annotations(FILE *to, const struct export_set *set)
 {
     static const char *const commands[EXPORT_STATES] = {
@@ -203,13 +193,13 @@ int export_as_annotations(FILE *to, const struct export_set *set)
         if (!commands[cell->state])
             continue;
         fprintf(to, "::%s title=", commands[cell->state]);
-        annotate(to, cell->key ? cell->name : "lockstep", true);
+        text_write(to, TEXT_PROPERTY, cell->key ? cell->name : "lockstep", SIZE_MAX);
         fputs("::", to);
-        annotate(to, cell->why, false);
+        text_write(to, TEXT_COMMAND, cell->why, SIZE_MAX);
         fputc('\n', to);
     }
     fputs("::notice title=lockstep::", to);
-    annotate(to, set->summary, false);
+    text_write(to, TEXT_COMMAND, set->summary, SIZE_MAX);
     fputc('\n', to);
     return 0;
 }

@@ -29,7 +29,7 @@ bool record_memory_failed(void)
 
 char *record_memory_text(struct json_t *root, size_t flags)
 {
-    char *text = !root ? NULL : json_dumps(root, flags);
+    char *text = !root ? NULL : json_dumps(root, flags | JSON_ENSURE_ASCII);
 
     json_decref(root);
     if (failed) {

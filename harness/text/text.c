@@ -29,16 +29,19 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Characters without a shape of their own (Unicode's default ignorable code points), those that
- * turn directions or break lines, and code points that are no characters. */
+/* Characters without a shape of their own (Unicode's default ignorable and format code points),
+ * those that turn directions or break lines, and code points that are no characters, or mean what
+ * somebody privately agreed on. Planes above the third have no others. */
 static bool is_invisible(uint32_t code)
 {
     static const uint32_t ranges[][2] = {
-        {0xad, 0xad},       {0x34f, 0x34f},    {0x61c, 0x61c},   {0x115f, 0x1160},
-        {0x17b4, 0x17b5},   {0x180b, 0x180f},  {0x200b, 0x200f}, {0x2028, 0x202e},
-        {0x2060, 0x206f},   {0x3164, 0x3164},  {0xfdd0, 0xfdef}, {0xfe00, 0xfe0f},
-        {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
-        {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+        {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
+        {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+        {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
+        {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},   {0xe000, 0xf8ff},
+        {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+        {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
+        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0x40000, 0x10ffff}};
     bool found = (code & 0xfffe) == 0xfffe;
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; ++i)
@@ -94,10 +97,18 @@ static const struct escape markdown[] = {
     {"$", "\\$", 0},   {"#", "\\#<!-- -->", 0}, {"@", NULL, 1},   {"://", NULL, 1},
     {"www.", NULL, 3}, {"GH-", NULL, 2},        {NULL, NULL, 0}};
 
+/* Of a command in the log of a job; the text of a property ends at two characters more. */
+static const struct escape command[] = {{"%", "%25", 0}, {NULL, NULL, 0}};
+static const struct escape property[] = {
+    {"%", "%25", 0}, {":", "%3A", 0}, {",", "%2C", 0}, {NULL, NULL, 0}};
+
 static const struct escape none[] = {{NULL, NULL, 0}};
 
-static const struct escape *const escapes[TEXT_FORMS] = {
-    [TEXT_PLAIN] = none, [TEXT_HTML] = html, [TEXT_MARKDOWN] = markdown};
+static const struct escape *const escapes[TEXT_FORMS] = {[TEXT_PLAIN] = none,
+                                                         [TEXT_HTML] = html,
+                                                         [TEXT_MARKDOWN] = markdown,
+                                                         [TEXT_COMMAND] = command,
+                                                         [TEXT_PROPERTY] = property};
 
 /* Of the text at this place: NULL when it means nothing special. */
 static const struct escape *find(enum text_form form, const char *text)

@@ -18,6 +18,8 @@ enum text_form {
     TEXT_PLAIN,    /* a terminal, a table with tabs */
     TEXT_HTML,     /* and XML: the same characters are special, in text and in attributes */
     TEXT_MARKDOWN, /* whose readers pass HTML on, and make links of what looks like one */
+    TEXT_COMMAND,  /* annotations in the log of a job: what is said */
+    TEXT_PROPERTY, /* and its title */
     TEXT_FORMS
 };
 

@@ -246,7 +246,11 @@ int validate_check(const char *command, const char *cases, const char *devices, 
     snprintf(profile, sizeof profile, "--profile=%s", cases);
     snprintf(list, sizeof list, "--devices=%s", devices);
     snprintf(out, sizeof out, "--out=%s", path);
-    fprintf(stderr, "the cases of %s on %s\n", cases, devices);
+    fputs("the cases of ", stderr);
+    text_write(stderr, TEXT_PLAIN, cases, SIZE_MAX);
+    fputs(" on ", stderr);
+    text_write(stderr, TEXT_PLAIN, devices, SIZE_MAX);
+    fputc('\n', stderr);
     if (launch_program("/proc/self/exe", argument, false, seconds, &output) != 0) {
         command_complain(command, "lockstep check was not started: %s", strerror(errno));
         return EXIT_MISUSE;

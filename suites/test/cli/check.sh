@@ -144,7 +144,7 @@ fi
 
 # A name that pretends: what ends XML's raw text, links, and a character that turns the rest around.
 odd=$(printf 'exec:@x #1 https://h ]]>\342\200\256; exit 3')
-for format in text junit md; do
+for format in text junit md annotations csv json openmetrics; do
     expect_status 2 "$lockstep" check --impl "$odd" --area SPLIT --format $format
     cp out odd.$format
     if grep -q "$(printf '\342\200\256')" odd.$format; then fail "$format: it cannot be seen"; fi
