@@ -87,18 +87,11 @@ static json_t *answer(void *self, json_t *request)
 /* One for all, with what all have compared. */
 static json_t *join(void *self, json_t *const answers[], int n)
 {
-    static const struct alike alike[] = {{"backend", "another backend"},
-                                         {"library", "another MPI library"},
-                                         {"unverified", "another reference"},
-                                         {"compute", "other times"},
-                                         {"comm", "other times"},
-                                         {"whole", "other times"}};
-    const struct bencher *b = self;
-    json_t *joined =
-        operations_join(b->worker.mpi, alike, sizeof alike / sizeof alike[0], answers, n);
+    json_t *joined = operations_join(answers, n);
     json_t *ok = json_object_get(joined, "ok");
     json_int_t compared = 0;
 
+    (void)self;
     if (!json_object_get(ok, "compared"))
         return joined;
     for (int p = 0; p < n; ++p)
@@ -113,7 +106,7 @@ static json_t *join(void *self, json_t *const answers[], int n)
 int bencher_main(int argc, char **argv)
 {
     struct bencher *b = calloc(1, sizeof *b);
-    const struct worker_part part = {answer, join, b};
+    const struct worker_part part = {answer, join, b, operations_digest};
     int status;
 
     if (!b)

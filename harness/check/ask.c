@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
+#include "check/operations.h"
+
 int ask_lost(const char *why, struct dp_error *err)
 {
     return dp_fail(err, DP_EFAULT, "%.230s", why);
 }
 
-/* The content of an answer; NULL and *err. */
-static json_t *read_answer(const char *text, struct dp_error *err)
+/* The content of an answer, which all processes have; NULL and *err. */
+static json_t *read_answer(const struct crowd *crowd, const char *text, struct dp_error *err)
 {
+    char digest[DIGEST_HEX];
+    struct text_error apart;
     json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
     const json_t *error = json_object_get(answer, "error");
     const char *why = json_string_value(json_object_get(error, "text"));
@@ -20,10 +24,16 @@ static json_t *read_answer(const char *text, struct dp_error *err)
         dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
     else if (!ok)
         ask_lost("what the processes answered cannot be read", err);
+    else if (operations_digest(answer, digest))
+        dp_fail(err, DP_ENOMEM, "no memory for a digest");
+    else if (crowd_said_all(crowd, CROWD_ANSWER, digest, &apart))
+        ask_lost(apart.text, err);
     else
         json_incref(ok);
+    if (err->status)
+        ok = NULL;
     json_decref(answer);
-    return why ? NULL : ok;
+    return ok;
 }
 
 json_t *ask_crowd(struct ask *ask, const char *op, json_t *request, struct dp_error *err)
@@ -42,7 +52,7 @@ json_t *ask_crowd(struct ask *ask, const char *op, json_t *request, struct dp_er
     else if (crowd_ask(ask->crowd, ask->id, line, &answer) == CROWD_LOST)
         ask_lost(answer, err);
     else
-        ok = read_answer(answer, err);
+        ok = read_answer(ask->crowd, answer, err);
     free(line);
     return ok;
 }

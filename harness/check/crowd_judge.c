@@ -7,6 +7,7 @@
 #include "check/crowd_inside.h"
 #include "check/join.h"
 #include "check/parting.h"
+#include "files/digest.h"
 
 bool crowd_is_over(const struct crowd *crowd)
 {
@@ -85,6 +86,39 @@ int crowd_hosts(const struct crowd *crowd, int each, char ranks[], size_t bytes)
     return said_hosts(&crowd->said, each, ranks, bytes);
 }
 
+int crowd_said_all(const struct crowd *crowd, enum crowd_word which, const char *digest,
+                   struct text_error *why)
+{
+    static const char *const what[] = {"got another request than was sent",
+                                       "has another answer than process 0 gave for all"};
+
+    for (int p = 0; p < crowd->said.n; ++p) {
+        char word[2][DIGEST_HEX] = {"", ""}, name[SAID_WHO];
+
+        (void)sscanf(crowd->said.process[p].answer, "%*s %64s %64s", word[0], word[1]);
+        if (strcmp(word[which], digest) == 0)
+            continue;
+        said_who(&crowd->said, p, name);
+        snprintf(why->text, sizeof why->text, "%s %s", name, what[which]);
+        return -1;
+    }
+    return 0;
+}
+
+/* "no process has said anything for 60 s: process 1 of 2 has not begun" */
+static void say_silence(const struct crowd *crowd, char *text, size_t bytes)
+{
+    char name[SAID_WHO] = "";
+    int p = 0;
+
+    while (p < crowd->said.n && crowd->said.process[p].has[SAID_BEGUN])
+        ++p;
+    if (p < crowd->said.n)
+        said_who(&crowd->said, p, name);
+    snprintf(text, bytes, "no process has said anything for %.0f s%s%s%s", crowd->silent,
+             name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
+}
+
 /* An answer counts only if every process has had one, or was kept from it by one that had. */
 enum crowd_end crowd_judge(struct crowd *crowd, json_t *const answers[], const char **answer)
 {
@@ -93,7 +127,7 @@ enum crowd_end crowd_judge(struct crowd *crowd, json_t *const answers[], const c
     char silent[320];
 
     if (crowd->silent > 0) {
-        snprintf(silent, sizeof silent, "no process has said anything for %.0f s", crowd->silent);
+        say_silence(crowd, silent, sizeof silent);
         return crowd_lose(crowd, silent, answer);
     }
     if (crowd->fault.text[0] != '\0') {

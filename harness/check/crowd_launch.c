@@ -15,6 +15,7 @@
 #include "check/crowd_inside.h"
 #include "check/parting.h"
 #include "files/child.h"
+#include "files/digest.h"
 #include "measure/watch.h"
 #include "record/launcher.h"
 #include "text/text.h"
@@ -257,11 +258,18 @@ static enum crowd_end part(struct crowd *crowd, const char **answer)
     return how;
 }
 
+/* Each process by itself: who has not begun has not answered. */
 static bool has_answered(const struct crowd *crowd, long long id)
 {
-    const struct said_process *first = &crowd->said.process[0];
+    bool all = crowd->said.process[0].parts != NULL;
 
-    return first->has[SAID_ANSWER] && strtoll(first->answer, NULL, 10) == id && first->parts;
+    for (int p = 0; p < crowd->said.n; ++p) {
+        const struct said_process *from = &crowd->said.process[p];
+
+        all = all && from->has[SAID_BEGUN] && from->has[SAID_ANSWER] &&
+              strtoll(from->answer, NULL, 10) == id;
+    }
+    return all && crowd->fault.text[0] == '\0';
 }
 
 /* Messages so far. */
@@ -296,8 +304,11 @@ static void wait_until(struct crowd *crowd, bool (*is_so)(const struct crowd *, 
         if (heard(crowd) != last)
             since = watch_seconds(&watch);
         last = heard(crowd);
-        if (watch_seconds(&watch) - since > most)
-            crowd->silent = most;
+        /* Where one has answered, MPI has started, and the others have their answers, too. */
+        const double wait = crowd->said.process[0].has[SAID_ANSWER] ? crowd->limit : most;
+
+        if (watch_seconds(&watch) - since > wait)
+            crowd->silent = wait;
     }
     watch_close(&watch);
 }
@@ -326,6 +337,8 @@ static void write_line(struct crowd *crowd, const char *line)
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer)
 {
     struct said_process *first = &crowd->said.process[0];
+    struct text_error why = {""};
+    char digest[DIGEST_HEX];
 
     if (crowd->input < 0)
         return crowd_lose(crowd, "these processes have ended", answer);
@@ -334,10 +347,16 @@ enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, co
     wait_until(crowd, has_answered, id);
     if (!has_answered(crowd, id))
         return part(crowd, answer);
+    (void)digest_sha256(line, strlen(line), digest); /* "": no process has that */
+    if (crowd_said_all(crowd, CROWD_REQUEST, digest, &why)) {
+        end(crowd, false);
+        return crowd_lose(crowd, why.text, answer);
+    }
     free(crowd->answer);
     crowd->answer = first->parts;
     first->parts = NULL;
-    said_answer_taken(first);
+    for (int p = 0; p < crowd->said.n; ++p)
+        said_answer_taken(&crowd->said.process[p]);
     *answer = crowd->answer;
     return CROWD_ANSWERED;
 }

@@ -2,6 +2,7 @@
 #include "check/operations.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/join.h"
@@ -44,30 +45,36 @@ json_t *operations_answer(const struct dp_mpi *mpi, const struct operation opera
     return error_of(mpi, dp_mpi_rank(mpi), status, words);
 }
 
-json_t *operations_join(const struct dp_mpi *mpi, const struct alike alike[], size_t n_alike,
-                        json_t *const answers[], int n)
+json_t *operations_join(json_t *const answers[], int n)
 {
     json_t *first = json_object_get(answers[0], "ok");
     const int failed = join_failed(answers, n);
-    char words[WORDS];
 
     if (failed >= 0)
         return json_incref(answers[failed]);
-    for (int p = 1; p < n; ++p) {
-        json_t *ok = json_object_get(answers[p], "ok");
-
-        for (size_t i = 0; i < n_alike; ++i) {
-            json_t *a = json_object_get(first, alike[i].name);
-            json_t *b = json_object_get(ok, alike[i].name);
-
-            if (a == b || json_equal(a, b))
-                continue;
-            snprintf(words, sizeof words, " has %s than process 0", alike[i].words);
-            return error_of(mpi, p, DP_EFAULT, words);
-        }
-        if (json_is_true(json_object_get(ok, "oversubscribed")) &&
+    for (int p = 1; p < n; ++p)
+        if (json_is_true(json_object_get(json_object_get(answers[p], "ok"), "oversubscribed")) &&
             json_object_set_new(first, "oversubscribed", json_true()))
             return NULL;
-    }
     return json_incref(answers[0]);
+}
+
+int operations_digest(const json_t *answer, char hex[DIGEST_HEX])
+{
+    /* One says the values; what devices and cores are there may be another thing on each. */
+    static const char *const own[] = {"values", "blas", "oversubscribed", "compared"};
+    json_t *ok = json_copy(json_object_get(answer, "ok"));
+    char *text = NULL;
+    int status = -1;
+
+    snprintf(hex, DIGEST_HEX, "-");
+    if (!json_object_get(answer, "ok"))
+        return 0;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
+        json_object_del(ok, own[i]);
+    if (ok && (text = json_dumps(ok, JSON_COMPACT | JSON_SORT_KEYS)))
+        status = digest_sha256(text, strlen(text), hex);
+    free(text);
+    json_decref(ok);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "dp_mpi.h"
+#include "files/digest.h"
 
 struct operation {
     const char *name;
@@ -20,13 +21,12 @@ json_t *operations_answer(const struct dp_mpi *mpi, const struct operation opera
 /* A text of a request; "": it has none of that name. */
 const char *operations_text(const json_t *request, const char *name);
 
-/* What all must have alike, and what one has that has another one: "other losses". */
-struct alike {
-    const char *name, *words;
-};
-/* The first error, or which process differs from the first one, or the first one's answer; it says
- * "oversubscribed" if one of them does. NULL: no memory. */
-json_t *operations_join(const struct dp_mpi *mpi, const struct alike alike[], size_t n_alike,
-                        json_t *const answers[], int n);
+/* The first error, or the first one's answer; it says "oversubscribed" if one of them does. Whether
+ * all have that answer is for who asks to see (check/ask.h). NULL: no memory. */
+json_t *operations_join(json_t *const answers[], int n);
+
+/* Of all that an answer has, but for the few things that each process has its own of; "-" of an
+ * error. 0, or -1: no memory. */
+int operations_digest(const json_t *answer, char hex[DIGEST_HEX]);
 
 #endif

@@ -58,7 +58,7 @@ static json_t *join(void *self, json_t *const answers[], int n)
 int rank_main(int argc, char **argv)
 {
     struct rank *r = calloc(1, sizeof *r);
-    const struct worker_part part = {answer, join, r};
+    const struct worker_part part = {answer, join, r, NULL};
     int status;
 
     if (!r)

@@ -180,17 +180,21 @@ static int say_slowly(struct worker *w, const char *text, struct dp_error *err)
     return status;
 }
 
-/* The answer of all to the request of this number. NULL: there is none. */
-static void say_answer(struct worker *w, long long id, const char *answer)
+/* That of all, from the first process; and which request it was here, and what it came to here. */
+static void say_answer(struct worker *w, const struct worker_part *part, const json_t *request,
+                       const json_t *own, const char *joined)
 {
+    char line[DIGEST_HEX] = "", answer[DIGEST_HEX] = "-", text[2 * DIGEST_HEX + 32];
+    const char *got = texts_of(&w->request, 0);
     struct dp_error err = {0};
-    char number[32];
-    int status;
+    int status = joined ? say_slowly(w, joined, &err) : 0;
 
-    snprintf(number, sizeof number, "%lld", id);
-    status = answer ? say_slowly(w, answer, &err)
-                    : dp_fail(&err, DP_ENOMEM, "the answers cannot be joined");
-    if (status == 0 && guard_say(&w->guard, SAID_ANSWER, number))
+    if (status == 0 &&
+        (digest_sha256(got, strlen(got), line) || (part->digest && part->digest(own, answer))))
+        fail(w, "no memory for a digest");
+    snprintf(text, sizeof text, "%lld %s %s",
+             (long long)json_integer_value(json_object_get(request, "id")), line, answer);
+    if (status == 0 && guard_say(&w->guard, SAID_ANSWER, text))
         status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
     if (status == 0)
         return;
@@ -229,12 +233,12 @@ static void serve_request(struct worker *w, const struct worker_part *part, cons
         fail(w, "a request cannot be read, or there is no memory");
     if (tell(w, text, &all, &err))
         part_with(w, text, &err);
-    if (dp_mpi_rank(w->mpi) == 0) {
-        char *joined = join(w, part, &all);
+    char *joined = dp_mpi_rank(w->mpi) == 0 ? join(w, part, &all) : NULL;
 
-        say_answer(w, json_integer_value(json_object_get(request, "id")), joined);
-        free(joined);
-    }
+    if (dp_mpi_rank(w->mpi) == 0 && !joined)
+        fail(w, "the answers cannot be joined");
+    say_answer(w, part, request, own, joined);
+    free(joined);
     texts_free(&all);
     free(text);
     json_decref(own);

@@ -3,9 +3,11 @@
  *
  * A launcher gives its standard input to one process only. So the first one reads a request, and
  * tells it to the others; each does its part, all give their answers to all, and the first one says
- * what becomes of them. While there is no request the first one still makes the others' wait end,
- * so that who has died is found out. Where the processes have parted, each says by itself what it
- * knows: in words of an operation that was refused, or of what went wrong around it. */
+ * what becomes of them. Each says by itself which request it got, and the digest of its
+ * answer, so that nothing rests on the first one's word. While there is no request the first one
+ * still makes the others' wait end, so that who has died is found out. Where the processes have
+ * parted, each says by itself what it knows: in words of an operation that was refused, or of what
+ * went wrong around it. */
 #ifndef HARNESS_CHECK_WORKER_H
 #define HARNESS_CHECK_WORKER_H
 
@@ -13,6 +15,7 @@
 
 #include "check/texts.h"
 #include "dp_mpi.h"
+#include "files/digest.h"
 #include "measure/guard.h"
 #include "measure/watch.h"
 
@@ -40,6 +43,8 @@ struct worker_part {
     /* Of the first process: one answer for those of all, in their order. */
     json_t *(*join)(void *self, json_t *const answers[], int n);
     void *self;
+    /* Of what must be the same in the answers of all: operations_digest. NULL: of nothing. */
+    int (*digest)(const json_t *answer, char hex[DIGEST_HEX]);
 };
 /* Answers requests until there are no more. Each takes calls of all processes; where one is not
  * possible any more, the process says why, and ends. */

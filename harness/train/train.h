@@ -297,8 +297,9 @@ bool train_against_holds(const struct train_against *against);
 /* ---- ranks in several processes: train/world.c, train/trainee.c ------------------------------ */
 
 /* A launcher starts them. Each (`lockstep trainee`) has the data, the model and an optimizer for
- * its ranks, and makes the steps that it is asked for. After each request they compare what they
- * know: losses after steps, parameters after an epoch. The one that asks has the test, the record,
+ * its ranks, and makes the steps that it is asked for. Each says by itself what it
+ * was asked and what it has then, which are compared here: losses after steps, parameters at the
+ * begin and after an epoch. The one that asks has the test, the record,
  * and the weights that came of it. */
 enum { TRAIN_WORLD_TEXT = 128 };
 

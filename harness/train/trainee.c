@@ -1,7 +1,7 @@
 /* train/trainee.c: `lockstep trainee`: one of several processes that hold the ranks of a training.
  *
- * Each answers for itself; the first one compares the answers. They must be the same: a step leaves
- * all ranks the same losses and parameters. */
+ * Each answers for itself, and the one that asks compares what they say. They must be the same: a
+ * step leaves all ranks the same losses and parameters. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +124,23 @@ static int do_group(void *self, const json_t *request, json_t **ok, struct dp_er
     return 0;
 }
 
+/* All have them; one says them, if it is asked to. */
+static int say_values(struct trainee *t, bool whole, json_t **ok, struct dp_error *err)
+{
+    const bool first = dp_mpi_rank(t->worker.mpi) == 0;
+    char digest[DIGEST_HEX], *values;
+    int status = train_side_agree(&t->side, err);
+
+    if (status)
+        return status;
+    if (!(values = train_values_text(&t->side, err)))
+        return err->status;
+    if (digest_sha256(values, strlen(values), digest) == 0)
+        *ok = json_pack("{s:s, s:s*}", "digest", digest, "values", whole && first ? values : NULL);
+    free(values);
+    return 0;
+}
+
 /* Everything anew: a seed has nothing from the one before it. */
 static int do_start(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
@@ -147,8 +164,7 @@ static int do_start(void *self, const json_t *request, json_t **ok, struct dp_er
         (status =
              train_loader_open(o, &t->data, seed, world * o->update.parts, false, &t->loader, err)))
         return status;
-    *ok = json_object();
-    return 0;
+    return say_values(t, false, ok, err);
 }
 
 static int do_epoch(void *self, const json_t *request, json_t **ok, struct dp_error *err)
@@ -189,23 +205,10 @@ static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_er
     return status;
 }
 
-/* All have them; one says them. */
 static int do_values(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
-    struct trainee *t = self;
-    const bool first = dp_mpi_rank(t->worker.mpi) == 0;
-    char digest[DIGEST_HEX], *values;
-    int status = train_side_agree(&t->side, err);
-
     (void)request;
-    if (status)
-        return status;
-    if (!(values = train_values_text(&t->side, err)))
-        return err->status;
-    if (digest_sha256(values, strlen(values), digest) == 0)
-        *ok = json_pack("{s:s, s:s*}", "digest", digest, "values", first ? values : NULL);
-    free(values);
-    return 0;
+    return say_values(self, true, ok, err);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -222,19 +225,14 @@ static json_t *answer(void *self, json_t *request)
 
 static json_t *join(void *self, json_t *const answers[], int n)
 {
-    static const struct alike alike[] = {{"backend", "another backend"},
-                                         {"library", "another MPI library"},
-                                         {"losses", "other losses"},
-                                         {"digest", "other parameters"}};
-    const struct trainee *t = self;
-
-    return operations_join(t->worker.mpi, alike, sizeof alike / sizeof alike[0], answers, n);
+    (void)self;
+    return operations_join(answers, n);
 }
 
 int trainee_main(int argc, char **argv)
 {
     struct trainee *t = calloc(1, sizeof *t);
-    const struct worker_part part = {answer, join, t};
+    const struct worker_part part = {answer, join, t, operations_digest};
     int status;
 
     if (!t)

@@ -135,19 +135,37 @@ const struct train_world_about *train_world_about(const struct train_world *worl
 
 /* ---- a training ------------------------------------------------------------------------------ */
 
+/* Each process has said which parameters it has: they are those that side has. */
+static int check_values(const struct train_side *side, const json_t *ok, struct dp_error *err)
+{
+    const char *theirs = json_string_value(json_object_get(ok, "digest"));
+    char *values = train_values_text(side, err), digest[DIGEST_HEX];
+    int status = values ? 0 : err->status;
+
+    if (status == 0 && digest_sha256(values, strlen(values), digest))
+        status = dp_fail(err, DP_ENOMEM, "no memory for a digest of parameters");
+    if (status == 0 && (!theirs || strcmp(theirs, digest) != 0))
+        status = ask_lost("the processes have other parameters than are here", err);
+    free(values);
+    return status;
+}
+
 int train_world_start(struct train_world *world, struct train_side *side, uint64_t seed,
                       struct dp_error *err)
 {
     char *values = train_values_text(side, err), number[24];
+    json_t *ok;
     int status;
 
     if (!values)
         return err->status;
     snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
     world->at_once = 1;
-    status = ask_crowd_for(&world->ask, "start",
-                           json_pack("{s:s, s:s}", "seed", number, "values", values), err);
+    ok = ask_crowd(&world->ask, "start", json_pack("{s:s, s:s}", "seed", number, "values", values),
+                   err);
     free(values);
+    status = ok ? check_values(side, ok, err) : err->status;
+    json_decref(ok);
     return status;
 }
 
@@ -233,6 +251,8 @@ int train_world_read(struct train_world *world, struct train_side *side, struct 
     if (status == 0)
         status = values ? train_values_put(side, values, err)
                         : ask_lost("the processes gave no parameters", err);
+    if (status == 0)
+        status = check_values(side, ok, err);
     json_decref(ok);
     return status;
 }

@@ -62,6 +62,11 @@ nothing)
     check 2 nothing DDP-07.same
     says 'process 0 of 2 has not begun, and 1 more; the launcher said: no nodes today'
     ;;
+unheard)
+    start drops 'exec bash $LAUNCH $n "$@" > >(grep -av --line-buffered "lockstep-says-1 1 0 ")'
+    check 2 drops DDP-07.same
+    says 'message 1 of process 1 comes where 0 has to'
+    ;;
 fewer)
     start fewer 'exec bash $LAUNCH 1 "$@"'
     check 2 fewer DDP-07.same

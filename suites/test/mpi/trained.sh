@@ -131,6 +131,56 @@ launchers)
     train 1 --devices virt:2 --launcher "fewer {n}"
     says 'process 0 of 1 .* was told of 2 processes, there are 1'
     ;;
+unheard)
+    start drops 'exec bash $LAUNCH $n "$@" > >(grep -av --line-buffered "lockstep-says-1 1 0 ")'
+    train 1 --devices virt:2 --launcher "drops {n}" --epochs 1 --save a.weights
+    says 'message 1 of process 1 comes where 0 has to'
+    start mutes 'exec bash $LAUNCH $n "$@" > >(grep -av --line-buffered "lockstep-says-1 1 ")'
+    train 1 --devices virt:2 --launcher "mutes {n}" --epochs 1 --save a.weights --timeout 2
+    says 'process 1 of 2 has not begun'
+    [ ! -e a.weights ] || fail "something was saved"
+    ;;
+lies)
+    # What process 0 says for all, or is asked, is changed on its way, with a checksum that is right.
+    command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
+    cat >lie <<'PYTHON'
+import os, re, sys
+asks, pattern, to = sys.argv[1] == "asks", sys.argv[2].encode(), sys.argv[3].encode()
+def said(match):
+    rest = re.sub(pattern, to, match[2])
+    sum = 2166136261
+    for byte in [0, int(match[1])] + list(rest):
+        sum = (sum ^ byte) * 16777619 & 0xFFFFFFFF
+    return b"lockstep-says-1 0 %s %08x %s" % (match[1], sum, rest)
+# A long request comes in pieces, each of which is waited for.
+while line := os.read(0, 65536) if asks else sys.stdin.buffer.readline():
+    if asks:
+        line = re.sub(pattern, to, line)
+    else:
+        line = re.sub(rb"lockstep-says-1 0 (\d+) [0-9a-f]+ (.* .*)", said, line)
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+PYTHON
+    start tells 'exec bash $LAUNCH $n "$@" > >(python3 lie tells "$from" "$to")'
+    start asks 'exec 3<&0 && exec bash $LAUNCH $n "$@" < <(python3 lie asks "$from" "$to" <&3) 3<&-'
+    # lie WHO FROM TO WORDS
+    lie() {
+        export from=$2 to=$3
+        train 1 --devices virt:2 --launcher "$1 {n}" --epochs 1 --seed 5 --timeout 5 --save a.weights
+        says "$4"
+        [ ! -e a.weights ] || fail "weights were saved: $*"
+    }
+    answer='process 0 of 2 .* has another answer than process 0 gave for all'
+    lie tells '"values":"[0-9a-f]{8}' '"values":"0000803f' 'the processes have other parameters than are here'
+    lie tells '"losses":\[\d+' '"losses":[1065353216' "$answer"
+    lie tells '"digest":"[0-9a-f]{8}' '"digest":"00000000' "$answer"
+    request='process 0 of 2 .* got another request than was sent'
+    lie asks '"values": ?"[0-9a-f]{8}' '"values":"0000803f' "$request"
+    lie asks '"lr": ?[0-9.]+' '"lr":0.5' "$request"
+    lie asks '"seed": ?"5"' '"seed":"6"' "$request"
+    lie asks '"epoch": ?1' '"epoch":2' "$request"
+    lie asks '"batch": ?24' '"batch":12' "$request"
+    ;;
 options)
     bad() {
         local text=$1 status=0
