@@ -146,18 +146,23 @@ lies)
     cat >lie <<'PYTHON'
 import os, re, sys
 asks, pattern, to = sys.argv[1] == "asks", sys.argv[2].encode(), sys.argv[3].encode()
-def said(match):
-    rest = re.sub(pattern, to, match[2])
+def sum_of(number, rest):
     sum = 2166136261
-    for byte in [0, int(match[1])] + list(rest):
+    for byte in [0, int(number)] + list(rest):
         sum = (sum ^ byte) * 16777619 & 0xFFFFFFFF
-    return b"lockstep-says-1 0 %s %08x %s" % (match[1], sum, rest)
+    return b"%08x" % sum
+def said(match):
+    number, sum, rest = match.groups()
+    if sum_of(number, rest) != sum: # another line stands within it
+        return match[0]
+    rest = re.sub(pattern, to, rest)
+    return b"lockstep-says-1 0 %s %s %s" % (number, sum_of(number, rest), rest)
 # A long request comes in pieces, each of which is waited for.
 while line := os.read(0, 65536) if asks else sys.stdin.buffer.readline():
     if asks:
         line = re.sub(pattern, to, line)
     else:
-        line = re.sub(rb"lockstep-says-1 0 (\d+) [0-9a-f]+ (.* .*)", said, line)
+        line = re.sub(rb"lockstep-says-1 0 (\d+) ([0-9a-f]+) (.* .*)", said, line)
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 PYTHON
