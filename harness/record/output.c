@@ -2,6 +2,8 @@
 #include "record/output.h"
 
 #include "record/input_kind.h"
+#include "record/planned.h"
+#include "record/timed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -299,6 +301,71 @@ int output_append(struct output *output, char *line, struct text_error *err)
     return append(output, line, false, err);
 }
 
+int output_begin(struct output *output, const struct record_run *run, struct text_error *err)
+{
+    struct record_file *const file = &output->file;
+    char *line = output->resumed ? NULL : record_run_text(run);
+
+    if (output->resumed && !file->planned)
+        return 0;
+    output->plan = calloc(1, sizeof *output->plan);
+    if (!output->plan || (!output->resumed && !line)) {
+        free(line);
+        return say(err, "out of memory for the plan");
+    }
+    if ((line && record_run_parse(line, &file->run, err) != 0) ||
+        record_plan_open(&file->run, output->plan, err) != 0) {
+        free(line);
+        return -1;
+    }
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        output->plan->sitting = 0; /* cells that were run again are not in the order of lines */
+        if (record_plan_take(output->plan, &file->cell[i], err) != 0)
+            return -1;
+    }
+    return line ? append(output, line, false, err) : 0;
+}
+
+/* Whether a reader takes this line as the next one of the file. */
+static int read_back(const struct output *output, const char *line, double ns,
+                     struct text_error *why)
+{
+    struct record_cell cell;
+    int status;
+
+    if (record_cell_parse(line, &cell, why) != 0)
+        return -1;
+    status = record_check_wall(&cell, ns, why);
+    if (status == 0 && output->plan)
+        status = record_plan_take(output->plan, &cell, why);
+    record_cell_free(&cell);
+    return status;
+}
+
+int output_cell(struct output *output, const struct cell_config *config, double ns,
+                struct record_cell *cell, struct text_error *err)
+{
+    char *line = record_cell_text(cell);
+    const struct record_cell sent = *cell;
+    struct text_error why = {""};
+
+    if (line && read_back(output, line, ns, &why) != 0) {
+        free(line);
+        record_cell_free(cell);
+        cell_identify(config, cell);
+        cell->sitting = sent.sitting;
+        cell->launch_ns = (uint64_t)ns;
+        snprintf(cell->reason, sizeof cell->reason, "the worker's record cannot be used: %.200s",
+                 why.text);
+        line = record_cell_text(cell);
+        if (line && read_back(output, line, ns, err) != 0) {
+            free(line);
+            return -1;
+        }
+    }
+    return append(output, line, false, err);
+}
+
 int output_end(struct output *output, char *line, struct text_error *err)
 {
     return append(output, line, true, err);
@@ -308,6 +375,10 @@ void output_close(struct output *output)
 {
     if (output->resumed)
         record_file_free(&output->file);
+    if (output->plan)
+        record_plan_close(output->plan);
+    free(output->plan);
+    output->plan = NULL;
     if (output->fd >= 0)
         close(output->fd);
     output->fd = -1;

@@ -4,8 +4,10 @@
 
 #include <sys/types.h>
 
+#include "record/cell.h"
 #include "record/record.h"
 
+struct record_plan;
 struct output {
     int fd;
     char path[512];
@@ -16,6 +18,8 @@ struct output {
     bool sealed;             /* lines are chained; not so in a file that was begun without */
     char last[DIGEST_HEX];   /* if sealed: the SHA-256 of the last line, "" before the first */
     struct record_file file; /* of the earlier sittings */
+    /* As a reader has it after the last line; NULL: there is none. */
+    struct record_plan *plan;
 };
 
 /* path NULL: a new results/local/sweep-UTC.jsonl, folders are made. Refuses what is no regular
@@ -31,6 +35,12 @@ int output_repair(struct output *output, struct text_error *err);
  * moved since, or meanwhile: the first gets nothing more, the others are saved, and the error says
  * where to. */
 int output_append(struct output *output, char *line, struct text_error *err);
+/* For records of a sweep, after output_repair: a new file gets this header. */
+int output_begin(struct output *output, const struct record_run *run, struct text_error *err);
+/* Appends the record of a cell, which a reader takes. One that it would refuse becomes a broken
+ * cell, and its reason says why. ns: what its launch took; the record may not say more. */
+int output_cell(struct output *output, const struct cell_config *config, double ns,
+                struct record_cell *cell, struct text_error *err);
 /* The same for the line that closes the file. */
 int output_end(struct output *output, char *line, struct text_error *err);
 void output_close(struct output *output);

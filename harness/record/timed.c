@@ -124,6 +124,14 @@ static void begin_another(struct record_sittings *sittings, int sitting)
     sittings->at = sitting;
 }
 
+int record_check_wall(const struct record_cell *cell, double ns, struct text_error *err)
+{
+    return CLOCKS * (double)cell->wall_ns <= ns
+               ? 0
+               : record_fail(err, "\"wall_ns\" is %.17g, but its launch took %.0f ns",
+                             (double)cell->wall_ns, ns);
+}
+
 void record_sittings_cell(struct record_sittings *sittings, const struct record_cell *cell)
 {
     begin_another(sittings, cell->sitting);

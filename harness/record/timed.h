@@ -13,6 +13,8 @@ struct record_sittings {
     bool open;       /* it has launches, and no end yet */
 };
 
+/* 0, or -1 and why: a launch that took ns says that it took longer. */
+int record_check_wall(const struct record_cell *cell, double ns, struct text_error *err);
 /* One that never ended leaves its time unknown. */
 void record_sittings_cell(struct record_sittings *sittings, const struct record_cell *cell);
 /* 0, or -1 and why: its launches took longer than it says of all of them. */

@@ -171,13 +171,9 @@ static int open_output(struct sweep *sweep)
         status = open_trace(sweep);
     if (status)
         return status;
-    if (output_repair(&sweep->output, &err))
-        return complain(sweep, err.text);
-    if (sweep->output.resumed)
-        return 0;
-    if (output_append(&sweep->output, record_run_text(&sweep->run), &err))
-        return complain(sweep, err.text);
-    return 0;
+    return output_repair(&sweep->output, &err) || output_begin(&sweep->output, &sweep->run, &err)
+               ? complain(sweep, err.text)
+               : 0;
 }
 
 /* A verified cell of an earlier sitting. */
@@ -280,26 +276,17 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* 1: interrupted. Its clock, and that of the launch, need not agree. */
+/* 1: interrupted. *ns: what it took. Its clock, and that of the launch, need not agree. */
 static int launch(const struct sweep *sweep, const struct cell_config *config,
-                  struct record_cell *cell, char **trace)
+                  struct record_cell *cell, char **trace, double *ns)
 {
     const double begin = seconds_now(), timeout = sweep->options.timeout;
     const int status = config->per_process > 0
                            ? launched_cell(sweep->options.launcher, config, timeout, cell)
                            : launch_cell(NULL, config, timeout, cell, config->trace ? trace : NULL);
-    const double ns = (seconds_now() - begin) * 1e9;
 
-    cell->launch_ns = ns > (double)cell->wall_ns ? (uint64_t)ns : cell->wall_ns;
-    return status;
-}
-
-static int save(struct sweep *sweep, const struct record_cell *cell, struct text_error *err)
-{
-    const double begin = seconds_now();
-    const int status = output_append(&sweep->output, record_cell_text(cell), err);
-
-    sweep->writing += seconds_now() - begin;
+    *ns = (seconds_now() - begin) * 1e9;
+    cell->launch_ns = *ns > (double)cell->wall_ns ? (uint64_t)*ns : cell->wall_ns;
     return status;
 }
 
@@ -309,13 +296,16 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     struct text_error err = {""};
     struct record_cell cell;
     char *trace = NULL;
+    double ns, begin;
     int saved;
 
     progress_begin(progress, &sweep->cell[i]);
-    if (launch(sweep, &sweep->cell[i], &cell, &trace))
+    if (launch(sweep, &sweep->cell[i], &cell, &trace, &ns))
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
-    saved = save(sweep, &cell, &err);
+    begin = seconds_now();
+    saved = output_cell(&sweep->output, &sweep->cell[i], ns, &cell, &err);
+    sweep->writing += seconds_now() - begin;
     if (trace && cell.status == RECORD_OK)
         trace_file_add(&sweep->trace, trace);
     free(trace);

@@ -257,7 +257,7 @@ static int open_file(struct measuring *measuring, const struct validate_request 
     if (measuring->locks.note.text[0] != '\0')
         command_complain(measuring->command, "%s", measuring->locks.note.text);
     if (output_repair(&measuring->output, &why) != 0 ||
-        output_append(&measuring->output, record_run_text(&measuring->run), &why) != 0)
+        output_begin(&measuring->output, &measuring->run, &why) != 0)
         return complain(measuring, why.text);
     return 0;
 }
@@ -304,7 +304,7 @@ static double room_for(const struct measuring *measuring)
 /* *over: the time was over before the launch was. */
 static int run_launch(struct measuring *measuring, const struct cell_config *config, bool *over)
 {
-    const double room = room_for(measuring);
+    const double room = room_for(measuring), begin = watch_seconds(&measuring->watch);
     struct text_error why = {""};
     struct record_cell cell;
     int status;
@@ -315,7 +315,9 @@ static int run_launch(struct measuring *measuring, const struct cell_config *con
     if (launch_cell(NULL, config, room, &cell, NULL) != 0)
         return EXIT_INTERRUPTED;
     *over = cell.status == RECORD_TIMEOUT && room < measuring->options.timeout;
-    status = *over ? 0 : output_append(&measuring->output, record_cell_text(&cell), &why);
+    status = *over ? 0
+                   : output_cell(&measuring->output, config,
+                                 (watch_seconds(&measuring->watch) - begin) * 1e9, &cell, &why);
     if (!*over) {
         ++measuring->done;
         measuring->ok += cell.status == RECORD_OK;

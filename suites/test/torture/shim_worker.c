@@ -1,7 +1,8 @@
 /* shim_worker.c: preloaded: the worker of one cell misbehaves, before or while it measures.
  *
  * TORTURE_ROWS names the cell by its --rows, TORTURE_ACT what its worker does. TORTURE_RECORD is a
- * file with what it is to write. Other processes are not touched. */
+ * file with what it is to write, TORTURE_EDIT a script of sed for what it writes. Other processes
+ * are not touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -109,6 +110,27 @@ static void leave_child(int daemon)
     hang();
 }
 
+/* The record is another than the one that was measured: sed takes this process's place, and a child
+ * goes on as the worker. */
+static void edit(const char *script)
+{
+    int ends[2];
+
+    if (!script || pipe(ends) != 0)
+        _exit(96);
+    const pid_t pid = fork();
+
+    if (pid < 0 || dup2(ends[pid == 0], pid == 0 ? STDOUT_FILENO : STDIN_FILENO) < 0)
+        _exit(95);
+    close(ends[0]);
+    close(ends[1]);
+    if (pid == 0)
+        return;
+    unsetenv("LD_PRELOAD");
+    execlp("sed", "sed", script, (char *)NULL);
+    _exit(94);
+}
+
 /* Before main; these end the process. */
 static void act_at_once(const char *act)
 {
@@ -170,6 +192,8 @@ __attribute__((constructor)) static void misbehave(int argc, char **argv)
             close(STDOUT_FILENO);
         else if (strcmp(act, "child") == 0 || strcmp(act, "daemon") == 0)
             leave_child(strcmp(act, "daemon") == 0);
+        else if (strcmp(act, "edit") == 0)
+            edit(getenv("TORTURE_EDIT"));
         else if (strcmp(act, "tail") == 0)
             say_last("\0junk", 5);
         else if (strcmp(act, "twice") == 0)
