@@ -299,6 +299,7 @@ static int serve(struct world *w)
         free(answer);
         json_decref(request);
     }
+    good = good && !ferror(stdin);
     free(line);
     end_crowds(w);
     json_decref(w->open);

@@ -287,9 +287,10 @@ static int read_all(struct baseline *baseline, int fd, struct text_error *err)
     if (!baseline->text)
         return record_fail(err, "%.160s: no memory for it", baseline->path);
     while (baseline->bytes < (size_t)info.st_size &&
-           (n = read(fd, baseline->text + baseline->bytes,
-                     (size_t)info.st_size - baseline->bytes)) > 0)
-        baseline->bytes += (size_t)n;
+           ((n = read(fd, baseline->text + baseline->bytes,
+                      (size_t)info.st_size - baseline->bytes)) > 0 ||
+            (n < 0 && errno == EINTR)))
+        baseline->bytes += n > 0 ? (size_t)n : 0;
     return n < 0 ? record_fail(err, "%.160s: %s", baseline->path, strerror(errno)) : 0;
 }
 

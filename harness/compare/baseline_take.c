@@ -59,6 +59,8 @@ static size_t line_of(const char *path, const char *cell_id)
             found = number;
     }
     free(line);
+    if (stream && ferror(stream))
+        found = 0;
     if (stream)
         fclose(stream);
     return found;

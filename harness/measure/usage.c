@@ -84,6 +84,8 @@ void usage_add_allowed(const char *root, struct usage_units *units)
             units->n = 0;
         break;
     }
+    if (file && ferror(file))
+        units->n = 0;
     free(line);
     if (file)
         fclose(file);
@@ -143,7 +145,7 @@ static bool add_times(FILE *file, const struct usage_units *units, double sum[TI
             sum[i] += (double)ticks[i];
     }
     free(line);
-    return good && units->n > 0 && seen.n == units->n;
+    return good && !ferror(file) && units->n > 0 && seen.n == units->n;
 }
 
 static void read_stat(const char *root, const struct usage_units *units,

@@ -185,6 +185,8 @@ static void read_slot(struct sysfs *sys, const char *path, char bus[16])
             text_clean(line, ' ');
             snprintf(bus, 16, "%.15s", line + sizeof key - 1);
         }
+    if (file && ferror(file))
+        sys->status = -1;
     if (file)
         fclose(file);
 }

@@ -172,8 +172,14 @@ static int finish_svg(const char *directory, const char *file, struct text_error
         return -1;
     }
     prefix_ids(in, out.file, name);
+    const bool cut = ferror(in);
+
     fclose(in);
-    return text_close(&out, err);
+    if (!cut)
+        return text_close(&out, err);
+    snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
+    text_discard(&out);
+    return -1;
 }
 
 /* What a figure is drawn as; the last only where gnuplot lays it out. */

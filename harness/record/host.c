@@ -42,6 +42,8 @@ static double read_balancing(const char *root, int *status)
         return balancing;
     if (fscanf(file, "%9u", &value) == 1)
         balancing = value;
+    if (ferror(file))
+        *status = -1;
     fclose(file);
     return balancing;
 }

@@ -71,6 +71,8 @@ static int read_line(const char *path, char *text, size_t bytes)
 
     if (!file || !fgets(text, (int)bytes, file))
         snprintf(text, bytes, "unknown");
+    if (file && ferror(file))
+        status = -1;
     text[strcspn(text, "\n")] = '\0';
     if (file)
         fclose(file);

@@ -19,8 +19,10 @@ static int read_beginning(const char *path, char word[16])
         return -1;
     if (fscanf(file, "%15s", word) != 1)
         word[0] = '\0';
+    const int status = ferror(file) ? -1 : 0;
+
     fclose(file);
-    return 0;
+    return status;
 }
 
 static int add_nccl_tests(const char *path, const json_t *root, struct report *report,

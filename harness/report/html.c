@@ -69,7 +69,7 @@ static void summary(struct text_out *out, const struct report *report)
 }
 
 /* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
-static void copy_svg(struct text_out *out, FILE *svg)
+static int copy_svg(struct text_out *out, FILE *svg, const char *name, struct text_error *err)
 {
     char line[4096];
     bool inside = false;
@@ -81,6 +81,10 @@ static void copy_svg(struct text_out *out, FILE *svg)
         if (inside)
             fputs(start, out->file);
     }
+    if (inside && !ferror(svg))
+        return 0;
+    snprintf(err->text, sizeof err->text, "cannot read '%.64s.svg' again", name);
+    return -1;
 }
 
 /* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have: 0 and NULL.
@@ -100,15 +104,18 @@ static int open_svg(const char *directory, const char *name, bool narrow, FILE *
     return -1;
 }
 
-static void drawing(struct text_out *out, const char *name, const char *class, FILE *svg)
+static int drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
+                   struct text_error *err)
 {
     text_print(out,
                "<div class=\"drawing %s\" role=\"img\" aria-label=\"Figure of %s; the tables below "
                "have the numbers\">\n",
                class, name);
-    copy_svg(out, svg);
+    const int status = copy_svg(out, svg, name, err);
+
     fputs("</div>\n", out->file);
     fclose(svg);
+    return status;
 }
 
 /* Twice where there is room for less: the style sheet shows one of them. */
@@ -116,6 +123,7 @@ static int drawings(struct text_out *out, const char *directory, const char *nam
                     struct text_error *err)
 {
     FILE *wide, *narrow;
+    int status;
 
     if (open_svg(directory, name, false, &wide, err) != 0)
         return -1;
@@ -124,11 +132,11 @@ static int drawings(struct text_out *out, const char *directory, const char *nam
         return -1;
     }
     fputs("<div class=\"scroll\" tabindex=\"0\">", out->file);
-    drawing(out, name, narrow ? "wide" : "only", wide);
-    if (narrow)
-        drawing(out, name, "narrow", narrow);
+    status = drawing(out, name, narrow ? "wide" : "only", wide, err);
+    if (narrow && drawing(out, name, "narrow", narrow, err) != 0)
+        status = -1;
     fputs("</div>\n", out->file);
-    return 0;
+    return status;
 }
 
 int report_figure(struct text_out *out, const char *directory, const struct report *report,

@@ -246,8 +246,12 @@ static int find_places(const char *path, struct profile *profile, struct text_er
         snprintf(why->text, sizeof why->text, "%.120s:%zu: %.190s", path, parser.mark.line + 1,
                  problem.text);
     yaml_parser_delete(&parser);
+    const bool cut = ferror(file);
+
     fclose(file);
-    return status;
+    if (status == 0 && cut)
+        snprintf(why->text, sizeof why->text, "%.200s: cannot be read again", path);
+    return cut ? -1 : status;
 }
 
 /* ---- what the texts mean ------------------------------------------------------------------ */

@@ -36,6 +36,7 @@ static const struct {
     [FAULT_POLL] = {"poll", 20, {ENOMEM, EINTR}},
     [FAULT_THREAD] = {"thread", 0, {EAGAIN}},
     [FAULT_STDIO] = {"stdio", 40, {ENOSPC}},
+    [FAULT_STREAM] = {"stream", 80, {EISDIR}},
 };
 
 struct options {

@@ -229,3 +229,51 @@ int fclose(FILE *stream)
     fill_disk(stream, __builtin_return_address(0));
     return next(stream);
 }
+
+/* A directory cannot be read: the stream sees the error when it needs more of its file. */
+static void spoil(FILE *stream, const void *caller)
+{
+    const int fd = fileno(stream);
+    int folder;
+
+    if (fd < 0 || fault_of_own(FAULT_STREAM, caller) == 0)
+        return;
+    folder = (int)syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (folder < 0 || dup2(folder, fd) < 0)
+        _exit(99);
+    syscall(SYS_close, folder);
+}
+
+char *fgets(char *text, int bytes, FILE *stream)
+{
+    char *(*next)(char *, int, FILE *);
+
+    spoil(stream, __builtin_return_address(0));
+    find("fgets", &next);
+    return next(text, bytes, stream);
+}
+
+size_t fread(void *text, size_t bytes, size_t n, FILE *stream)
+{
+    size_t (*next)(void *, size_t, size_t, FILE *);
+
+    spoil(stream, __builtin_return_address(0));
+    find("fread", &next);
+    return next(text, bytes, n, stream);
+}
+
+ssize_t getline(char **text, size_t *bytes, FILE *stream)
+{
+    spoil(stream, __builtin_return_address(0));
+    return getdelim(text, bytes, '\n', stream);
+}
+
+/* One call in so many counts: each is one byte. */
+int getc(FILE *stream)
+{
+    static unsigned calls;
+
+    if (calls++ % 4096 == 0)
+        spoil(stream, __builtin_return_address(0));
+    return fgetc(stream);
+}
