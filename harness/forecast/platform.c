@@ -39,7 +39,7 @@ int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error 
     }
     /* So no name is taken for an option. */
     snprintf(path, PLATFORM_PATH, "%s%s", found[0] == '/' ? "" : "./", found);
-    return 0;
+    return platform_check(path, why);
 }
 
 /* Between two hosts are the links of both: each has half of what a message takes. */

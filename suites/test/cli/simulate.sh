@@ -128,8 +128,41 @@ without_number()
 sed 's/0-63/0-2/' fast.xml >small.xml
 expect_status 3 "$lockstep" forecast planted.jsonl --to 8 --simulate small.xml
 expect_count 4 'not simulated: the platform has fewer hosts than ranks' out
+
+# What is in a platform is a hint to SimGrid to write files, or a number that it takes as 0: refused.
+echo kept >victim
+own='<cluster id="own" prefix="host" suffix="" radical="0-63" speed="1Gf" bw="1MBps" lat="1ms"/>'
+edited()
+{
+    printf '%s' "$own" | sed "s|$1|$2|"
+}
+refused()
+{
+    printf '<?xml version='"'1.0'"'?>\n<platform version="4.1">\n%s\n</platform>\n' "$2" >bad.xml
+    expect_status 2 "$lockstep" forecast planted.jsonl --to 8 --simulate bad.xml
+    [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$1" err && [ ! -s out ] || fail "$2: $(cat out err)"
+    [ "$(cat victim)" = kept ] || fail "$2: a file was written"
+}
+refused 'bad.xml:3: the element config is not known' \
+    "<config id=\"c\"><prop id=\"tracing/filename\" value=\"$PWD/victim\"/><prop id=\"tracing\" value=\"yes\"/></config>$own"
+refused 'the element trace' "<trace id=\"t\" file=\"$PWD/victim\"/>$own"
+refused 'the element include' "<include file=\"fast.xml\"/>$own"
+refused 'the attribute availability_file of cluster is not known' "$(edited id= 'availability_file="victim" id=')"
+refused 'there is more than elements' "<!DOCTYPE platform [<!ENTITY e SYSTEM \"victim\">]>$own"
+refused 'there is more than elements' "text $own"
+refused 'not letters' "$(edited own '\&e;')"
+refused 'no attribute' "$(edited '"1ms"' 1ms)"
+for lat in -1s -5us nans nan inf 1 1h 1e9s 0x1s '1 ms' ''; do
+    refused "lat of cluster is \"$lat\", not 0s to 1000s" "$(edited 1ms "$lat")"
+done
+for bw in 0Bps -1MBps nanBps 1MB 1e30Bps; do
+    refused "bw of cluster is \"$bw\", not 1Bps" "$(edited 1MBps "$bw")"
+done
+refused 'speed of cluster' "$(edited 1Gf -1Gf)"
+refused 'radical of cluster' "$(edited 0-63 0-6x)"
+refused 'core of cluster' "$(edited bw= 'core="0" bw=')"
 echo 'no platform' >broken.xml
-without_number 'it ended without its last line' "$lockstep" forecast planted.jsonl --to 8 --simulate broken.xml
+expect_status 2 "$lockstep" forecast planted.jsonl --to 8 --simulate broken.xml
 
 # One that only says that it is smpirun, with what else it does.
 make_fake()
