@@ -4,9 +4,11 @@
 #include "files/text_out.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,6 +100,22 @@ int text_folder(const char *path)
         return -1;
     errno = ENOTDIR;
     return S_ISDIR(status.st_mode) ? 0 : -1;
+}
+
+int text_folder_own(const char *path, struct text_error *err)
+{
+    const int fd = text_folder(path) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        snprintf(err->text, sizeof err->text, "cannot make the directory '%.180s': %s", path,
+                 strerror(errno));
+    else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        snprintf(err->text, sizeof err->text, "another lockstep is writing to '%.180s'", path);
+    else
+        return 0; /* or a file system without locks: go on without */
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 void text_remove(const char *directory, const char *name)

@@ -26,6 +26,9 @@ void text_print(struct text_out *out, const char *format, ...)
 
 /* As `mkdir -p`: 0, or -1 and errno. */
 int text_folder(const char *path);
+/* The same of files that belong together: until this process ends, no other one that asks for the
+ * folder writes there. 0, or -1 and why. */
+int text_folder_own(const char *path, struct text_error *err);
 /* What an earlier run left must not stand beside a new one. */
 void text_remove(const char *directory, const char *name);
 

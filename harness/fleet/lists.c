@@ -6,7 +6,6 @@
 
 #include "files/text_out.h"
 
-#include <errno.h>
 #include <string.h>
 
 static int write_list(const char *folder, const char *name, const struct fleet *fleet, bool passing,
@@ -24,11 +23,8 @@ static int write_list(const char *folder, const char *name, const struct fleet *
 
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why)
 {
-    if (text_folder(folder) != 0) {
-        snprintf(why->text, sizeof why->text, "cannot make the folder '%.180s': %s", folder,
-                 strerror(errno));
+    if (text_folder_own(folder, why) != 0)
         return -1;
-    }
     /* Of lists of another day the one that lets nodes in is the one to be gone first. */
     text_remove(folder, "passing_nodes.txt");
     text_remove(folder, "failing_nodes.txt");

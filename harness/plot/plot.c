@@ -4,7 +4,6 @@
  * data, in the last column of a file. */
 #include "plot/plot.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* ---- what writers share ------------------------------------------------------------------- */
@@ -191,12 +190,7 @@ enum plot_status plot_alone(const char *directory, const char *name, const unsig
 {
     struct plot plot = {.subject = subject, .directory = directory, .name = name, .err = err};
 
-    if (text_folder(directory) != 0) {
-        snprintf(err->text, sizeof err->text, "cannot make the directory '%.100s': %s", directory,
-                 strerror(errno));
-        return PLOT_WRITE;
-    }
-    if (plot_scripts(directory, err) != 0)
+    if (text_folder_own(directory, err) != 0 || plot_scripts(directory, err) != 0)
         return PLOT_WRITE;
     plot_remove(directory, name);
     return plot_make(&plot, script, write);

@@ -15,7 +15,6 @@
 #include "report/peer_report.h"
 #include "report/roof.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,11 +206,8 @@ static int write_report(const char *directory, const struct report *report)
     struct text_error err = {{0}};
     enum plot_status status;
 
-    if (text_folder(directory) != 0) {
-        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
-        return EXIT_MISUSE;
-    }
-    status = report_plot(directory, report, &figures, &err);
+    status = text_folder_own(directory, &err) == 0 ? report_plot(directory, report, &figures, &err)
+                                                   : PLOT_WRITE;
     if (status == PLOT_WRITE) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
@@ -329,11 +325,8 @@ static int report_check_alone(const char *directory, const struct check_record *
 {
     struct text_error err = {{0}};
 
-    if (text_folder(directory) != 0) {
-        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
-        return EXIT_MISUSE;
-    }
-    if (report_conformance(directory, check, false, &err) != 0) {
+    if (text_folder_own(directory, &err) != 0 ||
+        report_conformance(directory, check, false, &err) != 0) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }

@@ -189,7 +189,7 @@ refuse "cannot read the folder 'no/such'" "$lockstep" fleet no/such
 refuse 'name the folder' "$lockstep" fleet
 refuse "'b' is a second one" "$lockstep" fleet five b
 refuse 'unknown format "xml"' "$lockstep" fleet five --format xml
-refuse "cannot make the folder 'all/x'" "$lockstep" fleet five --out all/x
+refuse "cannot make the directory 'all/x'" "$lockstep" fleet five --out all/x
 
 # Lists that could not be written are not those of another day.
 mkdir -p blocked/passing_nodes.txt

@@ -750,7 +750,7 @@ test_interrupted() {
     mkdir bin
     printf '#!/bin/sh\necho $$ >pid\nexec sleep 60\n' >bin/gnuplot
     chmod +x bin/gnuplot
-    PATH=$work/bin:$PATH "$lockstep" report good.jsonl --out out >out.txt 2>err.txt &
+    PATH=$work/bin:$PATH "$lockstep" report good.jsonl --out out >out.txt 2>first.txt &
     reporter=$!
     tries=0
     while [ ! -s out/pid ]; do
@@ -758,10 +758,14 @@ test_interrupted() {
         [ $tries -lt 200 ] || fail "no gnuplot was started"
         sleep 0.1
     done
+    # Another one is refused while this one writes: a page has figures of one report only.
+    report 2 good.jsonl --out out
+    one_line "another lockstep is writing to 'out'"
     kill -TERM $reporter
     status=0
     wait $reporter || status=$?
     [ $status -eq 130 ] || fail "exit status $status, not 130"
+    mv first.txt err.txt
     one_line 'interrupted'
     no_leftovers
     ! kill -0 "$(cat out/pid)" 2>/dev/null || fail "gnuplot is still there"
