@@ -56,5 +56,9 @@ int child_wait(pid_t pid, int *status)
     do
         ended = waitpid(pid, status, 0);
     while (ended < 0 && errno == EINTR);
+    if (ended < 0) { /* it is not left running */
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
     return ended == pid ? 0 : -1;
 }

@@ -18,7 +18,8 @@ pid_t child_fork(enum child_group group);
  * and errno. */
 int child_pipe(int ends[2]);
 
-/* Waits for its end, whatever signals come meanwhile. 0 and its status as of waitpid, or -1. */
+/* Waits for its end, whatever signals come meanwhile. 0 and its status as of waitpid, or -1:
+ * then it was killed. */
 int child_wait(pid_t pid, int *status);
 
 #endif

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
+
+enum { TRIES = 3 };
 
 int temporary_ending(struct temporary_ending *ending)
 {
@@ -35,4 +38,10 @@ int temporary_open(const char *path, char name[], size_t bytes)
         return -1;
     }
     return open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+void temporary_remove(const char *name)
+{
+    for (int i = 0; i < TRIES && unlink(name) != 0 && errno != ENOENT; ++i)
+        continue;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "files/stop.h"
+#include "files/temporary.h"
 
 static int write_error(struct text_error *err, const char *path, int why)
 {
@@ -123,5 +124,5 @@ void text_remove(const char *directory, const char *name)
     char path[1088];
 
     if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
-        unlink(path);
+        temporary_remove(path);
 }

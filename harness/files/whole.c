@@ -23,7 +23,7 @@ int whole_open(struct whole_file *whole, const char *path)
 
     if (fd >= 0) {
         close(fd);
-        unlink(whole->temporary);
+        temporary_remove(whole->temporary);
     }
     return why;
 }
@@ -45,14 +45,14 @@ int whole_close(struct whole_file *whole)
     if (failed == 0 && rename(whole->temporary, whole->path) != 0)
         failed = reason();
     if (failed != 0)
-        unlink(whole->temporary);
+        temporary_remove(whole->temporary);
     return failed;
 }
 
 void whole_discard(struct whole_file *whole)
 {
     fclose(whole->file);
-    unlink(whole->temporary);
+    temporary_remove(whole->temporary);
     whole->file = NULL;
 }
 
@@ -84,6 +84,6 @@ int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
     if (failed == 0 && rename(temporary, path) != 0)
         failed = reason();
     if (failed != 0)
-        unlink(temporary);
+        temporary_remove(temporary);
     return failed;
 }

@@ -79,7 +79,11 @@ int plot_gnuplot(const char *directory, const char *variables, const char *scrip
     while (child > 0 && waitpid(child, &status, 0) < 0) {
         if (errno == EINTR && stop_requested())
             kill(child, SIGTERM);
-        child = errno == EINTR ? child : -1;
+        if (errno == EINTR)
+            continue;
+        kill(child, SIGKILL); /* it would go on to write */
+        waitpid(child, NULL, 0);
+        child = -1;
     }
     if (child < 0)
         snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));

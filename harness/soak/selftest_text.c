@@ -2,6 +2,7 @@
 #include "soak/selftest.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *const selftest_detector_words[SELFTEST_DETECTORS] = {
     [SELFTEST_RESULT] = "result", [SELFTEST_MEAN] = "mean",   [SELFTEST_DEAD] = "error",
@@ -12,26 +13,32 @@ bool selftest_wrong(const struct selftest_case *item)
     return item->verdict[0] == 'F';
 }
 
+/* All columns, and the verdict of a case that is right, are 80 wide at most. */
+static int width_of(int detector)
+{
+    return (int)strlen(selftest_detector_words[detector]) + 1;
+}
+
 void selftest_text_heading(void)
 {
-    printf("%-22s%-8s%5s ", "fault", "device", "step");
+    printf("%-21s%-7s%4s", "fault", "device", "step");
     for (int d = 0; d < SELFTEST_DETECTORS; ++d)
-        printf("%8s", selftest_detector_words[d]);
-    printf("   device named\n");
+        printf("%*s", width_of(d), selftest_detector_words[d]);
+    printf("  named\n");
 }
 
 void selftest_text_case(const struct selftest_case *item)
 {
     if (item->fault)
-        printf("%-22svirt:%-3d%5u ", item->name, item->device, item->step);
+        printf("%-21svirt:%-2d%4u", item->name, item->device, item->step);
     else
-        printf("%-22s%-8s%5s ", item->name, "-", "-");
+        printf("%-21s%-7s%4s", item->name, "-", "-");
     for (int d = 0; d < SELFTEST_DETECTORS; ++d)
         if (item->seen.at[d] > 0)
-            printf("%8" PRIu64, item->seen.at[d]);
+            printf("%*" PRIu64, width_of(d), item->seen.at[d]);
         else
-            printf("%8s", ".");
-    printf("   %s\n", item->verdict);
+            printf("%*s", width_of(d), ".");
+    printf("%s%s\n", selftest_wrong(item) ? "\n  " : "  ", item->verdict);
     fflush(stdout);
 }
 

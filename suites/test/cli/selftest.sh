@@ -9,6 +9,7 @@ for fault in 'one bit flips' 'three bits flip' 'a row is stuck' 'NaN' 'a bucket 
     'stale, overlapped' 'a device is dead' 'a device hangs' 'a device is slow' 'a clock drops'; do
     grep -q "^$fault .* right$" out || fail "$fault: $(cat out)"
 done
+expect_count 0 '.\{81\}' out
 expect_count 3 '^no fault.* silent$' out
 grep -q '^5 of 5 flips found, with device, iteration and bit$' out || fail "flips: $(cat out)"
 grep -q '^14 kinds of faults found, nothing found in 3 runs without one; 0 wrong$' out ||

@@ -38,6 +38,7 @@ expect_limits() {
 # Every line that says something of a simulation says that it is one.
 all_marked() {
     if grep -vE '^$|^\|---|^\| step |SIMULATED' gpu/summary.md; then fail "lines without SIMULATED"; fi
+    if grep -E '.{81}' err; then fail "a line on stderr is longer than 80 columns"; fi
     if grep -v SIMULATED err; then fail "lines without SIMULATED on stderr"; fi
 }
 

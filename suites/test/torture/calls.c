@@ -36,6 +36,8 @@ static const struct {
     [FAULT_POLL] = {"poll", 20, {ENOMEM, EINTR}},
     [FAULT_THREAD] = {"thread", 0, {EAGAIN}},
     [FAULT_STDIO] = {"stdio", 40, {ENOSPC}},
+    [FAULT_UNLINK] = {"unlink", 40, {EIO, EINTR}},
+    [FAULT_WAIT] = {"wait", 20, {EIO}},
     [FAULT_STREAM] = {"stream", 80, {EISDIR}},
 };
 

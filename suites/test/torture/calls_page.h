@@ -27,7 +27,9 @@ enum fault_kind {
     FAULT_PIPE,
     FAULT_POLL,
     FAULT_THREAD,
-    FAULT_STDIO,  /* the stream's disk is full from here on */
+    FAULT_STDIO, /* the stream's disk is full from here on */
+    FAULT_UNLINK,
+    FAULT_WAIT,
     FAULT_STREAM, /* the file of a stream cannot be read from here on */
     FAULT_KINDS,
     FAULT_NONE = FAULT_KINDS /* who allocates is none of ours */

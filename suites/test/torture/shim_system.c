@@ -90,6 +90,18 @@ int rename(const char *from, const char *to)
                : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+int unlink(const char *path)
+{
+    return fails(FAULT_UNLINK, __builtin_return_address(0)) ? -1 : (int)syscall(SYS_unlink, path);
+}
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+    return fails(FAULT_WAIT, __builtin_return_address(0))
+               ? -1
+               : (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
+}
+
 int pipe(int ends[2])
 {
     return fails(FAULT_PIPE, __builtin_return_address(0)) ? -1 : (int)syscall(SYS_pipe2, ends, 0);
