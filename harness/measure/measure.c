@@ -125,7 +125,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     node_watch_close(gpus);
     fail_faulty(cell, group);
     cell->wall_ns = session_clock_ns() - start_ns;
-    if (watch_stop(&watch, why, sizeof why) &&
+    if (watch_stop(&watch, &cell->clock_ratio, why, sizeof why) &&
         (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {
         cell->validated = false;
         cell_fail(cell, RECORD_FAILED, why);

@@ -5,16 +5,19 @@
 #include "measure/watch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "measure/session.h"
+#include "record/record.h"
 
 enum { TIMER_SECONDS = 1000000000 };
 
-static const double SLACK = 1.1;
+/* A clock may be corrected by 500 ppm while it runs; a reading is that much off at most. */
+static const double READING_NS = 1e5;
 
 static uint64_t timer_ns(int timer)
 {
@@ -64,29 +67,31 @@ void watch_close(struct watch *watch)
     watch->timer = -1;
 }
 
-int watch_compare(const struct watch_reading *begin, const struct watch_reading *end, char *why,
-                  size_t bytes)
+double watch_ratio(const struct watch_reading *begin, const struct watch_reading *end)
 {
     const double clock = (double)end->clock_ns - (double)begin->clock_ns;
-    const double least = (double)end->before_ns - (double)begin->after_ns;
-    const double most = (double)end->after_ns - (double)begin->before_ns;
+    const double least = (double)end->before_ns - (double)begin->after_ns - READING_NS;
+    const double most = (double)end->after_ns - (double)begin->before_ns + READING_NS;
 
-    if (clock >= least / SLACK && clock <= most * SLACK)
-        return 0;
-    snprintf(why, bytes,
-             "the clock cannot be believed: %g s passed by CLOCK_MONOTONIC_RAW, %g s by a timer",
-             clock / 1e9, (clock < least ? least : most) / 1e9);
-    return -1;
+    return clock < least ? clock / least : clock > most ? clock / most : 1;
 }
 
-int watch_stop(struct watch *watch, char *why, size_t bytes)
+int watch_stop(struct watch *watch, double *ratio, char *why, size_t bytes)
 {
+    *ratio = (double)NAN;
     if (watch->timer < 0) {
         snprintf(why, bytes, "no timer to compare the clock with: %s", strerror(errno));
         return -1;
     }
     const struct watch_reading end = look(watch->timer);
 
-    close(watch->timer);
-    return watch_compare(&watch->begin, &end, why, bytes);
+    watch_close(watch);
+    *ratio = watch_ratio(&watch->begin, &end);
+    if (record_clock_holds(*ratio))
+        return 0;
+    snprintf(why, bytes,
+             "the clock cannot be believed: %g s passed by CLOCK_MONOTONIC_RAW, %.4g times as many "
+             "as by a timer",
+             (double)(end.clock_ns - watch->begin.clock_ns) / 1e9, *ratio);
+    return -1;
 }

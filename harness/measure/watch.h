@@ -20,13 +20,13 @@ void watch_start(struct watch *watch);
 /* Since the start, by the timer; by the clock where there is none. */
 double watch_seconds(const struct watch *watch);
 
-/* 0 when the clock and the timer agree about what passed since the start, within 10 %: that much a
- * clock may be corrected while it runs. Else -1 and both. Ends the watch. */
-int watch_stop(struct watch *watch, char *why, size_t bytes);
+/* 0 when the clock and the timer agree about what passed since the start: record_clock_holds. Else
+ * -1 and both. *ratio: of clock to timer, NaN without a timer. Ends the watch. */
+int watch_stop(struct watch *watch, double *ratio, char *why, size_t bytes);
 void watch_close(struct watch *watch); /* without a comparison */
 
-/* The comparison alone; the timer counts up. */
-int watch_compare(const struct watch_reading *begin, const struct watch_reading *end, char *why,
-                  size_t bytes);
+/* How many times as long it took by the clock as by the timer, which counts up; 1 within what
+ * readings are off. */
+double watch_ratio(const struct watch_reading *begin, const struct watch_reading *end);
 
 #endif

@@ -127,6 +127,21 @@ static int check_probe(const struct record_cell *cell, struct text_error *err)
                        cell->probe_bound, cell->probe_ratio);
 }
 
+bool record_clock_holds(double ratio)
+{
+    return fabs(ratio - 1) <= 0.005;
+}
+
+/* Programs that did not compare their clock wrote nothing of it. */
+static int check_clock(const struct record_cell *cell, struct text_error *err)
+{
+    return isnan(cell->clock_ratio) || record_clock_holds(cell->clock_ratio)
+               ? 0
+               : record_fail(
+                     err, "\"status\" is ok, but \"clock_ratio\" is %.6g, outside 0.995 to 1.005",
+                     cell->clock_ratio);
+}
+
 /* The first step without a time for that phase of that replica, or the number of steps. */
 static size_t step_without_time(const struct record_cell *cell, enum record_phase phase, int rank)
 {
@@ -293,8 +308,9 @@ static int check_summary(const struct record_cell *cell, struct text_error *err)
 int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
-        check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||
-        check_tokens(cell, err) != 0 || check_beside(cell, err) != 0) {
+        check_probe(cell, err) != 0 || check_clock(cell, err) != 0 ||
+        record_check_phases(cell, err) != 0 || check_tokens(cell, err) != 0 ||
+        check_beside(cell, err) != 0) {
         return -1;
     }
     return check_summary(cell, err);

@@ -152,6 +152,9 @@ void record_derive_rounds(struct record_cell *cell);
 /* Whether the record of an ok cell shows that it was measured and checked; the summary must follow
  * from the samples. Readers apply it to every ok cell. */
 int record_check_ok(const struct record_cell *cell, struct text_error *err);
+/* Whether a clock that counts so many times as much as a timer can be believed: within 0.5 %, where
+ * 0.05 % is what a clock may be corrected by while it runs. */
+bool record_clock_holds(double ratio);
 /* Whether the fields of a record, whatever its status, can be those of one cell. */
 int record_check_fields(const struct record_cell *cell, struct text_error *err);
 /* The part of it that is about collectives; nothing of other cells. record/collective.c */

@@ -488,6 +488,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.oversubscribed = key->n_devices > 4;
     cell.bytes_per_step = cell.kernels_per_step = cell.compute_alone_ns = cell.comm_alone_ns = NAN;
     cell.whole_ns = cell.hidden_frac = cell.bus_factor = NAN;
+    cell.clock_ratio = 1;
     cell.foreign_frac = cell.steal_frac = cell.cpu_hz = NAN;
     if (kind->machine) {
         cell.foreign_frac = 0.02 + 0.01 * (key->launch % 2);

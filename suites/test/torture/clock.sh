@@ -78,6 +78,7 @@ rate()
         "$lockstep" sweep "${quick[@]}" --out rate.jsonl
     expect_count 4 '"status":"failed",.*"reason":"the clock cannot be believed: ' rate.jsonl
     expect_count 4 '"validated":false' rate.jsonl
+    [ "$1" = 0.001 ] || expect_count 4 "\"clock_ratio\":$2" rate.jsonl
 }
 rate 0.001
 
@@ -88,7 +89,7 @@ expect_status 1 env TORTURE_CLOCK_RATE=0.001 LD_PRELOAD="$tools/clock.so" \
     --timeout 3 --out slow.jsonl
 expect_count 1 '"status":"timeout",.*"reason":"killed after 3 s' slow.jsonl
 [ $((SECONDS - begin)) -lt 60 ] || fail "a limit of 3 s took $((SECONDS - begin)) s"
-rate 0.8
-rate 1.3
+rate 0.95 '0\.95'
+rate 1.05 '1\.0[45]'
 expect_status 0 env TORTURE_CLOCK_RATE=1 LD_PRELOAD="$tools/clock.so" \
     "$lockstep" sweep "${quick[@]}" --out rate1.jsonl
