@@ -2,7 +2,7 @@
  *
  * It loads nothing and runs nothing. Names and values are what others wrote: they go through
  * text_print, which escapes them. */
-#include "fleet/page.h"
+#include "fleet/fleet.h"
 
 #include "files/text_out.h"
 #include "report/page.h"
@@ -89,20 +89,6 @@ static void strip(struct text_out *out, const struct fleet *fleet)
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
-static int body(struct text_out *out, const struct fleet *fleet)
-{
-    int status = 0;
-
-    text_print(out, "<div class=\"cards\">\n");
-    status |= fleet_page_statuses(out, fleet);
-    status |= fleet_page_failing(out, fleet);
-    status |= fleet_page_positions(out, fleet);
-    status |= fleet_page_outliers(out, fleet);
-    status |= fleet_page_drift(out, fleet);
-    text_print(out, "</div>\n");
-    return status | fleet_page_nodes(out, fleet);
-}
-
 int fleet_page(const char *folder, const struct fleet *fleet, struct text_error *why)
 {
     struct text_out out;
@@ -111,7 +97,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
         return -1;
     report_head(&out, "Lockstep fleet");
     strip(&out, fleet);
-    if (body(&out, fleet) != 0) {
+    if (fleet_tables(&out, fleet) != 0) {
         text_discard(&out);
         snprintf(why->text, sizeof why->text, "no memory for the tables of the page");
         return -1;

@@ -1,131 +1,144 @@
-/* fleet/page_tables.c: the tables of the page. What fails comes first; what a table leaves out is
- * counted below it. */
-#include "fleet/page.h"
+/* fleet/page_tables.c: the tables of the page, and of the summary of a job. What fails comes first;
+ * what a table leaves out is counted below it. */
+#include "fleet/fleet.h"
 
-#include "report/html_table.h"
+#include "export/grid.h"
 
-enum { SHOWN = 100, NAMED = 8, CELLS = 7 };
+enum { SHOWN = 100, NAMED = 8 };
 
-struct column {
-    const char *class, *name;
-};
-
-static void begin(struct html_table *table, struct text_out *out, enum html_fold fold,
-                  const char *id, const char *title, const struct column *column, size_t n)
+static void open_table(struct grid *grid, struct text_out *out, const char *id, const char *title)
 {
-    html_table_begin(table, out, fold, id, title, "");
-    for (size_t i = 0; i < n; ++i)
-        html_table_heading(table, column[i].class, column[i].name);
+    grid_open(grid, out, id, title);
+    grid->fold = GRID_PLAIN;
+    grid->compact = true;
 }
 
-static void put(struct html_table *table, bool failed, const struct column *column, size_t n,
-                const char *const cell[])
+/* Of n rows the first ones; a table that has none is left out. */
+static int put(struct grid *grid, size_t n, const char *remark)
 {
-    html_table_row(table, failed ? "failed" : "");
-    for (size_t i = 0; i < n; ++i)
-        html_table_cell(table, column[i].class, cell[i]);
-    html_table_row_end(table);
-}
+    int status = 0;
 
-static int end(struct html_table *table, size_t n, const char *remark)
-{
-    char words[160];
-
-    if (n <= SHOWN)
-        return html_table_end(table, remark);
-    snprintf(words, sizeof words, "%zu more are not shown here: --format csv or json has all.",
-             n - SHOWN);
-    return html_table_end(table, words);
+    snprintf(grid->note, sizeof grid->note, "%s", remark);
+    if (n > SHOWN)
+        snprintf(grid->note, sizeof grid->note,
+                 "%zu more are not shown here: --format csv or json has all.", n - SHOWN);
+    if (n > 0 && grid->brief) {
+        text_print(grid->out, "\n");
+        status = grid_markdown(grid, SHOWN);
+        if (n > SHOWN)
+            text_print(grid->out, "\n%zu more are not shown.\n", n - SHOWN);
+    } else if (n > 0)
+        status = grid_html(grid);
+    grid_close(grid);
+    return status;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-int fleet_page_statuses(struct text_out *out, const struct fleet *fleet)
+static void status_row(struct grid *grid, const char *status, size_t nodes, bool failed,
+                       const char *meaning)
 {
-    static const struct column columns[] = {
-        {"text name", "Status"}, {"number", "Nodes"}, {"text reason", "What it means"}};
+    grid_row(grid, failed && nodes > 0 ? "failed" : "");
+    grid_cell(grid, "text name", "%s", status);
+    grid_cell(grid, "number", "%zu", nodes);
+    grid_cell(grid, "text reason", "%s", meaning);
+}
+
+static int statuses(struct text_out *out, const struct fleet *fleet)
+{
     static const char *const meanings[FLEET_STATUSES] = {
         [FLEET_ACCEPTED] = "keeps its limits; it passes if no number of it is outlying",
         [FLEET_REJECTED] = "a limit of it is FAIL",
         [FLEET_NOT_SHOWN] = "not measured well enough, or judged by other limits than most",
         [FLEET_BROKEN] = "its file says nothing that can be believed",
         [FLEET_MISSING] = "expected, and without a file"};
-    struct html_table table;
-    char count[24];
+    struct grid grid;
 
-    begin(&table, out, HTML_PLAIN, "statuses", "Status", columns, 3);
-    for (int i = 0; i < FLEET_STATUSES; ++i) {
-        snprintf(count, sizeof count, "%zu", fleet->count[i]);
-        put(&table, i != FLEET_ACCEPTED && fleet->count[i] > 0, columns, 3,
-            (const char *const[]){fleet_status_words[i], count, meanings[i]});
-    }
-    snprintf(count, sizeof count, "%zu", fleet->outlying);
-    put(&table, fleet->outlying > 0, columns, 3,
-        (const char *const[]){"outlying", count,
-                              "a number of it is worse than that of the others, whatever its "
-                              "status is"});
-    return html_table_end(&table, "");
+    open_table(&grid, out, "statuses", "Status");
+    grid_heading(&grid, "text name", "Status");
+    grid_heading(&grid, "number", "Nodes");
+    grid_heading(&grid, "text reason", "What it means");
+    for (int i = 0; i < FLEET_STATUSES; ++i)
+        status_row(&grid, fleet_status_words[i], fleet->count[i], i != FLEET_ACCEPTED, meanings[i]);
+    status_row(&grid, "outlying", fleet->outlying, true,
+               "a number of it is worse than that of the others, whatever its status is");
+    return put(&grid, grid.rows, "");
 }
 
 /* "ACCEPTED, outlying" */
-static void status_words(const struct fleet_node *node, char text[40])
+static void status_cell(struct grid *grid, const struct fleet_node *node)
 {
-    snprintf(text, 40, "%s%s", fleet_status_words[node->status],
-             node->worse > 0 ? ", outlying" : "");
+    grid_cell(grid, "text status", "%s%s", fleet_status_words[node->status],
+              node->worse > 0 ? ", outlying" : "");
 }
 
-int fleet_page_failing(struct text_out *out, const struct fleet *fleet)
+/* Those that do not pass. The summary of a job also has those that nobody expects, and says a
+ * status alone. */
+static int failing(struct text_out *out, const struct fleet *fleet)
 {
-    static const struct column columns[] = {
-        {"text name", "Node"}, {"text status", "Status"}, {"text reason", "Why"}};
-    struct html_table table;
-    char words[FLEET_TEXT], status[40];
+    char words[FLEET_TEXT];
+    struct grid grid;
     size_t n = 0;
 
-    for (size_t i = 0; i < fleet->n; ++i)
-        n += !fleet_passes(&fleet->node[i]);
-    if (n == 0)
-        return 0;
-    n = 0;
-    begin(&table, out, HTML_PLAIN, "failing", "Nodes that do not pass", columns, 3);
+    open_table(&grid, out, "failing", "Nodes that do not pass");
+    grid_heading(&grid, "text name", grid.brief ? "node" : "Node");
+    grid_heading(&grid, "text status", grid.brief ? "status" : "Status");
+    grid_heading(&grid, "text reason", grid.brief ? "why" : "Why");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
+        const bool unexpected = grid.brief && fleet->expects && !node->expected;
 
-        if (fleet_passes(node) || n++ >= SHOWN)
+        if ((fleet_passes(node) && !unexpected) || n++ >= SHOWN)
             continue;
         fleet_node_words(node, words);
-        status_words(node, status);
-        put(&table, true, columns, 3, (const char *const[]){node->name, status, words});
+        grid_row(&grid, "failed");
+        grid_cell(&grid, "text name", "%s", node->name);
+        if (grid.brief)
+            grid_cell(&grid, "text status", "%s", fleet_status_words[node->status]);
+        else
+            status_cell(&grid, node);
+        grid_cell(&grid, "text reason", "%s%s", words, unexpected ? " (not expected)" : "");
     }
-    return end(&table, n, "");
+    return put(&grid, n, "");
 }
 
-int fleet_page_nodes(struct text_out *out, const struct fleet *fleet)
+static const char *passes_words(const struct fleet *fleet, const struct fleet_node *node)
 {
-    static const struct column columns[CELLS] = {{"text name", "Node"}, {"text status", "Status"},
-                                                 {"text", "Passes"},    {"number", "Worse"},
-                                                 {"number", "Differs"}, {"text", "File"},
-                                                 {"text reason", "Why"}};
-    struct html_table table;
+    if (!fleet_passes(node))
+        return "no";
+    return fleet->expects && !node->expected ? "yes, not expected" : "yes";
+}
 
-    begin(&table, out, HTML_FOLDED, "nodes", "All nodes", columns, CELLS);
+/* All of them, folded up. */
+static int nodes(struct text_out *out, const struct fleet *fleet)
+{
+    static const char *const columns[][2] = {{"text name", "Node"}, {"text status", "Status"},
+                                             {"text", "Passes"},    {"number", "Worse"},
+                                             {"number", "Differs"}, {"text", "File"},
+                                             {"text reason", "Why"}};
+    char words[FLEET_TEXT];
+    struct grid grid;
+
+    open_table(&grid, out, "nodes", "All nodes");
+    grid.fold = GRID_FOLDED;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
+        grid_heading(&grid, columns[i][0], columns[i][1]);
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
-        char words[FLEET_TEXT], status[40], worse[24], drifts[24];
 
         fleet_node_words(node, words);
-        status_words(node, status);
-        snprintf(worse, sizeof worse, "%zu", node->worse);
-        snprintf(drifts, sizeof drifts, "%zu", node->drifts);
-        put(&table, !fleet_passes(node), columns, CELLS,
-            (const char *const[]){node->name, status,
-                                  !fleet_passes(node)                 ? "no"
-                                  : fleet->expects && !node->expected ? "yes, not expected"
-                                                                      : "yes",
-                                  worse, drifts, node->file, words});
+        grid_row(&grid, fleet_passes(node) ? "" : "failed");
+        grid_cell(&grid, "text name", "%s", node->name);
+        status_cell(&grid, node);
+        grid_cell(&grid, "text", "%s", passes_words(fleet, node));
+        grid_cell(&grid, "number", "%zu", node->worse);
+        grid_cell(&grid, "number", "%zu", node->drifts);
+        grid_cell(&grid, "text", "%s", node->file);
+        grid_cell(&grid, "text reason", "%s", words);
     }
-    return html_table_end(&table, "Worse: numbers that are outlying and worse. Differs: facts in "
-                                  "which it differs from most.");
+    return put(&grid, 1,
+               "Worse: numbers that are outlying and worse. Differs: facts in which it "
+               "differs from most.");
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
@@ -163,71 +176,103 @@ static void whose_words(const struct fleet *fleet, int device, char text[2 * FLE
         snprintf(text + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
 }
 
-int fleet_page_positions(struct text_out *out, const struct fleet *fleet)
+/* Of each place in a node: how many numbers are outlying there, and whose. */
+static int positions(struct text_out *out, const struct fleet *fleet)
 {
-    static const struct column columns[] = {{"text name", "Position"},
-                                            {"number", "Worse"},
-                                            {"number", "Better"},
-                                            {"text reason", "Nodes that are worse there"}};
     const int last = last_device(fleet);
-    struct html_table table;
+    struct grid grid;
 
-    begin(&table, out, HTML_PLAIN, "positions", "Outlying numbers by device position", columns, 4);
+    open_table(&grid, out, "positions", "Outlying numbers by device position");
+    grid_heading(&grid, "text name", "Position");
+    grid_heading(&grid, "number", "Worse");
+    grid_heading(&grid, "number", "Better");
+    grid_heading(&grid, "text reason", "Nodes that are worse there");
     for (int device = -1; device <= last; ++device) {
-        char place[24] = "the whole node", worse[24], better[24], words[2 * FLEET_TEXT];
+        char words[2 * FLEET_TEXT];
         size_t count[2] = {0, 0};
 
         for (size_t i = 0; i < fleet->n_outliers; ++i)
             if (fleet->outlier[i].device == device)
                 ++count[fleet->outlier[i].is_worse];
-        if (device >= 0)
-            snprintf(place, sizeof place, "device %d", device);
-        snprintf(worse, sizeof worse, "%zu", count[true]);
-        snprintf(better, sizeof better, "%zu", count[false]);
         whose_words(fleet, device, words);
-        put(&table, count[true] > 0, columns, 4,
-            (const char *const[]){place, worse, better, words});
+        grid_row(&grid, count[true] > 0 ? "failed" : "");
+        if (device >= 0)
+            grid_cell(&grid, "text name", "device %d", device);
+        else
+            grid_cell(&grid, "text name", "the whole node");
+        grid_cell(&grid, "number", "%zu", count[true]);
+        grid_cell(&grid, "number", "%zu", count[false]);
+        grid_cell(&grid, "text reason", "%s", words);
     }
-    return html_table_end(&table, "A number of a device is compared with the same device of all "
-                                  "nodes. So a position that is slow everywhere is not here.");
+    return put(&grid, grid.rows,
+               "A number of a device is compared with the same device of all nodes. So a position "
+               "that is slow everywhere is not here.");
 }
 
-int fleet_page_outliers(struct text_out *out, const struct fleet *fleet)
-{
-    static const struct column columns[] = {{"text name", "Node"}, {"text reason", "Number"}};
-    struct html_table table;
-    char words[2 * FLEET_TEXT];
+/* ---- what is outlying, and what differs --------------------------------------------------- */
 
-    if (fleet->n_outliers == 0)
-        return 0;
-    begin(&table, out, HTML_PLAIN, "outliers", "Outlying numbers", columns, 2);
+static void item(struct grid *grid, bool failed, const char *name, const char *words)
+{
+    grid_row(grid, failed ? "failed" : "");
+    grid_cell(grid, "text name", "%s", name);
+    grid_cell(grid, "text reason", "%s", words);
+}
+
+static int outliers(struct text_out *out, const struct fleet *fleet)
+{
+    char words[2 * FLEET_TEXT];
+    struct grid grid;
+
+    open_table(&grid, out, "outliers", "Outlying numbers");
+    grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
     for (size_t i = 0; i < fleet->n_outliers && i < SHOWN; ++i) {
         fleet_outlier_words(&fleet->outlier[i], words);
-        put(&table, fleet->outlier[i].is_worse, columns, 2,
-            (const char *const[]){fleet->outlier[i].node->name, words});
+        item(&grid, fleet->outlier[i].is_worse, fleet->outlier[i].node->name, words);
     }
-    return end(&table, fleet->n_outliers, "");
+    return put(&grid, fleet->n_outliers, "");
 }
 
-int fleet_page_drift(struct text_out *out, const struct fleet *fleet)
+/* The summary of a job has a list of what has no majority; see fleet/markdown.c. */
+static int drift(struct text_out *out, const struct fleet *fleet)
 {
-    static const struct column columns[] = {{"text name", "Node"}, {"text reason", "In what"}};
-    struct html_table table;
     char words[2 * FLEET_TEXT];
+    struct grid grid;
+    size_t n = fleet->n_drifts;
 
-    if (fleet->n_drifts + fleet->n_splits == 0)
-        return 0;
-    begin(&table, out, HTML_PLAIN, "drift", "Differences from most", columns, 2);
+    open_table(&grid, out, "drift", "Differences from most");
+    grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
     for (size_t i = 0; i < fleet->n_drifts && i < SHOWN; ++i) {
         fleet_drift_words(&fleet->drift[i], words);
-        put(&table, fleet->drift[i].decides, columns, 2,
-            (const char *const[]){fleet->drift[i].node->name, words});
+        item(&grid, fleet->drift[i].decides, fleet->drift[i].node->name, words);
     }
-    for (size_t i = 0; i < fleet->n_splits && i < SHOWN; ++i) {
+    for (size_t i = 0; i < fleet->n_splits && i < SHOWN && !grid.brief; ++i) {
         fleet_split_words(&fleet->split[i], words);
-        put(&table, fleet->split[i].decides, columns, 2,
-            (const char *const[]){"no majority", words});
+        item(&grid, fleet->split[i].decides, "no majority", words);
     }
-    return end(&table, fleet->n_drifts > fleet->n_splits ? fleet->n_drifts : fleet->n_splits,
-               "Only another profile or other limits decide.");
+    if (!grid.brief && fleet->n_splits > n)
+        n = fleet->n_splits;
+    return put(&grid, n, "Only another profile or other limits decide.");
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+int fleet_tables(struct text_out *out, const struct fleet *fleet)
+{
+    int status;
+
+    if (out->form == TEXT_MARKDOWN) {
+        status = failing(out, fleet);
+        status |= outliers(out, fleet);
+        return status | drift(out, fleet);
+    }
+    text_print(out, "<div class=\"cards\">\n");
+    status = statuses(out, fleet);
+    status |= failing(out, fleet);
+    status |= positions(out, fleet);
+    status |= outliers(out, fleet);
+    status |= drift(out, fleet);
+    text_print(out, "</div>\n");
+    return status | nodes(out, fleet);
 }

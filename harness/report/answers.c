@@ -3,7 +3,7 @@
  *
  * Best is the largest speed-up, of cells with cores or GPUs of their own whose interval tells
  * anything, if there are such. */
-#include "report/html_table.h"
+#include "export/grid.h"
 #include "report/page.h"
 #include "report/peer_record.h"
 
@@ -264,9 +264,9 @@ static bool is_shown(const struct report *report, const struct column *column)
     return column->words != peer_words || report->peer != NULL;
 }
 
-static void row(struct html_table *table, const struct report *report, const struct answer *answer)
+static void row(struct grid *grid, const struct report *report, const struct answer *answer)
 {
-    html_table_row(table, "");
+    grid_row(grid, "");
     for (int c = 0; c < COLUMNS; ++c) {
         char text[REPORT_CELL_TEXT] = "";
 
@@ -274,39 +274,41 @@ static void row(struct html_table *table, const struct report *report, const str
             continue;
         columns[c].words(report, answer, text);
         text_clean(text, ' ');
-        html_table_cell(table, columns[c].class, text);
+        grid_cell(grid, columns[c].class, "%s", text);
     }
-    html_table_row_end(table);
 }
+
+static const char note[] =
+    "A row per workload and mode: its largest speed-up against the base, of cells with cores "
+    "or GPUs of their own whose interval tells anything, if there are such; the nearest to the "
+    "bound first. Per device: operations of matrix products, of attention those of its whole "
+    "square. Product rate: the most that a device of this workload reached here while it was "
+    "in matrix products; (parts): where that time is not known, as on GPUs, the most that "
+    "such a device reached in the products of a sweep with --parts, in the same math.";
 
 int report_answers(struct text_out *out, const struct report *report)
 {
     struct answer *list = calloc(report->n_points + 1, sizeof *list);
-    struct html_table table;
+    struct grid grid;
     size_t n = 0;
 
     if (!list)
         return -1;
     for (size_t g = 0; g < report->n_groups; ++g)
         n += find_best(report, &report->group[g], list + n);
-    if (n == 0) {
-        free(list);
-        return 0;
-    }
     qsort(list, n, sizeof *list, compare_answers);
-    html_table_begin(&table, out, HTML_PLAIN, "answers", "Answers", "");
+    grid_open(&grid, out, "answers", "Answers");
+    grid.fold = GRID_PLAIN;
     for (int c = 0; c < COLUMNS; ++c)
         if (is_shown(report, &columns[c]))
-            html_table_heading(&table, columns[c].class, columns[c].name);
+            grid_heading(&grid, columns[c].class, columns[c].name);
     for (size_t i = 0; i < n; ++i)
-        row(&table, report, &list[i]);
+        row(&grid, report, &list[i]);
+    snprintf(grid.note, sizeof grid.note, "%s", note);
+
+    const int status = n > 0 ? grid_html(&grid) : 0;
+
+    grid_close(&grid);
     free(list);
-    return html_table_end(
-        &table,
-        "A row per workload and mode: its largest speed-up against the base, of cells with cores "
-        "or GPUs of their own whose interval tells anything, if there are such; the nearest to the "
-        "bound first. Per device: operations of matrix products, of attention those of its whole "
-        "square. Product rate: the most that a device of this workload reached here while it was "
-        "in matrix products; (parts): where that time is not known, as on GPUs, the most that "
-        "such a device reached in the products of a sweep with --parts, in the same math.");
+    return status;
 }

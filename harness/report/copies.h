@@ -37,8 +37,7 @@ double copies_beside(const struct report *report, const struct copies_set *set, 
 void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
 
 /* The table, a line for each end that copies come from, and below it what nvbandwidth says and the
- * ratio: on the page, and in the summary. Nothing without copies. 0, or -1: memory was short. */
+ * ratio: on the page, or in the summary. Nothing without copies. 0, or -1: memory was short. */
 int report_copies_table(struct text_out *out, const struct report *report);
-void report_copies_summary(struct text_out *out, const struct report *report);
 
 #endif

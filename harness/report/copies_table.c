@@ -1,14 +1,14 @@
 /* report/copies_table.c: the table of copies. A column is an end that they go to, so that eight
  * devices take nine lines and not eighty. */
+#include "export/grid.h"
 #include "report/copies.h"
-#include "report/html_table.h"
 #include "report/page.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { FROM, OF, TEXTS }; /* behind them a column for each end */
-enum { SUMMARY_LINES = 60, NOTE_BYTES = 2048 };
+enum { SUMMARY_LINES = 60 };
 
 /* Lines of an end. */
 enum of { HERE, THERE, RATIO, READ, READ_RATIO, OFS };
@@ -63,17 +63,6 @@ static bool has_line(const struct report *report, const struct copies_set *set, 
     for (int to = 0; to < COPIES_DEVICE + set->devices && !any; ++to)
         any = isfinite(number_of(report, set, from, to, of));
     return any;
-}
-
-static size_t count_lines(const struct report *report)
-{
-    size_t n = 0;
-
-    for (size_t s = 0; s < report->n_copies; ++s)
-        for (int from = 0; from < COPIES_DEVICE + report->copies[s].devices; ++from)
-            for (int of = 0; of < OFS; ++of)
-                n += has_line(report, &report->copies[s], from, (enum of)of);
-    return n;
 }
 
 static const char *class_of(int column)
@@ -162,128 +151,102 @@ static void words(const struct report *report, const struct copies_set *set, int
     text_clean(text, ' ');
 }
 
-static void add_note(const struct report *report, char text[NOTE_BYTES])
-{
-    char remarks[REPORT_CELL_TEXT];
+/* ---- table ----------------------------------------------------------------------------------- */
 
-    report_copies_remarks(report, remarks);
-    snprintf(text, NOTE_BYTES, "%s%s%s", remarks, note_here, report->nvbandwidth ? note_there : "");
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static void html_line(struct html_table *table, const struct report *report,
-                      const struct copies_set *set, int from, enum of of)
+static void add_headings(struct grid *grid, const struct report *report, int columns)
 {
     char text[REPORT_CELL_TEXT];
 
-    html_table_row(table, "");
-    for (int c = 0; c < columns_of(report->copies); ++c) {
-        if (!is_used(report, c))
-            continue;
-        words(report, set, from, of, c, text);
-        html_table_cell(table, class_of(c), text);
-    }
-    html_table_row_end(table);
+    for (int c = 0; c < columns; ++c)
+        if (is_used(report, c)) {
+            heading(c, text);
+            grid_heading(grid, class_of(c), text);
+        }
 }
 
-static void html_set(struct html_table *table, const struct report *report,
-                     const struct copies_set *set)
+static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
+                    int columns)
 {
     char text[REPORT_CELL_TEXT];
 
-    set_words(report, set, text);
-    html_table_group(table, text);
     for (int from = 0; from < COPIES_DEVICE + set->devices; ++from) {
         if (from > 0 && report->nvbandwidth)
-            html_table_line(table);
-        for (int of = 0; of < OFS; ++of)
-            if (has_line(report, set, from, (enum of)of))
-                html_line(table, report, set, from, (enum of)of);
+            grid_line(grid);
+        for (int of = 0; of < OFS; ++of) {
+            if (!has_line(report, set, from, (enum of)of))
+                continue;
+            grid_row(grid, "");
+            for (int c = 0; c < columns; ++c) {
+                words(report, set, from, (enum of)of, c, text);
+                if (is_used(report, c))
+                    grid_cell(grid, class_of(c), "%s", text);
+            }
+        }
     }
+}
+
+/* The sets have as many columns as the largest one. */
+static int put_page(struct grid *grid, const struct report *report)
+{
+    const int columns = columns_of(report->copies);
+    char text[REPORT_CELL_TEXT];
+
+    snprintf(grid->contents, sizeof grid->contents, "%zu matri%s", report->n_copies,
+             report->n_copies == 1 ? "x" : "ces");
+    add_headings(grid, report, columns);
+    for (size_t s = 0; s < report->n_copies; ++s) {
+        set_words(report, &report->copies[s], text);
+        grid_group(grid, text);
+        add_set(grid, report, &report->copies[s], columns);
+    }
+    return grid_html(grid);
+}
+
+/* A table for each set, as long as there is room for a line of it. */
+static int put_summary(struct text_out *out, const struct report *report)
+{
+    size_t all = 0, shown = 0;
+    char text[REPORT_CELL_TEXT];
+    int status = 0;
+
+    for (size_t s = 0; s < report->n_copies; ++s) {
+        const struct copies_set *set = &report->copies[s];
+        struct grid grid;
+
+        grid_open(&grid, out, NULL, NULL);
+        add_headings(&grid, report, columns_of(set));
+        add_set(&grid, report, set, columns_of(set));
+        if (shown < SUMMARY_LINES) {
+            set_words(report, set, text);
+            text_print(out, "\n**%s**\n\n", text);
+            status |= grid_markdown(&grid, SUMMARY_LINES - shown);
+        }
+        all += grid.rows;
+        shown += grid.shown;
+        grid_close(&grid);
+    }
+    report_left(out, all, shown, "lines");
+    return status;
 }
 
 int report_copies_table(struct text_out *out, const struct report *report)
 {
-    struct html_table table;
-    char text[REPORT_CELL_TEXT], note[NOTE_BYTES];
+    char remarks[REPORT_CELL_TEXT];
+    struct grid grid;
+    int status;
 
     if (report->n_copies == 0)
         return 0;
-    snprintf(text, sizeof text, "%zu matri%s", report->n_copies,
-             report->n_copies == 1 ? "x" : "ces");
-    html_table_begin(&table, out, HTML_FOLDED, "copies", title, text);
-    for (int c = 0; c < columns_of(report->copies); ++c) {
-        if (!is_used(report, c))
-            continue;
-        heading(c, text);
-        html_table_heading(&table, class_of(c), text);
-    }
-    for (size_t s = 0; s < report->n_copies; ++s)
-        html_set(&table, report, &report->copies[s]);
-    add_note(report, note);
-    return html_table_end(&table, note);
-}
-
-static void summary_line(struct text_out *out, const struct report *report,
-                         const struct copies_set *set, int from, enum of of)
-{
-    char text[REPORT_CELL_TEXT];
-
-    fputs("|", out->file);
-    for (int c = 0; c < columns_of(set); ++c) {
-        if (!is_used(report, c))
-            continue;
-        words(report, set, from, of, c, text);
-        text_print(out, " %s |", text);
-    }
-    fputs("\n", out->file);
-}
-
-static void summary_heading(struct text_out *out, const struct report *report,
-                            const struct copies_set *set)
-{
-    char text[REPORT_CELL_TEXT];
-
-    set_words(report, set, text);
-    text_print(out, "\n**%s**\n\n|", text);
-    for (int c = 0; c < columns_of(set); ++c) {
-        heading(c, text);
-        if (is_used(report, c))
-            text_print(out, " %s |", text);
-    }
-    fputs("\n|", out->file);
-    for (int c = 0; c < columns_of(set); ++c)
-        if (is_used(report, c))
-            fputs(c < TEXTS ? " :--- |" : " ---: |", out->file);
-    fputs("\n", out->file);
-}
-
-/* A table for each set, as long as there is room for a line of it. */
-static void summary_set(struct text_out *out, const struct report *report,
-                        const struct copies_set *set, size_t *shown)
-{
-    if (*shown < SUMMARY_LINES)
-        summary_heading(out, report, set);
-    for (int from = 0; from < COPIES_DEVICE + set->devices; ++from)
-        for (int of = 0; of < OFS && *shown < SUMMARY_LINES; ++of)
-            if (has_line(report, set, from, (enum of)of)) {
-                summary_line(out, report, set, from, (enum of)of);
-                ++*shown;
-            }
-}
-
-void report_copies_summary(struct text_out *out, const struct report *report)
-{
-    char note[NOTE_BYTES];
-    size_t shown = 0;
-
-    if (report->n_copies == 0)
-        return;
-    text_print(out, "\n## %s\n", title);
-    for (size_t s = 0; s < report->n_copies; ++s)
-        summary_set(out, report, &report->copies[s], &shown);
-    report_left(out, count_lines(report), shown, "lines");
-    add_note(report, note);
-    text_print(out, "\n%s\n", note);
+    grid_open(&grid, out, "copies", title);
+    report_copies_remarks(report, remarks);
+    snprintf(grid.note, sizeof grid.note, "%s%s%s", remarks, note_here,
+             report->nvbandwidth ? note_there : "");
+    if (grid.brief) {
+        text_print(out, "\n## %s\n", title);
+        status = put_summary(out, report);
+        text_print(out, "\n%s\n", grid.note);
+    } else
+        status = put_page(&grid, report);
+    grid_close(&grid);
+    return status;
 }

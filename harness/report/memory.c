@@ -3,7 +3,7 @@
  *
  * Tensors of all devices together, from the two largest batches; the line through them, drawn on.
  * What fills a GPU is not known: records have the memory of the machine only. */
-#include "report/html_table.h"
+#include "export/grid.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -63,45 +63,40 @@ static bool memory_of(const struct report *report, const struct report_group *gr
     return true;
 }
 
-static void row(struct html_table *table, const struct memory *memory)
+static void row(struct grid *grid, const struct memory *memory)
 {
     const struct report_point *point = memory->point;
     char text[REPORT_CELL_TEXT] = "", number[32];
 
-    html_table_row(table, "");
+    grid_row(grid, "");
     report_add(text, "%s", report_is_plain(point) ? "plain program, " : "");
     report_add_devices(text, point);
-    html_table_cell(table, "text", text);
-    snprintf(number, sizeof number, "%zu", point->row->cell->key.global_batch);
-    html_table_cell(table, "number", number);
+    grid_cell(grid, "text", "%s", text);
+    grid_cell(grid, "number", "%zu", point->row->cell->key.global_batch);
     report_bytes(report_middle(point, REPORT_PEAK), number);
-    html_table_cell(table, "number", number);
+    grid_cell(grid, "number", "%s", number);
     report_bytes(memory->held, number);
-    html_table_cell(table, "number", number);
+    grid_cell(grid, "number", "%s", number);
     report_bytes(memory->per_row, number);
-    html_table_cell(table, "number", number);
+    grid_cell(grid, "number", "%s", number);
     report_bytes((double)point->row->run->mem_bytes, number);
-    html_table_cell(table, "number", number);
+    grid_cell(grid, "number", "%s", number);
     report_rate(memory->fits, number);
-    html_table_cell(table, "number", number);
-    html_table_row_end(table);
+    grid_cell(grid, "number", "%s", number);
 }
 
-static void rows(struct html_table *table, const struct report *report,
-                 const struct report_group *group)
+static void rows(struct grid *grid, const struct report *report, const struct report_group *group)
 {
-    char text[REPORT_CELL_TEXT];
     struct memory memory;
     bool begun = false;
 
     for (size_t at = group->first; at < group->first + group->n;) {
         if (!memory_of(report, group, &at, &memory))
             continue;
-        report_group_words(report, group, text);
         if (!begun)
-            html_table_group(table, text);
+            report_table_group(grid, report, group);
         begun = true;
-        row(table, &memory);
+        row(grid, &memory);
     }
 }
 
@@ -121,26 +116,20 @@ bool report_has_memory(const struct report *report)
     return count(report) > 0;
 }
 
-int report_memory(struct text_out *out, const struct report *report)
+void report_memory(struct grid *grid, const struct report *report)
 {
     static const char *const columns[] = {
         "Largest batch, rows", "Peak memory of a device",    "Of all devices",
         "For a row more",      "Main memory of the machine", "Rows that would fill it"};
-    struct html_table table;
-    char contents[64];
 
-    if (count(report) == 0)
-        return 0;
-    snprintf(contents, sizeof contents, "%zu lines through two batches", count(report));
-    html_table_begin(&table, out, HTML_FOLDED, "memory", "Memory and the largest batch", contents);
-    html_table_heading(&table, "text", "Devices");
+    grid_heading(grid, "text", "Devices");
     for (size_t c = 0; c < sizeof columns / sizeof columns[0]; ++c)
-        html_table_heading(&table, "number", columns[c]);
+        grid_heading(grid, "number", columns[c]);
     for (size_t g = 0; g < report->n_groups; ++g)
-        rows(&table, report, &report->group[g]);
-    return html_table_end(
-        &table, "The most that tensors held at one time, at the largest batch, and how much more "
-                "it is for each row since the batch before. The last column draws this line on to "
-                "the main memory of the machine, which all virtual devices share: no such batch "
-                "was run, and what libraries and the system take is not in it.");
+        rows(grid, report, &report->group[g]);
+    snprintf(grid->note, sizeof grid->note, "%s",
+             "The most that tensors held at one time, at the largest batch, and how much more "
+             "it is for each row since the batch before. The last column draws this line on to "
+             "the main memory of the machine, which all virtual devices share: no such batch "
+             "was run, and what libraries and the system take is not in it.");
 }

@@ -3,6 +3,7 @@
 #ifndef HARNESS_REPORT_PAGE_H
 #define HARNESS_REPORT_PAGE_H
 
+#include "export/grid.h"
 #include "files/text_out.h"
 #include "plot/plot.h"
 #include "report/figure_list.h"
@@ -214,11 +215,16 @@ void report_strip(struct text_out *out, const struct report *report);
  * report/answers.c */
 int report_answers(struct text_out *out, const struct report *report);
 
-/* Counts, base cases, failed launches and all points, as HTML. 0, or -1: memory was short. */
+/* Counts, base cases, failed launches and all points, as HTML; and what the summary has of them. 0,
+ * or -1: memory was short. report/tables.c */
 int report_tables(struct text_out *out, const struct report *report);
+int report_brief_tables(struct text_out *out, const struct report *report);
+/* What the rows that follow have in common. */
+void report_table_group(struct grid *grid, const struct report *report,
+                        const struct report_group *group);
 
-/* Which batch would fill the machine, as HTML; nothing where that is not known. report/memory.c */
-int report_memory(struct text_out *out, const struct report *report);
+/* Which batch would fill the machine; no rows where that is not known. report/memory.c */
+void report_memory(struct grid *grid, const struct report *report);
 bool report_has_memory(const struct report *report);
 
 /* What pages begin with, up to <main>. */

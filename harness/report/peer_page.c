@@ -52,7 +52,11 @@ int report_peer_page(const char *directory, const struct report *report,
         text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     fputs("# Lockstep report\n", out.file);
-    report_peer_markdown(&out, report->peer);
+    if (report_peer_markdown(&out, report->peer) != 0) {
+        snprintf(err->text, sizeof err->text, "no memory for the tables");
+        text_discard(&out);
+        return -1;
+    }
     if (figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
         fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
     return text_close(&out, err);

@@ -34,7 +34,7 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
 /* The section of the page, around its figure; tables: 0, or -1 when memory was short. */
 void report_peer_head(struct text_out *out, const struct peer_record *record);
 int report_peer_tables(struct text_out *out, const struct peer_record *record);
-void report_peer_markdown(struct text_out *out, const struct peer_record *record);
+int report_peer_markdown(struct text_out *out, const struct peer_record *record);
 
 /* ---- alone: report/peer_page.c
  * ------------------------------------------------------------------- */

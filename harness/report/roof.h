@@ -85,9 +85,9 @@ void roof_free(struct roof *roof);
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* On the page; 0, or -1: memory was short. In the summary. Neither says anything without a roof. */
-int roof_table(struct text_out *out, const struct report *report);
-void roof_summary(struct text_out *out, const struct report *report);
+/* No rows without a roof. */
+extern const char roof_title[];
+void roof_table(struct grid *grid, const struct report *report);
 /* Lines that are faster than their limit beyond noise: "": none. */
 void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT]);
 /* "104 GFLOP/s", "15.8 GB/s"; "-": nothing is counted. */

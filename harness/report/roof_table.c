@@ -1,6 +1,6 @@
 /* report/roof_table.c: each phase of each workload against its limit, and below it its products by
  * themselves. */
-#include "report/html_table.h"
+#include "export/grid.h"
 #include "report/roof.h"
 
 #include <math.h>
@@ -9,9 +9,8 @@
 enum { NAME, TIME, PART, RATE, LIMIT, SHARE, COLUMNS };
 static const char *const names[COLUMNS] = {
     "Phase, and its products", "Time", "Of the step", "Rate", "Limit", "Share of it"};
-enum { SUMMARY_LINES = 80 };
 
-static const char title[] = "Each phase against its limit";
+const char roof_title[] = "Each phase against its limit";
 static const char note[] =
     "The limit is the least time that the ceilings measured beside it allow: for forward and "
     "backward the multiply-adds of a core or its memory, whichever is slower at so many operations "
@@ -150,108 +149,51 @@ void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT])
     text_clean(text, ' ');
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- table ---------------------------------------------------------------------------------- */
 
-/* Calls for each phase, and behind it for each of its products; those of no phase come last. */
-typedef void line_fn(void *context, const struct roof *roof, const struct roof_workload *w,
-                     const struct roof_line *line);
-
-static void each_product(const struct roof *roof, const struct roof_workload *w, int phase,
-                         line_fn *call, void *context)
+static void add_line(struct grid *grid, const struct roof *roof, const struct roof_workload *w,
+                     const struct roof_line *line)
 {
-    for (size_t i = 0; i < w->n; ++i)
-        if (w->line[i].product && w->line[i].phase == phase)
-            call(context, roof, w, &w->line[i]);
-}
-
-static void each_line(const struct roof *roof, const struct roof_workload *w, line_fn *call,
-                      void *context)
-{
-    for (int phase = 0; phase <= RECORD_PHASES; ++phase) {
-        for (size_t i = 0; i < w->n; ++i)
-            if (!w->line[i].product && w->line[i].phase == phase)
-                call(context, roof, w, &w->line[i]);
-        each_product(roof, w, phase, call, context);
-    }
-}
-
-static void html_line(void *context, const struct roof *roof, const struct roof_workload *w,
-                      const struct roof_line *line)
-{
-    struct html_table *table = context;
     char text[REPORT_CELL_TEXT];
 
-    html_table_row(table, "");
+    grid_row(grid, "");
     for (int c = 0; c < COLUMNS; ++c) {
         words(roof, w, line, c, text);
-        html_table_cell(table, c == NAME || c == LIMIT ? "text" : "number", text);
+        grid_cell(grid, c == NAME || c == LIMIT ? "text" : "number", "%s", text);
     }
-    html_table_row_end(table);
 }
 
-int roof_table(struct text_out *out, const struct report *report)
+/* Each phase, and after it each of its products; those of no phase come last. */
+static void add_workload(struct grid *grid, const struct roof *roof, const struct roof_workload *w)
+{
+    for (int phase = 0; phase <= RECORD_PHASES; ++phase)
+        for (int product = 0; product < 2; ++product)
+            for (size_t i = 0; i < w->n; ++i)
+                if (w->line[i].product == (product == 1) && (w->line[i].phase == phase))
+                    add_line(grid, roof, w, &w->line[i]);
+}
+
+void roof_table(struct grid *grid, const struct report *report)
 {
     const struct roof *roof = report->roof;
-    char text[REPORT_CELL_TEXT], below[sizeof note + REPORT_CELL_TEXT];
-    struct html_table table;
+    char text[REPORT_CELL_TEXT];
 
     if (!roof)
-        return 0;
-    snprintf(text, sizeof text, "%zu workload%s", roof->n, roof->n == 1 ? "" : "s");
-    html_table_begin(&table, out, HTML_FOLDED, "limits", title, text);
+        return;
+    snprintf(grid->contents, sizeof grid->contents, "%zu workload%s", roof->n,
+             roof->n == 1 ? "" : "s");
     for (int c = 0; c < COLUMNS; ++c)
-        html_table_heading(&table, c == NAME || c == LIMIT ? "text" : "number", names[c]);
+        grid_heading(grid, c == NAME || c == LIMIT ? "text" : "number", names[c]);
     for (size_t i = 0; i < roof->n; ++i) {
-        workload_words(roof, &roof->workload[i], text);
-        html_table_group(&table, text);
-        each_line(roof, &roof->workload[i], html_line, &table);
+        const struct roof_workload *w = &roof->workload[i];
+
+        workload_words(roof, w, text);
+        grid_group(grid, text);
+        text[0] = '\0';
+        report_add(text, "%s, %zu", w->name, w->batch);
+        grid_name(grid, text);
+        add_workload(grid, roof, w);
     }
     ceiling_words(roof, text);
-    snprintf(below, sizeof below, "%s%s", text, note);
-    return html_table_end(&table, below);
-}
-
-/* Of the summary. */
-struct summary {
-    struct text_out *out;
-    size_t all, shown;
-};
-
-static void summary_line(void *context, const struct roof *roof, const struct roof_workload *w,
-                         const struct roof_line *line)
-{
-    struct summary *summary = context;
-    char text[REPORT_CELL_TEXT];
-
-    if (summary->all++ >= SUMMARY_LINES)
-        return;
-    ++summary->shown;
-    text_print(summary->out, "| %s, %zu |", w->name, w->batch);
-    for (int c = 0; c < COLUMNS; ++c) {
-        words(roof, w, line, c, text);
-        text_print(summary->out, " %s |", text);
-    }
-    fputs("\n", summary->out->file);
-}
-
-void roof_summary(struct text_out *out, const struct report *report)
-{
-    const struct roof *roof = report->roof;
-    struct summary summary = {.out = out};
-    char text[REPORT_CELL_TEXT];
-
-    if (!roof)
-        return;
-    text_print(out, "\n## %s\n\n| Workload, batch |", title);
-    for (int c = 0; c < COLUMNS; ++c)
-        text_print(out, " %s |", names[c]);
-    fputs("\n| :--- |", out->file);
-    for (int c = 0; c < COLUMNS; ++c)
-        fputs(c == NAME || c == LIMIT ? " :--- |" : " ---: |", out->file);
-    fputs("\n", out->file);
-    for (size_t i = 0; i < roof->n; ++i)
-        each_line(roof, &roof->workload[i], summary_line, &summary);
-    report_left(out, summary.all, summary.shown, "phases and products");
-    ceiling_words(roof, text);
-    text_print(out, "\n%s%s\n", text, note);
+    snprintf(grid->note, sizeof grid->note, "%s%s", text, note);
 }
