@@ -43,10 +43,6 @@ struct baseline_line {
     double *exact;            /* of all metrics, one behind the other; NaN: unknown */
 };
 
-struct json_t;
-/* The members that identify a cell. */
-struct json_t *baseline_key_json(const struct record_key *key);
-
 /* Lines of one sitting or of many, by sitting and then by cell. */
 struct baseline_lines {
     struct baseline_line *line;

@@ -5,37 +5,8 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "record/memory.h"
-
-static json_t *text(const char *value)
-{
-    json_t *string = json_string(value);
-
-    return string ? string : json_string("?");
-}
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-static int print(FILE *stream, json_t *root)
-{
-    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-
-    if (!document)
-        return -1;
-    fprintf(stream, "%s\n", document);
-    free(document);
-    return 0;
-}
+#include "record/document.h"
 
 static json_t *sittings(const struct baseline *baseline)
 {
@@ -44,10 +15,11 @@ static json_t *sittings(const struct baseline *baseline)
     for (size_t s = 0; s < baseline->sittings; ++s) {
         const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
 
-        json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o}", "run_id", text(line->run_id),
-                                               "created_utc", text(line->created_utc), "git_sha",
-                                               text(line->git_sha), "machine_instance",
-                                               text(line->machine_instance)));
+        json_array_append_new(array,
+                              json_pack("{s:o, s:o, s:o, s:o}", "run_id", value_text(line->run_id),
+                                        "created_utc", value_text(line->created_utc), "git_sha",
+                                        value_text(line->git_sha), "machine_instance",
+                                        value_text(line->machine_instance)));
     }
     return array;
 }
@@ -56,18 +28,18 @@ static json_t *spread_of(const struct baseline *baseline, const struct baseline_
                          size_t cell)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cell",
-                     baseline_key_json(&baseline->lines.line[cell].key), "floor_ns",
-                     real(exp(judged->mean)), "sitting_sd_log", real(judged->sd), "detectable",
-                     real(judged->detectable), "sittings_for_5_percent",
-                     judged->needed > 0 ? count(judged->needed) : json_null());
+                     value_key(&baseline->lines.line[cell].key), "floor_ns",
+                     value_real(exp(judged->mean)), "sitting_sd_log", value_real(judged->sd),
+                     "detectable", value_real(judged->detectable), "sittings_for_5_percent",
+                     judged->needed > 0 ? value_count(judged->needed) : json_null());
 }
 
 static json_t *head(const char *schema, const struct baseline *baseline)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
-                     text(baseline->path), "machine_class",
-                     text(baseline->lines.line[0].machine_class), "blas",
-                     text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
+                     value_text(baseline->path), "machine_class",
+                     value_text(baseline->lines.line[0].machine_class), "blas",
+                     value_text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
                      "sittings", sittings(baseline));
 }
 
@@ -79,7 +51,7 @@ int baseline_show_json(FILE *stream, const struct baseline *baseline,
     for (size_t c = 0; c < baseline->cells; ++c)
         json_array_append_new(cells, spread_of(baseline, &judged[c], c));
     json_object_set_new(root, "cells", cells);
-    return print(stream, root);
+    return document_print(stream, root);
 }
 
 static json_t *cell_of(const struct baseline_compare *compare, size_t cell)
@@ -87,11 +59,12 @@ static json_t *cell_of(const struct baseline_compare *compare, size_t cell)
     const struct baseline_judged *judged = &compare->judged[cell];
     json_t *object = spread_of(&compare->baseline, judged, cell);
 
-    json_object_update_new(object, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "verdict",
-                                             pairs_verdict_words[judged->verdict], "reason",
-                                             text(judged->reason), "ratio", real(judged->ratio),
-                                             "lo", real(judged->lo), "hi", real(judged->hi), "cost",
-                                             real(judged->cost)));
+    json_object_update_new(object,
+                           json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                                     pairs_verdict_words[judged->verdict], "reason",
+                                     value_text(judged->reason), "ratio", value_real(judged->ratio),
+                                     "lo", value_real(judged->lo), "hi", value_real(judged->hi),
+                                     "cost", value_real(judged->cost)));
     return object;
 }
 
@@ -102,7 +75,7 @@ static void cell_words(const void *of, size_t cell, char text[COMPARE_TEXT])
 
 static json_t *cell_key(const void *of, size_t cell)
 {
-    return baseline_key_json(&((const struct baseline_compare *)of)->baseline.lines.line[cell].key);
+    return value_key(&((const struct baseline_compare *)of)->baseline.lines.line[cell].key);
 }
 
 struct exact_names baseline_names(const struct baseline_compare *compare)
@@ -122,13 +95,13 @@ int baseline_json(FILE *stream, const struct baseline_compare *compare)
         root,
         json_pack("{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
                   "s:i}",
-                  "class", "II", "new", "path", text(compare->source.path), "run_id",
-                  text(run->run_id), "created_utc", text(run->created_utc), "git_sha",
-                  text(run->git_sha), "invalid",
-                  compare->invalid[0] != '\0' ? text(compare->invalid) : json_null(), "rule",
+                  "class", "II", "new", "path", value_text(compare->source.path), "run_id",
+                  value_text(run->run_id), "created_utc", value_text(run->created_utc), "git_sha",
+                  value_text(run->git_sha), "invalid",
+                  compare->invalid[0] != '\0' ? value_text(compare->invalid) : json_null(), "rule",
                   "alpha", BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
                   PAIRS_ALIKE, "cells", cells, "changes", exact_json(compare->changes, &names),
-                  "only_new", count(compare->only_new), "oversubscribed",
-                  count(compare->source.crowded), "exit", baseline_exit(compare)));
-    return print(stream, root);
+                  "only_new", value_count(compare->only_new), "oversubscribed",
+                  value_count(compare->source.crowded), "exit", baseline_exit(compare)));
+    return document_print(stream, root);
 }

@@ -6,31 +6,13 @@
 #include "compare/baseline.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/whole.h"
+#include "record/document.h"
 #include "record/json.h"
 #include "record/memory.h"
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-/* All texts of records were cleaned when they were read. */
-static json_t *text(const char *value)
-{
-    json_t *string = json_string(value);
-
-    return string ? string : json_string("?");
-}
 
 static json_t *big(uint64_t number)
 {
@@ -49,24 +31,8 @@ static json_t *exact_of(const struct baseline_line *line)
         json_t *array = json_array();
 
         for (size_t i = 0; i < line->n[m]; ++i)
-            json_array_append_new(array, real(line->exact[at++]));
+            json_array_append_new(array, value_real(line->exact[at++]));
         json_object_set_new(object, exact_metrics[m].name, array);
-    }
-    return object;
-}
-
-json_t *baseline_key_json(const struct record_key *key)
-{
-    json_t *object = json_object();
-    char value[128];
-
-    for (const struct record_field *field = record_key_fields; field->name; ++field) {
-        if (field->role != RECORD_IDENTITY)
-            continue;
-        record_show(field, key, value, sizeof value);
-        json_object_set_new(object, field->name,
-                            field->kind == RECORD_TEXT ? text(value)
-                                                       : json_integer(strtoll(value, NULL, 10)));
     }
     return object;
 }
@@ -74,21 +40,22 @@ json_t *baseline_key_json(const struct record_key *key)
 /* NULL: memory is short. Caller frees. */
 static char *line_text(const struct baseline_line *line, size_t sitting)
 {
-    json_t *root =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                  BASELINE_SCHEMA, "machine_class", text(line->machine_class), "machine_instance",
-                  text(line->machine_instance), "created_utc", text(line->created_utc),
-                  "start_epoch_ns", big(line->start_epoch_ns), "git_sha", text(line->git_sha),
-                  "blas", text(line->blas), "run_id", text(line->run_id), "plan_sha256",
-                  text(line->plan_sha256), "records_sha256", text(line->records_sha256), "sitting",
-                  count(sitting), "line", count(line->line), "of", count(line->of));
+    json_t *root = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        BASELINE_SCHEMA, "machine_class", value_text(line->machine_class), "machine_instance",
+        value_text(line->machine_instance), "created_utc", value_text(line->created_utc),
+        "start_epoch_ns", big(line->start_epoch_ns), "git_sha", value_text(line->git_sha), "blas",
+        value_text(line->blas), "run_id", value_text(line->run_id), "plan_sha256",
+        value_text(line->plan_sha256), "records_sha256", value_text(line->records_sha256),
+        "sitting", value_count(sitting), "line", value_count(line->line), "of",
+        value_count(line->of));
 
     json_object_update_new(
-        root,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cell", baseline_key_json(&line->key),
-                  "launches", count(line->launches), "steps", count(line->steps), "floor_statistic",
-                  text(line->floor_statistic), "floor_log", real(line->floor_log), "cost_log",
-                  real(line->cost_log), "sd_floor", real(line->sd_floor), "exact", exact_of(line)));
+        root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cell", value_key(&line->key),
+                        "launches", value_count(line->launches), "steps", value_count(line->steps),
+                        "floor_statistic", value_text(line->floor_statistic), "floor_log",
+                        value_real(line->floor_log), "cost_log", value_real(line->cost_log),
+                        "sd_floor", value_real(line->sd_floor), "exact", exact_of(line)));
     return record_memory_text(root, JSON_COMPACT);
 }
 

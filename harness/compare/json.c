@@ -5,35 +5,15 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "record/memory.h"
-#include "record/roles.h"
-
-/* All that comes from files was cleaned, and so were the arguments. */
-static json_t *text(const char *value)
-{
-    json_t *string = json_string(value);
-
-    return string ? string : json_string("?");
-}
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
+#include "record/document.h"
 
 static json_t *notes(const struct compare_notes *notes)
 {
     json_t *array = json_array();
 
     for (size_t i = 0; i < notes->n; ++i)
-        json_array_append_new(array, text(notes->text[i]));
+        json_array_append_new(array, value_text(notes->text[i]));
     return array;
 }
 
@@ -44,39 +24,25 @@ static json_t *files(const struct compare *compare)
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
 
-        json_array_append_new(
-            array,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", text(compare->path[side]),
-                      "run_id", text(run->run_id), "created_utc", text(run->created_utc), "git_sha",
-                      text(run->git_sha), "machine_class", text(run->machine_class),
-                      "machine_instance", text(run->machine_instance), "cells_only_here",
-                      count(compare->only[side])));
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+                                               value_text(compare->path[side]), "run_id",
+                                               value_text(run->run_id), "created_utc",
+                                               value_text(run->created_utc), "git_sha",
+                                               value_text(run->git_sha), "machine_class",
+                                               value_text(run->machine_class), "machine_instance",
+                                               value_text(run->machine_instance), "cells_only_here",
+                                               value_count(compare->only[side])));
     }
     return array;
 }
 
-static json_t *key(const struct record_key *key)
-{
-    json_t *object = json_object();
-    char value[128];
-
-    for (const struct record_field *field = record_key_fields; field->name; ++field) {
-        if (field->role != RECORD_IDENTITY)
-            continue;
-        record_show(field, key, value, sizeof value);
-        json_object_set_new(object, field->name,
-                            field->kind == RECORD_TEXT ? text(value)
-                                                       : json_integer(strtoll(value, NULL, 10)));
-    }
-    return object;
-}
-
 static json_t *ratio(const struct compare_ratio *ratio)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns", real(ratio->ns[COMPARE_A]),
-                     "b_ns", real(ratio->ns[COMPARE_B]), "ratio", real(ratio->ratio), "lo",
-                     real(ratio->lo), "hi", real(ratio->hi), "coverage", real(ratio->coverage), "p",
-                     real(ratio->p));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns",
+                     value_real(ratio->ns[COMPARE_A]), "b_ns", value_real(ratio->ns[COMPARE_B]),
+                     "ratio", value_real(ratio->ratio), "lo", value_real(ratio->lo), "hi",
+                     value_real(ratio->hi), "coverage", value_real(ratio->coverage), "p",
+                     value_real(ratio->p));
 }
 
 static json_t *cells(const struct compare *compare)
@@ -88,14 +54,15 @@ static json_t *cells(const struct compare *compare)
         const bool measured = !isnan(cell->floor.ratio);
 
         json_array_append_new(
-            array, json_pack("{s:o, s:[o, o], s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "cell",
-                             key(cell->key), "launches", count(cell->n[COMPARE_A]),
-                             count(cell->n[COMPARE_B]), "floor_statistic",
-                             measured ? text(compare_floor_words[cell->rule]) : json_null(),
-                             "floor", ratio(&cell->floor), "cost", ratio(&cell->cost),
-                             "least_steps", measured ? count(cell->steps) : json_null(),
-                             "p_adjusted", real(cell->adjusted), "verdict",
-                             compare_verdict_words[cell->verdict], "reason", text(cell->reason)));
+            array,
+            json_pack("{s:o, s:[o, o], s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "cell",
+                      value_key(cell->key), "launches", value_count(cell->n[COMPARE_A]),
+                      value_count(cell->n[COMPARE_B]), "floor_statistic",
+                      measured ? value_text(compare_floor_words[cell->rule]) : json_null(), "floor",
+                      ratio(&cell->floor), "cost", ratio(&cell->cost), "least_steps",
+                      measured ? value_count(cell->steps) : json_null(), "p_adjusted",
+                      value_real(cell->adjusted), "verdict", compare_verdict_words[cell->verdict],
+                      "reason", value_text(cell->reason)));
     }
     return array;
 }
@@ -103,11 +70,12 @@ static json_t *cells(const struct compare *compare)
 static json_t *counts(const struct compare *compare)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "suspect",
-                     count(compare->count[COMPARE_SUSPECT]), "no_evidence",
-                     count(compare->count[COMPARE_NO_EVIDENCE]), "invalid",
-                     count(compare->count[COMPARE_INVALID]), "unmeasured",
-                     count(compare->count[COMPARE_UNMEASURED]), "tested", count(compare->tested),
-                     "changed", count(compare->changes->n), "exit", compare_exit(compare));
+                     value_count(compare->count[COMPARE_SUSPECT]), "no_evidence",
+                     value_count(compare->count[COMPARE_NO_EVIDENCE]), "invalid",
+                     value_count(compare->count[COMPARE_INVALID]), "unmeasured",
+                     value_count(compare->count[COMPARE_UNMEASURED]), "tested",
+                     value_count(compare->tested), "changed", value_count(compare->changes->n),
+                     "exit", compare_exit(compare));
 }
 
 static json_t *common(const struct compare *compare)
@@ -115,7 +83,7 @@ static json_t *common(const struct compare *compare)
     double ratio, half;
 
     return compare_common(compare, &ratio, &half) == 0
-               ? json_pack("{s:o, s:o}", "ratio", real(ratio), "half_width", real(half))
+               ? json_pack("{s:o, s:o}", "ratio", value_real(ratio), "half_width", value_real(half))
                : NULL;
 }
 
@@ -126,7 +94,7 @@ static void cell_words(const void *of, size_t cell, char text[COMPARE_TEXT])
 
 static json_t *cell_key(const void *of, size_t cell)
 {
-    return key(((const struct compare *)of)->cell[cell].key);
+    return value_key(((const struct compare *)of)->cell[cell].key);
 }
 
 struct exact_names compare_exact_names(const struct compare *compare)
@@ -137,18 +105,14 @@ struct exact_names compare_exact_names(const struct compare *compare)
 int compare_json(FILE *stream, const struct compare *compare)
 {
     const struct exact_names names = compare_exact_names(compare);
-    json_t *root = json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:o}", "schema",
-        "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files(compare), "invalid",
-        notes(&compare->invalid), "differs", notes(&compare->differs), "remarks",
-        notes(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND, "level",
-        COMPARE_LEVEL, "medians", common(compare), "cells", cells(compare), "changes",
-        exact_json(compare->changes, &names), "counts", counts(compare));
-    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
-    if (!document)
-        return -1;
-    fprintf(stream, "%s\n", document);
-    free(document);
-    return 0;
+    return document_print(
+        stream,
+        json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:o}",
+                  "schema", "lockstep/compare/1.0", "class", "III", "gate", 0, "files",
+                  files(compare), "invalid", notes(&compare->invalid), "differs",
+                  notes(&compare->differs), "remarks", notes(&compare->remarks), "rule", "alpha",
+                  COMPARE_ALPHA, "beyond", COMPARE_BEYOND, "level", COMPARE_LEVEL, "medians",
+                  common(compare), "cells", cells(compare), "changes",
+                  exact_json(compare->changes, &names), "counts", counts(compare)));
 }

@@ -5,29 +5,12 @@
 #include "compare/pairs.h"
 
 #include <jansson.h>
-#include <math.h>
 
+#include "record/document.h"
 #include "record/memory.h"
 
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
-
-static json_t *text(const char *value)
-{
-    json_t *string = json_string(value);
-
-    return string ? string : json_string("?");
-}
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
 
 static json_t *line_of(const char *type)
 {
@@ -46,12 +29,12 @@ static json_t *arms(const struct pairs *pairs)
     for (int i = 0; i < PAIRS_ARMS; ++i) {
         const struct pairs_arm *arm = &pairs->arm[i];
 
-        json_array_append_new(array,
-                              json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "arm", arm_names[i],
-                                        "program", arm->program ? text(arm->program) : json_null(),
-                                        "options", arm->options ? text(arm->options) : json_null(),
-                                        "version", text(arm->version), "sha256", arm->sha256,
-                                        "command", text(arm->run.command)));
+        json_array_append_new(
+            array, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "arm", arm_names[i], "program",
+                             arm->program ? value_text(arm->program) : json_null(), "options",
+                             arm->options ? value_text(arm->options) : json_null(), "version",
+                             value_text(arm->version), "sha256", arm->sha256, "command",
+                             value_text(arm->run.command)));
     }
     return array;
 }
@@ -79,9 +62,9 @@ static json_t *cells(const struct pairs *pairs)
     for (size_t c = 0; c < pairs->cells; ++c) {
         for (int arm = 0; arm < PAIRS_ARMS; ++arm)
             pairs_cell_words(pairs, c, arm, name[arm]);
-        json_array_append_new(array,
-                              json_pack("{s:o, s:o, s:o}", "cell", count(c), "old",
-                                        text(name[PAIRS_OLD]), "new", text(name[PAIRS_NEW])));
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "cell", value_count(c), "old",
+                                               value_text(name[PAIRS_OLD]), "new",
+                                               value_text(name[PAIRS_NEW])));
     }
     return array;
 }
@@ -94,11 +77,12 @@ static void add_begin(const struct pairs *pairs, json_t *object)
     json_object_update_new(
         object,
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "class", "I",
-                  "run_id", text(run->run_id), "created_utc", text(run->created_utc),
-                  "machine_class", text(run->machine_class), "machine_instance",
-                  text(pairs->instance), "environment", text(run->environment), "same", pairs->same,
-                  "seed", count(pairs->seed), "pairs", count(pairs->per_look), "looks",
-                  count(pairs->looks), "rule", rule(), "arms", arms(pairs), "cells", cells(pairs)));
+                  "run_id", value_text(run->run_id), "created_utc", value_text(run->created_utc),
+                  "machine_class", value_text(run->machine_class), "machine_instance",
+                  value_text(pairs->instance), "environment", value_text(run->environment), "same",
+                  pairs->same, "seed", value_count(pairs->seed), "pairs",
+                  value_count(pairs->per_look), "looks", value_count(pairs->looks), "rule", rule(),
+                  "arms", arms(pairs), "cells", cells(pairs)));
 }
 
 char *pairs_begin_line(const struct pairs *pairs)
@@ -113,13 +97,14 @@ static json_t *launch_of(const struct pairs_launch *launch)
 {
     const bool verified = launch->status == RECORD_OK;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "status",
-                     record_status_names[launch->status], "reason", text(launch->reason), "steps",
-                     count(launch->steps), "warmup_steps", count(launch->warmup_steps),
-                     "oversubscribed", launch->oversubscribed, "floor_statistic",
-                     verified ? text(compare_floor_words[launch->rule]) : json_null(), "floor_ns",
-                     real(launch->floor_ns), "cost_ns", real(launch->cost_ns), "foreign_frac",
-                     real(launch->elsewhere[0]), "steal_frac", real(launch->elsewhere[1]));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "status",
+        record_status_names[launch->status], "reason", value_text(launch->reason), "steps",
+        value_count(launch->steps), "warmup_steps", value_count(launch->warmup_steps),
+        "oversubscribed", launch->oversubscribed, "floor_statistic",
+        verified ? value_text(compare_floor_words[launch->rule]) : json_null(), "floor_ns",
+        value_real(launch->floor_ns), "cost_ns", value_real(launch->cost_ns), "foreign_frac",
+        value_real(launch->elsewhere[0]), "steal_frac", value_real(launch->elsewhere[1]));
 }
 
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
@@ -132,8 +117,8 @@ char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
     pairs_disturbed_add(pair, &disturbed);
     json_object_update_new(
         line,
-        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", count(cell), "pair", count(number),
-                  "first", arm_names[pair->first], "disturbed",
+        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", value_count(cell), "pair",
+                  value_count(number), "first", arm_names[pair->first], "disturbed",
                   disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0), "old",
                   launch_of(&pair->launch[PAIRS_OLD]), "new", launch_of(&pair->launch[PAIRS_NEW])));
     return print(line);
@@ -150,17 +135,19 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
     return json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
         "s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "cell", one ? count(cell) : json_null(), "verdict", pairs_verdict_words[judged->verdict],
-        "reason", text(judged->reason), "ratio", real(judged->ratio), "lo", real(judged->lo), "hi",
-        real(judged->hi), "level", real(judged->level), "p_slower", real(judged->p_slower),
-        "p_faster", real(judged->p_faster), "cost", real(cost->ratio), "detectable",
-        real(judged->detectable), "pairs_for_5_percent",
-        judged->needed > 0 ? count(judged->needed) : json_null(), "pairs_disturbed",
-        count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown), "false_alarm",
-        pairs_false_alarm(pairs, judged), "cost_verdict", pairs_verdict_words[cost->verdict],
-        "cost_reason", text(cost->reason), "cost_lo", real(cost->lo), "cost_hi", real(cost->hi),
-        "cost_p_slower", real(cost->p_slower), "cost_p_faster", real(cost->p_faster), "look",
-        count(pairs->look));
+        "cell", one ? value_count(cell) : json_null(), "verdict",
+        pairs_verdict_words[judged->verdict], "reason", value_text(judged->reason), "ratio",
+        value_real(judged->ratio), "lo", value_real(judged->lo), "hi", value_real(judged->hi),
+        "level", value_real(judged->level), "p_slower", value_real(judged->p_slower), "p_faster",
+        value_real(judged->p_faster), "cost", value_real(cost->ratio), "detectable",
+        value_real(judged->detectable), "pairs_for_5_percent",
+        judged->needed > 0 ? value_count(judged->needed) : json_null(), "pairs_disturbed",
+        value_count(disturbed.pairs), "pairs_disturbed_unknown", value_count(disturbed.unknown),
+        "false_alarm", pairs_false_alarm(pairs, judged), "cost_verdict",
+        pairs_verdict_words[cost->verdict], "cost_reason", value_text(cost->reason), "cost_lo",
+        value_real(cost->lo), "cost_hi", value_real(cost->hi), "cost_p_slower",
+        value_real(cost->p_slower), "cost_p_faster", value_real(cost->p_faster), "look",
+        value_count(pairs->look));
 }
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
@@ -179,7 +166,7 @@ static void cell_words(const void *of, size_t cell, char name[COMPARE_TEXT])
 static json_t *cell_number(const void *of, size_t cell)
 {
     (void)of;
-    return count(cell);
+    return value_count(cell);
 }
 
 struct exact_names pairs_names(const struct pairs *pairs)
@@ -200,12 +187,12 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 {
     json_t *line = line_of("end");
 
-    json_object_update_new(line,
-                           json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
-                                     count(pairs->cells * pairs->per_look * pairs->looks),
-                                     "pairs_done", count(pairs->done), "interrupted", interrupted,
-                                     "fitness", interrupted ? json_null() : fitness(pairs), "exit",
-                                     interrupted ? json_null() : json_integer(pairs_exit(pairs))));
+    json_object_update_new(
+        line, json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
+                        value_count(pairs->cells * pairs->per_look * pairs->looks), "pairs_done",
+                        value_count(pairs->done), "interrupted", interrupted, "fitness",
+                        interrupted ? json_null() : fitness(pairs), "exit",
+                        interrupted ? json_null() : json_integer(pairs_exit(pairs))));
     return print(line);
 }
 
@@ -213,7 +200,6 @@ int pairs_json(FILE *stream, const struct pairs *pairs)
 {
     const struct exact_names names = pairs_names(pairs);
     json_t *root = json_pack("{s:s}", "schema", SCHEMA), *array = json_array();
-    char *document;
 
     add_begin(pairs, root);
     for (size_t c = 0; c < pairs->cells; ++c)
@@ -221,13 +207,8 @@ int pairs_json(FILE *stream, const struct pairs *pairs)
     json_object_set_new(root, "all", verdict_of(pairs, pairs->cells));
     json_object_set_new(root, "verdicts", array);
     json_object_set_new(root, "changes", exact_json(pairs->changes, &names));
-    json_object_set_new(root, "false_alarms", count(pairs_false_alarms(pairs)));
+    json_object_set_new(root, "false_alarms", value_count(pairs_false_alarms(pairs)));
     json_object_set_new(root, "fitness", fitness(pairs));
     json_object_set_new(root, "exit", json_integer(pairs_exit(pairs)));
-    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (!document)
-        return -1;
-    fprintf(stream, "%s\n", document);
-    free(document);
-    return 0;
+    return document_print(stream, root);
 }

@@ -3,16 +3,9 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "record/memory.h"
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
+#include "record/document.h"
 
 static json_t *bits(uint32_t value)
 {
@@ -22,16 +15,9 @@ static json_t *bits(uint32_t value)
     return json_string(text);
 }
 
-static json_t *words(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("?");
-}
-
 static json_t *device_of(const struct soak *soak, int device)
 {
-    return device < 0 ? json_null() : words(soak_device(soak, device));
+    return device < 0 ? json_null() : value_text(soak_device(soak, device));
 }
 
 static json_t *finding_json(const struct soak *soak, const struct soak_finding *f)
@@ -40,7 +26,7 @@ static json_t *finding_json(const struct soak *soak, const struct soak_finding *
     json_t *object = json_pack(
         "{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration, "device",
         device_of(soak, f->device), "device_index", f->device, "what", soak_what_words[f->what],
-        "tensor", words(param), "part", soak_part_words[f->part], "text", words(f->text));
+        "tensor", value_text(param), "part", soak_part_words[f->part], "text", value_text(f->text));
 
     if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
         return object;
@@ -58,12 +44,14 @@ static json_t *device_json(const struct soak *soak, int r)
     const struct soak_rate *rate = &soak->rate[r];
     const double flops = workload_flops(&soak->options->workload, soak->options->rows);
 
-    return json_pack(
-        "{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device", device_of(soak, r),
-        "findings", (json_int_t)soak->found.of[r], "burst_gflops", real(flops / rate->burst_ns),
-        "sustained_gflops", real(flops / rate->sustained_ns), "beside", real(rate->ratio), "lo",
-        real(rate->lo), "hi", real(rate->hi), "speed", soak_speed_words[rate->speed], "drop",
-        rate->drop > 0 ? real(rate->drop) : json_null(), "since", (json_int_t)rate->since);
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device",
+                     device_of(soak, r), "findings", (json_int_t)soak->found.of[r], "burst_gflops",
+                     value_real(flops / rate->burst_ns), "sustained_gflops",
+                     value_real(flops / rate->sustained_ns), "beside", value_real(rate->ratio),
+                     "lo", value_real(rate->lo), "hi", value_real(rate->hi), "speed",
+                     soak_speed_words[rate->speed], "drop",
+                     rate->drop > 0 ? value_real(rate->drop) : json_null(), "since",
+                     (json_int_t)rate->since);
 }
 
 /* Of the first finding. */
@@ -74,13 +62,13 @@ static json_t *replay_json(const struct soak *soak)
     if (soak->found.n == 0)
         return json_null();
     soak_replay(soak->options, soak->found.finding[0].iteration, replay);
-    return words(replay);
+    return value_text(replay);
 }
 
 int soak_json(const struct soak *soak)
 {
     json_t *devices = json_array(), *findings = json_array(), *root;
-    char *document, blas[160];
+    char blas[160];
 
     dp_group_blas(soak->ranks.group, blas, sizeof blas);
     for (int r = 0; r < soak->ranks.n; ++r)
@@ -89,11 +77,11 @@ int soak_json(const struct soak *soak)
         json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
     root = json_pack(
         "{s:s, s:o, s:s, s:I, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}",
-        "schema", "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
+        "schema", "lockstep/soak/1.0", "workload", value_text(soak->options->workload.name), "mode",
         soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows, "backend",
-        dp_group_backend(soak->ranks.group), "blas", words(blas), "first",
+        dp_group_backend(soak->ranks.group), "blas", value_text(blas), "first",
         (json_int_t)soak->options->first, "iterations", (json_int_t)soak->iterations, "seconds",
-        real(soak->seconds), "checking_frac", real(soak->check_seconds / soak->seconds),
+        value_real(soak->seconds), "checking_frac", value_real(soak->check_seconds / soak->seconds),
         "interrupted", soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
         (json_int_t)soak->found.n, "replay", replay_json(soak), "devices", devices, "findings",
         findings);
@@ -101,10 +89,5 @@ int soak_json(const struct soak *soak)
         json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
         json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));
     }
-    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (!document)
-        return -1;
-    printf("%s\n", document);
-    free(document);
-    return 0;
+    return document_print(stdout, root);
 }

@@ -2,15 +2,9 @@
 #include "soak/selftest.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "build_info.h"
-#include "record/memory.h"
-
-static json_t *integer(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
+#include "record/document.h"
 
 /* What is found where: null for a detector that found nothing. */
 static json_t *found_json(const struct selftest_seen *seen)
@@ -19,7 +13,7 @@ static json_t *found_json(const struct selftest_seen *seen)
 
     for (int d = 0; d < SELFTEST_DETECTORS; ++d)
         json_object_set_new(o, selftest_detector_words[d],
-                            seen->at[d] > 0 ? integer(seen->at[d]) : json_null());
+                            seen->at[d] > 0 ? value_count(seen->at[d]) : json_null());
     return o;
 }
 
@@ -41,21 +35,15 @@ int selftest_json(FILE *stream, const struct selftest *selftest)
 {
     const struct selftest_sums *sums = &selftest->sums;
     json_t *cases = json_array(), *flips = json_array(), *root;
-    char *document;
 
     for (size_t i = 0; i < selftest->n; ++i)
         json_array_append_new(selftest->item[i].drawn ? flips : cases,
                               case_json(&selftest->item[i]));
     root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
                      "lockstep/selftest/1.0", "program", "version", BUILD_VERSION, "commit",
-                     BUILD_GIT, "seed", integer(sums->seed), "interrupted", sums->interrupted,
-                     "found", integer(sums->found), "silent", integer(sums->silent), "flips_right",
-                     integer(sums->flips_right), "wrong", integer(sums->wrong), "cases", cases,
-                     "flips", flips);
-    document = record_memory_text(root, JSON_INDENT(1));
-    if (!document)
-        return -1;
-    fprintf(stream, "%s\n", document);
-    free(document);
-    return 0;
+                     BUILD_GIT, "seed", value_count(sums->seed), "interrupted", sums->interrupted,
+                     "found", value_count(sums->found), "silent", value_count(sums->silent),
+                     "flips_right", value_count(sums->flips_right), "wrong",
+                     value_count(sums->wrong), "cases", cases, "flips", flips);
+    return document_print(stream, root);
 }

@@ -1,0 +1,54 @@
+/* record/document.c: values of JSON documents, and documents as text. */
+#include "record/document.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/memory.h"
+#include "record/record.h"
+#include "record/roles.h"
+
+json_t *value_text(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_string("?");
+}
+
+json_t *value_real(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *value_count(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+json_t *value_key(const struct record_key *key)
+{
+    json_t *object = json_object();
+    char value[128];
+
+    for (const struct record_field *field = record_key_fields; field->name; ++field) {
+        if (field->role != RECORD_IDENTITY)
+            continue;
+        record_show(field, key, value, sizeof value);
+        json_object_set_new(object, field->name,
+                            field->kind == RECORD_TEXT ? value_text(value)
+                                                       : json_integer(strtoll(value, NULL, 10)));
+    }
+    return object;
+}
+
+int document_print(FILE *stream, json_t *root)
+{
+    char *text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+
+    if (!text)
+        return -1;
+    fprintf(stream, "%s\n", text);
+    free(text);
+    return 0;
+}
