@@ -15,8 +15,8 @@ int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
                   struct dp_error *err)
 {
     const size_t floats = bytes / sizeof(float) / OVERLAP_LAYERS;
-    size_t width = (size_t)sqrt((double)floats), used = 0;
-    char name[128], why[200];
+    size_t width = (size_t)sqrt((double)floats);
+    char name[128] = "", why[200];
 
     while (width > 0 && width * width + width > floats)
         --width;
@@ -26,8 +26,7 @@ int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
                        OVERLAP_LAYERS * sizeof(float) * WIDTH_MIN * (WIDTH_MIN + 1));
     *bucket_bytes = sizeof(float) * (width * width + width);
     for (int i = 0; i <= OVERLAP_LAYERS; ++i)
-        used +=
-            (size_t)snprintf(name + used, sizeof name - used, "%s%zu", i > 0 ? "," : "mlp:", width);
+        text_add(name, sizeof name, "%s%zu", i > 0 ? "," : "mlp:", width);
     if (workload_parse(name, workload, why, sizeof why) == 0)
         return 0;
     return dp_fail(err, DP_EFAULT, "%s", why);

@@ -228,13 +228,10 @@ int runner_catalogue(const struct check_area *const areas[], int n, char why[RUN
 
 static void capability_list(uint64_t capabilities, char text[RUNNER_TEXT])
 {
-    size_t used = 0;
-
     text[0] = '\0';
     for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (capabilities >> i & 1)
-            used += (size_t)snprintf(text + used, RUNNER_TEXT - used, "%s%s", used > 0 ? "," : "",
-                                     impl_capability_word((uint64_t)1 << i));
+            text_list(text, RUNNER_TEXT, ",", impl_capability_word((uint64_t)1 << i));
 }
 
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)

@@ -69,7 +69,6 @@ enum crowd_end crowd_lose(struct crowd *crowd, const char *text, const char **an
 static void add_words(const struct crowd *crowd, char *text, size_t bytes)
 {
     const char *first = crowd->words;
-    const size_t used = strlen(text);
     bool begun = false;
 
     while (*first != '\0' && !isalpha((unsigned char)*first))
@@ -77,8 +76,7 @@ static void add_words(const struct crowd *crowd, char *text, size_t bytes)
     for (int p = 0; p < crowd->said.n; ++p)
         begun = begun || crowd->said.process[p].has[SAID_BEGUN];
     if (!begun && *first != '\0')
-        snprintf(text + used, bytes - used, "; the launcher said: %.*s", (int)strcspn(first, "\n"),
-                 first);
+        text_add(text, bytes, "; the launcher said: %.*s", (int)strcspn(first, "\n"), first);
 }
 
 int crowd_hosts(const struct crowd *crowd, int each, char ranks[], size_t bytes)

@@ -44,12 +44,11 @@ static void read_doing(const struct runner_process *process, char text[80])
 
 void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT])
 {
-    const size_t used = strlen(text);
     char words[SAID];
 
     last_words(process->tail, words);
     if (words[0] != '\0')
-        snprintf(text + used, RUNNER_TEXT - used, "; it said: %s", words);
+        text_add(text, RUNNER_TEXT, "; it said: %s", words);
 }
 
 static bool ended_well(const struct runner_process *process, int status)

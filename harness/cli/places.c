@@ -26,16 +26,13 @@ static void who_has(const struct record_field *field, const struct record_place 
                     int first, char *text, size_t bytes)
 {
     char value[1024], other[1024];
-    size_t used = 0;
-    int found = 0;
 
     record_place_show(field, &place[first], value, sizeof value);
     text[0] = '\0';
-    for (int p = first; p < n && used < bytes; ++p) {
+    for (int p = first; p < n; ++p) {
         record_place_show(field, &place[p], other, sizeof other);
-        if (strcmp(value, other) != 0)
-            continue;
-        used += (size_t)snprintf(text + used, bytes - used, "%s%d", found++ > 0 ? ", " : "", p);
+        if (strcmp(value, other) == 0)
+            text_add(text, bytes, "%s%d", p > first ? ", " : "", p);
     }
 }
 

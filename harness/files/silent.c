@@ -67,6 +67,6 @@ int said_silent(const struct said *said, char *text, size_t bytes)
         snprintf(others, sizeof others, ", and %d more", alike - 1);
     snprintf(text, bytes, "%s %s%s%s", name, words[kind], kind == SILENT_TOLD ? " " : "",
              kind == SILENT_TOLD ? said->process[p].told : "");
-    snprintf(text + strlen(text), bytes - strlen(text), "%s", others);
+    text_add(text, bytes, "%s", others);
     return p;
 }

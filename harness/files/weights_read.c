@@ -1,5 +1,6 @@
 /* files/weights_read.c: reading weights. Nothing of a file is believed before it was checked. */
 #include "files/weights.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,15 +223,12 @@ static void describe(const struct entry *entry, size_t same, char *text, size_t 
 {
     static const char *const types[] = {"float32", "float64", "int32", "int64"};
     const size_t skip = same > 12 ? same - 12 : 0;
-    size_t used =
-        (size_t)snprintf(text, bytes, "%s%.30s%s %s [", skip > 0 ? "..." : "", entry->name + skip,
-                         strlen(entry->name + skip) > 30 ? "..." : "", types[entry->dtype]);
 
-    for (unsigned d = 0; d < entry->ndim && used < bytes; ++d)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%llu", d > 0 ? ", " : "",
-                                 (unsigned long long)entry->dim[d]);
-    if (used < bytes)
-        snprintf(text + used, bytes - used, "]");
+    snprintf(text, bytes, "%s%.30s%s %s [", skip > 0 ? "..." : "", entry->name + skip,
+             strlen(entry->name + skip) > 30 ? "..." : "", types[entry->dtype]);
+    for (unsigned d = 0; d < entry->ndim; ++d)
+        text_add(text, bytes, "%s%llu", d > 0 ? ", " : "", (unsigned long long)entry->dim[d]);
+    text_add(text, bytes, "]");
 }
 
 /* Of the model; as far as it can be compared. */

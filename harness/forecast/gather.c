@@ -8,22 +8,8 @@
 #include "workload.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int refuse(struct text_error *why, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int refuse(struct text_error *why, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(why->text, sizeof why->text, format, values);
-    va_end(values);
-    return -1;
-}
 
 /* ---- a point --------------------------------------------------------------------------------- */
 
@@ -52,22 +38,22 @@ static int check_point(const struct report_point *point, struct text_error *why)
     snprintf(name, sizeof name, "%.96s, ddp on %.64s, %zu rows", key->workload, key->devices,
              key->global_batch);
     if (report_simulated(point->row))
-        return refuse(why, "%s: simulated, not measured", name);
+        return text_fail(why, "%s: simulated, not measured", name);
     if (workload_parse(key->workload, &workload, words, sizeof words) != 0)
-        return refuse(why, "%s: this build knows no such workload", name);
+        return text_fail(why, "%s: this build knows no such workload", name);
     if (key->n_devices < 1)
-        return refuse(why, "%s: on no device", name);
+        return text_fail(why, "%s: on no device", name);
     if (forecast_traffic(key, cell->model_params, key->n_devices, &traffic) != 0)
-        return refuse(why,
-                      "%s: how a reduction by '%.32s' with %zu devices a process grows with the "
-                      "ranks is not known",
-                      name, key->communicator, key->per_process);
+        return text_fail(why,
+                         "%s: how a reduction by '%.32s' with %zu devices a process grows with the "
+                         "ranks is not known",
+                         name, key->communicator, key->per_process);
     for (size_t i = 0; i < point->n; ++i)
         if (!point->row[i].verified)
-            return refuse(why, "%s, launch %d: %s; only verified cells make a forecast", name,
-                          point->row[i].cell->key.launch, point->row[i].state);
+            return text_fail(why, "%s, launch %d: %s; only verified cells make a forecast", name,
+                             point->row[i].cell->key.launch, point->row[i].state);
     if (!has_turns(point))
-        return refuse(why, "%s: its reduction was not measured by itself", name);
+        return text_fail(why, "%s: its reduction was not measured by itself", name);
     return 0;
 }
 
@@ -111,8 +97,8 @@ static int add_point(struct forecast_setting *setting, const struct report_point
     size_t model = 0;
 
     if (setting->n == FIT_POINTS)
-        return refuse(why, "more than %d points of %.64s in one setting", FIT_POINTS,
-                      point->row->kind);
+        return text_fail(why, "more than %d points of %.64s in one setting", FIT_POINTS,
+                         point->row->kind);
     while (model < setting->n && !is_same_model(setting->point[model], point))
         ++model;
     setting->point[setting->n] = point;
@@ -194,11 +180,12 @@ static int check_series(struct forecast *forecast, struct text_error *why)
         series->counts = counts_of(series);
         forecast_series_words(series, words);
         if (series->counts < 2)
-            return refuse(why, "%.200s: 1 count of ranks, %d; a fit takes 2 at least, such as 1,2",
-                          words, most);
+            return text_fail(why,
+                             "%.200s: 1 count of ranks, %d; a fit takes 2 at least, such as 1,2",
+                             words, most);
         if (series->setting->most > forecast->to)
-            return refuse(why, "--to %d is below the %d ranks that are measured", forecast->to,
-                          series->setting->most);
+            return text_fail(why, "--to %d is below the %d ranks that are measured", forecast->to,
+                             series->setting->most);
     }
     return 0;
 }
@@ -218,7 +205,7 @@ static int gather_points(struct forecast *forecast, struct text_error *why)
             status = add_point(setting_of(forecast, point), point, why);
     }
     if (status == 0 && forecast->n_settings == 0)
-        status = refuse(why, "no cell of mode ddp, and forecasts are of that: sweep --mode ddp");
+        status = text_fail(why, "no cell of mode ddp, and forecasts are of that: sweep --mode ddp");
     return status;
 }
 
@@ -229,7 +216,7 @@ int forecast_gather(struct forecast *forecast, struct text_error *why)
     forecast->setting = calloc(most, sizeof *forecast->setting);
     forecast->series = calloc(most, sizeof *forecast->series);
     if (!forecast->setting || !forecast->series)
-        return refuse(why, "no memory for %zu points", most - 1);
+        return text_fail(why, "no memory for %zu points", most - 1);
     if (gather_points(forecast, why) != 0)
         return -1;
     for (size_t s = 0; s < forecast->n_settings; ++s)

@@ -294,13 +294,6 @@ static void reason_words(int status, char text[48])
             snprintf(text, 48, "%s", known[i].words);
 }
 
-static void add_text(char *text, size_t bytes, const char *separator, const char *words)
-{
-    const size_t used = strlen(text);
-
-    snprintf(text + used, bytes - used, "%s%s", used > 0 ? separator : "", words);
-}
-
 /* "not supported: a, b; no such function: c" */
 static void list_absent(const char *const name[], const int status[], int n, char *text,
                         size_t bytes)
@@ -314,12 +307,12 @@ static void list_absent(const char *const name[], const int status[], int n, cha
         if (status[i] == NVML_SUCCESS || said[i])
             continue;
         reason_words(status[i], reason);
-        add_text(text, bytes, "; ", reason);
+        text_list(text, bytes, "; ", reason);
         for (int k = i; k < n; ++k) {
             reason_words(status[k], other);
             if (status[k] == NVML_SUCCESS || strcmp(reason, other) != 0)
                 continue;
-            add_text(text, bytes, k == i ? ": " : ", ", name[k]);
+            text_list(text, bytes, k == i ? ": " : ", ", name[k]);
             said[k] = true;
         }
     }

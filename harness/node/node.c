@@ -168,14 +168,9 @@ static bool note_links(const struct record_gpu *gpu, char note[RECORD_NODE_TEXT]
     char which[96] = "";
     int down = 0;
 
-    for (int i = 0; i < reading->n_links; ++i) {
-        const size_t used = strlen(which);
-
-        if (reading->link[i].active != 0)
-            continue;
-        snprintf(which + used, sizeof which - used, "%s%d", down > 0 ? ", " : "", i);
-        ++down;
-    }
+    for (int i = 0; i < reading->n_links; ++i)
+        if (reading->link[i].active == 0)
+            text_add(which, sizeof which, "%s%d", down++ > 0 ? ", " : "", i);
     snprintf(note, RECORD_NODE_TEXT, "GPU %s: %d of %d NVLinks down: %s", gpu->bus, down,
              reading->n_links, which);
     return down > 0;

@@ -34,13 +34,6 @@ static bool has_bit(double throttle, unsigned bit)
            ((unsigned long long)throttle & bit) != 0;
 }
 
-static void add(char text[RECORD_NODE_TEXT], const char *words)
-{
-    const size_t used = strlen(text);
-
-    snprintf(text + used, RECORD_NODE_TEXT - used, "%s%s", used > 0 ? ", " : "", words);
-}
-
 void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
 {
     unsigned long long rest =
@@ -50,14 +43,14 @@ void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
     snprintf(text, RECORD_NODE_TEXT, "%s", isnan(throttle) ? "unknown" : "");
     for (int i = 0; i < BITS; ++i) {
         if (rest & bits[i].bit)
-            add(text, bits[i].words);
+            text_list(text, RECORD_NODE_TEXT, ", ", bits[i].words);
         rest &= ~(unsigned long long)bits[i].bit;
     }
     snprintf(other, sizeof other, "0x%llx", rest);
     if (rest != 0)
-        add(text, other);
+        text_list(text, RECORD_NODE_TEXT, ", ", other);
     if (text[0] == '\0')
-        add(text, "none");
+        text_list(text, RECORD_NODE_TEXT, ", ", "none");
 }
 
 void record_watched_free(struct record_watched *watched, int n)
@@ -110,7 +103,7 @@ static void add_heat(char why[RECORD_NODE_TEXT], const struct record_watched *wa
 
     snprintf(words, sizeof words, "at most %.0f degrees C", most);
     if (isfinite(most))
-        add(why, words);
+        text_list(why, RECORD_NODE_TEXT, ", ", words);
 }
 
 /* ---- what lets nobody believe the times ---------------------------------------------------- */

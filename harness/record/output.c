@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +16,6 @@
 #include <unistd.h>
 
 enum { DEFAULT_NAMES = 100, OPEN_FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
-
-static int say(struct text_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int say(struct text_error *err, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    return -1;
-}
 
 /* Opens a file that was not there. Two sweeps of one second have two names. */
 static int open_default(struct output *output, struct text_error *err)
@@ -41,7 +27,7 @@ static int open_default(struct output *output, struct text_error *err)
 
     for (int i = 0; i < 2; ++i)
         if (mkdir(folders[i], 0777) && errno != EEXIST)
-            return say(err, "cannot make the folder %s: %s", folders[i], strerror(errno));
+            return text_fail(err, "cannot make the folder %s: %s", folders[i], strerror(errno));
     if (gmtime_r(&now, &utc))
         strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
     for (int i = 2; i < DEFAULT_NAMES; ++i) {
@@ -61,7 +47,8 @@ static int open_path(struct output *output, const char *path, bool resume, struc
     if (!path)
         return open_default(output, err);
     if (strlen(path) >= sizeof output->path)
-        return say(err, "--out: the path is longer than %zu characters", sizeof output->path - 1);
+        return text_fail(err, "--out: the path is longer than %zu characters",
+                         sizeof output->path - 1);
     struct stat info;
 
     snprintf(output->path, sizeof output->path, "%s", path);
@@ -75,7 +62,7 @@ static int lock(const struct output *output, struct text_error *err)
 {
     if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0; /* a file system without locks: go on without */
-    return say(err, "%.180s: another lockstep is writing to it", output->path);
+    return text_fail(err, "%.180s: another lockstep is writing to it", output->path);
 }
 
 /* Whether the file is the beginning of a header whose write was interrupted: nothing is lost when
@@ -100,18 +87,19 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
     if (open_path(output, path, resume, err))
         return -1;
     if (output->fd < 0 && resume && errno == ENOENT)
-        return say(err, "%.180s is not there: nothing to resume", output->path);
+        return text_fail(err, "%.180s is not there: nothing to resume", output->path);
     if (output->fd < 0 || fstat(output->fd, &info))
-        return say(err, "cannot write to %.180s: %s", output->path, strerror(errno));
+        return text_fail(err, "cannot write to %.180s: %s", output->path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return say(err, "%.180s is not a regular file: records would be lost", output->path);
+        return text_fail(err, "%.180s is not a regular file: records would be lost", output->path);
     if (lock(output, err))
         return -1;
     /* Another sweep may have filled it before this one had the lock. */
     if (fstat(output->fd, &info))
-        return say(err, "cannot read %.180s: %s", output->path, strerror(errno));
+        return text_fail(err, "cannot read %.180s: %s", output->path, strerror(errno));
     if (info.st_size > 0 && !resume)
-        return say(err, "%.180s holds records already; use --resume or another file", output->path);
+        return text_fail(err, "%.180s holds records already; use --resume or another file",
+                         output->path);
     output->started = is_started(output->fd);
     if (output->started)
         return 0;
@@ -121,8 +109,8 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
     const enum input_kind is = input_kind_of(output->path);
 
     if (is != INPUT_RECORDS && is != INPUT_KINDS)
-        say(err, "%.150s holds %s, not %s", output->path, input_kind_words[is],
-            input_kind_words[INPUT_RECORDS]);
+        text_fail(err, "%.150s holds %s, not %s", output->path, input_kind_words[is],
+                  input_kind_words[INPUT_RECORDS]);
     return -1;
 }
 
@@ -138,7 +126,7 @@ static int cut(const struct output *output, off_t size, struct text_error *err)
 {
     if (ftruncate(output->fd, size) == 0 && fsync(output->fd) == 0)
         return 0;
-    return say(err, "%.180s: cannot cut off its torn end: %s", output->path, strerror(errno));
+    return text_fail(err, "%.180s: cannot cut off its torn end: %s", output->path, strerror(errno));
 }
 
 static int repair(struct output *output, struct text_error *err)
@@ -188,10 +176,11 @@ static int check_size(const struct output *output, struct text_error *err)
 
     if (fstat(output->fd, &info) || info.st_size == output->size)
         return 0;
-    return say(err,
-               "%.100s was changed by another program: it has %lld bytes, not %lld; nothing more "
-               "is added to it",
-               output->path, (long long)info.st_size, (long long)output->size);
+    return text_fail(
+        err,
+        "%.100s was changed by another program: it has %lld bytes, not %lld; nothing more "
+        "is added to it",
+        output->path, (long long)info.st_size, (long long)output->size);
 }
 
 static bool leads_to(const char *path, const struct stat *file)
@@ -231,10 +220,10 @@ static int rescue(const struct output *output, const char *what, struct text_err
     if (fd >= 0)
         close(fd);
     if (status)
-        return say(err, "the file was %s and what was measured cannot be saved in %.100s: %s", what,
-                   path, strerror(reason));
-    return say(err, "the file was %s while it was written; what was measured is in %.150s", what,
-               path);
+        return text_fail(err, "the file was %s and what was measured cannot be saved in %.100s: %s",
+                         what, path, strerror(reason));
+    return text_fail(err, "the file was %s while it was written; what was measured is in %.150s",
+                     what, path);
 }
 
 /* Records in a file that nobody can find are lost. */
@@ -251,8 +240,8 @@ static int check_place(const struct output *output, struct text_error *err)
         return 0; /* it cannot be told */
     snprintf(link, sizeof link, "/proc/self/fd/%d", output->fd);
     if (readlink(link, path, sizeof path - 1) > 0 && leads_to(path, &file))
-        return say(err, "the file was moved while it was written; what was measured is in %.150s",
-                   path);
+        return text_fail(
+            err, "the file was moved while it was written; what was measured is in %.150s", path);
     return rescue(output, replaced ? "replaced" : "removed", err);
 }
 
@@ -276,7 +265,7 @@ static int append(struct output *output, char *line, bool closes, struct text_er
 
     line = chain(output, line, closes, next);
     if (!line)
-        return say(err, "out of memory for a record");
+        return text_fail(err, "out of memory for a record");
     if (check_size(output, err)) {
         free(line);
         return -1;
@@ -293,7 +282,8 @@ static int append(struct output *output, char *line, bool closes, struct text_er
         note_size(output);
     if (check_place(output, err))
         return -1;
-    return status ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
+    return status ? text_fail(err, "%.120s: %.120s", output->path, cause.text)
+                  : check_size(output, err);
 }
 
 int output_append(struct output *output, char *line, struct text_error *err)
@@ -311,7 +301,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
     output->plan = calloc(1, sizeof *output->plan);
     if (!output->plan || (!output->resumed && !line)) {
         free(line);
-        return say(err, "out of memory for the plan");
+        return text_fail(err, "out of memory for the plan");
     }
     if ((line && record_run_parse(line, &file->run, err) != 0) ||
         record_plan_open(&file->run, output->plan, err) != 0) {

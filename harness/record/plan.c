@@ -145,13 +145,10 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
 /* "plain,dp"; modes is a mask. */
 static void mode_names(unsigned modes, char text[64])
 {
-    size_t used = 0;
-
     text[0] = '\0';
     for (int mode = 0; mode < CELL_MODES; ++mode)
         if (modes & 1u << mode)
-            used += (size_t)snprintf(text + used, 64 - used, "%s%s", used > 0 ? "," : "",
-                                     cell_mode_names[mode]);
+            text_list(text, 64, ",", cell_mode_names[mode]);
 }
 
 /* Whether one of a mask is asked for. */

@@ -66,18 +66,15 @@ void plan_axis_text(const struct plan_axis *axis, const void *object, size_t pla
 void plan_axes_words(const struct record_key *key, const char *before, bool all,
                      char text[PLAN_AXES_TEXT])
 {
-    size_t used = 0;
-
     text[0] = '\0';
-    for (size_t i = 0; i < PLAN_OPTIONS && used < PLAN_AXES_TEXT; ++i) {
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
         const struct plan_axis *axis = &option->axis;
         const bool shown = plan_axis_has_numbers(axis) && (all || !axis->nameless);
         const size_t number = shown ? plan_axis_number(axis, key, axis->in_key) : 0;
 
         if (number > 0)
-            used += (size_t)snprintf(text + used, PLAN_AXES_TEXT - used, "%s%s %zu", before,
-                                     option->name, number);
+            text_add(text, PLAN_AXES_TEXT, "%s%s %zu", before, option->name, number);
     }
 }
 

@@ -118,8 +118,7 @@ static int check_sums(const struct plan_options *options, struct text_error *why
 
     for (int i = 0; i < COLLECTIVE_TYPES; ++i)
         if (collective_types[i].adds)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-                     names[0] ? ", " : "", collective_types[i].name);
+            text_list(names, sizeof names, ", ", collective_types[i].name);
     for (size_t i = 0; i < options->n_collectives; ++i) {
         if (collective_takes(collective_find(options->collective[i]), type))
             continue;

@@ -122,13 +122,9 @@ static void write_modes(const struct plan_option *option, const struct plan_opti
 {
     char text[64] = "";
 
-    for (int mode = 0; mode < CELL_MODES; ++mode) {
-        const size_t used = strlen(text);
-
+    for (int mode = 0; mode < CELL_MODES; ++mode)
         if (plan->mode[mode])
-            snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "",
-                     cell_mode_names[mode]);
-    }
+            text_list(text, sizeof text, ",", cell_mode_names[mode]);
     plan_add(line, option->name, "%s", text);
 }
 
@@ -232,10 +228,7 @@ static int read_seconds(const struct plan_option *option, const char *value,
     (void)option;
     if (option_real(value, 0.001, SECONDS_MAX, &plan->limits.seconds, why) == 0)
         return 0;
-
-    const size_t used = strlen(why->text);
-
-    snprintf(why->text + used, sizeof why->text - used, " seconds");
+    text_add(why->text, sizeof why->text, " seconds");
     return -1;
 }
 

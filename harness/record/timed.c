@@ -98,19 +98,15 @@ bool record_costs_words(const struct record_costs *costs, double writing,
 {
     const double all = record_costs_ms(costs, writing);
     char time[UNITS_BYTES];
-    size_t used;
 
     if (!isfinite(all))
         return false;
-    used =
-        (size_t)snprintf(text, RECORD_COSTS_TEXT, "%s of a launch:", units_time(1e6 * all, time));
+    snprintf(text, RECORD_COSTS_TEXT, "%s of a launch:", units_time(1e6 * all, time));
     for (int c = 0; c < RECORD_COSTS; ++c)
-        used +=
-            (size_t)snprintf(text + used, RECORD_COSTS_TEXT - used, "%s %s %s", c > 0 ? "," : "",
-                             record_cost_names[c],
-                             units_time(1e6 * record_cost_ms(costs, (enum record_cost)c), time));
+        text_add(text, RECORD_COSTS_TEXT, "%s %s %s", c > 0 ? "," : "", record_cost_names[c],
+                 units_time(1e6 * record_cost_ms(costs, (enum record_cost)c), time));
     if (isfinite(writing))
-        snprintf(text + used, RECORD_COSTS_TEXT - used, ", writing %s",
+        text_add(text, RECORD_COSTS_TEXT, ", writing %s",
                  units_time(1e9 * writing / (double)costs->launches, time));
     return true;
 }

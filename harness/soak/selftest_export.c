@@ -91,13 +91,12 @@ static int add(struct export_set *set, const struct run_key *run)
     const bool wrong = selftest_wrong(item);
     char name[EXPORT_NAME_BYTES];
     struct export_cell *cell;
-    int used = snprintf(name, sizeof name, "%s", item->name);
 
+    snprintf(name, sizeof name, "%s", item->name);
     if (item->fault)
-        used += snprintf(name + used, sizeof name - (size_t)used, ", virt:%d, step %u",
-                         item->device, item->step);
+        text_add(name, sizeof name, ", virt:%d, step %u", item->device, item->step);
     if (item->drawn) /* two may be at one place */
-        snprintf(name + used, sizeof name - (size_t)used, ", run %zu", run->number);
+        text_add(name, sizeof name, ", run %zu", run->number);
     cell = export_add(set, name);
     cell->key = run;
     cell->group = "selftest";

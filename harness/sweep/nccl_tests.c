@@ -89,8 +89,7 @@ static int unknown_flag(const char *word, struct text_error *why)
     char known[4 * FLAGS + 1] = "";
 
     for (int i = 0; i < FLAGS; ++i)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s-%c", i > 0 ? " " : "",
-                 flags[i].letter);
+        text_add(known, sizeof known, "%s-%c", i > 0 ? " " : "", flags[i].letter);
     return refuse(why, "'%.40s' is not known here; known are %s", word, known);
 }
 
@@ -141,8 +140,7 @@ static int find_program(const char *word, struct given *given, struct text_error
     if (given->collective)
         return 0;
     for (int i = 0; i < COLLECTIVES; ++i)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
-                 collectives[i].nccl_program);
+        text_list(known, sizeof known, ", ", collectives[i].nccl_program);
     return refuse(why, "'%.40s' is no program of nccl-tests that is known here; known are %s",
                   name ? name : "", known);
 }
@@ -237,7 +235,7 @@ static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
                      struct text_error *why)
 {
     char text[NCCL_VALUE] = "";
-    size_t used = 0, n = 0, before = 0;
+    size_t n = 0, before = 0;
 
     for (size_t size = sizes->first;;) {
         const size_t rounded = (size + sizes->unit - 1) / sizes->unit * sizes->unit;
@@ -245,9 +243,8 @@ static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
         if (rounded != before && ++n > PLAN_MAX_SIZES)
             return refuse(why, "more than %d sizes of %zu to %zu bytes: say -f, or a larger -i",
                           PLAN_MAX_SIZES, sizes->first, sizes->last);
-        if (rounded != before && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", n > 1 ? "," : "",
-                                     rounded);
+        if (rounded != before)
+            text_add(text, sizeof text, "%s%zu", n > 1 ? "," : "", rounded);
         before = rounded;
         /* Compared before it is computed, so that it cannot overflow. */
         if (sizes->multiply ? size > sizes->last / sizes->by : sizes->by > sizes->last - size)

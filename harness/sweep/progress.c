@@ -86,11 +86,10 @@ static int digits(size_t number)
 static void head_text(const struct progress *p, size_t number, const struct record_key *key,
                       const char *word, char *text, size_t bytes)
 {
-    const int n = snprintf(text, bytes, "[%*zu/%zu]", digits(p->total), number, p->total);
-
-    if (p->launches > 1 && n > 0)
-        snprintf(text + n, bytes - (size_t)n, " %s%*d/%zu", word, digits(p->launches),
-                 key->launch + 1, p->launches);
+    snprintf(text, bytes, "[%*zu/%zu]", digits(p->total), number, p->total);
+    if (p->launches > 1)
+        text_add(text, bytes, " %s%*d/%zu", word, digits(p->launches), key->launch + 1,
+                 p->launches);
 }
 
 /* "256Ki" of a bucket; "" of PyTorch's, and of any axis at its default. A name where the sweep has
@@ -113,19 +112,17 @@ static void axis_text(const struct progress *p, const struct plan_option *option
 static void axes_text(const struct progress *p, const struct record_key *key, char *text,
                       size_t room)
 {
-    size_t used = 0;
     char value[48] = "";
 
     text[0] = '\0';
-    for (size_t i = 0; i < PLAN_OPTIONS && used < room; ++i) {
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
 
         if (option->axis.modes != 0)
             axis_text(p, option, key, value, sizeof value);
         if (option->axis.modes != 0 && value[0] != '\0')
-            used += (size_t)snprintf(text + used, room - used, "%s%s %s",
-                                     option->axis.nameless ? "" : " ",
-                                     option->axis.nameless ? "" : option->name, value);
+            text_add(text, room, "%s%s %s", option->axis.nameless ? "" : " ",
+                     option->axis.nameless ? "" : option->name, value);
     }
 }
 

@@ -3,7 +3,6 @@
  * Strict: what is not wholly understood is an error with one line that names the value. */
 #include "text/options.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,18 +10,6 @@
 #include <string.h>
 
 #define ITEM_BYTES 80 /* of one item of a list, and of a value as shown in a message */
-
-static int refuse(struct text_error *why, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int refuse(struct text_error *why, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why->text, sizeof why->text, format, arguments);
-    va_end(arguments);
-    return -1;
-}
 
 /* The value as it may be shown on a terminal: one line, no control characters, not too long. */
 struct shown {
@@ -70,11 +57,11 @@ int option_size(const char *value, size_t min, size_t max, size_t *size, struct 
 {
     size_t number = 0;
     if (!scan_size(value, &number)) {
-        return refuse(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
-                      max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
+        return text_fail(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
+                         max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
     }
     if (number < min || number > max || number == SIZE_MAX) {
-        return refuse(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);
+        return text_fail(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);
     }
     *size = number;
     return 0;
@@ -87,10 +74,10 @@ int option_real(const char *value, double min, double max, double *number, struc
     const double real = strtod(value, &end);
 
     if (!decimal || *value == '+' || *value == '\0' || *end != '\0') {
-        return refuse(why, "\"%s\" is not a number of %g to %g", show(value).text, min, max);
+        return text_fail(why, "\"%s\" is not a number of %g to %g", show(value).text, min, max);
     }
     if (!(real >= min && real <= max)) {
-        return refuse(why, "\"%s\" is outside %g to %g", show(value).text, min, max);
+        return text_fail(why, "\"%s\" is outside %g to %g", show(value).text, min, max);
     }
     *number = real;
     return 0;
@@ -111,7 +98,7 @@ static int insert(struct size_list *list, size_t number, struct text_error *why)
         return 0;
     }
     if (list->n == list->capacity) {
-        return refuse(why, "more than %zu different values", list->capacity);
+        return text_fail(why, "more than %zu different values", list->capacity);
     }
     memmove(list->entry + at + 1, list->entry + at, (list->n - at) * sizeof list->entry[0]);
     list->entry[at] = number;
@@ -142,8 +129,8 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
     char *last = strchr(item, ':');
     char *step = !last ? NULL : strchr(last + 1, ':');
     if (!step || (step[1] != 'x' && step[1] != '+')) {
-        return refuse(why, "\"%s\" is neither FIRST:LAST:xFACTOR nor FIRST:LAST:+STEP",
-                      show(whole).text);
+        return text_fail(why, "\"%s\" is neither FIRST:LAST:xFACTOR nor FIRST:LAST:+STEP",
+                         show(whole).text);
     }
     *last++ = '\0';
     *step++ = '\0';
@@ -155,11 +142,11 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
         return -1;
     }
     if (by < (multiply ? 2 : 1)) {
-        return refuse(why, "\"%s\" does not get larger: x2 or +1 at least", show(whole).text);
+        return text_fail(why, "\"%s\" does not get larger: x2 or +1 at least", show(whole).text);
     }
     if (from > to || (multiply && from == 0)) {
-        return refuse(why, "\"%s\": the first value must be %s", show(whole).text,
-                      from > to ? "at most the last" : "at least 1 to be multiplied");
+        return text_fail(why, "\"%s\": the first value must be %s", show(whole).text,
+                         from > to ? "at most the last" : "at least 1 to be multiplied");
     }
     return insert_steps(list, from, to, by, multiply, why);
 }
@@ -185,12 +172,12 @@ int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_
         char item[ITEM_BYTES];
         const size_t length = strcspn(p, ",");
         if (length >= sizeof item) {
-            return refuse(why, "\"%s\" is too long for one value of a list", show(p).text);
+            return text_fail(why, "\"%s\" is too long for one value of a list", show(p).text);
         }
         if (length == 0) {
-            return refuse(why,
-                          "\"%s\" has an empty value: expected a list like 1,2,4 or 32:4096:x2",
-                          show(value).text);
+            return text_fail(why,
+                             "\"%s\" has an empty value: expected a list like 1,2,4 or 32:4096:x2",
+                             show(value).text);
         }
         memcpy(item, p, length);
         item[length] = '\0';
@@ -249,15 +236,13 @@ int option_name(const char *what, const char *value, const char *const names[], 
             return 0;
         }
     }
-    refuse(why, "unknown %s \"%.40s\"; known:", what, show(value).text);
+    text_fail(why, "unknown %s \"%.40s\"; known:", what, show(value).text);
     for (size_t place = 0; place < n; ++place) {
         size_t i = 0;
         while (nearness(value, names, n, i) != place) {
             ++i;
         }
-        const size_t used = strlen(why->text);
-        snprintf(why->text + used, sizeof why->text - used, "%s %s", place == 0 ? "" : ",",
-                 names[i]);
+        text_add(why->text, sizeof why->text, "%s %s", place == 0 ? "" : ",", names[i]);
     }
     return -1;
 }

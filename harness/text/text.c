@@ -1,8 +1,34 @@
 /* text/text.c: see text/text.h. */
 #include "text/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
+
+void text_add(char *text, size_t bytes, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+}
+
+void text_list(char *text, size_t bytes, const char *separator, const char *word)
+{
+    text_add(text, bytes, "%s%s", text[0] != '\0' ? separator : "", word);
+}
+
+int text_fail(struct text_error *err, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
 
 size_t text_decode(const char *text, uint32_t *code)
 {

@@ -32,6 +32,16 @@ void text_clean(char *text, char control);
 /* Whether that would change nothing. */
 bool text_is_clean(const char *text);
 
+/* Appends to a text in so many bytes as much as fits; the second a word of a list, after the
+ * separator if it is not the first. */
+void text_add(char *text, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void text_list(char *text, size_t bytes, const char *separator, const char *word);
+
+/* Fills the text of an error. Returns -1. */
+int text_fail(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Writes the first bytes of text, or all of it. It is cleaned; what is special there loses its
  * meaning; and a character that cannot be seen, or turns the direction of others, is written as
  * its code, like <U+202E>. */

@@ -85,12 +85,9 @@ static void find_absent(const struct check_record *record, const char *required,
 
 static void device_names(const struct record_run *run, char text[], size_t bytes)
 {
-    size_t used = 0;
-
     text[0] = '\0';
-    for (int i = 0; i < run->n_slots && used < bytes; ++i)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "",
-                                 run->slot[i].name);
+    for (int i = 0; i < run->n_slots; ++i)
+        text_list(text, bytes, ", ", run->slot[i].name);
 }
 
 /* Why it says nothing of these devices, or nothing of the program that was measured on them; "": it

@@ -175,11 +175,9 @@ const struct collective_type *collective_type_of_nccl(const char *nccl_name)
 
 void collective_names(char text[COLLECTIVE_NAMES])
 {
-    size_t used = 0;
-
+    text[0] = '\0';
     for (int i = 0; i < COLLECTIVES; ++i)
-        used += (size_t)snprintf(text + used, COLLECTIVE_NAMES - used, "%s%s", i > 0 ? ", " : "",
-                                 collectives[i].name);
+        text_list(text, COLLECTIVE_NAMES, ", ", collectives[i].name);
 }
 
 bool collective_has_blocks(const struct collective *collective)
