@@ -97,8 +97,7 @@ int crowd_said_all(const struct crowd *crowd, enum crowd_word which, const char 
         if (strcmp(word[which], digest) == 0)
             continue;
         said_who(&crowd->said, p, name);
-        snprintf(why->text, sizeof why->text, "%s %s", name, what[which]);
-        return -1;
+        return text_fail(why, "%s %s", name, what[which]);
     }
     return 0;
 }

@@ -77,10 +77,8 @@ static int check_names(const struct export_set *set, struct text_error *err)
     const char **names = calloc(set->n + 1, sizeof names[0]);
     int status = 0;
 
-    if (!names) {
-        snprintf(err->text, sizeof err->text, "no memory for %zu names", set->n);
-        return -1;
-    }
+    if (!names)
+        return text_fail(err, "no memory for %zu names", set->n);
     for (size_t i = 0; i < set->n; ++i)
         names[i] = set->cell[i].name;
     qsort(names, set->n, sizeof names[0], by_text);
@@ -102,6 +100,5 @@ int export_write(FILE *to, size_t format, const struct export_set *set, struct t
         return -1;
     if (formats[format].write(to, set) == 0)
         return 0;
-    snprintf(err->text, sizeof err->text, "no memory for the numbers");
-    return -1;
+    return text_fail(err, "no memory for the numbers");
 }

@@ -143,19 +143,14 @@ static int take(const char *line, const char *end, struct said *said, struct tex
                      at + word);
         return 1;
     }
-    if (process >= (uint32_t)said->n) {
-        snprintf(why->text, sizeof why->text,
-                 "there is a process %" PRIu32 ", but %d were asked for", process, said->n);
-        return -1;
-    }
+    if (process >= (uint32_t)said->n)
+        return text_fail(why, "there is a process %" PRIu32 ", but %d were asked for", process,
+                         said->n);
     struct said_process *from = &said->process[process];
 
-    if (number != from->number) {
-        snprintf(why->text, sizeof why->text,
-                 "message %" PRIu32 " of process %" PRIu32 " comes where %u has to", number,
-                 process, from->number);
-        return -1;
-    }
+    if (number != from->number)
+        return text_fail(why, "message %" PRIu32 " of process %" PRIu32 " comes where %u has to",
+                         number, process, from->number);
     ++from->number;
     for (int word = 0; word < SAID_WORDS; ++word) {
         const size_t length = strlen(words[word]);
@@ -165,9 +160,7 @@ static int take(const char *line, const char *end, struct said *said, struct tex
             keep(from, (enum said_word)word, at + length + 1, (size_t)(end - at) - length - 1) == 0)
             return 1;
     }
-    snprintf(why->text, sizeof why->text, "a message of process %" PRIu32 " cannot be kept",
-             process);
-    return -1;
+    return text_fail(why, "a message of process %" PRIu32 " cannot be kept", process);
 }
 
 static const char *find_last(const char *line, const char *end)
@@ -192,10 +185,8 @@ int said_line(struct said *said, const char *line, size_t length, struct text_er
     const size_t before = *broken ? strlen(*broken) : 0;
     char *whole = malloc(before + left + 1);
 
-    if (!whole) {
-        snprintf(why->text, sizeof why->text, "no memory for what processes said");
-        return -1;
-    }
+    if (!whole)
+        return text_fail(why, "no memory for what processes said");
     memcpy(whole, *broken ? *broken : "", before);
     memcpy(whole + before, line, left);
     whole[before + left] = '\0';

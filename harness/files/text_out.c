@@ -17,8 +17,7 @@
 
 static int write_error(struct text_error *err, const char *path, int why)
 {
-    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(why));
-    return -1;
+    return text_fail(err, "cannot write '%.180s': %s", path, strerror(why));
 }
 
 int text_open(struct text_out *out, const char *directory, const char *name, enum text_form form,
@@ -27,15 +26,11 @@ int text_open(struct text_out *out, const char *directory, const char *name, enu
     char path[sizeof out->whole.path];
     const int length = snprintf(path, sizeof path, "%s/%s", directory, name);
 
-    if (length < 0 || (size_t)length >= sizeof path) {
-        snprintf(err->text, sizeof err->text, "the path '%.100s...' is longer than %zu bytes",
-                 directory, sizeof path - 1);
-        return -1;
-    }
-    if (stop_requested()) {
-        snprintf(err->text, sizeof err->text, "interrupted before '%.180s' was written", path);
-        return -1;
-    }
+    if (length < 0 || (size_t)length >= sizeof path)
+        return text_fail(err, "the path '%.100s...' is longer than %zu bytes", directory,
+                         sizeof path - 1);
+    if (stop_requested())
+        return text_fail(err, "interrupted before '%.180s' was written", path);
     const int failed = whole_open(&out->whole, path);
 
     out->form = form;

@@ -37,9 +37,7 @@ static int refuse(const struct place *place, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    snprintf(place->why->text, sizeof place->why->text, "%.120s:%zu: %s", place->path, place->line,
-             text);
-    return -1;
+    return text_fail(place->why, "%.120s:%zu: %s", place->path, place->line, text);
 }
 
 static int add_name(struct fleet_names *names, const char *name, const struct place *place)

@@ -187,12 +187,12 @@ static int check_version(struct forecast_simulation *simulation, struct text_err
     free(output.text);
     if (simulation->version[0] != '\0' && find_program(program) == 0)
         return 0;
-    snprintf(why->text, sizeof why->text, "--simulate: %s",
-             simulation->version[0] == '\0'
-                 ? "no smpirun that runs: it is of SimGrid (libsimgrid-dev)"
-                 : "this build has no lockstep-smpi: SimGrid was not there (libsimgrid-dev), or "
-                   "DP_SMPI=OFF");
-    return -1;
+    return text_fail(
+        why, "--simulate: %s",
+        simulation->version[0] == '\0'
+            ? "no smpirun that runs: it is of SimGrid (libsimgrid-dev)"
+            : "this build has no lockstep-smpi: SimGrid was not there (libsimgrid-dev), or "
+              "DP_SMPI=OFF");
 }
 
 static int simulate_series(struct forecast *forecast, struct forecast_series *series,
@@ -203,11 +203,8 @@ static int simulate_series(struct forecast *forecast, struct forecast_series *se
 
     if (simulation->fitted) {
         file = platform_fitted(forecast->to, series->alpha.middle, series->beta.middle, path);
-        if (!file) {
-            snprintf(why->text, sizeof why->text, "--simulate: no room for the platform: %s",
-                     strerror(errno));
-            return -1;
-        }
+        if (!file)
+            return text_fail(why, "--simulate: no room for the platform: %s", strerror(errno));
     }
     for (size_t i = 0; i < series->n && !stop_requested(); ++i)
         if (isfinite(series->line[i].compute) && series->line[i].state != FORECAST_NO_ROWS)
@@ -239,9 +236,9 @@ int forecast_simulate(struct forecast *forecast, struct text_error *why)
     }
     if (simulated > 0)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--simulate: the ranks of these records are no processes (communicator '%.32s'), and "
-             "what is simulated is that",
-             forecast->series[0].point->row->cell->key.communicator);
-    return -1;
+    return text_fail(
+        why,
+        "--simulate: the ranks of these records are no processes (communicator '%.32s'), and "
+        "what is simulated is that",
+        forecast->series[0].point->row->cell->key.communicator);
 }

@@ -167,10 +167,8 @@ static int finish_svg(const char *directory, const char *file, struct text_error
     snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
     if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
         in = fopen(path, "r");
-    if (!in) {
-        snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
-        return -1;
-    }
+    if (!in)
+        return text_fail(err, "cannot read '%s' again", file);
     if (text_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
         fclose(in);
         return -1;
@@ -229,8 +227,7 @@ static int make_pictures(const char *directory, const char *name, size_t n,
     }
     if (fd >= 0)
         return 0;
-    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
-    return -1;
+    return text_fail(err, "cannot write '%.180s': %s", path, strerror(errno));
 }
 
 int plot_draw(const char *directory, const char *name, bool narrow, struct text_error *err)

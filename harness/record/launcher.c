@@ -52,26 +52,19 @@ int launcher_check(const char *text, struct text_error *why)
     struct dp_communicator_row row;
     struct launcher launcher;
 
-    if (!strstr(text, "{n}")) {
-        snprintf(why->text, sizeof why->text,
-                 "'%.80s' has no {n}, the number of processes; allowed are mpirun, srun, or a "
-                 "command like 'mpiexec -n {n}'",
-                 text);
-        return -1;
-    }
-    if (launcher_words(text, 1, &launcher)) {
-        snprintf(why->text, sizeof why->text, "'%.60s...' is too long", text);
-        return -1;
-    }
-    if (!is_found(launcher.word[0])) {
-        snprintf(why->text, sizeof why->text,
-                 "there is no program '%.80s', or it cannot be executed", launcher.word[0]);
-        return -1;
-    }
-    if (!dp_communicator_of("mpi", &row) || !row.built) {
-        snprintf(why->text, sizeof why->text, "this build has no MPI");
-        return -1;
-    }
+    if (!strstr(text, "{n}"))
+        return text_fail(
+            why,
+            "'%.80s' has no {n}, the number of processes; allowed are mpirun, srun, or a "
+            "command like 'mpiexec -n {n}'",
+            text);
+    if (launcher_words(text, 1, &launcher))
+        return text_fail(why, "'%.60s...' is too long", text);
+    if (!is_found(launcher.word[0]))
+        return text_fail(why, "there is no program '%.80s', or it cannot be executed",
+                         launcher.word[0]);
+    if (!dp_communicator_of("mpi", &row) || !row.built)
+        return text_fail(why, "this build has no MPI");
     return 0;
 }
 

@@ -57,14 +57,13 @@ static int check_steps(const struct plan_options *options, struct text_error *wh
     for (size_t i = 0; i < options->n_counts; ++i) {
         const size_t most = steps_that_fit(options->count[i]);
 
-        if (options->limits.max_steps > most) {
-            snprintf(why->text, sizeof why->text,
-                     "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
-                     "%zu MiB; at most %zu steps are allowed",
-                     options->limits.min_steps, options->limits.max_steps, options->count[i],
-                     options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
-            return -1;
-        }
+        if (options->limits.max_steps > most)
+            return text_fail(
+                why,
+                "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
+                "%zu MiB; at most %zu steps are allowed",
+                options->limits.min_steps, options->limits.max_steps, options->count[i],
+                options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
     }
     return 0;
 }
@@ -76,21 +75,17 @@ static int plain_counts(struct plan_options *options, struct text_error *why)
         options->count[options->n_counts++] = 1;
     if (options->n_counts == 1 && options->count[0] == 1)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--counts has %zu, but --mode plain is the model alone on one device",
-             options->count[options->n_counts - 1]);
-    return -1;
+    return text_fail(why, "--counts has %zu, but --mode plain is the model alone on one device",
+                     options->count[options->n_counts - 1]);
 }
 
 static int check_counts(const struct plan_options *options, int n_devices, struct text_error *why)
 {
     for (size_t i = 0; i < options->n_counts; ++i) {
-        if (options->count[i] > (size_t)n_devices) {
-            snprintf(why->text, sizeof why->text,
-                     "--counts has %zu, but --devices %s has only %d device%s", options->count[i],
-                     options->devices, n_devices, n_devices == 1 ? "" : "s");
-            return -1;
-        }
+        if (options->count[i] > (size_t)n_devices)
+            return text_fail(why, "--counts has %zu, but --devices %s has only %d device%s",
+                             options->count[i], options->devices, n_devices,
+                             n_devices == 1 ? "" : "s");
     }
     return 0;
 }
@@ -101,10 +96,8 @@ static int check_math(const struct plan_options *options, struct text_error *why
     for (size_t i = 0; i < options->n_workloads; ++i) {
         if (workload_has_math(&options->workload[i], options->math))
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "--workload %s rounds, and is verified with --math f32 only, not %s",
-                 options->workload[i].name, dp_math_name(options->math));
-        return -1;
+        return text_fail(why, "--workload %s rounds, and is verified with --math f32 only, not %s",
+                         options->workload[i].name, dp_math_name(options->math));
     }
     return 0;
 }
@@ -117,29 +110,27 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
     for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_workloads; ++i) {
         if (verify_has_ranks(&options->workload[i]))
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "--workload %s is partly on the host, but with --mode ddp a rank has its whole "
-                 "model on one device",
-                 options->workload[i].name);
-        return -1;
+        return text_fail(
+            why,
+            "--workload %s is partly on the host, but with --mode ddp a rank has its whole "
+            "model on one device",
+            options->workload[i].name);
     }
     for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_counts; ++i) {
         const size_t count = options->count[i];
 
         if ((count & (count - 1)) == 0)
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
-                 "the means of other counts are not exact; name the counts, like --counts 1,2",
-                 count);
-        return -1;
+        return text_fail(
+            why,
+            "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
+            "the means of other counts are not exact; name the counts, like --counts 1,2",
+            count);
     }
     if (!options->mode[CELL_DDP] || options->weak || options->batch[0] >= most)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
-             options->batch[0], most);
-    return -1;
+    return text_fail(why, "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
+                     options->batch[0], most);
 }
 
 /* "plain,dp"; modes is a mask. */
@@ -177,9 +168,8 @@ static int check_axes(const struct plan_options *options, struct text_error *why
             continue;
         mode_names(option->axis.modes, wanted);
         mode_names(given, has);
-        snprintf(why->text, sizeof why->text, "--%s is of --mode %s, %s; --mode %s has none",
-                 option->name, wanted, option->axis.because, has);
-        return -1;
+        return text_fail(why, "--%s is of --mode %s, %s; --mode %s has none", option->name, wanted,
+                         option->axis.because, has);
     }
     return 0;
 }
@@ -192,11 +182,11 @@ static int check_rows(const struct plan_options *options, struct text_error *why
 
     if (!options->weak || rows * count <= PLAN_MAX_ROWS)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
-             "are allowed",
-             rows, rows * count, count, PLAN_MAX_ROWS);
-    return -1;
+    return text_fail(
+        why,
+        "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
+        "are allowed",
+        rows, rows * count, count, PLAN_MAX_ROWS);
 }
 
 /* A reference stands beside something, and is not mode plain under another name. */
@@ -206,22 +196,19 @@ static int check_cores(const struct plan_options *options, struct text_error *wh
 
     if (!options->mode[CELL_PLAIN_MT] || (!alone && options->count[options->n_counts - 1] > 1))
         return 0;
-    snprintf(why->text, sizeof why->text, "%s",
-             alone
-                 ? "--mode plain-mt is a reference: add plain, dp or ddp"
-                 : "--mode plain-mt uses as many cores as the most devices, and --counts has only "
-                   "1");
-    return -1;
+    return text_fail(
+        why, "%s",
+        alone ? "--mode plain-mt is a reference: add plain, dp or ddp"
+              : "--mode plain-mt uses as many cores as the most devices, and --counts has only "
+                "1");
 }
 
 static int check_cells(const struct plan_options *options, struct text_error *why)
 {
     if (plan_cells(options) <= PLAN_MAX_CELLS)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--launches %zu of %zu cells are %zu; at most %d are allowed", options->launches,
-             plan_block(options), plan_cells(options), PLAN_MAX_CELLS);
-    return -1;
+    return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",
+                     options->launches, plan_block(options), plan_cells(options), PLAN_MAX_CELLS);
 }
 
 static int default_training(struct plan_options *options, struct text_error *why)
@@ -243,11 +230,9 @@ static int check_training(const struct plan_options *options, struct text_error 
 
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
 {
-    if (n_devices < 1) {
-        snprintf(why->text, sizeof why->text,
-                 "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
-        return -1;
-    }
+    if (n_devices < 1)
+        return text_fail(why, "--devices %s has no devices to run on in parallel; use virt:N",
+                         options->devices);
     if (!has_modes(options, (1u << CELL_MODES) - 1)) {
         options->mode[CELL_COLLECTIVE] = options->n_collectives > 0;
         options->mode[CELL_PLAIN] = options->mode[CELL_DP] = options->n_collectives == 0;

@@ -9,9 +9,7 @@
 
 static int refuse(struct text_error *why, const char *option, const char *because)
 {
-    snprintf(why->text, sizeof why->text, "--%s is of models, and --mode collective has none: %s",
-             option, because);
-    return -1;
+    return text_fail(why, "--%s is of models, and --mode collective has none: %s", option, because);
 }
 
 /* Nothing that was asked for may be without effect. */
@@ -33,12 +31,10 @@ static int check_models(const struct plan_options *options, struct text_error *w
         if (rows[i].given)
             return refuse(why, rows[i].name, rows[i].because);
     for (int mode = 0; mode < CELL_MODES; ++mode)
-        if (options->mode[mode] && mode != CELL_COLLECTIVE) {
-            snprintf(why->text, sizeof why->text,
-                     "--mode collective is measured in a sweep of its own: leave out %s",
-                     cell_mode_names[mode]);
-            return -1;
-        }
+        if (options->mode[mode] && mode != CELL_COLLECTIVE)
+            return text_fail(why,
+                             "--mode collective is measured in a sweep of its own: leave out %s",
+                             cell_mode_names[mode]);
     return 0;
 }
 
@@ -81,9 +77,8 @@ static int default_sizes(struct plan_options *options, struct text_error *why)
     }
     if (options->n_sizes > 0)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
-    return -1;
+    return text_fail(
+        why, "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
 }
 
 static void default_names(struct plan_options *options)
@@ -101,14 +96,12 @@ static int check_names(const struct plan_options *options, struct text_error *wh
     for (size_t i = 0; i < options->n_collectives; ++i)
         if (!collective_find(options->collective[i])) {
             collective_names(names);
-            snprintf(why->text, sizeof why->text, "unknown collective \"%.31s\"; known: %s",
-                     options->collective[i], names);
-            return -1;
+            return text_fail(why, "unknown collective \"%.31s\"; known: %s", options->collective[i],
+                             names);
         }
     if (collective_type_find(options->type[0]))
         return 0;
-    snprintf(why->text, sizeof why->text, "unknown type \"%.7s\"", options->type[0]);
-    return -1;
+    return text_fail(why, "unknown type \"%.7s\"", options->type[0]);
 }
 
 static int check_sums(const struct plan_options *options, struct text_error *why)
@@ -122,10 +115,8 @@ static int check_sums(const struct plan_options *options, struct text_error *why
     for (size_t i = 0; i < options->n_collectives; ++i) {
         if (collective_takes(collective_find(options->collective[i]), type))
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "--type %s is only carried, and %s adds; types that are added: %s", type->name,
-                 options->collective[i], names);
-        return -1;
+        return text_fail(why, "--type %s is only carried, and %s adds; types that are added: %s",
+                         type->name, options->collective[i], names);
     }
     return 0;
 }
@@ -179,9 +170,8 @@ static int place_them(struct plan_options *options, struct text_error *why)
         options->out_of_place[options->n_places++] = 1;
     if (!only || options->out_of_place[0] == 1)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--out-of-place has 0, but %s is never in place: leave it out, or use 1", only->name);
-    return -1;
+    return text_fail(why, "--out-of-place has 0, but %s is never in place: leave it out, or use 1",
+                     only->name);
 }
 
 static int check_devices(const struct plan_options *options, int n_devices, struct text_error *why)
@@ -230,9 +220,9 @@ int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
 
     if (size <= mem_bytes / times)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "--sizes has %zu: on %zu devices that takes %zu bytes of memory, this machine has "
-             "%" PRIu64,
-             size, devices, size * times, mem_bytes);
-    return -1;
+    return text_fail(
+        why,
+        "--sizes has %zu: on %zu devices that takes %zu bytes of memory, this machine has "
+        "%" PRIu64,
+        size, devices, size * times, mem_bytes);
 }

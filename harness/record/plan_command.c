@@ -14,9 +14,8 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
         plan_option_table[i].write(&plan_option_table[i], options, &line);
     if (!line.full)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "the grid is too long to be recorded (%zu characters): use fewer values", bytes - 1);
-    return -1;
+    return text_fail(why, "the grid is too long to be recorded (%zu characters): use fewer values",
+                     bytes - 1);
 }
 
 /* Length of the "--name value" at the start of text, without the blank after it. */

@@ -34,8 +34,7 @@ int plan_read_text(const struct plan_option *option, const char *value, struct p
 {
     if (command_copy((char *)plan + option->text, option->text_bytes, value) == 0)
         return 0;
-    snprintf(why->text, sizeof why->text, "longer than %zu characters", option->text_bytes - 1);
-    return -1;
+    return text_fail(why, "longer than %zu characters", option->text_bytes - 1);
 }
 
 void plan_write_text(const struct plan_option *option, const struct plan_options *plan,
@@ -84,19 +83,13 @@ static int take_name(const struct plan_option *option, const char *name, size_t 
     const size_t bytes = option->axis.bytes;
     char *names = (char *)plan + option->values;
 
-    if (length == 0 || length >= bytes) {
-        snprintf(why->text, sizeof why->text, "'%.40s' is no list of names", name);
-        return -1;
-    }
-    if (*n == option->room) {
-        snprintf(why->text, sizeof why->text, "at most %zu are allowed", option->room);
-        return -1;
-    }
+    if (length == 0 || length >= bytes)
+        return text_fail(why, "'%.40s' is no list of names", name);
+    if (*n == option->room)
+        return text_fail(why, "at most %zu are allowed", option->room);
     for (size_t i = 0; i < *n; ++i)
-        if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0) {
-            snprintf(why->text, sizeof why->text, "%.*s is given twice", (int)length, name);
-            return -1;
-        }
+        if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0)
+            return text_fail(why, "%.*s is given twice", (int)length, name);
     memcpy(names + *n * bytes, name, length);
     names[*n * bytes + length] = '\0';
     ++*n;

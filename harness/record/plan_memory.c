@@ -41,13 +41,12 @@ int plan_check_cell(const struct cell_config *cell, const struct plan_room *room
 
     if (most > 0)
         snprintf(fits, sizeof fits, "a batch of %zu", most);
-    snprintf(why->text, sizeof why->text,
-             "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
-             "%s has %.4g; %s fits by estimate",
-             cell->workload.name, cell_mode_names[cell->mode], use.devices,
-             use.devices == 1 ? "" : "s", cell->rows, need / gibi,
-             room->cores ? "this machine" : "a GPU", room->bytes / gibi, fits);
-    return -1;
+    return text_fail(
+        why,
+        "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
+        "%s has %.4g; %s fits by estimate",
+        cell->workload.name, cell_mode_names[cell->mode], use.devices, use.devices == 1 ? "" : "s",
+        cell->rows, need / gibi, room->cores ? "this machine" : "a GPU", room->bytes / gibi, fits);
 }
 
 int plan_check_models(const struct plan_options *options, const struct record_run *run,
@@ -63,10 +62,8 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
     if (options->mode[CELL_COLLECTIVE])
         return 0;
     one.launches = 1;
-    if (!(cell = plan_make(&one, run->communicator, run->run_id))) {
-        snprintf(why->text, sizeof why->text, "out of memory for the plan");
-        return -1;
-    }
+    if (!(cell = plan_make(&one, run->communicator, run->run_id)))
+        return text_fail(why, "out of memory for the plan");
     for (size_t i = 0; i < plan_cells(&one) && status == 0; ++i)
         status = plan_check_cell(&cell[i], &room, why);
     free(cell);

@@ -132,17 +132,13 @@ static int read_one_workload(const char *value, struct plan_options *plan, struc
 {
     struct workload *workload = &plan->workload[plan->n_workloads];
 
-    if (plan->n_workloads == PLAN_MAX_WORKLOADS) {
-        snprintf(why->text, sizeof why->text, "at most %d are allowed", PLAN_MAX_WORKLOADS);
-        return -1;
-    }
+    if (plan->n_workloads == PLAN_MAX_WORKLOADS)
+        return text_fail(why, "at most %d are allowed", PLAN_MAX_WORKLOADS);
     if (workload_parse(value, workload, why->text, sizeof why->text))
         return -1;
     for (size_t i = 0; i < plan->n_workloads; ++i)
-        if (strcmp(plan->workload[i].name, workload->name) == 0) {
-            snprintf(why->text, sizeof why->text, "%s is given twice", workload->name);
-            return -1;
-        }
+        if (strcmp(plan->workload[i].name, workload->name) == 0)
+            return text_fail(why, "%s is given twice", workload->name);
     ++plan->n_workloads;
     return 0;
 }
@@ -279,9 +275,7 @@ static int read_steps(const struct plan_option *option, const char *value,
         return -1;
     if (limits->min_steps <= limits->max_steps)
         return 0;
-    snprintf(why->text, sizeof why->text, "%zu is more than %zu", limits->min_steps,
-             limits->max_steps);
-    return -1;
+    return text_fail(why, "%zu is more than %zu", limits->min_steps, limits->max_steps);
 }
 
 static void write_steps(const struct plan_option *option, const struct plan_options *plan,

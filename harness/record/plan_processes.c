@@ -19,21 +19,17 @@ int plan_check_processes(const struct plan_options *options, struct text_error *
                  {options->parts > 0, "--parts"}};
 
     for (size_t i = 0; most > 0 && i < sizeof alone / sizeof alone[0]; ++i)
-        if (alone[i].given) {
-            snprintf(why->text, sizeof why->text, "--per-process %zu does not go with %s", most,
-                     alone[i].option);
-            return -1;
-        }
+        if (alone[i].given)
+            return text_fail(why, "--per-process %zu does not go with %s", most, alone[i].option);
     for (size_t i = 0; i < options->n_per_process * options->n_counts; ++i) {
         const size_t each = options->per_process[i / options->n_counts];
         const size_t count = options->count[i % options->n_counts];
 
         if (each == 0 || count % each == 0)
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "--counts has %zu, but with --per-process %zu it must be a multiple of %zu", count,
-                 each, each);
-        return -1;
+        return text_fail(
+            why, "--counts has %zu, but with --per-process %zu it must be a multiple of %zu", count,
+            each, each);
     }
     return 0;
 }

@@ -17,15 +17,11 @@ static int read_option(const char *name, const char *value, struct plan_options 
     while (option < plan_option_table + PLAN_OPTIONS &&
            (strncmp(name, "--", 2) != 0 || strcmp(name + 2, option->name) != 0))
         ++option;
-    if (option == plan_option_table + PLAN_OPTIONS) {
-        snprintf(why->text, sizeof why->text, "this version does not know its \"%.40s\"", name);
-        return -1;
-    }
+    if (option == plan_option_table + PLAN_OPTIONS)
+        return text_fail(why, "this version does not know its \"%.40s\"", name);
     if (value && option->read(option, value, plan, &reason) == 0)
         return 0;
-    snprintf(why->text, sizeof why->text, "its \"%s %.60s\" cannot be used", name,
-             value != NULL ? value : "");
-    return -1;
+    return text_fail(why, "its \"%s %.60s\" cannot be used", name, value != NULL ? value : "");
 }
 
 /* Where the first word begins that is not the same in both. */
@@ -46,10 +42,8 @@ int plan_read(const char *command, int n_devices, struct plan_options *plan, str
     int status = 0;
 
     *plan = (struct plan_options){.launches = 0};
-    if (command_copy(copy, sizeof copy, command) != 0) {
-        snprintf(why->text, sizeof why->text, "it is longer than %zu characters", sizeof copy - 1);
-        return -1;
-    }
+    if (command_copy(copy, sizeof copy, command) != 0)
+        return text_fail(why, "it is longer than %zu characters", sizeof copy - 1);
     for (char *name; status == 0 && (name = strtok_r(NULL, " ", &rest));)
         status = read_option(name, strtok_r(NULL, " ", &rest), plan, why);
     if (status == 0)
@@ -60,8 +54,6 @@ int plan_read(const char *command, int n_devices, struct plan_options *plan, str
         return status;
     const size_t same = same_start(command, again);
 
-    snprintf(why->text, sizeof why->text,
-             "from character %zu on it is \"%.60s\", a sweep writes \"%.60s\" there", same + 1,
-             command + same, again + same);
-    return -1;
+    return text_fail(why, "from character %zu on it is \"%.60s\", a sweep writes \"%.60s\" there",
+                     same + 1, command + same, again + same);
 }

@@ -357,10 +357,8 @@ int figure_waterfall(struct plot *plot)
     plot->width = 1160;
     snprintf(plot->why, sizeof plot->why,
              "no workload is verified on several devices with a base case at its batch");
-    if (!scratch) {
-        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-        return -1;
-    }
+    if (!scratch)
+        return text_fail(plot->err, "no memory for the figure");
     if (plot_table_open(&table, plot, &grid,
                         "row, what, from, to, low, high as parts of the step, hollow, ns") != 0) {
         free(scratch);

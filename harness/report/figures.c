@@ -137,10 +137,8 @@ int figure_each_group(struct plot *plot, figure_group_fn *write)
     struct plot_lines *lines = calloc(1, sizeof *lines);
     int result = 0;
 
-    if (!lines) {
-        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-        return -1;
-    }
+    if (!lines)
+        return text_fail(plot->err, "no memory for the figure");
     for (size_t g = 0; g < figure_report(plot)->n_groups && result == 0; ++g)
         result = write(plot, &figure_report(plot)->group[g], lines);
     free(lines);

@@ -67,8 +67,7 @@ static enum end take_output(int from, double seconds, char text[OUTPUT], size_t 
 
 static int failed(const char *what, struct text_error *why)
 {
-    snprintf(why->text, sizeof why->text, "%s: %s", what, strerror(errno));
-    return -1;
+    return text_fail(why, "%s: %s", what, strerror(errno));
 }
 
 int selftest_run(const char *const arguments[], double seconds, int device,

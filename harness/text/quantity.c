@@ -56,24 +56,20 @@ int quantity_read(const char *text, enum quantity_kind kind, double *number, str
 
     /* strtod takes "0x1p3" and "nan", too. */
     if (end == text || text[0] == '-' || !isfinite(value) ||
-        strspn(text, "0123456789.eE+-") != (size_t)(end - text)) {
-        snprintf(why->text, sizeof why->text, "'%.60s' is no number of 0 or more with its unit: %s",
-                 text, kinds[kind].known);
-        return -1;
-    }
+        strspn(text, "0123456789.eE+-") != (size_t)(end - text))
+        return text_fail(why, "'%.60s' is no number of 0 or more with its unit: %s", text,
+                         kinds[kind].known);
     end += strspn(end, " ");
     for (int i = 0; i < UNITS && kinds[kind].unit[i].name; ++i)
         if (strcmp(end, kinds[kind].unit[i].name) == 0) {
             *number = value * kinds[kind].unit[i].scale;
             if (*number <= kinds[kind].most)
                 return 0;
-            snprintf(why->text, sizeof why->text, "'%.60s' is more than %g %s", text,
-                     kinds[kind].most, quantity_base_unit(kind));
-            return -1;
+            return text_fail(why, "'%.60s' is more than %g %s", text, kinds[kind].most,
+                             quantity_base_unit(kind));
         }
-    snprintf(why->text, sizeof why->text, "'%.60s' has %s; known are %s", text,
-             *end == '\0' ? "no unit" : "an unknown unit", kinds[kind].known);
-    return -1;
+    return text_fail(why, "'%.60s' has %s; known are %s", text,
+                     *end == '\0' ? "no unit" : "an unknown unit", kinds[kind].known);
 }
 
 const char *quantity_words(double number, enum quantity_kind kind, char text[QUANTITY_TEXT])

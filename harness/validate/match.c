@@ -9,9 +9,7 @@
 static int refuse(struct text_error *why, const char *subject, const char *what, const char *wanted,
                   const char *is)
 {
-    snprintf(why->text, sizeof why->text, "the profile is for %s '%.80s', %s '%.80s'", what, wanted,
-             subject, is);
-    return -1;
+    return text_fail(why, "the profile is for %s '%.80s', %s '%.80s'", what, wanted, subject, is);
 }
 
 static int match_text(struct text_error *why, const char *subject, const char *what,

@@ -53,11 +53,11 @@ static int agree(const char *what, const char **all, const char *one, struct tex
         *all = one;
         return 0;
     }
-    snprintf(why->text, sizeof why->text,
-             "its limits have two values of %s, '%.60s' and '%.60s': one sweep has one of them, "
-             "so measure each by lockstep sweep",
-             what, *all, one);
-    return -1;
+    return text_fail(
+        why,
+        "its limits have two values of %s, '%.60s' and '%.60s': one sweep has one of them, "
+        "so measure each by lockstep sweep",
+        what, *all, one);
 }
 
 /* A cell that is measured anyway, in chains or not. */
@@ -124,12 +124,10 @@ int validate_need(const struct profile *profile, struct validate_need *need, str
             if (may_choose(&profile->limit[i]) == (choose == 1) &&
                 add_limit(need, &profile->limit[i], why) != 0)
                 return -1;
-    if (need->n == 0) {
-        snprintf(why->text, sizeof why->text,
-                 "none of its limits says what to measure: one has to name workload, mode, devices "
+    if (need->n == 0)
+        return text_fail(
+            why, "none of its limits says what to measure: one has to name workload, mode, devices "
                  "and batch");
-        return -1;
-    }
     count_launches(profile, need);
     return 0;
 }

@@ -7,8 +7,7 @@
 
 static int cannot(const char *text, struct text_error *why)
 {
-    snprintf(why->text, sizeof why->text, "%s", text);
-    return -1;
+    return text_fail(why, "%s", text);
 }
 
 static void fill_outputs(const struct verify *v, float outputs[])

@@ -99,12 +99,10 @@ int reference_clip(struct verify *v, struct text_error *why)
     if (!end->adamw)
         return 0;
     find_norm(d);
-    if (!(d->norm > end->max_norm)) {
-        snprintf(why->text, sizeof why->text,
-                 "gradients have a norm of %.3g, not above %.3g: clipping would not show", d->norm,
-                 end->max_norm);
-        return -1;
-    }
+    if (!(d->norm > end->max_norm))
+        return text_fail(why,
+                         "gradients have a norm of %.3g, not above %.3g: clipping would not show",
+                         d->norm, end->max_norm);
 
     const double factor = reference_factor(v);
     const double least = d->norm - d->norm_bound;

@@ -87,11 +87,8 @@ int verify_probe_chain(struct verify *v, struct text_error *why)
         if (backward(v, &v->layer[l], &v->layer[l - 1]))
             return verify_starved(why);
     for (size_t i = 0; i < v->patterns * v->layer[v->layers - 1].out; ++i)
-        if (!isfinite(v->output_error[i])) {
-            snprintf(why->text, sizeof why->text,
-                     "the probe has no bound: a ReLU may cut off what is positive");
-            return -1;
-        }
+        if (!isfinite(v->output_error[i]))
+            return text_fail(why, "the probe has no bound: a ReLU may cut off what is positive");
     return 0;
 }
 

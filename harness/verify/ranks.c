@@ -83,24 +83,19 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     const double bound = exact ? update_bound(verify) : 0;
     int status;
 
-    if ((ranks & (ranks - 1)) != 0) {
-        snprintf(why->text, sizeof why->text,
-                 "the mean over %zu ranks is not exact: ranks must be a power of two", ranks);
-        return -1;
-    }
-    if (!(bound < FLOAT_LIMIT)) {
-        snprintf(why->text, sizeof why->text,
-                 "a sum of |terms| of means may reach %.0f, not below %.0f: results would not be "
-                 "exact",
-                 bound, FLOAT_LIMIT);
-        return -1;
-    }
+    if ((ranks & (ranks - 1)) != 0)
+        return text_fail(why, "the mean over %zu ranks is not exact: ranks must be a power of two",
+                         ranks);
+    if (!(bound < FLOAT_LIMIT))
+        return text_fail(
+            why,
+            "a sum of |terms| of means may reach %.0f, not below %.0f: results would not be "
+            "exact",
+            bound, FLOAT_LIMIT);
     verify->ranks = true;
-    if (mean && verify->rows < ranks) {
-        snprintf(why->text, sizeof why->text, "%zu rows on %zu ranks: there is no mean of no rows",
-                 verify->rows, ranks);
-        return -1;
-    }
+    if (mean && verify->rows < ranks)
+        return text_fail(why, "%zu rows on %zu ranks: there is no mean of no rows", verify->rows,
+                         ranks);
     /* Both splits are one where every rank has as many rows. */
     if ((mean || verify->patterns > verify->kinds) && verify->rows % ranks != 0 &&
         (status = reference_arrays_again(verify, set, why)))
