@@ -70,33 +70,14 @@ static error_t parse_name(struct arguments *a, const char *arg, const struct arg
     return 0;
 }
 
-static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
-                            size_t min, size_t max, size_t *number)
-{
-    struct text_error why;
-
-    if (option_size(arg, min, max, number, &why))
-        return command_bad_option(state, "--%s: %s", name, why.text);
-    return 0;
-}
-
 static error_t parse_bytes(struct bench_options *o, const char *arg, const struct argp_state *state)
 {
-    const error_t status = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
+    const error_t status = command_size(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
 
     if (status == 0 && o->bytes % sizeof(float) != 0)
         return command_bad_option(state, "--bytes: %zu is not a multiple of 4, the size of a float",
                                   o->bytes);
     return status;
-}
-
-static error_t parse_devices(struct bench_options *o, const char *arg,
-                             const struct argp_state *state)
-{
-    if (command_copy(o->devices, sizeof o->devices, arg))
-        return command_bad_option(state, "--devices: longer than %zu characters",
-                                  sizeof o->devices - 1);
-    return 0;
 }
 
 static error_t parse_format(struct bench_options *o, const char *arg,
@@ -153,7 +134,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case 'd':
-        return parse_devices(o, arg, state);
+        return command_field(state, "devices", arg, o->devices, sizeof o->devices);
     case 'b':
         return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
     case 'c':
@@ -170,9 +151,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'w':
         return parse_workload(o, arg, state);
     case 'n':
-        return parse_number(state, "batch", arg, 1, BATCH_MAX, &o->rows);
+        return command_size(state, "batch", arg, 1, BATCH_MAX, &o->rows);
     case 'r':
-        return parse_number(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
+        return command_size(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
     case 'f':
         return parse_format(o, arg, state);
     case ARGP_KEY_ARG:

@@ -127,20 +127,8 @@ static error_t copy_text(const struct argp_state *state, const char *name, char 
                          size_t bytes, const char *arg)
 {
     if (arg[0] == '\0')
-        return command_bad_option(state, "%s is empty", name);
-    if (command_copy(field, bytes, arg) == 0)
-        return 0;
-    return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
-}
-
-static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
-                            size_t min, size_t max, size_t *number)
-{
-    struct text_error why;
-
-    if (option_size(arg, min, max, number, &why) == 0)
-        return 0;
-    return command_bad_option(state, "%s: %s", name, why.text);
+        return command_bad_option(state, "--%s is empty", name);
+    return command_field(state, name, arg, field, bytes);
 }
 
 static error_t parse_limit(const struct argp_state *state, const char *arg, double *seconds)
@@ -158,7 +146,7 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
     const char *names[RUNNER_PROFILES + 1];
     char list[sizeof options->profile], *rest = NULL;
     size_t index = 0;
-    error_t status = copy_text(state, "--profile", options->profile, sizeof options->profile, arg);
+    error_t status = copy_text(state, "profile", options->profile, sizeof options->profile, arg);
 
     for (int i = 0; i < RUNNER_PROFILES; ++i)
         names[i] = runner_profiles[i].name;
@@ -219,16 +207,16 @@ static error_t parse_text(int key, const char *arg, struct argp_state *state)
 
     switch (key) {
     case 'i':
-        return copy_text(state, "--impl", options->impl, sizeof options->impl, arg);
+        return copy_text(state, "impl", options->impl, sizeof options->impl, arg);
     case 'O':
         if (options->has_backend)
             return command_bad_option(state, "%s and --impl-options are the same thing here",
                                       reference_option(options));
-        return copy_text(state, "--impl-options", options->impl_options,
-                         sizeof options->impl_options, arg);
+        return copy_text(state, "impl-options", options->impl_options, sizeof options->impl_options,
+                         arg);
     case 'd':
         options->has_devices = true;
-        return copy_text(state, "--devices", options->devices, sizeof options->devices, arg);
+        return copy_text(state, "devices", options->devices, sizeof options->devices, arg);
     case KEY_LAUNCHER:
         launcher_text(arg, options->launcher);
         return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
@@ -236,11 +224,11 @@ static error_t parse_text(int key, const char *arg, struct argp_state *state)
                    : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
                                         sizeof options->launcher - 1);
     case 'a':
-        return copy_text(state, "--area", options->area, sizeof options->area, arg);
+        return copy_text(state, "area", options->area, sizeof options->area, arg);
     case 'o':
-        return copy_text(state, "--only", options->only, sizeof options->only, arg);
+        return copy_text(state, "only", options->only, sizeof options->only, arg);
     default:
-        return copy_text(state, "--out", options->out, sizeof options->out, arg);
+        return copy_text(state, "out", options->out, sizeof options->out, arg);
     }
 }
 
@@ -267,19 +255,18 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'f':
         return parse_format(state, arg, options);
     case 's':
-        status = parse_number(state, "--seed", arg, 0, INT64_MAX, &number);
+        status = command_size(state, "seed", arg, 0, INT64_MAX, &number);
         options->seed = number;
         options->has_seed = true;
         return status;
     case 'j':
-        return parse_number(state, "--jobs", arg, 1, JOBS_MAX, &options->jobs);
+        return command_size(state, "jobs", arg, 1, JOBS_MAX, &options->jobs);
     case KEY_PROCESSES:
-        return parse_number(state, "--processes", arg, 2, SAID_PROCESSES, &options->processes);
+        return command_size(state, "processes", arg, 2, SAID_PROCESSES, &options->processes);
     case KEY_EACH:
-        return parse_number(state, "--per-process", arg, 1, IMPL_MAX_DEVICES,
-                            &options->per_process);
+        return command_size(state, "per-process", arg, 1, IMPL_MAX_DEVICES, &options->per_process);
     case KEY_REQUIRE:
-        return parse_number(state, "--require-devices", arg, 0, IMPL_MAX_DEVICES,
+        return command_size(state, "require-devices", arg, 0, IMPL_MAX_DEVICES,
                             &options->require_devices);
     case 'L':
         return parse_limit(state, arg, &options->limit_s);

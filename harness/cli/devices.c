@@ -94,12 +94,9 @@ static error_t check_alone(const struct argp_state *state, const struct devices_
 static error_t parse_launcher(int key, char *arg, struct argp_state *state)
 {
     struct devices_options *options = state->input;
-    struct text_error why = {""};
 
     if (key == KEY_PROCESSES)
-        return option_size(arg, 1, SAID_PROCESSES, &options->processes, &why)
-                   ? command_bad_option(state, "--processes: %s", why.text)
-                   : 0;
+        return command_size(state, "processes", arg, 1, SAID_PROCESSES, &options->processes);
     launcher_text(arg, options->launcher);
     return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
                ? 0
@@ -119,10 +116,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case 'd':
-        if (command_copy(options->devices, sizeof options->devices, arg))
-            return command_bad_option(state, "--devices: longer than %zu characters",
-                                      sizeof options->devices - 1);
-        return 0;
+        return command_field(state, "devices", arg, options->devices, sizeof options->devices);
     case 'b':
         return command_backend(state, "backend", arg, options->backend, sizeof options->backend);
     case 'c':

@@ -51,10 +51,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return command_require(state, arg, &options->required);
     if (key != 'd')
         return command_key(key, arg, state);
-    if (command_copy(options->devices, sizeof options->devices, arg))
-        return command_bad_option(state, "--devices: longer than %zu characters",
-                                  sizeof options->devices - 1);
-    return 0;
+    return command_field(state, "devices", arg, options->devices, sizeof options->devices);
 }
 
 static int open_model(struct tutorial *t, struct dp_error *err)

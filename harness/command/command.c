@@ -149,6 +149,26 @@ error_t command_choice(const struct argp_state *state, const char *option, const
     return command_bad_option(state, "--%s: %s", option, why.text);
 }
 
+error_t command_size(const struct argp_state *state, const char *option, const char *value,
+                     size_t min, size_t max, size_t *number)
+{
+    struct text_error why;
+
+    if (option_size(value, min, max, number, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", option, why.text);
+}
+
+error_t command_real(const struct argp_state *state, const char *option, const char *value,
+                     double min, double max, double *number)
+{
+    struct text_error why;
+
+    if (option_real(value, min, max, number, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", option, why.text);
+}
+
 error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
                      uint64_t *seen)
 {
@@ -172,6 +192,14 @@ int command_copy(char *field, size_t bytes, const char *value)
         return -1;
     memcpy(field, value, length + 1);
     return 0;
+}
+
+error_t command_field(const struct argp_state *state, const char *option, const char *value,
+                      char *field, size_t bytes)
+{
+    if (command_copy(field, bytes, value) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: longer than %zu characters", option, bytes - 1);
 }
 
 int command_core_error(const char *command, const struct dp_error *err)
@@ -277,11 +305,7 @@ int command_ended(const char *command, const struct dp_group *group, int status)
 
 error_t command_require(const struct argp_state *state, const char *arg, size_t *required)
 {
-    struct text_error why;
-
-    if (option_size(arg, 0, DP_MAX_SLOTS, required, &why))
-        return command_bad_option(state, "--require-devices: %s", why.text);
-    return 0;
+    return command_size(state, "require-devices", arg, 0, DP_MAX_SLOTS, required);
 }
 
 void command_default_devices(char *field, size_t bytes)

@@ -68,8 +68,17 @@ error_t command_once(const struct argp_state *state, const struct argp_option ta
 error_t command_choice(const struct argp_state *state, const char *option, const char *what,
                        const char *value, const char *const names[], size_t n, size_t *index);
 
+/* Values of options as text/options.h reads them; refused in one line that names the option. */
+error_t command_size(const struct argp_state *state, const char *option, const char *value,
+                     size_t min, size_t max, size_t *number);
+error_t command_real(const struct argp_state *state, const char *option, const char *value,
+                     double min, double max, double *number);
+
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);
+/* Likewise, and refuses what is too long. */
+error_t command_field(const struct argp_state *state, const char *option, const char *value,
+                      char *field, size_t bytes);
 
 /* For communicator nccl, NULL and others pass: whether its log stays out of standard output. 0, or
  * EXIT_MISUSE after a line. */

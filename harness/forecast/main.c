@@ -65,22 +65,16 @@ static const char documentation[] =
 
 static error_t read_to(struct argp_state *state, const char *value, int *to)
 {
-    struct text_error why;
-    size_t n;
+    size_t n = 0;
+    const error_t status = command_size(state, "to", value, 1, FORECAST_TO, &n);
 
-    if (option_size(value, 1, FORECAST_TO, &n, &why) != 0)
-        return command_bad_option(state, "--to: %s", why.text);
     *to = (int)n;
-    return 0;
+    return status;
 }
 
 static error_t read_timeout(struct argp_state *state, const char *value, double *seconds)
 {
-    struct text_error why;
-
-    if (option_real(value, 0.1, 86400, seconds, &why) != 0)
-        return command_bad_option(state, "--timeout: %s", why.text);
-    return 0;
+    return command_real(state, "timeout", value, 0.1, 86400, seconds);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)

@@ -13,18 +13,15 @@ static const double timeout_seconds = 60;
 error_t launcher_option(int key, const char *arg, const struct argp_state *state,
                         struct launcher_options *options)
 {
-    struct text_error why;
-
     if (key == LAUNCHER_KEY && (arg[0] == '\0' || strlen(arg) >= sizeof options->launcher))
         return command_bad_option(state, "--launcher: empty, or longer than %zu characters",
                                   sizeof options->launcher - 1);
     if (key == LAUNCHER_KEY)
         launcher_text(arg, options->launcher);
-    else if (key == LAUNCHER_KEY_EACH &&
-             option_size(arg, 1, DP_MAX_SLOTS, &options->per_process, &why))
-        return command_bad_option(state, "--per-process: %s", why.text);
-    else if (key == LAUNCHER_KEY_TIMEOUT && option_real(arg, 1, 86400, &options->timeout, &why))
-        return command_bad_option(state, "--timeout: %s", why.text);
+    else if (key == LAUNCHER_KEY_EACH)
+        return command_size(state, "per-process", arg, 1, DP_MAX_SLOTS, &options->per_process);
+    else if (key == LAUNCHER_KEY_TIMEOUT)
+        return command_real(state, "timeout", arg, 1, 86400, &options->timeout);
     return 0;
 }
 

@@ -88,42 +88,13 @@ struct arguments {
     uint64_t seen;
 };
 
-static error_t parse_size(const struct argp_state *state, const char *name, const char *arg,
-                          size_t min, size_t max, size_t *number)
-{
-    struct text_error why;
-
-    return option_size(arg, min, max, number, &why)
-               ? command_bad_option(state, "--%s: %s", name, why.text)
-               : 0;
-}
-
-static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
-                          double min, double max, double *number)
-{
-    struct text_error why;
-
-    return option_real(arg, min, max, number, &why)
-               ? command_bad_option(state, "--%s: %s", name, why.text)
-               : 0;
-}
-
 static error_t parse_seed(const struct argp_state *state, const char *arg, uint64_t *seed)
 {
     size_t number;
-    const error_t status = parse_size(state, "seed", arg, 0, SIZE_MAX, &number);
+    const error_t status = command_size(state, "seed", arg, 0, SIZE_MAX, &number);
 
     *seed = status == 0 ? number : 0;
     return status;
-}
-
-static error_t parse_devices(const struct argp_state *state, const char *arg,
-                             struct soak_options *o)
-{
-    return command_copy(o->devices, sizeof o->devices, arg)
-               ? command_bad_option(state, "--devices: longer than %zu characters",
-                                    sizeof o->devices - 1)
-               : 0;
 }
 
 static bool is_known(const struct workload *workload)
@@ -164,11 +135,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case 'm':
-        return parse_real(state, "minutes", arg, 0.001, MINUTES_MOST, &o->minutes);
+        return command_real(state, "minutes", arg, 0.001, MINUTES_MOST, &o->minutes);
     case 'n':
-        return parse_size(state, "iterations", arg, 1, ITERATIONS_MOST, &o->iterations);
+        return command_size(state, "iterations", arg, 1, ITERATIONS_MOST, &o->iterations);
     case 'd':
-        return parse_devices(state, arg, o);
+        return command_field(state, "devices", arg, o->devices, sizeof o->devices);
     case 'b':
         return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
     case 'c':
@@ -181,17 +152,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'M':
         return command_choice(state, "mode", "mode", arg, soak_mode_words, SOAK_MODES, &o->mode);
     case 'B':
-        return parse_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
+        return command_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
     case 'S':
         return parse_seed(state, arg, &o->seed);
     case KEY_FIRST:
-        return parse_size(state, "first", arg, 1, SIZE_MAX / 4, &o->first);
+        return command_size(state, "first", arg, 1, SIZE_MAX / 4, &o->first);
     case KEY_LIMIT:
-        return parse_real(state, "limit", arg, 0.1, LIMIT_MOST, &o->limit);
+        return command_real(state, "limit", arg, 0.1, LIMIT_MOST, &o->limit);
     case KEY_SPREAD:
-        return parse_real(state, "spread", arg, 0.001, 10, &o->spread);
+        return command_real(state, "spread", arg, 0.001, 10, &o->spread);
     case KEY_SHOW:
-        return parse_size(state, "show", arg, 0, ITERATIONS_MOST, &o->shown);
+        return command_size(state, "show", arg, 0, ITERATIONS_MOST, &o->shown);
     case 'f':
         return command_choice(state, "format", "format", arg, formats, 2, &o->format);
     case ARGP_KEY_END:

@@ -249,16 +249,6 @@ static const char documentation[] =
     "Exit status: 0 all as it should be; 1 a fault was not found, or something was found without "
     "one; 2 misuse; 130 interrupted.";
 
-static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
-                            size_t max, size_t *number)
-{
-    struct text_error why;
-
-    return option_size(arg, 0, max, number, &why)
-               ? command_bad_option(state, "--%s: %s", name, why.text)
-               : 0;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct arguments *t = state->input;
@@ -269,9 +259,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case KEY_FLIPS:
-        return parse_number(state, "flips", arg, FLIPS_MOST, &t->flips);
+        return command_size(state, "flips", arg, 0, FLIPS_MOST, &t->flips);
     case 'S':
-        status = parse_number(state, "seed", arg, SIZE_MAX, &number);
+        status = command_size(state, "seed", arg, 0, SIZE_MAX, &number);
         t->seed = number;
         return status;
     case 'q':

@@ -102,10 +102,8 @@ static error_t parse_file(const struct argp_state *state, const char *name, cons
                           char file[], size_t bytes)
 {
     if (arg[0] == '\0')
-        return command_bad_option(state, "%s is empty: name a file", name);
-    if (command_copy(file, bytes, arg) == 0)
-        return 0;
-    return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
+        return command_bad_option(state, "--%s is empty: name a file", name);
+    return command_field(state, name, arg, file, bytes);
 }
 
 static error_t parse_format(struct argp_state *state, const char *value, size_t *format)
@@ -169,9 +167,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
 {
     switch (key) {
     case 'o':
-        return parse_file(state, "--out", arg, options->out, sizeof options->out);
+        return parse_file(state, "out", arg, options->out, sizeof options->out);
     case 'F':
-        return parse_file(state, "--trace", arg, options->trace, sizeof options->trace);
+        return parse_file(state, "trace", arg, options->trace, sizeof options->trace);
     case 'f':
         return parse_format(state, arg, &options->format);
     case 'L':

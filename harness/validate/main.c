@@ -103,12 +103,9 @@ static error_t take_node(struct arguments *arguments, const char *value, struct 
 static error_t take_minutes(struct arguments *arguments, const char *value,
                             struct argp_state *state)
 {
-    struct text_error why;
-
     arguments->run = true;
-    if (option_real(value, LEAST_MINUTES, MOST_MINUTES, &arguments->request.minutes, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--minutes: %s", why.text);
+    return command_real(state, "minutes", value, LEAST_MINUTES, MOST_MINUTES,
+                        &arguments->request.minutes);
 }
 
 /* Records are read, or measured. */
