@@ -154,8 +154,7 @@ void ceilings_close(struct ceilings *c)
     dp_replicas_close(c->replicas);
     dp_module_close(c->turn);
     for (int d = 0; d < c->devices; ++d)
-        if (c->block[d].slot)
-            dp_tensor_free(&c->block[d]);
+        dp_tensor_free(&c->block[d]);
 }
 
 int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way way, double *rate,

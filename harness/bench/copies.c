@@ -192,10 +192,8 @@ static int open_copies(struct copies *c, const struct bench_options *options, st
 static void close_copies(struct copies *c)
 {
     for (int i = 1; i < c->n; ++i)
-        if (c->to[i].slot)
-            dp_tensor_free(&c->to[i]);
-    if (c->from.slot)
-        dp_tensor_free(&c->from);
+        dp_tensor_free(&c->to[i]);
+    dp_tensor_free(&c->from);
     dp_replicas_close(c->replicas);
     dp_module_close(c->module);
     for (int i = 0; i < c->n; ++i)

@@ -97,8 +97,7 @@ static int open_data(struct tutorial *t, struct dp_error *err)
 
 static void close_data(struct tutorial *t)
 {
-    if (t->batch.slot)
-        dp_tensor_free(&t->batch);
+    dp_tensor_free(&t->batch);
     loader_close(t->loader);
     dataset_free(&t->data);
 }

@@ -320,8 +320,7 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
 static void close_iterations(struct iterations *it)
 {
     for (int r = 0; r < it->n; ++r)
-        if (it->whole[r].slot)
-            dp_tensor_free(&it->whole[r]);
+        dp_tensor_free(&it->whole[r]);
     collective_close(&it->data);
 }
 

@@ -41,14 +41,12 @@ static int leave(void *user, struct dp_module *part, struct dp_module **wrapped,
 
 static int dp_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    return workload_open_wrapped(&config->workload, s->group, dp_group_slot(s->group, 0), wrap, s,
-                                 &s->top, err);
+    return workload_open_wrapped(&config->workload, s->group, s->slot, wrap, s, &s->top, err);
 }
 
 static int plain_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    return workload_open_wrapped(&config->workload, s->group, dp_group_slot(s->group, 0), leave, s,
-                                 &s->top, err);
+    return workload_open_wrapped(&config->workload, s->group, s->slot, leave, s, &s->top, err);
 }
 
 static void nothing_more(struct session *s)
@@ -62,7 +60,7 @@ static int open_side(struct session *s, const struct workload_set *set, enum wor
                      bool on_host, struct dp_tensor *tensor, struct dp_error *err)
 {
     const struct workload_row row = workload_row(s->workload, side);
-    struct dp_slot *slot = on_host ? dp_group_host(s->group) : dp_group_slot(s->group, 0);
+    struct dp_slot *slot = on_host ? dp_group_host(s->group) : s->slot;
     void *values = session_side(s, set, side);
     int status;
 
@@ -84,17 +82,10 @@ static int load(struct session *s, const struct workload_set *set, struct dp_err
                   : open_side(s, set, WORKLOAD_TARGET, s->host_inputs, &s->upstream[k], err);
 }
 
-static void free_tensor(struct dp_tensor *tensor)
-{
-    if (tensor->slot)
-        dp_tensor_free(tensor);
-    *tensor = (struct dp_tensor){0};
-}
-
 static void unload(struct session *s, int k)
 {
-    free_tensor(&s->input[k]);
-    free_tensor(&s->upstream[k]);
+    dp_tensor_free(&s->input[k]);
+    dp_tensor_free(&s->upstream[k]);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -111,13 +102,13 @@ static int prepare(struct session *s, int k, struct dp_error *err)
 /* The wrapper has phases of its own; the model alone has none. */
 static struct dp_span begin(const struct session *s, bool alone, enum dp_phase phase)
 {
-    return alone ? dp_phase_begin(dp_group_slot(s->group, 0), phase) : (struct dp_span){0};
+    return alone ? dp_phase_begin(s->slot, phase) : (struct dp_span){0};
 }
 
 static int to_first(struct session *s, const struct dp_tensor *tensor, struct dp_tensor *there,
                     struct dp_error *err)
 {
-    struct dp_slot *const slots[] = {dp_group_slot(s->group, 0)};
+    struct dp_slot *const slots[] = {s->slot};
     int n;
 
     return dp_scatter(s->run, tensor, slots, 1, 0, NULL, there, &n, err);
@@ -149,7 +140,7 @@ static int step_loss(struct session *s, const struct dp_tensor *factors, struct 
                      struct dp_error *err)
 {
     struct dp_tensor terms[2] = {s->output, *factors}, loss[DP_MAX_IO];
-    const struct dp_span span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_LOSS);
+    const struct dp_span span = dp_phase_begin(s->slot, DP_PHASE_LOSS);
     int n_loss = 0, status;
 
     terms[0].needs_grad = true;
@@ -180,7 +171,7 @@ static int step(struct session *s, int k, bool alone, struct dp_error *err)
     if ((status = dp_backward(s->top, s->run, grad, 1, NULL, 0, err)))
         return status;
     dp_phase_end(&span);
-    span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_UPDATE);
+    span = dp_phase_begin(s->slot, DP_PHASE_UPDATE);
     if ((status = update_step(&s->update, NULL, err)))
         return status;
     dp_phase_end(&span);

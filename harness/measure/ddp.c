@@ -138,20 +138,13 @@ static int ddp_load(struct session *s, const struct workload_set *set, struct dp
     return status ? status : load_side(s, set, WORKLOAD_TARGET, err);
 }
 
-static void free_tensor(struct dp_tensor *tensor)
-{
-    if (tensor->slot)
-        dp_tensor_free(tensor);
-    *tensor = (struct dp_tensor){0};
-}
-
 static void ddp_unload(struct session *session, int k)
 {
-    free_tensor(&session->input[k]);
-    free_tensor(&session->upstream[k]);
+    dp_tensor_free(&session->input[k]);
+    dp_tensor_free(&session->upstream[k]);
     for (int r = 0; session->ranks && r < session->n_ranks; ++r)
         for (int i = 0; i < 2; ++i)
-            free_tensor(&session->ranks[r].in[k][i]);
+            dp_tensor_free(&session->ranks[r].in[k][i]);
 }
 
 static void ddp_close(struct session *session)

@@ -16,8 +16,7 @@ int marks_open(struct marks *marks, struct session *session, struct dp_error *er
 void marks_close(struct marks *marks)
 {
     for (int i = 0; i < MARKS_PLACES; ++i)
-        if (marks->at[i].slot)
-            dp_tensor_free(&marks->at[i]);
+        dp_tensor_free(&marks->at[i]);
     free(marks->read);
     *marks = (struct marks){.session = NULL};
 }

@@ -157,8 +157,7 @@ static void close_products(struct products *p)
 {
     dp_group_trace(p->group, NULL);
     for (int d = 0; d < p->devices; ++d)
-        if (p->in[d].slot)
-            dp_tensor_free(&p->in[d]);
+        dp_tensor_free(&p->in[d]);
     dp_replicas_close(p->replicas);
     dp_module_close(p->turn);
     dp_module_close(p->linear);

@@ -54,10 +54,8 @@ static int open_copies(struct copies *c, struct dp_error *err)
 static void close_copies(struct copies *c)
 {
     for (int d = 0; d < c->devices; ++d) {
-        if (c->from[d].slot)
-            dp_tensor_free(&c->from[d]);
-        if (c->to[d].slot)
-            dp_tensor_free(&c->to[d]);
+        dp_tensor_free(&c->from[d]);
+        dp_tensor_free(&c->to[d]);
     }
     free(c->host);
 }

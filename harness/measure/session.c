@@ -136,6 +136,7 @@ int session_open(struct session *session, struct dp_group *group, const struct c
     session->rows = config->rows;
     session->host_inputs = config->host_inputs > 0;
     session->group = group;
+    session->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
     if ((status = open_modules(session, config, err)) || (status = open_params(session, err)))
         return status;
     if (!(session->outputs = session_floats(session_outputs(session))))

@@ -36,6 +36,7 @@ struct session {
     const struct workload *workload;
     size_t rows;
     struct dp_group *group;
+    struct dp_slot *slot; /* the first device; the host where there is none */
     struct dp_module *model, *probed, *loss_module;
     struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
     struct dp_run *run;

@@ -36,10 +36,8 @@ static int open_gather(struct dp_group *group, struct gather *g, const char *min
 static void close_gather(struct gather *g)
 {
     for (int r = 0; r < g->n; ++r) {
-        if (g->in[r].slot)
-            dp_tensor_free(&g->in[r]);
-        if (g->out[r].slot)
-            dp_tensor_free(&g->out[r]);
+        dp_tensor_free(&g->in[r]);
+        dp_tensor_free(&g->out[r]);
     }
 }
 

@@ -119,13 +119,6 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
     return status ? status : soak_ranks_restore(ranks, answer, err);
 }
 
-static void drop(struct dp_tensor *tensor)
-{
-    if (tensor->slot)
-        dp_tensor_free(tensor);
-    *tensor = (struct dp_tensor){0};
-}
-
 void soak_ranks_close(struct soak_ranks *ranks)
 {
     if (ranks->group)
@@ -133,9 +126,9 @@ void soak_ranks_close(struct soak_ranks *ranks)
     dp_ddp_close(ranks->ddp);
     dp_run_close(ranks->run);
     for (int r = 0; r < ranks->n; ++r) {
-        drop(&ranks->rank[r].input);
-        drop(&ranks->rank[r].upstream[0]);
-        drop(&ranks->rank[r].upstream[1]);
+        dp_tensor_free(&ranks->rank[r].input);
+        dp_tensor_free(&ranks->rank[r].upstream[0]);
+        dp_tensor_free(&ranks->rank[r].upstream[1]);
     }
     dp_module_close(ranks->top);
     dp_module_close(ranks->pair);

@@ -304,8 +304,7 @@ static void close_exact(struct exact *x)
         dp_module_close(x->loss[k]);
         if (x->sgd[k])
             dp_sgd_close(x->sgd[k]);
-        if (x->upstream[k].slot)
-            dp_tensor_free(&x->upstream[k]);
+        dp_tensor_free(&x->upstream[k]);
         free(x->result[k]);
     }
     free(x->value);

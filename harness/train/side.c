@@ -143,10 +143,8 @@ void train_side_close(struct train_side *side)
     train_optimizer_close(&side->optimizer);
     train_ranks_close(&side->ranks);
     dp_run_close(side->run);
-    if (side->input.slot)
-        dp_tensor_free(&side->input);
-    if (side->target.slot)
-        dp_tensor_free(&side->target);
+    dp_tensor_free(&side->input);
+    dp_tensor_free(&side->target);
     dp_module_close(side->top);
     dp_module_close(side->inner);
     dp_module_close(side->loss);
