@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/probe_step.h"
+
 enum { SEED = 1 };
 
 /* ---- one step ------------------------------------------------------------------------------- */
@@ -117,31 +119,17 @@ int limits_steps_round(struct limits_steps *s, struct dp_error *err)
 
 static int verify_set(struct limits_steps *s, int k, struct dp_error *err)
 {
-    const struct cell_config *c = &s->config;
-    const struct workload_set set = workload_batch(&c->workload, c->rows, DP_MATH_F32, c->seed, k);
-    struct session_times times;
-    struct verify *verify = NULL;
     struct text_error why = {""};
-    size_t shard[DP_MAX_SLOTS], values = 0;
-    int status = verify_open(&c->workload, &set, c->rows, (size_t)cell_replicas(c), DP_MATH_F32,
-                             &verify, &why);
+    size_t values;
+    const int status = measure_exact(&s->config, k, &s->session, &values, &why, err);
 
     if (status)
-        return dp_fail(err, status == VERIFY_STARVED ? DP_ENOMEM : DP_EINVAL, "%s: %.180s",
-                       c->workload.name, why.text);
-    status = run_step(s, k, &times, err);
-    if (status == 0) {
-        const struct verify_step left = session_result(&s->session, shard);
-        const int found = verify_check(verify, &left, &values, &why);
-
-        if (found != 0)
-            status = dp_fail(err, found == VERIFY_STARVED ? DP_ENOMEM : DP_EFAULT,
-                             "%s, set %d: %.180s", c->workload.name, k, why.text);
-        s->digest[k] = session_digest(&s->session);
-        s->values += values;
-    }
-    verify_close(verify);
-    return status;
+        return status;
+    if (values == 0)
+        return dp_fail(err, DP_EINVAL, "%s: %.180s", s->config.workload.name, why.text);
+    s->digest[k] = session_digest(&s->session);
+    s->values += values;
+    return 0;
 }
 
 int limits_steps_open(struct limits_steps *s, struct dp_group *group,
@@ -160,9 +148,7 @@ int limits_steps_open(struct limits_steps *s, struct dp_group *group,
         return dp_fail(err, DP_ENOMEM, "no memory for the times of %zu steps", room);
     for (int i = 1; i < LIMITS_KINDS; ++i)
         s->ns[i] = s->ns[0] + (size_t)i * room;
-    if ((status = session_open(&s->session, group, &s->config, err)) ||
-        (status = session_open_sets(&s->session, &s->config, err)))
-        return status;
+    status = session_open(&s->session, group, &s->config, err);
     for (int k = 0; status == 0 && k < WORKLOAD_SETS; ++k)
         status = verify_set(s, k, err);
     return status;

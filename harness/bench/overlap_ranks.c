@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bench/overlap.h"
+#include "measure/probe_step.h"
 
 enum { WIDTH_MIN = 8, SEED = 1 };
 
@@ -34,55 +35,21 @@ int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
 
 /* ---- the first steps ------------------------------------------------------------------------ */
 
-static int compare_step(struct overlap_ranks *ranks, const struct verify *verify,
-                        struct overlap_first *first, struct dp_error *err)
-{
-    size_t shard[DP_MAX_SLOTS], values = 0;
-    struct text_error why = {""};
-    const struct verify_step left = session_result(&ranks->session, shard);
-
-    first->compared += workload_params(&ranks->config.workload);
-    return verify_check(verify, &left, &values, &why) == 0
-               ? 0
-               : dp_fail(err, DP_EFAULT, "the first step is wrong: %.160s", why.text);
-}
-
-static int verify_first(struct overlap_ranks *ranks, int k, struct overlap_first *first,
-                        struct dp_error *err)
-{
-    const struct workload *workload = &ranks->config.workload;
-    const size_t rows = ranks->config.rows, world = (size_t)dp_group_world(ranks->group);
-    const struct workload_set set = workload_batch(workload, rows, DP_MATH_F32, SEED, k);
-    struct verify *verify = NULL;
-    int status = 0;
-    int opened = verify_open(workload, &set, rows, world, DP_MATH_F32, &verify, &first->unverified);
-
-    if (opened == 0)
-        opened = verify_ranks(verify, &set, &first->unverified);
-    if (opened == VERIFY_STARVED)
-        status = dp_fail(err, DP_ENOMEM, "%.200s", first->unverified.text);
-    else if (opened == 0)
-        status = compare_step(ranks, verify, first, err);
-    verify_close(verify);
-    return status;
-}
-
 /* One step of set k, which is not timed. */
 static int first_step(struct overlap_ranks *ranks, int k, struct overlap_first *first,
                       struct dp_error *err)
 {
     struct session *session = &ranks->session;
-    struct session_times times;
-    int status;
+    struct dp_error why = {0};
+    size_t values;
+    const int status = measure_exact(&ranks->config, k, session, &values, &first->unverified, &why);
 
-    if ((status = session_prepare(session, k, err)) ||
-        (status = session_step(session, k, &times, err)) ||
-        (status = session_trace(session, err)) || (status = session_read(session, err)))
-        return status;
+    if (status)
+        return dp_fail(err, status, "the first step: %.230s", why.text);
+    first->compared += values > 0 ? workload_params(&ranks->config.workload) : 0;
     ranks->first[k] =
         (struct session_verified){session_digest(session), session_gradients(session)};
-    status = session_fingerprint(session, ranks->first[k].step, err);
-    return status ? status : verify_first(ranks, k, first, err);
+    return session_fingerprint(session, ranks->first[k].step, err);
 }
 
 int overlap_ranks_open(struct overlap_ranks *ranks, struct dp_group *group, size_t bytes,
@@ -94,11 +61,12 @@ int overlap_ranks_open(struct overlap_ranks *ranks, struct dp_group *group, size
     overlap_ranks_close(ranks);
     *first = (struct overlap_first){.compared = 0};
     ranks->group = group;
-    *config = (struct cell_config){
-        .seed = SEED, .rows = rows * (size_t)dp_group_world(group), .mode = CELL_DDP};
+    *config = (struct cell_config){.seed = SEED,
+                                   .rows = rows * (size_t)dp_group_world(group),
+                                   .mode = CELL_DDP,
+                                   .n_devices = dp_group_world(group)};
     if ((status = overlap_model(bytes, &config->workload, &config->bucket_bytes, err)) ||
-        (status = session_open(&ranks->session, group, config, err)) ||
-        (status = session_open_sets(&ranks->session, config, err)))
+        (status = session_open(&ranks->session, group, config, err)))
         return status;
     if (!dp_ddp_overlaps(ranks->session.ddp))
         return dp_fail(err, DP_EINVAL,

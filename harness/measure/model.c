@@ -252,33 +252,12 @@ static int parts_beside(struct measure *m, struct dp_group *group)
     return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
 }
 
-/* The reference of set k, of numbers as wide as it proves exact. */
-static int open_reference(struct measure *m, int devices, int k, struct text_error *why)
-{
-    const struct cell_config *config = m->config;
-    struct workload_set *set = &m->set[k];
-
-    *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
-    for (;;) {
-        int status = verify_open(&config->workload, set, config->rows, (size_t)devices,
-                                 config->math, &m->left.verify[k], why);
-
-        if (status == 0)
-            status = m->session.kind->verify(m->left.verify[k], set, why);
-        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
-            return status;
-        verify_close(m->left.verify[k]);
-        m->left.verify[k] = NULL;
-        workload_narrow(set);
-    }
-}
-
-static int open_references(struct measure *m, int devices)
+static int open_references(struct measure *m)
 {
     for (int k = 0; k < WORKLOAD_SETS; ++k) {
         struct text_error why;
 
-        if (open_reference(m, devices, k, &why))
+        if (measure_reference(m->config, k, &m->set[k], &m->left.verify[k], &why))
             return cell_fail(m->cell, RECORD_BROKEN, why.text);
     }
     return 0;
@@ -400,7 +379,7 @@ static int open_all(struct measure *m, struct dp_group *group)
         status = measure_probe(m->config, &m->session, cell);
     reference_ns = session_clock_ns();
     if (status == 0)
-        status = open_references(m, cell_replicas(m->config));
+        status = open_references(m);
     if (status == 0)
         status = open_sets(m);
     cell->reference_ns = session_clock_ns() - reference_ns;

@@ -9,10 +9,10 @@
 static int reference(const struct cell_config *config, const struct workload_set *set,
                      struct verify **verify, struct text_error *why)
 {
-    if (verify_open(&config->workload, set, config->rows, (size_t)cell_replicas(config),
-                    config->math, verify, why))
-        return -1;
-    return session_measurable(config->mode)->verify(*verify, set, why);
+    const int status = verify_open(&config->workload, set, config->rows,
+                                   (size_t)cell_replicas(config), config->math, verify, why);
+
+    return status ? status : session_measurable(config->mode)->verify(*verify, set, why);
 }
 
 static int step(struct session *session, const struct workload_set *set, struct dp_error *err)
@@ -45,6 +45,43 @@ static int compare(const struct verify *verify, const struct session *session,
         return 0;
     snprintf(reason, sizeof reason, "probe: %.200s", why.text);
     return cell_fail(cell, status > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
+}
+
+int measure_reference(const struct cell_config *config, int k, struct workload_set *set,
+                      struct verify **verify, struct text_error *why)
+{
+    *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
+    for (;;) {
+        const int status = reference(config, set, verify, why);
+
+        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
+            return status;
+        verify_close(*verify);
+        *verify = NULL;
+        workload_narrow(set);
+    }
+}
+
+int measure_exact(const struct cell_config *config, int k, struct session *session, size_t *values,
+                  struct text_error *why, struct dp_error *err)
+{
+    struct workload_set set;
+    struct verify *verify = NULL;
+    size_t shard[DP_MAX_SLOTS];
+    int found = measure_reference(config, k, &set, &verify, why);
+    int status = found == VERIFY_STARVED ? 0 : step(session, &set, err);
+
+    *values = 0;
+    if (found == 0 && status == 0) {
+        const struct verify_step left = session_result(session, shard);
+
+        found = verify_check(verify, &left, values, why);
+    }
+    if (status == 0 && (found > 0 || found == VERIFY_STARVED))
+        status = dp_fail(err, found > 0 ? DP_EFAULT : DP_ENOMEM, "%.60s, set %d: %.160s",
+                         config->workload.name, k, why->text);
+    verify_close(verify);
+    return status;
 }
 
 int measure_probe(const struct cell_config *config, struct session *session,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "descriptor.h"
-#include "verify/verify.h"
+#include "measure/probe_step.h"
 
 enum { FACTORS = 8, STRIDE = 2 };
 
@@ -76,14 +76,9 @@ static int alloc(const struct workload *w, struct soak_answer *a, struct text_er
 static int open_model(const struct soak_options *o, struct workload_set *set, struct verify **model,
                       struct text_error *why)
 {
-    *set = workload_batch(&o->workload, o->rows, DP_MATH_F32, o->seed, 0);
-    for (;;) {
-        const int status = verify_open(&o->workload, set, o->rows, 1, DP_MATH_F32, model, why);
+    const struct cell_config config = {.workload = o->workload, .rows = o->rows, .seed = o->seed};
 
-        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
-            return status;
-        workload_narrow(set);
-    }
+    return measure_reference(&config, 0, set, model, why);
 }
 
 static void fill(const struct soak_options *o, const struct workload_set *set, int ranks,

@@ -67,7 +67,7 @@ wrong)
     bench 0 'good {n} odd' --rounds 1
     for WRONG_PRODUCT in 1 200; do
         bench 1 'good {n} odd'
-        says "$process: (the first step is wrong|round [0-9]+(, set [01])?: )|rank [01] .* has given up"
+        says "$process: (the first step: mlp:[0-9,]*, set [01]: |round [0-9]+(, set [01])?: )|rank [01] .* has given up"
         silent
     done
     ;;
