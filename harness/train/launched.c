@@ -9,7 +9,6 @@ static const char *find_other(const struct train_options *o)
         bool given;
         const char *text;
     } rows[] = {{o->dp, "--launcher is for ranks: it does not go with --mode dp"},
-                {o->against[0] != '\0', "--launcher and --against exclude each other"},
                 {o->communicator[0] != '\0', "--launcher does not go with --communicator, which is "
                                              "mpi between processes"}};
 

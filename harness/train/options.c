@@ -336,7 +336,9 @@ static int check_communicators(const char *command, const struct train_options *
 {
     const unsigned can = DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0);
     const int status =
-        command_check_communicator(command, o->communicator, o->backend, o->devices, can);
+        o->processes.launcher[0] != '\0'
+            ? 0
+            : command_check_communicator(command, o->communicator, o->backend, o->devices, can);
 
     return status || o->against[0] == '\0'
                ? status
@@ -357,8 +359,10 @@ int train_parse(int argc, char **argv, struct train_options *options)
             "With --against also whether both trainings did the same: bit for bit in "
             "steps on whole numbers, and on the data no further apart than trainings of the other "
             "side that differ in rounding only.\n\n"
+            "Before the first step, one step is verified on the same devices, value by value.\n\n"
             "Exit status: 0 all done and held; 1 --require was missed, --against does not "
-            "hold, a loss is not finite, a named device is missing, or the figure could not "
+            "hold, a loss is not finite, the verified step is wrong, a named device is missing, or "
+            "the figure could not "
             "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
             "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
 
@@ -389,6 +393,5 @@ int train_parse(int argc, char **argv, struct train_options *options)
 
     if (status == 0)
         status = train_check_launched(argv[0], options);
-    return status || options->processes.launcher[0] != '\0' ? status
-                                                            : check_communicators(argv[0], options);
+    return status ? status : check_communicators(argv[0], options);
 }

@@ -171,7 +171,8 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
 
         epoch->samples_per_s = (double)rows / (done - began);
         if (run->against &&
-            (status = train_against_step(run->against, run->side, &batch, work->err)))
+            ((status = get_parameters(work)) ||
+             (status = train_against_step(run->against, run->side, &batch, work->err))))
             return status;
         began += now() - done;
         if (run->stepped)

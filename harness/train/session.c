@@ -165,6 +165,19 @@ static int check_files(struct train_session *s)
     return status ? command_core_error(s->command, &err) : 0;
 }
 
+/* Of ranks in processes, each of these does the same. */
+static int check_devices(struct train_session *s)
+{
+    const struct train_options *o = &s->options;
+    const bool ranks = o->ddp && o->processes.launcher[0] == '\0';
+    struct dp_error err = {0};
+    int status = o->epochs > 0 ? train_first(&s->model, o, &s->data, s->group, ranks, &err) : 0;
+
+    if (status == 0 && s->compares)
+        status = train_first(&s->model, o, &s->data, s->other_group, false, &err);
+    return status ? command_core_error(s->command, &err) : 0;
+}
+
 static int open_world(struct train_session *s)
 {
     struct dp_error err = {0};
@@ -206,6 +219,8 @@ int train_session_open(struct train_session *s)
         status = open_devices(s);
     if (status == 0)
         status = check_files(s);
+    if (status == 0)
+        status = check_devices(s);
     if (status == 0)
         status = open_world(s);
     return status ? status : open_record(s);

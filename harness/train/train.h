@@ -180,6 +180,12 @@ int train_side_read(struct train_side *side, struct dp_error *err);
 void train_side_where(const struct train_side *side, size_t i, char *name, size_t bytes,
                       size_t *element);
 
+/* A step on the group's devices, verified as that of a cell; of ranks, with their mean. Errors
+ * DP_EFAULT it is wrong; DP_EINVAL nothing is known of what must come of it. train/first.c */
+int train_first(const struct train_model *model, const struct train_options *options,
+                const struct dataset *data, struct dp_group *group, bool ranks,
+                struct dp_error *err);
+
 /* ---- a training: train/run.c -------------------------------------------------------------- */
 
 struct train_epoch {

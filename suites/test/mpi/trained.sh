@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# trained.sh MPIRUN KIND LOCKSTEP CASE: trainings whose ranks are in several processes. They leave the
+# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG: trainings whose ranks are in several processes. They leave the
 # bits of one process; who is missing is named, nothing that was trained is lost, no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
-mpirun=$1 kind=$2 lockstep=$3 case=$4
+mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
@@ -186,6 +186,48 @@ PYTHON
     lie asks '"epoch": ?1' '"epoch":2' "$request"
     lie asks '"batch": ?24' '"batch":12' "$request"
     ;;
+zero)
+    # All products of one of the ranks are 0.
+    start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$WRONG
+        exec "$n" "$@"'
+    export WRONG=$wrong WRONG_PRODUCT=zero who
+    for who in 0 1; do
+        # Of three ranks the mean rounds: each is verified by itself.
+        for ranks in 2 3; do
+            train 1 --backend cpu-cblas --devices "virt:$ranks" --launcher 'good {n} odd' --epochs 1 --save a.weights
+            says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10, set 0: "
+            [ ! -e a.weights ] || fail "something was saved"
+        done
+    done
+    # The one that asks has a test of them, and what is in one process is no other.
+    for where in "host" "virt:2" "virt:3" "virt:2 --mode ddp" "virt:3 --mode ddp"; do
+        # shellcheck disable=SC2086 # words
+        if LD_PRELOAD=$wrong "$lockstep" train --backend cpu-cblas --epochs 1 --devices $where >out 2>err; then
+            fail "nothing is wrong on $where"
+        fi
+        says '^lockstep train: the step before the first one: mlp:64,128,10, set 0: output'
+    done
+    ;;
+against)
+    # The bits are those of ranks in one process, so the comparison is the same one.
+    for list in virt:2 virt:3; do
+        two=(--devices "$list" --epochs 1 --seed 5 --against virt:1)
+        train 0 "${two[@]}" --save one.weights --out one.jsonl
+        mv out one
+        train 0 "${two[@]}" --save many.weights --out many.jsonl --launcher "good {n}"
+        cmp one.weights many.weights || fail "other weights of $list"
+        diff <(grep -v '^ *exact\|^   *8 of' one) <(grep -v '^exact' out) || fail "another comparison"
+        grep -q "^$list against virt:1: holds$" out || fail "it does not hold: $(cat out)"
+        grep -q '^exact steps: none: each process has verified a step by itself$' out || fail "$(cat out)"
+        rm one.* many.*
+    done
+    # A product that is wrong after the steps that are verified: step by step it is another training.
+    start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" = 0 ] || export LD_PRELOAD=$WRONG
+        exec "$n" "$@"'
+    export WRONG=$wrong WRONG_PRODUCT=100
+    train 1 --backend cpu-cblas --devices virt:2 --epochs 1 --against virt:1 --launcher 'good {n} odd'
+    grep -q '^real data: BEYOND THE BOUND from step [0-9]* on: ' out || fail "$(cat out)"
+    ;;
 options)
     bad() {
         local text=$1 status=0
@@ -198,7 +240,7 @@ options)
     bad "'mpiexec' has no {n}" --launcher mpiexec
     bad "there is no program 'no-such'" --launcher 'no-such {n}'
     bad "does not go with --mode dp" --launcher 'good {n}' --mode dp
-    bad "exclude each other" --launcher 'good {n}' --against virt:1
+    bad "needs --against LIST" --launcher 'good {n}' --against-communicator staged
     bad "does not go with --communicator" --launcher 'good {n}' --communicator staged
     bad "the devices are virtual ones" --launcher 'good {n}' --devices host
     bad "do not fail on purpose" --launcher 'good {n}' --devices virt:2+fault:sync@7

@@ -1,6 +1,6 @@
 /* wrong_product.c: preloaded into one of several processes, it makes one matrix product wrong, so
- * much that no ReLU hides it: that of the number in WRONG_PRODUCT. Its cblas_sgemm comes before the
- * library's, which it calls. */
+ * much that no ReLU hides it: that of the number in WRONG_PRODUCT. With "zero" all of them are 0.
+ * Its cblas_sgemm comes before the library's, which it calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -28,4 +28,6 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     if (atomic_fetch_add(&calls, 1) + 1 == strtol(number, NULL, 10))
         for (int i = 0; i < m * n; ++i)
             c[(size_t)(i / n) * (size_t)ldc + (size_t)(i % n)] += 64;
+    for (int i = 0; strcmp(number, "zero") == 0 && i < m * n; ++i)
+        c[(size_t)(i / n) * (size_t)ldc + (size_t)(i % n)] = 0;
 }

@@ -1,0 +1,53 @@
+/* train/first.c: a step on the devices of a training, before its first one. It is made and verified
+ * as that of a cell is: on numbers that are exact, then on numbers with all the bits of a float. A
+ * device whose products are wrong trains nothing. */
+#include "measure/probe_step.h"
+#include "train/train.h"
+
+static int verify_step(struct dp_group *group, const struct cell_config *config,
+                       struct dp_error *err)
+{
+    struct session session;
+    struct record_cell cell = {.status = RECORD_OK};
+    struct text_error why = {""};
+    size_t values;
+    int status = session_open(&session, group, config, err);
+
+    if (status == 0)
+        status = measure_exact(config, 0, &session, &values, &why, err);
+    if (status == 0 && values == 0)
+        status = dp_fail(err, DP_EINVAL, "%s: %.180s", config->workload.name, why.text);
+    /* Of processes one alone may be wrong: all make the same calls. */
+    if ((status == 0 || status == DP_EFAULT) && measure_probe(config, &session, &cell))
+        status = dp_fail(err, cell.status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT, "%s: %.190s",
+                         config->workload.name, cell.reason);
+    session_close(&session);
+    return status;
+}
+
+int train_first(const struct train_model *model, const struct train_options *options,
+                const struct dataset *data, struct dp_group *group, bool ranks,
+                struct dp_error *err)
+{
+    const int world = dp_group_world(group), here = dp_group_size(group);
+    const size_t most = options->batch / options->update.parts;
+    /* The mean over another number of ranks rounds: their devices add what they have here. */
+    const bool mean = ranks && (world & (world - 1)) == 0;
+    struct cell_config config = {.workload = model->workload,
+                                 .rows = most < data->rows ? most : data->rows,
+                                 .n_devices = mean ? world : here,
+                                 .mode = mean ? CELL_DDP : CELL_DP};
+    const size_t least = world > 0 ? (size_t)world : 1;
+    struct dp_error why;
+    int status;
+
+    if (here == 0)
+        config.mode = CELL_PLAIN;
+    /* Sums over many rows may not be exact. */
+    do {
+        why = (struct dp_error){.status = 0};
+        status = verify_step(group, &config, &why);
+        config.rows = config.rows / 2 / least * least;
+    } while (status == DP_EINVAL && config.rows > 0);
+    return status ? dp_fail(err, status, "the step before the first one: %.220s", why.text) : 0;
+}
