@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROTOCOL 1 /* of heads, flows and letters */
+#define PROTOCOL 2 /* of heads, flows and letters */
 #define NAP_NS   200000
 
 /* Bytes first: what is behind them may be in another order. */

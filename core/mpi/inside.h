@@ -76,6 +76,7 @@ struct mpi_call {
 /* What each message of a call says in front: it fits WIRE_HEAD_BYTES. */
 struct mpi_head {
     uint64_t number; /* of heads from that process to this one */
+    uint64_t digest; /* of all that has gone that way: with this head, and in calls before */
     uint64_t bytes, members;
     uint32_t kind, pieces, root, dtype, scale, small;
 };
@@ -159,6 +160,11 @@ struct mpi_who {
     long pid;
 };
 
+/* What has gone to a process, or has come from it: of messages the sum of their digests. */
+struct mpi_tally {
+    uint64_t heads, digest;
+};
+
 enum mpi_control_kind { CONTROL_ASK, CONTROL_STATE, CONTROL_VERDICT };
 struct mpi_control {
     uint32_t kind, last;
@@ -212,7 +218,7 @@ struct dp_mpi {
     struct mpi_active active;
     struct mpi_room (*room)[ROOMS]; /* [process] */
     unsigned char *heads_out, *heads_in;
-    uint64_t *sent, *come; /* heads, by process */
+    struct mpi_tally *sent, *come; /* by process */
     struct mpi_letter (*letter)[WIRE_LETTERS];
     struct mpi_control incoming;
     uint64_t control_request;
@@ -262,6 +268,8 @@ int dp_mpi_step(struct dp_mpi *mpi, bool *moved, bool *ended, struct dp_error *e
 /* strip.c. The bytes from `at` on that are one behind the other, and where; at most *n. */
 struct mpi_piece dp_mpi_span(const struct mpi_strip *strip, size_t at, size_t n);
 void dp_mpi_pack(void *to, const struct mpi_strip *strip, size_t at, size_t n);
+/* Of bytes in one message; place: which one it is. */
+uint64_t dp_mpi_digest(uint64_t place, const void *bytes, size_t n);
 /* By the queues of transfers of the slots; dp_mpi_settle waits for them. */
 int dp_mpi_write(const struct mpi_strip *strip, size_t at, const void *from, size_t n,
                  struct dp_error *err);

@@ -17,15 +17,18 @@ static size_t pack_head(struct dp_mpi *mpi, const struct mpi_link *link)
     const struct mpi_active *a = &mpi->active;
     const struct mpi_flow *out = &link->out;
     unsigned char *to = head_at(mpi->heads_out, link->peer);
+    struct mpi_tally *sent = &mpi->sent[link->peer];
     struct mpi_head head = a->head;
     size_t n = WIRE_HEAD_BYTES;
-    head.number = ++mpi->sent[link->peer];
-    memset(to, 0, WIRE_HEAD_BYTES);
-    memcpy(to, &head, sizeof head);
     for (int i = 0; a->small && i < out->n_strips; ++i) {
         dp_mpi_pack(to + n, &out->strip[i], out->begin, out->bytes);
         n += out->bytes;
     }
+    sent->digest += dp_mpi_digest(++sent->heads, to + WIRE_HEAD_BYTES, n - WIRE_HEAD_BYTES);
+    head.number = sent->heads;
+    head.digest = sent->digest;
+    memset(to, 0, WIRE_HEAD_BYTES);
+    memcpy(to, &head, sizeof head);
     return n;
 }
 
@@ -81,19 +84,33 @@ static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine
                    strcmp(calls[0], calls[1]) == 0 ? ", which differ in something else" : "");
 }
 
-/* The others make this call, too, with the same numbers. */
+/* Known to who got it alone. */
+static int fail_changed(struct dp_mpi *mpi, int peer, struct dp_error *err)
+{
+    char name[120];
+    dp_mpi_name(mpi, peer, name, sizeof name);
+    return dp_fail(err, DP_EFAULT, "what %.100s sent came as something else, in %s %llu or before",
+                   name, dp_mpi_kind_name(mpi->active.call->kind),
+                   (unsigned long long)mpi->active.call->number);
+}
+
+/* The others make this call, too, with the same numbers; and what came is what they sent. */
 static int check_head(struct dp_mpi *mpi, const struct mpi_link *link, size_t bytes,
                       struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
+    struct mpi_tally *come = &mpi->come[link->peer];
     struct mpi_head theirs, mine = a->head;
-    memcpy(&theirs, head_at(mpi->heads_in, link->peer), sizeof theirs);
-    mine.number = ++mpi->come[link->peer];
+    const unsigned char *from = head_at(mpi->heads_in, link->peer);
+    memcpy(&theirs, from, sizeof theirs);
+    mine.number = ++come->heads;
+    mine.digest = theirs.digest;
     const size_t turns = link->in.kept ? (size_t)link->in.n_strips : 1;
     const size_t wanted = WIRE_HEAD_BYTES + (a->small ? link->in.bytes * turns : 0);
-    return memcmp(&theirs, &mine, sizeof mine) == 0 && bytes == wanted
-               ? 0
-               : fail_unlike(mpi, link->peer, &mine, &theirs, err);
+    if (memcmp(&theirs, &mine, sizeof mine) != 0 || bytes != wanted)
+        return fail_unlike(mpi, link->peer, &mine, &theirs, err);
+    come->digest += dp_mpi_digest(come->heads, from + WIRE_HEAD_BYTES, bytes - WIRE_HEAD_BYTES);
+    return come->digest == theirs.digest ? 0 : fail_changed(mpi, link->peer, err);
 }
 
 /* What has come with the head of a small call. */
@@ -141,6 +158,12 @@ static size_t place(const struct mpi_flow *flow, size_t m, size_t *n)
     return flow->begin + at;
 }
 
+/* Flows of a call go on in any order. */
+static uint64_t digest_of(const struct mpi_flow *flow, size_t m, const void *bytes, size_t n)
+{
+    return dp_mpi_digest((uint64_t)flow->tag << 56 | m, bytes, n);
+}
+
 static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
 {
     const size_t m = flow->posted++, slot = m % flow->ring;
@@ -154,8 +177,9 @@ static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
     const struct mpi_piece span = dp_mpi_span(strip, at, n);
     if (span.bytes < n)
         dp_mpi_pack(room, strip, at, n);
-    return mpi->wire->send(mpi->self, span.bytes < n ? (const void *)room : span.data, n,
-                           flow->peer, flow->tag, request, why);
+    const void *from = span.bytes < n ? (const void *)room : span.data;
+    mpi->sent[flow->peer].digest += digest_of(flow, m, from, n);
+    return mpi->wire->send(mpi->self, from, n, flow->peer, flow->tag, request, why);
 }
 
 static int post_all(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, struct dp_error *err)
@@ -182,6 +206,7 @@ static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, s
         return dp_fail(err, DP_EFAULT, "%s %llu: a message of %zu bytes, expected %zu",
                        dp_mpi_kind_name(a->call->kind), (unsigned long long)a->call->number, bytes,
                        n);
+    mpi->come[flow->peer].digest += digest_of(flow, flow->ended, from, n);
     for (int i = 0; !flow->kept && status == 0 && i < flow->n_strips; ++i)
         status = dp_mpi_write(&flow->strip[i], at, from, n, err);
     return status || flow->kept ? status : dp_mpi_settle(a->call, err);

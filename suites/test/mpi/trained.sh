@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG: trainings whose ranks are in several processes. They leave the
+# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE: trainings whose ranks are in several processes. They leave the
 # bits of one process; who is missing is named, nothing that was trained is lost, no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
-mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5
+mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5 message=$6
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
@@ -206,6 +206,19 @@ zero)
             fail "nothing is wrong on $where"
         fi
         says '^lockstep train: the step before the first one: mlp:64,128,10, set 0: output'
+    done
+    ;;
+message)
+    # One bit of one message of a process, of gradients (WRONG_BYTES) or anything else.
+    start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$MESSAGE
+        exec "$n" "$@"'
+    export MESSAGE=$message WRONG_MESSAGE=100000 WRONG_BYTES=4000 who=0
+    train 0 --devices virt:2 --launcher 'good {n} odd' --epochs 2
+    for list in 0:1:0 1:1:4000 0:90:4000 1:90:0; do
+        IFS=: read -r who WRONG_MESSAGE WRONG_BYTES <<<"$list"
+        train 1 --devices virt:2 --launcher 'good {n} odd' --epochs 2 --save a.weights
+        says "what (rank|process) $who (of 2 )?\\(host [^ ]+, process [0-9]+\\) sent came as something else, in [a-z]+ [0-9]+ or before"
+        [ ! -e a.weights ] || fail "something was saved"
     done
     ;;
 against)
