@@ -444,7 +444,6 @@ enum dp_topology_parts { DP_TOPOLOGY_CORES, DP_TOPOLOGY_DEVICES, DP_TOPOLOGY_ALL
 int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts,
                      struct dp_error *err);
 void dp_topology_close(struct dp_topology *topology);
-int dp_topology_usable_cores(const struct dp_topology *topology);
 /* It is not this machine's: hwloc says so, or the kernel has more processing units. */
 bool dp_topology_foreign(const struct dp_topology *topology);
 /* Of n slots, some share a core. When all are placed. */

@@ -11,15 +11,22 @@
 
 struct dp_machine {
     char cpu_model[128];
-    int packages, numa_nodes, cores, pus; /* of the machine */
-    int usable_cores, usable_pus;         /* that this process may run on */
-    uint64_t memory_bytes;
+    int packages, numa_nodes, cores, pus;   /* of the machine */
+    int usable_cores, usable_pus;           /* that this process may run on, and has the time of */
+    uint64_t memory_bytes, usable_bytes;    /* of the machine; that this process may use */
     uint64_t l1d_bytes, l2_bytes, l3_bytes; /* of one cache; 0 unknown */
     bool foreign; /* hwloc was told of another machine: nothing above is true of this one */
     char hwloc_version[32];
     char blas[160]; /* name, version and configuration of the CBLAS in use */
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
+
+/* What the control groups leave this process, INFINITY: all. Root is "", or a folder with another
+ * machine's /proc and /sys. */
+struct dp_limits {
+    double cpus, memory_bytes; /* processors' time, in processors */
+};
+int dp_limits_read(const char *root, struct dp_limits *limits, struct dp_error *err);
 
 /* A NUMA node: the package that it is in (-1: none, or several), and the cores beside it. */
 struct dp_numa {

@@ -13,6 +13,7 @@ struct dp_topology {
     hwloc_cpuset_t usable;          /* where the calling thread might run when this was opened */
     hwloc_obj_t near[DP_MAX_SLOTS]; /* what a slot's device is beside, NULL: not known */
     int sharing, before;            /* slots of all processes; 0: of this one alone */
+    struct dp_limits limits;
 };
 
 static int usable_read(struct dp_topology *t)
@@ -69,8 +70,12 @@ int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts
         dp_topology_close(t);
         return dp_fail(err, DP_EFAULT, "hwloc cannot read this machine's topology");
     }
-    *topology = t;
-    return 0;
+    const int status = dp_limits_read("", &t->limits, err);
+    if (status)
+        dp_topology_close(t);
+    else
+        *topology = t;
+    return status;
 }
 
 bool dp_topology_foreign(const struct dp_topology *topology)
@@ -104,7 +109,14 @@ static hwloc_const_cpuset_t whole(const struct dp_topology *topology)
     return hwloc_get_root_obj(topology->tree)->cpuset;
 }
 
-int dp_topology_usable_cores(const struct dp_topology *topology)
+/* Of so many cores or processing units: those that have time. */
+static int limited(const struct dp_topology *topology, int n)
+{
+    const double cpus = topology->limits.cpus;
+    return n <= cpus ? n : cpus < 1 ? 1 : (int)cpus;
+}
+
+static int count_cores(const struct dp_topology *topology)
 {
     const int cores = count_usable(topology, whole(topology), HWLOC_OBJ_CORE);
     return cores > 0 ? cores : count_usable(topology, whole(topology), HWLOC_OBJ_PU);
@@ -152,6 +164,13 @@ void dp_topology_share(struct dp_topology *topology, int sharing, int before)
     topology->before = before;
 }
 
+/* A process that its launcher has bound shares its cores with no other one. */
+static int placed_with(const struct dp_topology *topology, int n)
+{
+    const bool bound = !hwloc_bitmap_isincluded(whole(topology), topology->usable);
+    return topology->sharing > n && !bound ? topology->sharing : n;
+}
+
 /* Slots beside the same object divide its cores among themselves; without a device of its own a
  * slot has its part of all. */
 static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
@@ -162,9 +181,9 @@ static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
         before += topology->near[k] == beside && k < i;
         sharing += topology->near[k] == beside;
     }
-    return beside ? share(topology, beside->cpuset, before, sharing)
-                  : share(topology, whole(topology), topology->before + i,
-                          topology->sharing > n ? topology->sharing : n);
+    return beside
+               ? share(topology, beside->cpuset, before, sharing)
+               : share(topology, whole(topology), topology->before + i, placed_with(topology, n));
 }
 
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info)
@@ -184,8 +203,8 @@ void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slo
 bool dp_topology_crowded(const struct dp_topology *topology, int n)
 {
     hwloc_bitmap_t taken = hwloc_bitmap_alloc();
-    bool crowded = !taken || (topology->sharing > n ? topology->sharing : n) >
-                                 dp_topology_usable_cores(topology);
+    const int cores = count_cores(topology), all = topology->sharing > n ? topology->sharing : n;
+    bool crowded = !taken || placed_with(topology, n) > cores || all > limited(topology, all);
     for (int i = 0; i < n && !crowded; ++i) {
         hwloc_cpuset_t set = core_set(topology, i, n);
         crowded = !set || hwloc_bitmap_intersects(set, taken) || hwloc_bitmap_or(taken, taken, set);
@@ -257,9 +276,11 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     machine->numa_nodes = count_all(tree, HWLOC_OBJ_NUMANODE);
     machine->cores = count_all(tree, HWLOC_OBJ_CORE);
     machine->pus = count_all(tree, HWLOC_OBJ_PU);
-    machine->usable_cores = dp_topology_usable_cores(topology);
-    machine->usable_pus = count_usable(topology, whole(topology), HWLOC_OBJ_PU);
-    machine->memory_bytes = memory_bytes(tree);
+    machine->usable_cores = limited(topology, count_cores(topology));
+    machine->usable_pus = limited(topology, count_usable(topology, whole(topology), HWLOC_OBJ_PU));
+    machine->memory_bytes = machine->usable_bytes = memory_bytes(tree);
+    if (topology->limits.memory_bytes < (double)machine->memory_bytes)
+        machine->usable_bytes = (uint64_t)topology->limits.memory_bytes;
     machine->foreign = dp_topology_foreign(topology);
     machine->l1d_bytes = cache_bytes(tree, HWLOC_OBJ_L1CACHE);
     machine->l2_bytes = cache_bytes(tree, HWLOC_OBJ_L2CACHE);

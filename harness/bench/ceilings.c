@@ -111,7 +111,7 @@ static int choose_bytes(struct ceilings *c, struct dp_error *err)
         return status;
     bytes = CACHES * (machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes);
     bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes / 4096 * 4096;
-    if (bytes > machine.memory_bytes / 2 / (uint64_t)c->devices)
+    if (bytes > machine.usable_bytes / 2 / (uint64_t)c->devices)
         return dp_fail(err, DP_ENOMEM,
                        "%d blocks of %" PRIu64 " bytes, %d times the last cache, are more than "
                        "half of the memory",

@@ -56,7 +56,7 @@ static size_t rows_of(const struct workload *workload)
 static int check_batch(const struct limits *l, const struct cell_config *config,
                        struct dp_error *err)
 {
-    const uint64_t bytes = l->machine.memory_bytes;
+    const uint64_t bytes = l->machine.usable_bytes;
     const struct plan_room room = {.cores = true, .bytes = bytes > 0 ? (double)bytes : NAN};
     struct text_error why = {""};
 

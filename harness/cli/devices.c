@@ -192,7 +192,8 @@ static void print_machine(const struct dp_machine *m)
            m->numa_nodes, plural(m->numa_nodes));
     printf("  usable     %d core%s, %d processing unit%s\n", m->usable_cores,
            plural(m->usable_cores), m->usable_pus, plural(m->usable_pus));
-    printf("  memory     %s\n", bytes_text(m->memory_bytes, memory, sizeof memory));
+    printf("  memory     %s, ", bytes_text(m->memory_bytes, memory, sizeof memory));
+    printf("%s usable\n", bytes_text(m->usable_bytes, memory, sizeof memory));
     printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",
            bytes_text(m->l1d_bytes, l1, sizeof l1), bytes_text(m->l2_bytes, l2, sizeof l2),
            bytes_text(m->l3_bytes, l3, sizeof l3));

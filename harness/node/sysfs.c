@@ -21,22 +21,14 @@ static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *form
 
 static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
 {
-    char path[PATH_BYTES];
+    char name[PATH_BYTES];
     va_list arguments;
-    FILE *file;
-
-    line[0] = '\0';
-    const int root = snprintf(path, sizeof path, "%.255s", sys->root);
 
     va_start(arguments, format);
-    const int n = vsnprintf(path + root, sizeof path - (size_t)root, format, arguments);
+    const int n = vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    file = n > 0 && root + n < PATH_BYTES ? machine_open(path, &sys->status) : NULL;
-    if (!file)
-        return;
-    if (!fgets(line, LINE_BYTES, file))
+    if (n >= PATH_BYTES || !machine_line(sys->root, name, line, LINE_BYTES, &sys->status))
         line[0] = '\0';
-    fclose(file);
     line[strcspn(line, "\n")] = '\0';
     text_clean(line, ' ');
 }

@@ -20,13 +20,14 @@ static json_t *slot_object(const struct dp_slot_info *slot)
 
 static json_t *machine_object(const struct dp_machine *machine)
 {
-    return json_pack(
-        "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:b}", "cpu_model",
-        machine->cpu_model, "packages", machine->packages, "numa_nodes", machine->numa_nodes,
-        "cores", machine->cores, "pus", machine->pus, "usable_cores", machine->usable_cores,
-        "usable_pus", machine->usable_pus, "mem_bytes", (json_int_t)machine->memory_bytes,
-        "l1d_bytes", (json_int_t)machine->l1d_bytes, "l2_bytes", (json_int_t)machine->l2_bytes,
-        "l3_bytes", (json_int_t)machine->l3_bytes, "foreign", machine->foreign ? 1 : 0);
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b}",
+                     "cpu_model", machine->cpu_model, "packages", machine->packages, "numa_nodes",
+                     machine->numa_nodes, "cores", machine->cores, "pus", machine->pus,
+                     "usable_cores", machine->usable_cores, "usable_pus", machine->usable_pus,
+                     "mem_bytes", (json_int_t)machine->memory_bytes, "usable_mem_bytes",
+                     (json_int_t)machine->usable_bytes, "l1d_bytes", (json_int_t)machine->l1d_bytes,
+                     "l2_bytes", (json_int_t)machine->l2_bytes, "l3_bytes",
+                     (json_int_t)machine->l3_bytes, "foreign", machine->foreign ? 1 : 0);
 }
 
 /* As the first line of a record has them. */

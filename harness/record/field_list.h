@@ -60,8 +60,8 @@ I(packages, 0, INT_MAX, FIRST, MACHINE, "", "number of packages", "of the machin
 I(numa_nodes, 0, INT_MAX, FIRST, MACHINE, "", "number of NUMA nodes", "of the machine") \
 I(cores, 0, INT_MAX, FIRST, MACHINE, "", "number of cores", "of the machine") \
 I(pus, 0, INT_MAX, FIRST, MACHINE, "", "number of processing units", "hardware threads of the machine") \
-I(usable_pus, 0, INT_MAX, FIRST, MACHINE, "", "number of usable processing units", "those this process was allowed to use") \
-F(U64, mem_bytes, FIRST, CONDITION, "bytes", "main memory", "main memory that the kernel left, which differs from start to start; `machine_class` has it to 1 GiB") \
+I(usable_pus, 0, INT_MAX, FIRST, MACHINE, "", "number of usable processing units", "those this process was allowed to use, or had the time of: the whole processors that its control groups leave it, and at least 1") \
+F(U64, mem_bytes, FIRST, CONDITION, "bytes", "main memory", "main memory that the kernel left, which differs from start to start, or the limit of a control group that is less; `machine_class` has the former to 1 GiB") \
 F(REAL, memlock_bytes, LATER, CONDITION, "bytes", "limit of locked memory", "that this process may lock, which pinned transfers and RDMA take; 2^53: no limit; `null`: unknown, missing in old records") \
 F(REAL, shm_bytes, LATER, CONDITION, "bytes", "size of /dev/shm", "where communicators of several processes put what they share; `null` likewise") \
 F(REAL, numa_balancing, LATER, CONDITION, "", "NUMA balancing", "0: off; else the kernel moves pages while others run; `null`: unknown, or the kernel has none") \

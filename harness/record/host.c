@@ -31,21 +31,13 @@ static double read_shm(const char *root)
 
 static double read_balancing(const char *root, int *status)
 {
-    char path[512];
-    FILE *file;
+    char line[16];
     unsigned value;
-    double balancing = (double)NAN;
 
-    snprintf(path, sizeof path, "%s/proc/sys/kernel/numa_balancing", root);
-    file = machine_open(path, status);
-    if (!file)
-        return balancing;
-    if (fscanf(file, "%9u", &value) == 1)
-        balancing = value;
-    if (ferror(file))
-        *status = -1;
-    fclose(file);
-    return balancing;
+    return machine_line(root, "/proc/sys/kernel/numa_balancing", line, sizeof line, status) &&
+                   sscanf(line, "%9u", &value) == 1
+               ? value
+               : (double)NAN;
 }
 
 int host_read(const char *root, struct record_run *run)

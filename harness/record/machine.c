@@ -110,15 +110,14 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     return status;
 }
 
-/* Whether there is one. */
-static bool read_id(const char *root, const char *name, char id[ID_BYTES], int *status)
+bool machine_line(const char *root, const char *name, char *line, size_t bytes, int *status)
 {
     char path[PATH_BYTES];
 
     snprintf(path, sizeof path, "%s%s", root, name);
 
     FILE *file = machine_open(path, status);
-    const bool read = file && fgets(id, ID_BYTES, file);
+    const bool read = file && fgets(line, (int)bytes, file);
 
     if (file && ferror(file))
         *status = -1;
@@ -134,9 +133,9 @@ int machine_instance(const char *root, char hex[DIGEST_HEX])
     int status = 0;
 
     hex[0] = '\0';
-    if (!read_id(root, "/proc/sys/kernel/random/boot_id", boot, &status))
+    if (!machine_line(root, "/proc/sys/kernel/random/boot_id", boot, sizeof boot, &status))
         return status;
-    if (!read_id(root, "/etc/machine-id", machine, &status))
+    if (!machine_line(root, "/etc/machine-id", machine, sizeof machine, &status))
         machine[0] = '\0';
     const int n = snprintf(text, sizeof text, "%s%s", machine, boot);
 

@@ -25,5 +25,7 @@ int machine_environment(char *const variables[], char *text, size_t bytes);
 
 /* Opens a file of the system to read it; NULL, and *status is as above, else unchanged. */
 FILE *machine_open(const char *path, int *status);
+/* The first line of such a file, with its end. Whether there is one. */
+bool machine_line(const char *root, const char *name, char *line, size_t bytes, int *status);
 
 #endif

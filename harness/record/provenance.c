@@ -63,22 +63,6 @@ static void read_clock(struct record_run *run)
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
 }
 
-/* The first line of a small file, or "unknown". */
-static int read_line(const char *path, char *text, size_t bytes)
-{
-    int status = 0;
-    FILE *file = machine_open(path, &status);
-
-    if (!file || !fgets(text, (int)bytes, file))
-        snprintf(text, bytes, "unknown");
-    if (file && ferror(file))
-        status = -1;
-    text[strcspn(text, "\n")] = '\0';
-    if (file)
-        fclose(file);
-    return status;
-}
-
 /* Told to a reader, compared with nothing: one that cannot be read is unknown. */
 static void read_load(struct record_run *run)
 {
@@ -97,6 +81,7 @@ static int read_system(struct record_run *run)
 {
     struct utsname name;
     uint64_t node = 0;
+    int status = 0;
 
     if (uname(&name) == 0) {
         snprintf(run->kernel, sizeof run->kernel, "%.40s %.80s", name.sysname, name.release);
@@ -105,8 +90,11 @@ static int read_system(struct record_run *run)
     snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
     snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
     read_load(run);
-    return read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
-                     sizeof run->governor);
+    if (!machine_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
+                      sizeof run->governor, &status))
+        snprintf(run->governor, sizeof run->governor, "unknown");
+    run->governor[strcspn(run->governor, "\n")] = '\0';
+    return status;
 }
 
 void provenance_build(struct record_run *run)
@@ -203,7 +191,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     run->cores = machine->cores;
     run->pus = machine->pus;
     run->usable_pus = machine->usable_pus;
-    run->mem_bytes = machine->memory_bytes;
+    run->mem_bytes = machine->usable_bytes;
     run->l1d_bytes = machine->l1d_bytes;
     run->l2_bytes = machine->l2_bytes;
     run->l3_bytes = machine->l3_bytes;

@@ -134,8 +134,8 @@ static int room_of(struct dp_group *group, struct plan_room *room, struct dp_err
     }
     if (!room->cores)
         return 0;
-    if ((status = dp_machine_read(&machine, err)) == 0 && machine.memory_bytes > 0)
-        room->bytes = (double)machine.memory_bytes;
+    if ((status = dp_machine_read(&machine, err)) == 0 && machine.usable_bytes > 0)
+        room->bytes = (double)machine.usable_bytes;
     return status;
 }
 

@@ -189,6 +189,47 @@ Test(machine, environment)
     cr_assert(text[0] == '\0');
 }
 
+/* The least of a group and of those above it, of either version; what is not there is no limit. */
+Test(machine, limits_of_control_groups)
+{
+    static const struct {
+        const char *group, *file, *text;
+        double cpus, bytes;
+    } rows[] = {
+        {"0::/a/b\n", "/a/memory.max", "max\n", INFINITY, INFINITY},
+        {"0::/a/b\n", "/a/b/cpu.max", "max 100000\n", INFINITY, INFINITY},
+        {"0::/a/b\n", "/a/b/cpu.max", "150000 100000\n", 1.5, INFINITY},
+        {"0::/a/b\n", "/a/cpu.max", "50000 100000\n", 0.5, INFINITY},
+        {"0::/a/b\n", "/a/memory.max", "1073741824\n", 0.5, 1073741824},
+        {"0::/a/b\n", "/memory.max", "1048576\n", 0.5, 1048576},
+        {"0::/x\n", "/b/cpu.max", "1 100000\n", INFINITY, 1048576},
+        {"7:memory:/c/d\n3:cpu,cpuacct:/c\n0::/\n", "/cpu/c/cpu.cfs_quota_us", "-1\n", INFINITY,
+         1048576},
+        {"3:cpu,cpuacct:/c\n", "/cpu/c/cpu.cfs_quota_us", "250000\n", INFINITY, INFINITY},
+        {"3:cpu,cpuacct:/c\n", "/cpu/c/cpu.cfs_period_us", "100000\n", 2.5, INFINITY},
+        {"3:cpuacct,cpuset:/c,cpu,\n", "/cpu/c/cpu.cfs_period_us", "100000\n", INFINITY, INFINITY},
+        {"7:memory:/seen/outside\n", "/memory/memory.limit_in_bytes", "4096\n", INFINITY, 4096},
+        {"no line\n", "/unused", "", INFINITY, INFINITY},
+    };
+    struct dp_limits limits;
+    struct dp_error err = {0};
+    char path[256];
+
+    cr_assert(mkdtemp(root) != NULL);
+    cr_assert(dp_limits_read(root, &limits, &err) == 0 && isinf(limits.cpus));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s", rows[i].file);
+        put(path, rows[i].text);
+        put("/proc/self/cgroup", rows[i].group);
+        cr_assert(dp_limits_read(root, &limits, &err) == 0, "%s", err.text);
+        cr_assert(limits.cpus == rows[i].cpus && limits.memory_bytes == rows[i].bytes,
+                  "row %zu: %g processors, %g bytes", i, limits.cpus, limits.memory_bytes);
+    }
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* there, and not to be opened */
+    cr_assert(dp_limits_read(root, &limits, &err) == DP_EFAULT && strstr(err.text, "cgroup"));
+}
+
 /* What a system does not tell is unknown, and not 0. */
 Test(machine, limits_of_the_host)
 {
