@@ -7,18 +7,12 @@
 #include "files/text_out.h"
 #include "report/page.h"
 
-enum tone { GOOD, AMBER, BAD };
-
-struct badge {
-    enum tone tone;
-    char head[96], words[2 * FLEET_TEXT];
-};
-
 /* ---- the strip ---------------------------------------------------------------------------- */
 
-static void nodes_badge(const struct fleet *fleet, struct badge *badge)
+static void nodes_badge(const struct fleet *fleet, struct report_badge *badge)
 {
-    static const enum tone tones[] = {[0] = GOOD, [1] = BAD, [2] = BAD, [3] = AMBER};
+    static const enum report_tone tones[] = {
+        [0] = REPORT_GOOD, [1] = REPORT_RED, [2] = REPORT_RED, [3] = REPORT_AMBER};
     size_t passing = 0;
 
     for (size_t i = 0; i < fleet->n; ++i)
@@ -28,26 +22,29 @@ static void nodes_badge(const struct fleet *fleet, struct badge *badge)
     fleet_count_words(fleet, badge->words);
 }
 
-static void outliers_badge(const struct fleet *fleet, struct badge *badge)
+static void outliers_badge(const struct fleet *fleet, struct report_badge *badge)
 {
-    badge->tone = fleet->outlying > 0                         ? BAD
-                  : fleet->n_outliers + fleet->rule.small > 0 ? AMBER
-                                                              : GOOD;
-    if (fleet->rule.comparisons == 0)
-        badge->tone = AMBER;
+    const bool open = fleet->n_outliers + fleet->rule.small > 0 || fleet->rule.comparisons == 0;
+
+    badge->tone = open ? REPORT_AMBER : REPORT_GOOD;
+    if (fleet->outlying > 0)
+        badge->tone = REPORT_RED;
     snprintf(badge->head, sizeof badge->head,
              fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
              fleet->outlying, fleet->outlying == 1 ? "" : "s");
     fleet_rule_words(fleet, badge->words);
 }
 
-static void drift_badge(const struct fleet *fleet, struct badge *badge)
+static void drift_badge(const struct fleet *fleet, struct report_badge *badge)
 {
-    size_t nodes = 0;
+    size_t nodes = 0, judged = 0;
 
-    for (size_t i = 0; i < fleet->n; ++i)
+    for (size_t i = 0; i < fleet->n; ++i) {
         nodes += fleet->node[i].drifts > 0;
-    badge->tone = nodes + fleet->n_splits > 0 ? AMBER : GOOD;
+        judged += fleet->node[i].status < FLEET_BROKEN;
+    }
+    badge->tone =
+        nodes + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER : REPORT_GOOD;
     snprintf(badge->head, sizeof badge->head, "%zu node%s from most", nodes,
              nodes == 1 ? " differs" : "s differ");
     if (fleet->n_splits == 0)
@@ -60,20 +57,9 @@ static void drift_badge(const struct fleet *fleet, struct badge *badge)
                  fleet->n_drifts, fleet->n_splits);
 }
 
-static void put_badge(struct text_out *out, const struct badge *badge)
-{
-    static const char *const tones[] = {"good", "amber", "bad"};
-    static const char *const signs[] = {"\u2713", "!", "\u2717"};
-
-    text_print(out,
-               "<li class=\"badge %s\"><b><span aria-hidden=\"true\">%s</span> %s</b> "
-               "<span class=\"why\">%s</span></li>\n",
-               tones[badge->tone], signs[badge->tone], badge->head, badge->words);
-}
-
 static void strip(struct text_out *out, const struct fleet *fleet)
 {
-    struct badge badge[3];
+    struct report_badge badge[3];
 
     nodes_badge(fleet, &badge[0]);
     outliers_badge(fleet, &badge[1]);
@@ -83,7 +69,7 @@ static void strip(struct text_out *out, const struct fleet *fleet)
                "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
                fleet->n, fleet->folder);
     for (int i = 0; i < 3; ++i)
-        put_badge(out, &badge[i]);
+        report_badge_print(out, &badge[i]);
     text_print(out, "</ul>\n</header>\n");
 }
 

@@ -209,6 +209,13 @@ int report_markdown(const char *directory, const struct report *report,
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err);
 
+/* A badge on top of a page; good: the numbers show what it says. */
+enum report_tone { REPORT_GOOD, REPORT_AMBER, REPORT_RED };
+struct report_badge {
+    enum report_tone tone;
+    char head[REPORT_CELL_TEXT], words[REPORT_CELL_TEXT];
+};
+void report_badge_print(struct text_out *out, const struct report_badge *badge);
 /* The top of the page. report/strip.c */
 void report_strip(struct text_out *out, const struct report *report);
 /* The table of answers; nothing where no cell has a base. 0, or -1: memory was short.

@@ -169,9 +169,11 @@ struct report_run {
 
 /* How far launches lie from the median of their cell, all cells together, as the logarithm of a
  * ratio: about a standard deviation. least: the ratio less 1 that two files of as many launches of
- * a cell can tell from 1. NaN: no cell has enough launches. */
+ * a cell can tell from 1. NaN: no cell has enough launches. open: cells without a narrow interval of
+ * their step; widest: of all, over the median. */
 struct report_noise {
-    double spread, least;
+    double spread, least, widest;
+    size_t cells, open;
 };
 
 struct check_record;
@@ -243,7 +245,7 @@ void report_slowest_words(const struct report_point *point, int column,
                           char text[REPORT_CELL_TEXT]);
 /* The drift of each run, after the points. 0, or -1 when memory is short. report/drift.c */
 int report_drift_make(struct report *report);
-/* Fills noise, after the points. 0, or -1 when memory is short. report/strip.c */
+/* Fills noise, after all points. 0, or -1 when memory is short. report/strip.c */
 int report_noise_make(struct report *report);
 /* Median and range of n values of as many launches, which it sorts. */
 struct report_value report_value_of(double values[], size_t n);

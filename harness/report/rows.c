@@ -394,11 +394,10 @@ static int make_states(struct report *report)
 {
     struct report *of = report->n_rows > 0 ? report : report->collectives;
     const int status =
-        report_settling_make(report) || report_drift_make(of) || report_noise_make(of) ? -1 : 0;
+        report_settling_make(report) || report_drift_make(of) || report_noise_make(report) ? -1 : 0;
 
     report_slowest_make(report);
     report_rates_make(report);
-    report->noise = of->noise;
     return status;
 }
 

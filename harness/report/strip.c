@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tone { GOOD, AMBER, RED };
-
-struct badge {
-    enum tone tone;
-    char head[REPORT_CELL_TEXT], words[REPORT_CELL_TEXT];
-};
-
 /* ---- noise -------------------------------------------------------------------------------- */
 
 enum { LEAST_OF_CELL = 3 };
@@ -22,21 +15,31 @@ enum { LEAST_OF_CELL = 3 };
 static const struct grade {
     const char *name;
     double most;
-    enum tone tone;
-} grades[] = {{"A", 0.01, GOOD}, {"B", 0.03, GOOD}, {"C", 0.10, AMBER}, {"D", INFINITY, RED}};
+    enum report_tone tone;
+} grades[] = {{"A", 0.01, REPORT_GOOD},
+              {"B", 0.03, REPORT_GOOD},
+              {"C", 0.10, REPORT_AMBER},
+              {"D", INFINITY, REPORT_RED}};
+/* Of the median step: an interval that is not narrower shows no small change. */
+static const double WIDE = 0.20;
 
 int report_noise_make(struct report *report)
 {
-    double *off = calloc(report->n_rows + 1, sizeof *off);
-    double *launches = calloc(report->n_points + 1, sizeof *launches);
+    const size_t training = report->n_points, all = training + report->collectives->n_points;
+    double *off = calloc(report->n_all + 1, sizeof *off);
+    double *launches = calloc(all + 1, sizeof *launches);
     size_t n = 0, cells = 0;
 
-    report->noise = (struct report_noise){.spread = NAN, .least = NAN};
-    for (size_t i = 0; off && launches && i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
+    report->noise = (struct report_noise){.spread = NAN, .least = NAN, .cells = all, .open = all};
+    for (size_t i = 0; off && launches && i < all; ++i) {
+        const struct report_point *point =
+            i < training ? &report->point[i] : &report->collectives->point[i - training];
+        const struct report_value *step = &point->value[REPORT_STEP];
 
         if (point->verified < LEAST_OF_CELL)
             continue;
+        report->noise.widest = fmax(report->noise.widest, (step->hi - step->lo) / step->middle);
+        report->noise.open -= report_resolved(step, 2 * WIDE * step->middle) ? 1 : 0;
         launches[cells++] = (double)point->verified;
         for (size_t k = 0; k < point->n; ++k)
             if (point->row[k].verified)
@@ -65,13 +68,13 @@ static void add_percent(char text[REPORT_CELL_TEXT], double share)
     report_add(text, percent < 9.95 ? "%.1f\u00a0%%" : "%.0f\u00a0%%", percent);
 }
 
-static void noise_badge(const struct report *report, struct badge *badge)
+static void noise_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_noise *noise = &report->noise;
     const struct grade *grade = grades;
 
     if (!isfinite(noise->spread)) {
-        badge->tone = AMBER;
+        badge->tone = REPORT_AMBER;
         report_add(badge->head, "noise unknown");
         report_add(badge->words, "No cell has %d verified launches: this file shows no change.",
                    LEAST_OF_CELL);
@@ -79,110 +82,117 @@ static void noise_badge(const struct report *report, struct badge *badge)
     }
     while (noise->spread > grade->most)
         ++grade;
-    badge->tone = grade->tone;
+    badge->tone = grade->tone == REPORT_GOOD && noise->open > 0 ? REPORT_AMBER : grade->tone;
     report_add(badge->head, "noise %s: launches \u00b1", grade->name);
     add_percent(badge->head, noise->spread);
     report_add(badge->words, "The smallest change of a cell that such a file can show is ");
     add_percent(badge->words, noise->least);
-    report_add(badge->words, grade->tone == GOOD ? "." : ": its launches lie far apart.");
+    report_add(badge->words, grade->tone == REPORT_GOOD ? "." : ": its launches lie far apart.");
+    if (noise->open == 0)
+        return;
+    report_add(badge->words,
+               " It is not shown of %zu of %zu cells: no interval narrower than %.0f points; the "
+               "widest has %.0f.",
+               noise->open, noise->cells, 100.0 * WIDE, 100.0 * noise->widest);
 }
 
 /* ---- verified ----------------------------------------------------------------------------- */
 
-static void verified_badge(const struct report *report, struct badge *badge)
+static void verified_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_counts *counts = &report->counts;
 
-    badge->tone = counts->verified == counts->planned && counts->planned > 0 ? GOOD : RED;
-    for (size_t i = 0; i < report->n_all && badge->tone == GOOD; ++i)
-        badge->tone = report_simulated(&report->row[i]) ? AMBER : GOOD;
+    badge->tone =
+        counts->verified == counts->planned && counts->planned > 0 ? REPORT_GOOD : REPORT_RED;
+    for (size_t i = 0; i < report->n_all && badge->tone == REPORT_GOOD; ++i)
+        badge->tone = report_simulated(&report->row[i]) ? REPORT_AMBER : REPORT_GOOD;
+    for (size_t r = 0; r < report->n_runs && badge->tone == REPORT_GOOD; ++r) {
+        if (report->run[r].sealed && report->run[r].planned)
+            continue;
+        badge->tone = REPORT_AMBER;
+        report_add(badge->words, " A file is unsealed, or its plan was not checked.");
+    }
     report_add(badge->head, "verified %zu/%zu", counts->verified, counts->planned);
 }
 
 /* ---- state -------------------------------------------------------------------------------- */
 
 /* Effects that are not chance at this level, and shares from there on, are said. */
-static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30;
+static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
 
-/* Of the run that surely drifted most; NULL: it is not known of any. */
+/* Of the run that surely drifted most; else of one of which it is not known, if there is one. */
 static const struct report_drift *find_drift(const struct report *report)
 {
-    const struct report_drift *worst = NULL;
+    const struct report_drift *worst = &report->run[0].drift;
+    double least = INFINITY;
 
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_drift *drift = &report->run[r].drift;
+        const double p = isnan(drift->change) ? SHOWN : drift->change_p;
 
-        if (isfinite(drift->change) && (!worst || drift->change_p < worst->change_p))
+        if (p < least)
             worst = drift;
+        least = fmin(p, least);
     }
     return worst;
 }
 
-struct foreign {
-    size_t known, little, much; /* launches */
-};
-
-static struct foreign count_foreign(const struct report *report)
+/* What other programs took of the cores. */
+static void add_foreign(struct report_badge *badge, const struct report *report)
 {
-    struct foreign foreign = {0};
+    const size_t verified = report->counts.verified;
+    size_t known = 0, little = 0, much = 0; /* launches */
 
     for (size_t i = 0; i < report->n_all; ++i) {
         const double share = report->row[i].cell->foreign_frac;
 
         if (!report->row[i].verified || isnan(share))
             continue;
-        ++foreign.known;
-        foreign.little += share < LITTLE;
-        foreign.much += share > MUCH;
+        ++known;
+        little += share < LITTLE;
+        much += share > MUCH;
     }
-    return foreign;
-}
-
-static void add_foreign(struct badge *badge, const struct foreign *foreign)
-{
-    if (foreign->known == 0) {
-        badge->tone = AMBER;
+    if (10 * little < 9 * verified || much > 0)
+        badge->tone = 10 * much > known ? REPORT_RED : REPORT_AMBER;
+    if (known == 0) {
         report_add(badge->words, "What other programs took of its cores is not in these records.");
         return;
     }
     report_add(badge->words, "Other programs took less than %.0f\u00a0%% of the cores in ",
                100.0 * LITTLE);
-    add_percent(badge->words, (double)foreign->little / (double)foreign->known);
+    add_percent(badge->words, (double)little / (double)known);
     report_add(badge->words, " of launches");
-    if (foreign->much > 0) {
-        badge->tone = 10 * foreign->much > foreign->known ? RED : AMBER;
-        report_add(badge->words, ", more than %.0f\u00a0%% in %zu of %zu", 100.0 * MUCH,
-                   foreign->much, foreign->known);
-    }
+    if (much > 0)
+        report_add(badge->words, ", more than %.0f\u00a0%% in %zu of %zu", 100.0 * MUCH, much,
+                   known);
+    if (known < verified)
+        report_add(badge->words, "; of %zu it is not known", verified - known);
     report_add(badge->words, ".");
 }
 
-static void state_badge(const struct report *report, struct badge *badge)
+static void state_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_drift *drift = find_drift(report);
-    const struct foreign foreign = count_foreign(report);
 
-    badge->tone = GOOD;
-    if (!drift) {
+    badge->tone = REPORT_AMBER;
+    if (isnan(drift->change)) {
         report_add(badge->head, "state: drift unknown");
     } else {
         report_add(badge->head, "state: drift %s", drift->change < 0.0 ? "\u2212" : "+");
         add_percent(badge->head, fabs(drift->change));
-        if (drift->change_p <= SHOWN) {
-            badge->tone = AMBER;
-            report_add(badge->words, "Steps became %s while it ran, and not by chance. ",
-                       drift->change < 0.0 ? "shorter" : "longer");
-        }
+        if (drift->change_p <= SHOWN || fabs(drift->change) > DRIFTED)
+            report_add(badge->words, "Steps became %s while it ran, %s by chance. ",
+                       drift->change < 0.0 ? "shorter" : "longer",
+                       drift->change_p <= SHOWN ? "and not" : "perhaps");
+        else
+            badge->tone = REPORT_GOOD;
     }
-    const enum tone drifted = badge->tone;
-
-    add_foreign(badge, &foreign);
-    badge->tone = badge->tone > drifted ? badge->tone : drifted;
+    add_foreign(badge, report);
 }
 
 /* ---- strip -------------------------------------------------------------------------------- */
 
-static void begin_badge(struct text_out *out, const struct badge *badge)
+static void begin_badge(struct text_out *out, const struct report_badge *badge)
 {
     static const char *const tones[] = {"good", "amber", "bad"};
     static const char *const signs[] = {"\u2713", "!", "\u2717"};
@@ -191,7 +201,7 @@ static void begin_badge(struct text_out *out, const struct badge *badge)
                tones[badge->tone], signs[badge->tone], badge->head);
 }
 
-static void print_badge(struct text_out *out, const struct badge *badge)
+void report_badge_print(struct text_out *out, const struct report_badge *badge)
 {
     begin_badge(out, badge);
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
@@ -229,7 +239,7 @@ static void machine_words(const struct record_run *run, char text[REPORT_CELL_TE
 void report_strip(struct text_out *out, const struct report *report)
 {
     const struct record_run *run = report->run[0].run;
-    struct badge badge[3] = {{.tone = GOOD}, {.tone = GOOD}, {.tone = GOOD}};
+    struct report_badge badge[3] = {{.tone = REPORT_GOOD}};
     char text[REPORT_CELL_TEXT] = "", more[REPORT_CELL_TEXT] = "";
 
     machine_words(run, text);
@@ -248,8 +258,8 @@ void report_strip(struct text_out *out, const struct report *report)
     begin_badge(out, &badge[0]);
     fputs("<span class=\"why\">", out->file);
     report_verdict(out, report);
-    fputs("</span></li>\n", out->file);
-    print_badge(out, &badge[1]);
-    print_badge(out, &badge[2]);
+    text_print(out, "%s</span></li>\n", badge[0].words);
+    report_badge_print(out, &badge[1]);
+    report_badge_print(out, &badge[2]);
     fputs("</ul>\n</header>\n", out->file);
 }

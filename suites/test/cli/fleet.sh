@@ -76,6 +76,19 @@ expect_count 1 "$row" page/index.html
 expect_count 7 '<tr><td [^>]*>device [0-9]</td><td [^>]*>0</td><td [^>]*>0</td><td [^>]*></td></tr>' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html
 
+# A badge is green only if something was compared: of one node nothing is, and of a broken one neither.
+make single 1 1
+fleet 0 single --out page
+expect_count 1 '^<li class="badge good".*1 of 1 nodes pass' page/index.html
+expect_count 1 '^<li class="badge amber".*no number was compared' page/index.html
+expect_count 1 '^<li class="badge amber".*0 nodes differ from most' page/index.html
+make whole 24 3
+fleet 0 whole --out page
+expect_count 3 '^<li class="badge good"' page/index.html
+make part 24 3 torn
+fleet 1 part --out page
+expect_count 1 '^<li class="badge amber".*0 nodes differ from most' page/index.html
+
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'

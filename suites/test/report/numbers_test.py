@@ -687,13 +687,19 @@ def strip_texts(file):
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
     if math.isfinite(change):
         texts.append(f"drift {'+' if change >= 0 else chr(0x2212)}{tenths(abs(change))}")
+    wide = [p for p in file.points if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle]
+    if wide:
+        widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
+        texts.append(f"not shown of {len(wide)} of {len(file.points)} cells: no interval narrower than "
+                     f"20 points; the widest has {100 * widest:.0f}.")
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]
     if known:
         much = sum(f > 0.3 for f in known)
         texts.append(f"less than 5{NBSP}% of the cores in "
                      f"{tenths(sum(f < 0.05 for f in known) / len(known))} of launches" +
-                     (f", more than 30{NBSP}% in {much} of {len(known)}." if much else "."))
+                     (f", more than 30{NBSP}% in {much} of {len(known)}" if much else "") +
+                     (f"; of {good - len(known)} it is not known" if len(known) < good else "") + ".")
     return texts
 
 

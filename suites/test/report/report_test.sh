@@ -5,6 +5,7 @@
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
 case_name=$1 lockstep=$2 make_records=$3 work=$4
+results=$(cd "$(dirname "$0")/../../../results/reference" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work" || exit 1
@@ -329,6 +330,37 @@ test_busy() {
     sed 's/"foreign_frac":[^}]*"cpu_hz":null,//' busy.jsonl >old.jsonl
     page old.jsonl
     has_not out/index.html "of the time of their cores went to"
+}
+
+# A badge is green only if the numbers show what it says.
+test_badges() {
+    records good six three one-slow
+    lockstep=$(command -v "$lockstep")
+    mkdir bin # without figures, which would take long
+    # badges FILE TONE...: of what was verified, of noise, of the state.
+    badges() {
+        PATH=$work/bin "$lockstep" report "$1" --out out >out.txt 2>err.txt || [ $? -eq 1 ] || fail "no page: $(cat err.txt)"
+        shift
+        found=$(sed -n 's/.*<li class="badge \([a-z]*\)".*/\1/p' out/index.html | tr '\n' ' ')
+        [ "$found" = "$* " ] || fail "badges: $found, not $*"
+    }
+    badges "$results/records.jsonl" good amber amber
+    has out/index.html 'It is not shown of 3 of 105 cells: no interval narrower than 20 points; the widest has 57.'
+    has out/index.html 'in 98 % of launches; of 383 it is not known.'
+    for kind in good six three one-slow; do
+        sed 's/"foreign_frac":null/"foreign_frac":0.01/' $kind.jsonl >$kind-calm.jsonl
+    done
+    badges one-slow-calm.jsonl amber good good
+    has out/index.html 'A file is unsealed, or its plan was not checked.'
+    badges six-calm.jsonl amber good amber
+    has out/index.html 'Steps became longer while it ran, perhaps by chance.'
+    badges three-calm.jsonl amber amber amber
+    has out/index.html 'It is not shown of 12 of 12 cells'
+    badges good-calm.jsonl amber amber amber
+    has out/index.html 'state: drift unknown'
+    sed '2,100s/"foreign_frac":0.01/"foreign_frac":null/' one-slow-calm.jsonl >unknown.jsonl # of 99 of 800: more than a tenth
+    badges unknown.jsonl amber good amber
+    has out/index.html 'in 100 % of launches; of 99 it is not known.'
 }
 
 test_merged() {
@@ -779,7 +811,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | busy | merged | bindings | controls | refused | different | machines | classes | \
+figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | busy | badges | merged | bindings | controls | refused | different | machines | classes | \
     tokens | peak | unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;
