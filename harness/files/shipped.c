@@ -7,15 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 480 };
+enum { PATH_BYTES = 480, FOLDER_BYTES = 2 * PATH_BYTES + 128 };
 
-/* As installed, or in the tree that it was built in. 0, or -1: neither is there. */
-static int find_folder(const struct shipped *kind, char folder[PATH_BYTES + 64])
+/* As installed, or in the tree that it was built in. 0, or -1 and both: neither is there. */
+static int find_folder(const struct shipped *kind, char folder[FOLDER_BYTES])
 {
     char program[PATH_BYTES];
     const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     char *slash;
 
+    snprintf(folder, FOLDER_BYTES, "unknown folders");
     if (n <= 0 || n == (ssize_t)sizeof program - 1)
         return -1;
     program[n] = '\0';
@@ -23,11 +24,15 @@ static int find_folder(const struct shipped *kind, char folder[PATH_BYTES + 64])
     if (!slash)
         return -1;
     *slash = '\0';
-    snprintf(folder, PATH_BYTES + 64, "%s/../share/lockstep/%.24s", program, kind->folder);
+    snprintf(folder, FOLDER_BYTES, "%s/../share/lockstep/%.24s", program, kind->folder);
     if (access(folder, F_OK) == 0)
         return 0;
-    snprintf(folder, PATH_BYTES + 64, "%s/../../../%.24s", program, kind->folder);
-    return access(folder, F_OK);
+    snprintf(folder, FOLDER_BYTES, "%s/../../../%.24s", program, kind->folder);
+    if (access(folder, F_OK) == 0)
+        return 0;
+    snprintf(folder, FOLDER_BYTES, "%s/../share/lockstep/%.24s and %s/../../../%.24s", program,
+             kind->folder, program, kind->folder);
+    return -1;
 }
 
 static int is_of_kind(const struct shipped *kind, const char *name)
@@ -39,12 +44,11 @@ static int is_of_kind(const struct shipped *kind, const char *name)
 
 void shipped_words(const struct shipped *kind, char text[], size_t bytes)
 {
-    char folder[PATH_BYTES + 64];
+    char folder[FOLDER_BYTES];
     struct dirent **entry = NULL;
     const int n = find_folder(kind, folder) == 0 ? scandir(folder, &entry, NULL, alphasort) : -1;
     size_t used = 0;
 
-    snprintf(text, bytes, "none is installed beside this program");
     for (int i = 0; i < n; ++i) {
         const int length = (int)strlen(entry[i]->d_name) - (int)strlen(kind->ending);
 
@@ -54,15 +58,18 @@ void shipped_words(const struct shipped *kind, char text[], size_t bytes)
         free(entry[i]);
     }
     free(entry);
+    if (used < bytes)
+        snprintf(text + used, bytes - used, "%s in %s", used == 0 ? "none" : "", folder);
 }
 
-void shipped_find(const struct shipped *kind, const char *name, char path[], size_t bytes)
+int shipped_find(const struct shipped *kind, const char *name, char path[], size_t bytes)
 {
-    char folder[PATH_BYTES + 64];
+    char folder[FOLDER_BYTES];
 
     if (strchr(name, '/') == NULL && access(name, F_OK) != 0 && find_folder(kind, folder) == 0 &&
         snprintf(path, bytes, "%s/%s%s", folder, name, kind->ending) < (int)bytes &&
         access(path, F_OK) == 0)
-        return;
+        return 0;
     snprintf(path, bytes, "%s", name);
+    return access(path, F_OK);
 }

@@ -18,9 +18,9 @@ int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error 
 {
     static const char ending[] = ".xml";
     const size_t length = strlen(name);
-    char found[PLATFORM_PATH - 2], known[256];
+    char found[PLATFORM_PATH - 2], known[SHIPPED_WORDS];
 
-    shipped_find(&platforms, name, found, sizeof found);
+    (void)shipped_find(&platforms, name, found, sizeof found);
     const bool is_file = strcmp(found, name) == 0;
 
     /* By another ending SimGrid would load it as a program. */
@@ -28,7 +28,7 @@ int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error 
         (length <= strlen(ending) || strcmp(name + length - strlen(ending), ending) != 0)) {
         shipped_words(&platforms, known, sizeof known);
         snprintf(why->text, sizeof why->text,
-                 "--simulate %.100s: no such platform: 'fitted', a FILE.xml, or one of: %.140s",
+                 "--simulate %.60s: no such platform: 'fitted', a FILE.xml, or one of: %.190s",
                  name, known);
         return -1;
     }

@@ -169,8 +169,8 @@ struct report_run {
 
 /* How far launches lie from the median of their cell, all cells together, as the logarithm of a
  * ratio: about a standard deviation. least: the ratio less 1 that two files of as many launches of
- * a cell can tell from 1. NaN: no cell has enough launches. open: cells without a narrow interval of
- * their step; widest: of all, over the median. */
+ * a cell can tell from 1. NaN: no cell has enough launches. open: cells without a narrow interval
+ * of their step; widest: of all, over the median. */
 struct report_noise {
     double spread, least, widest;
     size_t cells, open;

@@ -2,6 +2,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
+#include "files/shipped.h"
 #include "text/options.h"
 #include "validate/measure.h"
 
@@ -114,9 +115,9 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
     const struct validate_request *request = &arguments->request;
 
     if (!arguments->profile) {
-        char shipped[512];
+        char shipped[SHIPPED_WORDS];
 
-        profile_shipped_words(shipped, sizeof shipped);
+        shipped_words(&profile_shipped, shipped, sizeof shipped);
         return command_bad_option(state,
                                   "name a profile: --profile FILE; of those that are shipped by "
                                   "name: %s",
@@ -353,7 +354,8 @@ int validate_main(int argc, char **argv)
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    profile_find(arguments.profile, path, sizeof path);
+    if (profile_find(NAME, arguments.profile, path) != 0)
+        return EXIT_MISUSE;
     if (profile_read(path, &profile, &why) != 0) {
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;

@@ -78,11 +78,10 @@ struct profile {
 int profile_read(const char *path, struct profile **profile, struct text_error *why);
 void profile_free(struct profile *profile);
 
-/* Of a file, or of a shipped profile by its name: where it is. */
+/* Of a file, or of a shipped profile by its name: where it is. 0, or -1 after the complaint. */
 enum { PROFILE_PATH = 1024 };
-void profile_find(const char *name, char path[], size_t bytes);
-/* "a100-sxm-x8, b200-x8": those that are installed with this program, or that there are none. */
-void profile_shipped_words(char text[], size_t bytes);
+int profile_find(const char *command, const char *name, char path[PROFILE_PATH]);
+extern const struct shipped profile_shipped;
 
 /* "max 4.1 ms" */
 void profile_bound_words(const struct profile_limit *limit, char text[96]);

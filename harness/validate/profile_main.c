@@ -139,7 +139,8 @@ static int check(const char *name, char *const records[], size_t n)
     struct report report;
     int status = 0;
 
-    profile_find(name, path, sizeof path);
+    if (profile_find(NAME, name, path) != 0)
+        return EXIT_MISUSE;
     if (profile_read(path, &profile, &why) != 0) {
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;

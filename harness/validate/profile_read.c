@@ -120,13 +120,9 @@ static int load(const char *path, struct profile **profile, struct text_error *w
 
     if (status == CYAML_OK)
         return 0;
-    if (status == CYAML_ERR_FILE_OPEN) {
-        char known[200];
-
-        profile_shipped_words(known, sizeof known);
-        snprintf(why->text, sizeof why->text, "%.90s: %.40s; by name there are: %.160s", path,
-                 strerror(errno), known);
-    } else
+    if (status == CYAML_ERR_FILE_OPEN)
+        snprintf(why->text, sizeof why->text, "%.240s: %.60s", path, strerror(errno));
+    else
         snprintf(why->text, sizeof why->text, "%.120s:%d: %.150s", path, complaint.line,
                  complaint.what[0] != '\0' ? complaint.what : cyaml_strerror(status));
     return -1;

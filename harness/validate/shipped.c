@@ -1,16 +1,18 @@
 /* validate/shipped.c: the profiles that are installed beside this program. */
 #include "validate/profile.h"
 
+#include "command/command.h"
 #include "files/shipped.h"
 
-static const struct shipped profiles = {.folder = "profiles", .ending = ".yaml"};
+const struct shipped profile_shipped = {.folder = "profiles", .ending = ".yaml"};
 
-void profile_shipped_words(char text[], size_t bytes)
+int profile_find(const char *command, const char *name, char path[PROFILE_PATH])
 {
-    shipped_words(&profiles, text, bytes);
-}
+    char known[SHIPPED_WORDS];
 
-void profile_find(const char *name, char path[], size_t bytes)
-{
-    shipped_find(&profiles, name, path, bytes);
+    if (shipped_find(&profile_shipped, name, path, PROFILE_PATH) == 0)
+        return 0;
+    shipped_words(&profile_shipped, known, sizeof known);
+    command_complain(command, "%.90s: no such file; by name there are: %s", name, known);
+    return -1;
 }

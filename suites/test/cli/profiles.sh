@@ -10,16 +10,22 @@ cp -r "$source/profiles" at/share/lockstep/profiles
 installed=$PWD/at/bin/lockstep
 names='a100-sxm-x8 b200-x8 h100-nvl-x2 h100-sxm-x8 h200-x8 l4 l40s mi300x-x8 t4'
 
-# Without a profile, one line names them.
+# Without a profile, one line names them, and the folder that was searched.
+share="$PWD/at/bin/../share/lockstep/profiles"
 learned=ci-zen5-x2
 found=$(cd at/share/lockstep/profiles && echo *)
 [ "$found" = "$(for name in a100-sxm-x8 b200-x8 "$learned" ${names#*b200-x8}; do printf ' %s.yaml' "$name"; done | cut -c2-)" ] || fail "profiles: $found"
 list=$(echo "$names" | sed "s/b200-x8/b200-x8 $learned/; s/ /, /g")
-refuse "name a profile: --profile FILE; of those that are shipped by name: $list$" "$installed" validate --run
+refuse "name a profile: --profile FILE; of those that are shipped by name: $list in $share$" "$installed" validate --run
+refuse "^lockstep validate: h100: no such file; by name there are: $list in $share$" "$installed" validate --profile h100 old.jsonl
+refuse "^lockstep profile: h100: no such file; by name there are: $list in $share$" "$installed" profile check h100
 rm -r at/share/lockstep/profiles/[b-z]*
-refuse 'by name: a100-sxm-x8$' "$installed" validate --run
+refuse "by name: a100-sxm-x8 in $share$" "$installed" validate --run
 rm -r at/share
-refuse 'by name: none is installed beside this program$' "$installed" validate --run
+mkdir -p alone/in/bin
+cp "$lockstep" alone/in/bin/lockstep
+refuse "h100-sxm-x8: no such file; by name there are: none in $PWD/alone/in/bin/../share/lockstep/profiles and $PWD/alone/in/bin/../../../profiles$" \
+    "$PWD/alone/in/bin/lockstep" validate --profile h100-sxm-x8 old.jsonl
 mkdir -p at/share/lockstep
 cp -r "$source/profiles" at/share/lockstep/profiles
 
@@ -67,6 +73,6 @@ sed "s/\"machine_class\":\"[^\"]*\"/\"machine_class\":\"$class\"/" old.jsonl >cl
 expect_status 3 "$installed" validate --profile $learned class.jsonl
 has 'UNMEASURED product_spread'
 has 'UNMEASURED conformance of all'
-refuse 'h100: No such file or directory; by name there are: a100-sxm-x8, ' "$installed" validate --profile h100 old.jsonl
 # From a build tree, too.
 expect_status 0 "$lockstep" profile check h100-sxm-x8
+refuse "by name there are: $list in .*/[.][.]/[.][.]/[.][.]/profiles$" "$lockstep" profile check h100
