@@ -36,8 +36,8 @@ def values(answer: dict | None) -> list[float] | None:
 class Driver:
     """One adapter process, opened."""
 
-    def __init__(self, options: str = "", **process: Any):
-        self.process = subprocess.Popen([sys.executable, str(ADAPTER)], stdin=subprocess.PIPE,
+    def __init__(self, options: str = "", program: Path = ADAPTER, **process: Any):
+        self.process = subprocess.Popen([sys.executable, str(program)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **process)
         self.number = 0
         self.about = self.ask("open", version=1, devices="host", options=options, host_only=False,

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from . import gpu, primitives
+from . import gpu, primitives, rank, under_test
 from .arrays import Array
 from .description import of_ranks
 from .errors import HOST, Refusal, there
@@ -20,8 +20,8 @@ from .ranks import DistributedModel, Pool
 
 VERSION = 1
 MAX_DEVICES = 64
-ON_CPU = ("split", "buckets", "sampler", "ddp", "batch_norm", "trace", "arguments", "find_unused",
-          "unlike_ranks", "transformer", "adamw")
+ON_CPU = ("ddp", "batch_norm", "trace", "arguments", "find_unused", "unlike_ranks", "transformer", "adamw")
+OF_PYTORCH = ("split", "buckets", "sampler")  # functions of its own: no other layer has them from here
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
 
@@ -102,11 +102,14 @@ class Session:
         self.devices = choose_devices(request.text("devices", ""), request.flag("host_only"))
         self.options = choose_options(request.text("options", ""))
         torch.manual_seed(request.integer("seed", 0))
+        layer = rank.DistributedDataParallel
+        own = under_test.package_of(layer) != "torch"
         return {
-            "name": "PyTorch",
-            "version": torch.__version__,
+            "name": under_test.name_of(layer),
+            "version": under_test.version_of(layer),
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
-            "capabilities": [*ON_CPU, *(ON_CUDA if self.devices else ()),
+            "capabilities": [*ON_CPU, *(() if own else OF_PYTORCH),
+                             *(ON_CUDA if self.devices and not own else ()),
                              *(WITH_HOOK if self.options["trace_buckets"] else ())],
             "dialects": {**DIALECTS, **sums_of(self.devices)},
         }
