@@ -45,6 +45,8 @@ static const struct {
     {ROOT, "binding", OBJECT, 0, 0, BINDING},
     {ROOT, "conformance", OBJECT | MAYBE, 0, 0, CASES},
     {ROOT, "devices", ARRAY, 0, FLEET_FACTS, DEVICE},
+    {ROOT, "allow_dirty", BOOLEAN | LATER, 0, 0, ROOT},
+    {ROOT, "records", OBJECT | LATER, 0, 0, ROOT},
     {ROOT, "unknown", ARRAY | LATER, 0, FLEET_FACTS, ROOT},
     {ROOT, "limits", ARRAY, 0, FLEET_LIMITS, LIMIT},
     {BINDING, "PASS OPEN UNMEASURED INVALID FAIL", COUNT, 0, FLEET_LIMITS, ROOT},

@@ -10,6 +10,7 @@
 
 #include "files/digest.h"
 #include "record/json.h"
+#include "record/provenance.h"
 
 enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 
@@ -212,6 +213,25 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
                           json_string_value(json_object_get(cases, "required")), why);
 }
 
+/* Records that no other command judges by accept no node here. */
+static int judge_records(const json_t *records, struct fleet_node *node, struct text_error *why)
+{
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT] = {"a build and a clock that it does not name"};
+    struct record_field facts[PROVENANCE_FACTS + 1];
+    struct record_run run;
+
+    provenance_facts(facts);
+    if (records && record_json_fields(records, facts, &run, why) != 0)
+        return -1;
+    if (node->status != FLEET_ACCEPTED ||
+        (records && provenance_doubts(&run, PROVENANCE_REFUSED, doubt) == 0))
+        return 0;
+    node->status = FLEET_NOT_SHOWN;
+    snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
+    text_clean(node->why, '?');
+    return 0;
+}
+
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
     static const char *const identities[FLEET_IDENTITIES] = {"run_id", "machine_instance",
@@ -232,5 +252,7 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
     if (read_status(root, node, why) != 0 || read_conformance(root, node, &cases, why) != 0 ||
         add_facts(root, "", 0, node, why) != 0)
         return -1;
-    return fleet_limits(root, cases, node, why);
+    if (fleet_limits(root, cases, node, why) != 0)
+        return -1;
+    return judge_records(json_object_get(root, "records"), node, why);
 }

@@ -37,8 +37,6 @@ static int check_point(const struct report_point *point, struct text_error *why)
 
     snprintf(name, sizeof name, "%.96s, ddp on %.64s, %zu rows", key->workload, key->devices,
              key->global_batch);
-    if (report_simulated(point->row))
-        return text_fail(why, "%s: simulated, not measured", name);
     if (workload_parse(key->workload, &workload, words, sizeof words) != 0)
         return text_fail(why, "%s: this build knows no such workload", name);
     if (key->n_devices < 1)

@@ -3,17 +3,19 @@
 
 #include "command/command.h"
 #include "record/input.h"
+#include "record/provenance.h"
 #include "text/options.h"
 
 #include <stdlib.h>
 
 /* A line has no number. */
-enum { EXIT_NOT_RESOLVED = 3 };
+enum { EXIT_NOT_RESOLVED = 3, KEY_DIRTY = 256 };
 
 static const char NAME[] = "lockstep forecast";
 
 struct arguments {
     int to;
+    bool allow_dirty;
     size_t format;
     const char *platform;
     double timeout;
@@ -39,6 +41,7 @@ static const struct argp_option option_table[] = {
      0},
     {"timeout", 'T', "SECONDS", 0, "End a simulation that takes longer (default 120)", 0},
     {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
+    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of a program built from a changed tree", 0},
     {0}};
 
 static const char documentation[] =
@@ -59,8 +62,10 @@ static const char documentation[] =
     "of backward is over. On 'fitted' a message takes alpha and beta; on any other platform nobody "
     "measured what it takes.\n\n"
     "Exit status: 0 every line has a number; 2 misuse, unreadable or torn input, or records that "
-    "no forecast can be made of: unverified, simulated, of different machines, without mode ddp, "
-    "or with too few counts of ranks; 3 a line has no number, or was not "
+    "no forecast can be made of: unverified, of different machines, without mode ddp, with too few "
+    "counts of ranks, or those that `lockstep compare` refuses: simulated, by another clock, of "
+    "another build than Release or RelWithDebInfo, of sanitizers, or of a changed tree; 3 a line "
+    "has no number, or was not "
     "simulated.";
 
 static error_t read_to(struct argp_state *state, const char *value, int *to)
@@ -95,6 +100,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return read_timeout(state, value, &arguments->timeout);
     case 'f':
         return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case KEY_DIRTY:
+        arguments->allow_dirty = true;
+        return 0;
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -116,10 +124,18 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* One file after the other; 0, or EXIT_MISUSE after the complaint. */
 static int read_files(const struct arguments *arguments, struct report *report)
 {
+    const enum provenance_dirty dirty =
+        arguments->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+
     for (size_t f = 0; f < arguments->n_files; ++f) {
         if (input_records(NAME, arguments->files[f], NULL, &report->file[f]) != 0)
             return EXIT_MISUSE;
         report->n_files = f + 1;
+        if (provenance_doubts(&report->file[f].run, dirty, doubt) > 0) {
+            command_complain(NAME, "%s: it is of %s", arguments->files[f], doubt[0]);
+            return EXIT_MISUSE;
+        }
         if (report_same_machine(&report->file[0].run, &report->file[f].run))
             continue;
         command_complain(NAME, "the machines differ: %s is of node %s, %s of node %s",

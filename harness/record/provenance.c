@@ -228,6 +228,16 @@ size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dir
     return n;
 }
 
+void provenance_facts(struct record_field facts[PROVENANCE_FACTS + 1])
+{
+    static const char *const names[PROVENANCE_FACTS] = {"source",     "clock",   "build_type",
+                                                        "sanitizers", "git_sha", "git_dirty"};
+
+    for (int i = 0; i < PROVENANCE_FACTS; ++i)
+        facts[i] = *record_find(record_run_fields, names[i]);
+    facts[PROVENANCE_FACTS] = (struct record_field){.name = NULL};
+}
+
 static int differs(const char *what, const char *here, const char *there, char *why, size_t bytes)
 {
     if (strcmp(here, there) == 0)

@@ -3,7 +3,7 @@
 #define HARNESS_PROVENANCE_H
 
 #include "dp.h"
-#include "record/record.h"
+#include "record/roles.h"
 
 /* Fills everything but seed, devices, command and planned, which are the plan's. Slots and
  * backend are those of group; machine must be read before a group binds this thread. 0, or -1 when
@@ -25,6 +25,9 @@ enum { PROVENANCE_DOUBTS = 5, PROVENANCE_DOUBT = 128 };
 enum provenance_dirty { PROVENANCE_REFUSED, PROVENANCE_ASKED, PROVENANCE_TAKEN };
 size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dirty,
                          char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT]);
+/* The fields of a run that doubts are made of, as a table. */
+enum { PROVENANCE_FACTS = 6 };
+void provenance_facts(struct record_field facts[PROVENANCE_FACTS + 1]);
 
 /* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
  */

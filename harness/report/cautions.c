@@ -1,5 +1,6 @@
 /* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
 #include "command/device_list.h"
+#include "record/provenance.h"
 #include "report/beside.h"
 #include "report/nvbandwidth.h"
 #include "report/page.h"
@@ -18,7 +19,7 @@ struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
     size_t slowed;       /* transfers take longer on purpose */
-    size_t settling, oversubscribed, shared, simulated, on_single, on_rank, without_base;
+    size_t settling, oversubscribed, shared, on_single, on_rank, without_base;
     size_t unpaired; /* no launch in common with their base case */
     size_t stalled;  /* the mean step is much longer than the median */
     double longest;  /* mean over median, the most of them */
@@ -55,7 +56,6 @@ static void count_points(const struct report *report, bool has_bases, struct cou
         counts.oversubscribed += report_oversubscribed(point) && !shares_gpu(point);
         counts.shared += shares_gpu(point);
         counts.slowed += device_list_slowed(point->row->kind);
-        counts.simulated += report_simulated(point->row);
         counts.on_single += based && point->base == point->single;
         counts.on_rank += based && point->base == point->rank;
         counts.without_base += has_bases && point->base == NULL;
@@ -295,15 +295,14 @@ static void about_files(struct text_out *out, const struct report *report, const
 static void about_runs(struct text_out *out, const struct report *report, const char *before,
                        const char *after)
 {
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
-        if ((strcmp(run->build_type, "Release") != 0 &&
-             strcmp(run->build_type, "RelWithDebInfo") != 0) ||
-            run->sanitizers[0] != '\0')
-            caution(out, before, after, "Run %.8s was built as %s%s%s: its times mean little.",
-                    run->run_id, run->build_type, run->sanitizers[0] != '\0' ? " with " : "",
-                    run->sanitizers);
+        for (size_t i = provenance_doubts(run, PROVENANCE_TAKEN, doubt); i-- > 0;)
+            caution(out, before, after, "Run %.8s is of %s: its times mean little.", run->run_id,
+                    doubt[i]);
         if (run->load_avg[0] > 0.5 * run->usable_pus)
             caution(out, before, after,
                     "When run %.8s began, the load was %.1f on %d usable processing units: if that "
@@ -442,10 +441,6 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     const struct counts counts = count(report);
     const bool trains = report->n_points > 0;
 
-    if (counts.simulated > 0)
-        caution(out, before, after,
-                "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
-                counts.simulated, counts.points);
     about_beside(out, report, before, after);
     report_gpu_cautions(out, report, before, after);
     about_launches(out, report, &counts, before, after);

@@ -9,7 +9,9 @@
 
 #include "build_info.h"
 #include "files/digest.h"
+#include "record/json.h"
 #include "record/memory.h"
+#include "record/provenance.h"
 
 enum { TEXT_BYTES = 1024 };
 
@@ -215,6 +217,20 @@ static json_t *samples_json(const struct report *report)
     return known(status == 0 ? chain : NULL);
 }
 
+/* What makes times doubtful, of records whose times are: who reads the verdict judges it
+ * again. */
+static json_t *records_json(const struct report *report)
+{
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    struct record_field facts[PROVENANCE_FACTS + 1];
+    size_t f = report->n_files - 1;
+
+    while (f > 0 && provenance_doubts(&report->file[f].run, PROVENANCE_REFUSED, doubt) == 0)
+        --f;
+    provenance_facts(facts);
+    return record_json_of(facts, &report->file[f].run);
+}
+
 static void add_machine(json_t *o, const struct record_run *run)
 {
     set(o, "machine_class", text(run->machine_class));
@@ -278,6 +294,8 @@ int validate_json(FILE *stream, const struct validate *validate)
     set(root, "profile", text(validate->profile->name));
     set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     add_machine(root, &validate->report->file[0].run);
+    set(root, "allow_dirty", json_boolean(validate->allow_dirty));
+    set(root, "records", records_json(validate->report));
     set(root, "samples_sha256", samples_json(validate->report));
     set(root, "binding", counts_json(validate));
     set(root, "conformance", conformance_json(validate));

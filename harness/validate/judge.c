@@ -101,13 +101,12 @@ static void find_doubt(const struct validate *validate, const struct report_poin
 
     why[0] = '\0';
     find_gpu_doubt(point, why);
+    find_file_doubt(validate, point, why);
     if (why[0] != '\0')
         return;
     if (point->verified < point->n && !is_slowed(point))
         snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
                  point->n - point->verified, point->n);
-    else if (report_simulated(point->row))
-        snprintf(why, VALIDATE_TEXT, "its times are simulated");
     else if (report_oversubscribed(point))
         snprintf(why, VALIDATE_TEXT,
                  "it is oversubscribed: more devices than cores, or several "
@@ -115,8 +114,6 @@ static void find_doubt(const struct validate *validate, const struct report_poin
     else if (point->n < needed)
         snprintf(why, VALIDATE_TEXT, "%zu launches, and the profile requires %llu", point->n,
                  (unsigned long long)needed);
-    else
-        find_file_doubt(validate, point, why);
 }
 
 /* A bandwidth is one of a size, which the limit has to name. */

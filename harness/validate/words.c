@@ -51,14 +51,18 @@ void validate_summary_words(const struct validate *validate, char text[VALIDATE_
 {
     const size_t *count = validate->count;
     const struct validate_conformance *cases = validate->conformance;
+    bool changed = false;
 
+    for (size_t f = 0; f < validate->report->n_files && validate->allow_dirty; ++f)
+        changed = changed || validate->report->file[f].run.git_dirty;
     snprintf(text, VALIDATE_TEXT,
              "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
-             "UNMEASURED, %zu INVALID%s%s",
+             "UNMEASURED, %zu INVALID%s%s%s",
              validate_machine_words[validate->machine], validate->profile->name,
              count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
              count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID], cases ? "; conformance " : "",
-             cases ? validate_verdict_words[cases->verdict] : "");
+             cases ? validate_verdict_words[cases->verdict] : "",
+             changed ? "; of a changed tree, by --allow-dirty" : "");
 }
 
 const struct record_slot *validate_slot(const struct validate_judged *judged)

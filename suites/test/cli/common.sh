@@ -120,3 +120,12 @@ sweep()
     rm -f "$file"
     expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
 }
+
+# Only a build whose times make a forecast.
+needs_release()
+{
+    "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)' || {
+        echo 'skipped: no forecast is made of the times of this build'
+        exit 77
+    }
+}

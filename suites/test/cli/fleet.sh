@@ -92,6 +92,8 @@ expect_count 1 '^<li class="badge amber".*0 nodes differ from most' page/index.h
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
+one older 3 'NOT SHOWN node0013: it is accepted, but it is of a build and a clock that it does not name'
+one dirty 3 'NOT SHOWN node0013: it is accepted, but it is of a changed tree on commit c0ffee'
 one spared 3 'NOT SHOWN node0013: .*: 39 limits, SHA-256 [0-9a-f]*\.\.\., most have 40 limits'
 one false 1 'BROKEN node0013: node0013.json: it is ACCEPTED, but its limits and cases show REJECTED'
 one no_median 1 'BROKEN node0013: .*: limit 5: its median is missing, or not within lo and hi'

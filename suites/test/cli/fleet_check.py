@@ -80,6 +80,8 @@ EDITS = [
         {"verdict": "UNMEASURED"}, {"required": None}, {"skipped": -1, "passed": 77},
         {"cases": 0, "passed": 0, "skipped": 0})],
     (("conformance",), []), (("conformance",), "PASS"), (("conformance",), {}),
+    (("records",), None), (("records",), {}), (("records",), []), (("records", "git_dirty"), 0),
+    (("records", "clock"), ...), (("allow_dirty",), "no"),
     (("limits",), {}), (("limits",), []), (("limits",), [1]), (("limits",), None),
     (("verdict",), "NOT SHOWN"), (("verdict",), "REJECTED"), (("verdict",), None),
     (("run_id",), None), (("run_id",), ""), (("run_id",), ...), (("run_id",), 7),

@@ -55,6 +55,9 @@ def verdict(number, noise):
             "samples_sha256": "%064x" % (5000 + number),
             "measured_utc": "2026-11-23T10:%02d:%02dZ" % (number // 60 % 60, number % 60),
             "measured_by": {"version": "1.0.0", "commit": "c0ffee"},
+            "allow_dirty": False,
+            "records": {"source": "measured", "clock": "CLOCK_MONOTONIC_RAW", "build_type": "Release",
+                        "sanitizers": "", "git_sha": "c0ffee", "git_dirty": False},
             "binding": {"PASS": len(limits), "OPEN": 0, "UNMEASURED": 0, "INVALID": 0, "FAIL": 0},
             "limits": limits}
 
@@ -127,7 +130,15 @@ def other_version(node):
     node["schema"] = "lockstep/verdict/2.0"
 
 
-FAULTS = {"reject": reject, "slow": slow, "one_device": one_device, "driver": driver, "model": model,
+def older(node):
+    del node["records"], node["allow_dirty"]
+
+
+def dirty(node):
+    node["records"]["git_dirty"] = True
+
+
+FAULTS = {"older": older, "dirty": dirty, "reject": reject, "slow": slow, "one_device": one_device, "driver": driver, "model": model,
           "profile": profile, "spared": spared, "not_shown": not_shown, "false": false,
           "nothing": nothing, "no_median": no_median, "outside": outside, "within": within,
           "other_version": other_version}

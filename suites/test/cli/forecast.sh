@@ -5,6 +5,7 @@
 make_records=$3
 broken=$4
 export OPENBLAS_NUM_THREADS=1
+needs_release
 
 # Each transfer takes 50 ms longer, and a byte 1 us: a step is hardly anything else.
 sweep()
@@ -16,7 +17,7 @@ sweep()
 # The step of workload $2 on $3 ranks, in ms, by program $1.
 forecast_of()
 {
-    "$1" forecast two.jsonl --to 4 --format csv 2>err | awk -F, -v workload="$2" -v ranks="$3" '
+    "$1" forecast --allow-dirty two.jsonl --to 4 --format csv 2>err | awk -F, -v workload="$2" -v ranks="$3" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
         # The workload is two fields here.
@@ -45,7 +46,7 @@ wrong_of_planted()
         [ -n "$seen" ] || echo "no forecast by a wrong formula: $(cat err)"
         ! is_near "$seen" "${workload#*=}" || echo "a wrong formula is as good: $workload, $seen ms"
     done
-    "$lockstep" forecast two.jsonl four.jsonl --to 16 >out 2>err || echo "status $?: $(cat err)"
+    "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 16 >out 2>err || echo "status $?: $(cat err)"
     grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]*[kM]B/s' out || echo "alpha and beta: $(cat out)"
 }
 
@@ -55,13 +56,13 @@ for attempt in 1 2 3; do
     [ -n "$why" ] || break
 done
 [ -z "$why" ] || fail "$why"
-expect_status 0 "$lockstep" forecast two.jsonl four.jsonl --to 16
+expect_status 0 "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 16
 expect_count 2 ', ddp, weak scaling of 4 rows a rank, cpu/threads on virt+50000us+1MB/s, f32$' out
 expect_count 2 '^ *4 .* %.* %  oversubscribed$\|^ *4 .* %.* %$' out
 expect_count 2 '[*]extrapolated[*]$' out
 expect_count 2 '^ *16 .*[*]extrapolated[*]$' out
 for format in text json csv md; do
-    expect_status 0 "$lockstep" forecast two.jsonl four.jsonl --to 16 --format $format
+    expect_status 0 "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 16 --format $format
     [ -s out ] && [ ! -s err ] || fail "$format"
 done
 grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(cat out)"
@@ -69,37 +70,46 @@ grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(
 # Cells whose inputs start on the host are a series of their own, and CSV says which.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --mode ddp --counts 1,2 --batch 4 --host-inputs 0,1 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out inputs.jsonl
-"$lockstep" forecast inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV: $(cat err)" # 3: noise
+"$lockstep" forecast --allow-dirty inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV: $(cat err)" # 3: noise
 seen=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
     $(column["ranks"] + 1) == 4 { print $1 "," $2, $(column["host_inputs"] + 1) }' out | sort | tr '\n' ';')
 [ "$seen" = '"mlp:128,128" 0;"mlp:128,128" 1;"mlp:64,64" 0;"mlp:64,64" 1;' ] || fail "inputs: $seen"
 
 # What no forecast is made of.
 refuse 'no record file: name at least one' "$lockstep" forecast --to 4
-refuse '--to N is missing' "$lockstep" forecast two.jsonl
+refuse '--to N is missing' "$lockstep" forecast --allow-dirty two.jsonl
 for to in 0 -1 x 65537 1.5; do
-    refuse '--to: ' "$lockstep" forecast two.jsonl --to=$to
+    refuse '--to: ' "$lockstep" forecast --allow-dirty two.jsonl --to=$to
 done
-refuse 'unknown format "xml"' "$lockstep" forecast two.jsonl --to 4 --format xml
-refuse 'missing.jsonl' "$lockstep" forecast missing.jsonl --to 4
-refuse '--to 2 is below the 4 ranks' "$lockstep" forecast two.jsonl four.jsonl --to 2
-refuse '1 count of ranks, 4; a fit takes 2' "$lockstep" forecast four.jsonl --to 8
+refuse 'unknown format "xml"' "$lockstep" forecast --allow-dirty two.jsonl --to 4 --format xml
+refuse 'missing.jsonl' "$lockstep" forecast --allow-dirty missing.jsonl --to 4
+refuse '--to 2 is below the 4 ranks' "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 2
+refuse '1 count of ranks, 4; a fit takes 2' "$lockstep" forecast --allow-dirty four.jsonl --to 8
 # Without the end line: it seals the file.
 grep -v '"workload":"mlp:128,128"\|lockstep/end' two.jsonl | sed 's/,"chain":"[^"]*"//' >one.jsonl
 refuse 'alpha and beta cannot be told apart: measure 3 counts of ranks, such as 1,2,4, or 2 workloads' \
-    "$lockstep" forecast one.jsonl --to 4
+    "$lockstep" forecast --allow-dirty one.jsonl --to 4
 "$make_records" six six.jsonl
-refuse 'no cell of mode ddp' "$lockstep" forecast six.jsonl --to 8
+refuse 'no cell of mode ddp' "$lockstep" forecast --allow-dirty six.jsonl --to 8
 "$make_records" hostile hostile.jsonl
-refuse 'no cell of mode ddp' "$lockstep" forecast hostile.jsonl --to 8
+refuse 'no cell of mode ddp' "$lockstep" forecast --allow-dirty hostile.jsonl --to 8
 "$make_records" no-cells none.jsonl
-refuse 'no cell' "$lockstep" forecast none.jsonl --to 8
-refuse 'the machines differ: two.jsonl is of node .*, six.jsonl of node ' "$lockstep" forecast two.jsonl six.jsonl --to 8
+refuse 'no cell' "$lockstep" forecast --allow-dirty none.jsonl --to 8
+refuse 'the machines differ: two.jsonl is of node .*, six.jsonl of node ' "$lockstep" forecast --allow-dirty two.jsonl six.jsonl --to 8
 sed 's/,"chain":"[^"]*"//;s/,"seal":"[^"]*"//' two.jsonl >plain.jsonl
-sed '1s/"source":"measured"/"source":"simulated"/' plain.jsonl >simulated.jsonl
-refuse 'simulated, not measured' "$lockstep" forecast simulated.jsonl --to 8
+# doubted OLD NEW WORDS
+doubted()
+{
+    sed "1s/$1/$2/" plain.jsonl >doubted.jsonl
+    refuse "doubted.jsonl: it is of $3" "$lockstep" forecast ${4---allow-dirty} doubted.jsonl --to 8
+}
+doubted '"source":"measured"' '"source":"simulated"' 'times that are simulated, not measured'
+doubted '"build_type":"[^"]*"' '"build_type":"Debug"' 'a Debug build, not of Release or RelWithDebInfo'
+doubted '"sanitizers":"[^"]*"' '"sanitizers":"address"' 'a build with sanitizers: address'
+doubted CLOCK_MONOTONIC_RAW sundial 'the clock sundial, not CLOCK_MONOTONIC_RAW'
+doubted '"git_dirty":[a-z]*' '"git_dirty":true' 'a changed tree on commit .*; --allow-dirty takes it' ''
 expect_status 1 "$lockstep" sweep --bind none --devices virt:2+fault:allreduce@5 --mode ddp --counts 1,2 --batch 4 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --out failed.jsonl
-refuse 'launch 0: failed; only verified cells make a forecast' "$lockstep" forecast failed.jsonl --to 8
+refuse 'launch 0: failed; only verified cells make a forecast' "$lockstep" forecast --allow-dirty failed.jsonl --to 8
 head -c 3000 two.jsonl >torn.jsonl
-refuse 'torn.jsonl' "$lockstep" forecast torn.jsonl --to 8
+refuse 'torn.jsonl' "$lockstep" forecast --allow-dirty torn.jsonl --to 8

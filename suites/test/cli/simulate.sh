@@ -13,6 +13,7 @@ skip()
     echo "skipped: $*"
     exit 77
 }
+needs_release
 command -v smpirun >/dev/null || skip "no smpirun (SimGrid, libsimgrid-dev)"
 [ -e "$(dirname "$lockstep")/lockstep-smpi" ] || skip "this build has no lockstep-smpi (DP_SMPI)"
 [ -x "$mpirun" ] || skip "no mpirun: the records are of processes"
@@ -45,7 +46,7 @@ within()
 
 simulate()
 {
-    expect_status 0 "$lockstep" forecast planted.jsonl --to 64 --format csv --simulate "$@"
+    expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 64 --format csv --simulate "$@"
     mv out "out.csv"
 }
 
@@ -66,7 +67,7 @@ done
 
 # 256 ranks, of which some rounds stand for all: each within a minute, and 2 % of the formula. How long
 # 1024 take is measured by `scripts/bench processes`.
-expect_status 0 "$lockstep" forecast planted.jsonl --to 256 --format csv --simulate fitted --timeout 60
+expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 256 --format csv --simulate fitted --timeout 60
 within 0.02 "$(number_of simulated_seconds 256 out)" "$(number_of forecast_seconds 256 out)" ||
     fail "256 ranks: $(number_of simulated_seconds 256 out), $(number_of forecast_seconds 256 out)"
 [ "$(number_of rounds 256 out)" = 255 ] || fail "rounds: $(number_of rounds 256 out)"
@@ -94,23 +95,23 @@ for platform in fast slow; do
 done
 ratio=$(awk -v c="$compute" -v a="$(cat slow)" -v b="$(cat fast)" 'BEGIN { print (a - c) / (b - c) }')
 within 0.01 "$ratio" 10 || fail "ten times slower: $ratio"
-expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --simulate slow.xml
+expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate slow.xml
 expect_count 8 'simulated: [*]extrapolated[*]$' out
 for platform in h100-400g ethernet-10g; do
-    expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --simulate $platform
+    expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate $platform
     expect_count 2 "^Simulated by SimGrid .* on the platform $platform" out
 done
 
 # In five buckets on two ranks: the first is ready after 31 % of 3.4 ms and a quarter of 59 %. Four of
 # 64 KiB and one of 1 KiB follow each other from there, and then the update, 10 %: 6.525 ms.
 sweep buckets.jsonl 65536
-expect_status 0 "$lockstep" forecast buckets.jsonl --to 8 --format csv --simulate fitted
+expect_status 0 "$lockstep" forecast --allow-dirty buckets.jsonl --to 8 --format csv --simulate fitted
 within 0.005 "$(number_of simulated_seconds 2 out)" 0.006525 ||
     fail "what is ready early is not hidden: $(number_of simulated_seconds 2 out)"
 [ "$(number_of forecast_seconds 2 out)" = 0.00803168 ] || fail "nothing was hidden where it was planted: $(cat out)"
 
 for format in text json csv md; do
-    expect_status 0 "$lockstep" forecast planted.jsonl --to 8 --format $format --simulate fitted
+    expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --format $format --simulate fitted
     [ -s out ] && [ ! -s err ] && grep -q simulated out || fail "$format: $(cat out err)"
 done
 
@@ -126,7 +127,7 @@ without_number()
 
 # Fewer hosts than ranks: MPI_Abort, of which SMPI makes status 0.
 sed 's/0-63/0-2/' fast.xml >small.xml
-expect_status 3 "$lockstep" forecast planted.jsonl --to 8 --simulate small.xml
+expect_status 3 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate small.xml
 expect_count 4 'not simulated: the platform has fewer hosts than ranks' out
 
 # What is in a platform is a hint to SimGrid to write files, or a number that it takes as 0: refused.
@@ -139,7 +140,7 @@ edited()
 refused()
 {
     printf '<?xml version='"'1.0'"'?>\n<platform version="4.1">\n%s\n</platform>\n' "$2" >bad.xml
-    expect_status 2 "$lockstep" forecast planted.jsonl --to 8 --simulate bad.xml
+    expect_status 2 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate bad.xml
     [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$1" err && [ ! -s out ] || fail "$2: $(cat out err)"
     [ "$(cat victim)" = kept ] || fail "$2: a file was written"
 }
@@ -162,7 +163,7 @@ refused 'speed of cluster' "$(edited 1Gf -1Gf)"
 refused 'radical of cluster' "$(edited 0-63 0-6x)"
 refused 'core of cluster' "$(edited bw= 'core="0" bw=')"
 echo 'no platform' >broken.xml
-expect_status 2 "$lockstep" forecast planted.jsonl --to 8 --simulate broken.xml
+expect_status 2 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate broken.xml
 
 # One that only says that it is smpirun, with what else it does.
 make_fake()
@@ -173,7 +174,7 @@ make_fake()
 }
 faked()
 {
-    with "PATH=$PWD/fake:$PATH" "$lockstep" forecast planted.jsonl --to 8 --simulate fitted "$@"
+    with "PATH=$PWD/fake:$PATH" "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate fitted "$@"
 }
 make_fake 'exit 0'
 without_number 'it ended without its last line' faked
@@ -206,24 +207,24 @@ cp fast.xml 'a b;touch owned;$(touch owned)`touch owned`.xml'
 cp fast.xml ./--cfg=smpi.xml
 cp fast.xml fast.so
 for name in 'a b;touch owned;$(touch owned)`touch owned`.xml' --cfg=smpi.xml; do
-    expect_status 0 "$lockstep" forecast planted.jsonl --to 4 --simulate="$name"
+    expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate="$name"
 done
 [ ! -e owned ] || fail "a file's name was a command"
 refuse "--simulate fast.so: no such platform: 'fitted', a FILE.xml, or one of: ethernet-10g, h100-400g" \
-    "$lockstep" forecast planted.jsonl --to 4 --simulate fast.so
-refuse '--simulate nowhere: no such platform' "$lockstep" forecast planted.jsonl --to 4 --simulate nowhere
-refuse '--simulate missing.xml: No such file' "$lockstep" forecast planted.jsonl --to 4 --simulate missing.xml
-refuse '--timeout: ' "$lockstep" forecast planted.jsonl --to 4 --simulate fitted --timeout 0
-refuse 'no smpirun that runs' env PATH=/nowhere "$lockstep" forecast planted.jsonl --to 4 --simulate fitted
+    "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate fast.so
+refuse '--simulate nowhere: no such platform' "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate nowhere
+refuse '--simulate missing.xml: No such file' "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate missing.xml
+refuse '--timeout: ' "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate fitted --timeout 0
+refuse 'no smpirun that runs' env PATH=/nowhere "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate fitted
 mkdir alone
 cp "$lockstep" alone/lockstep
-refuse 'this build has no lockstep-smpi' alone/lockstep forecast planted.jsonl --to 4 --simulate fitted
+refuse 'this build has no lockstep-smpi' alone/lockstep forecast --allow-dirty planted.jsonl --to 4 --simulate fitted
 mkdir temporary
-expect_status 0 with "TMPDIR=$PWD/temporary" "$lockstep" forecast planted.jsonl --to 4 --simulate fitted
+expect_status 0 with "TMPDIR=$PWD/temporary" "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate fitted
 [ -z "$(ls -A temporary)" ] || fail "files are left: $(ls -A temporary)"
 
 # Of threads nothing is simulated.
 expect_status 0 "$lockstep" sweep --bind none --mode ddp --devices virt:2 --counts 1,2 --scaling weak --batch 4 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out threads.jsonl
 refuse "the ranks of these records are no processes (communicator 'threads')" \
-    "$lockstep" forecast threads.jsonl --to 2 --simulate fitted
+    "$lockstep" forecast --allow-dirty threads.jsonl --to 2 --simulate fitted

@@ -26,7 +26,7 @@ limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile any
 validate 3 any.yaml three.jsonl
 has 'OPEN .* 3 launches; a bound at 95 % takes 5 NOT SHOWN'
 validate 3 any.yaml simulated.jsonl
-has 'its times are simulated'
+has 'it is of times that are simulated, not measured'
 limit step_time 'max: 100 s' 'workload: tutorial' binding 'statistic: typical' |
     profile all.yaml 'cores: 4' ''
 validate 3 all.yaml flaky.jsonl
@@ -227,6 +227,7 @@ doubted '"sanitizers":""' '"sanitizers":"address"' 'a build with sanitizers: add
 doubted CLOCK_MONOTONIC_RAW sundial 'the clock sundial, not CLOCK_MONOTONIC_RAW'
 doubted '"git_dirty":false' '"git_dirty":true' 'a changed tree on commit 3f2a9c1d5b7e'
 expect_status 0 "$lockstep" validate --profile good.yaml --allow-dirty doubted.jsonl
+has 'ACCEPTED by profile .*; of a changed tree, by --allow-dirty'
 
 # wrong PATTERN SED: one clear line with file, line and key, and exit 2.
 wrong()

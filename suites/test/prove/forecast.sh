@@ -21,7 +21,7 @@ forecast_truth() {
 
 # forecast_seen SCALING WIDTH RANKS: ms.
 forecast_seen() {
-    "$lockstep" forecast "forecast-$1.jsonl" --to 4 --format csv 2>err | awk -F, -v model="mlp:$2" -v ranks="$3" '
+    "$lockstep" forecast "forecast-$1.jsonl" --to 4 --format csv --allow-dirty 2>err | awk -F, -v model="mlp:$2" -v ranks="$3" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
         # The workload is two fields here.

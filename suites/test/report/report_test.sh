@@ -291,7 +291,10 @@ test_conditions() {
     records good good-again
     sed '1s/"sanitizers":""/"sanitizers":"address"/' good.jsonl >asan.jsonl
     report 0 asan.jsonl --out out
-    has out/index.html 'Run feedface was built as Release with address: its times mean little.'
+    has out/index.html 'Run feedface is of a build with sanitizers: address: its times mean little.'
+    sed '1s/CLOCK_MONOTONIC_RAW/sundial/' good.jsonl >sundial.jsonl
+    report 0 sundial.jsonl --out out
+    has out/summary.md 'Run feedface is of the clock sundial, not CLOCK'
     sed '1s/"governor":"performance"/"governor":"powersave"/' good-again.jsonl >slow.jsonl
     report 0 good.jsonl slow.jsonl --out out
     has out/index.html 'All 160 planned cells'

@@ -377,11 +377,6 @@ static void unverified(struct bench *bench)
     bench_fail(&bench->row[7]);
 }
 
-static void simulated(struct bench *bench)
-{
-    snprintf(bench->run.source, sizeof bench->run.source, "simulated");
-}
-
 static void other_mode(struct bench *bench)
 {
     for (size_t i = 0; i < bench->report.n_rows; ++i)
@@ -422,7 +417,6 @@ Test(forecast, what_is_no_measurement_is_refused)
         const char *words;
     } rows[] = {
         {unverified, "weak", 4, 8, 1, "launch 1: failed; only verified cells"},
-        {simulated, "weak", 4, 8, 1, "simulated, not measured"},
         {other_mode, "weak", 4, 8, 1, "no cell of mode ddp"},
         {other_workload, "weak", 4, 8, 1, "this build knows no such workload"},
         {other_communicator, "weak", 4, 8, 1, "by 'pigeons'"},
