@@ -19,46 +19,35 @@
 
 enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
 
-#define TEXT(member)                                                                               \
-    {                                                                                              \
-        .name = #member, .kind = RECORD_TEXT, .offset = offsetof(struct baseline_line, member),    \
-        .bytes = sizeof((struct baseline_line *)0)->member                                         \
-    }
-#define TEXT_LATER(member)                                                                         \
-    {                                                                                              \
-        .name = #member, .kind = RECORD_TEXT, .offset = offsetof(struct baseline_line, member),    \
-        .bytes = sizeof((struct baseline_line *)0)->member, .later = true                          \
-    }
-#define COUNT(member, least)                                                                       \
-    {                                                                                              \
-        .name = #member, .kind = RECORD_COUNT, .offset = offsetof(struct baseline_line, member),   \
-        .min = (least), .max = RECORD_EXACT_MAX                                                    \
-    }
-#define NUMBER(as, member)                                                                         \
-    {                                                                                              \
-        .name = #member, .kind = (as), .offset = offsetof(struct baseline_line, member),           \
-        .bytes = sizeof((struct baseline_line *)0)->member                                         \
-    }
+/* clang-format off */
+#define PLACE(member) \
+    #member, .offset = offsetof(struct baseline_line, member), \
+    .bytes = sizeof((struct baseline_line *)0)->member
+#define MEMBER(as, member, of) {.kind = (as), .unit = (of), .name = PLACE(member)},
+#define COUNT(member, least) \
+    {.kind = RECORD_COUNT, .unit = "", .min = (least), .max = RECORD_EXACT_MAX, .name = PLACE(member)},
 
-static const struct record_field line_fields[] = {TEXT(machine_class),
-                                                  TEXT(machine_instance),
-                                                  TEXT(plan_sha256),
-                                                  TEXT(records_sha256),
-                                                  NUMBER(RECORD_HASH, run_id),
-                                                  TEXT(created_utc),
-                                                  TEXT(git_sha),
-                                                  TEXT_LATER(blas),
-                                                  NUMBER(RECORD_BIG, start_epoch_ns),
-                                                  COUNT(sitting, 1),
-                                                  COUNT(line, 1),
-                                                  COUNT(of, 1),
-                                                  COUNT(launches, 1),
-                                                  COUNT(steps, 1),
-                                                  TEXT(floor_statistic),
-                                                  NUMBER(RECORD_REAL, floor_log),
-                                                  NUMBER(RECORD_REAL, cost_log),
-                                                  NUMBER(RECORD_REAL, sd_floor),
-                                                  {0}};
+static const struct record_field line_fields[] = {
+    MEMBER(RECORD_TEXT, machine_class, "SHA-256")
+    MEMBER(RECORD_TEXT, machine_instance, "SHA-256")
+    MEMBER(RECORD_TEXT, plan_sha256, "SHA-256")
+    MEMBER(RECORD_TEXT, records_sha256, "SHA-256")
+    MEMBER(RECORD_HASH, run_id, "16 hex digits")
+    MEMBER(RECORD_TEXT, created_utc, "ISO 8601")
+    MEMBER(RECORD_TEXT, git_sha, "commit")
+    {.kind = RECORD_TEXT, .unit = "", .later = true, .name = PLACE(blas)},
+    MEMBER(RECORD_BIG, start_epoch_ns, "ns since 1970")
+    COUNT(sitting, 1)
+    COUNT(line, 1)
+    COUNT(of, 1)
+    COUNT(launches, 1)
+    COUNT(steps, 1)
+    MEMBER(RECORD_TEXT, floor_statistic, "not empty")
+    MEMBER(RECORD_REAL, floor_log, "signed ratio")
+    MEMBER(RECORD_REAL, cost_log, "signed ratio")
+    MEMBER(RECORD_REAL, sd_floor, "")
+    {0}};
+/* clang-format on */
 
 int baseline_name(const char *folder, const char *name, struct baseline *baseline,
                   struct text_error *err)

@@ -150,7 +150,7 @@ static bool take_string(struct scan *s, const struct record_field *field, char *
     }
     memcpy(to, text, length);
     to[length] = '\0';
-    return field->kind != RECORD_HASH || (length == 16 && strspn(to, "0123456789abcdef") == length);
+    return true;
 }
 
 static bool take_value(struct scan *s, const struct record_field *field, void *object)
@@ -180,9 +180,11 @@ static bool take_value(struct scan *s, const struct record_field *field, void *o
 
 static bool take_fields(struct scan *s, const struct record_field *field, void *object)
 {
+    struct text_error why;
     for (; field->name; ++field) {
         const bool here = field->kind != RECORD_NESTED && take_name(s, field->name);
-        if (here ? !take_value(s, field, object) : !field->later) {
+        if (here ? !take_value(s, field, object) || record_check_value(field, object, &why) != 0
+                 : !field->later) {
             return false;
         }
     }

@@ -25,10 +25,10 @@
 #define RECORD_RUN_FIELDS(T, I, F, N) \
 F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "names this run; every other line of the file repeats it") \
 T(created_utc, 32, FIRST, CONDITION, "ISO 8601", "start", "when the sweep started") \
-T(source, 16, FIRST, SYSTEM, "", "source", "`measured`, or `simulated`") \
+T(source, 16, FIRST, SYSTEM, "`measured` or `simulated`", "source", "`measured`, or `simulated`") \
 F(BIG, seed, FIRST, CONDITION, "integer", "seed", "of the order of the cells and of the data") \
 F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
-T(scaling, 8, LATER, IDENTITY, "", "scaling", "`strong`: the batches are global; `weak`: they are rows per device (since 1.1)") \
+T(scaling, 8, LATER, IDENTITY, "`strong` or `weak`", "scaling", "`strong`: the batches are global; `weak`: they are rows per device (since 1.1)") \
 I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
@@ -38,24 +38,24 @@ T(launcher, 256, LATER, SYSTEM, "", "launcher", "the command that started the pr
 T(gpu_facts, 160, LATER, CONDITION, "", "source of facts of GPUs", "`NVML 12.550.54, driver 550.54.15`, or why there is none; empty without GPUs among the devices, and in old records") \
 F(REAL, gpus_on_bus, LATER, CONDITION, "GPUs", "number of GPUs on the PCI bus", "of any vendor, by sysfs: more than `gpus` has are GPUs that NVML does not show; `null` likewise") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS, and of NCCL where its communicator is used; empty without GPUs, missing in old records") \
-T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
-T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
+T(program_version, 32, FIRST, BUILD, "version", "version", "of lockstep") \
+T(git_sha, 48, FIRST, BUILD, "commit", "commit", "commit it was built from, or `unknown`") \
 F(BOOL, git_dirty, FIRST, BUILD, "", "working tree", "the working tree had changes: do not publish") \
 T(source_digest, 65, LATER, BUILD, "SHA-256", "digest of the source", "of the files that the program was built from, which tells two changed trees apart; missing in old records") \
 T(machine_class, 65, LATER, MACHINE, "SHA-256", "class of machine", "of the kind of machine: processor with its flags, caches, packages, cores, processing units, kernel set of the BLAS, GPUs, memory to 1 GiB. The host name has no part in it. Missing in old records, empty where it cannot be read") \
 T(machine_instance, 65, LATER, HOST, "SHA-256", "start of the machine", "of the machine's id and the id of its start: another one after each boot; missing in old records") \
 T(environment, 1024, LATER, SYSTEM, "", "environment", "`NAME=VALUE` of each variable that changes a result: `OPENBLAS_*`, `OMP_*`, `GOMP_*`, `KMP_*`, `GOTO_*`, `BLIS_*`, `MKL_*`, `DNNL_*`, `CUDA_*`, `CUBLAS_*`, `NCCL_*`, `MALLOC_*`, `NVIDIA_TF32_OVERRIDE`, `GLIBC_TUNABLES`, `HWLOC_XMLFILE`, `HWLOC_THISSYSTEM`; missing in old records") \
-T(compiler, 96, FIRST, BUILD, "", "compiler", "name and version") \
+T(compiler, 96, FIRST, BUILD, "not empty", "compiler", "name and version") \
 T(cflags, 256, FIRST, BUILD, "", "set of compiler flags", "what the compiler was told") \
 T(build_type, 32, FIRST, BUILD, "", "build type", "times of a debug build mean nothing") \
 T(sanitizers, 64, FIRST, BUILD, "", "sanitizers", "times of a build with any mean nothing") \
 T(kernel, 128, FIRST, SYSTEM, "", "kernel", "of the operating system") \
-T(libc, 64, FIRST, SYSTEM, "", "C library", "name and version") \
-T(hwloc_version, 32, FIRST, BUILD, "", "version of hwloc", "of the library that reads the topology") \
+T(libc, 64, FIRST, SYSTEM, "not empty", "C library", "name and version") \
+T(hwloc_version, 32, FIRST, BUILD, "version", "version of hwloc", "of the library that reads the topology") \
 T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here; behind it the one of large products, where the backend has another: `, oneDNN 2.6.3 brg:avx512_core`. Of mode `plain-mt` all products are of the first") \
-T(node_hash, 17, FIRST, HOST, "", "machine", "stands for the host name, which is not stored") \
+T(node_hash, 17, FIRST, HOST, "16 hex digits", "machine", "stands for the host name, which is not stored") \
 T(cpu_model, 128, FIRST, MACHINE, "", "processor", "as it calls itself") \
-T(governor, 32, FIRST, SYSTEM, "", "governor", "of the CPU's frequency, `unknown` where it cannot be read") \
+T(governor, 32, FIRST, SYSTEM, "not empty", "governor", "of the CPU's frequency, `unknown` where it cannot be read") \
 I(packages, 0, INT_MAX, FIRST, MACHINE, "", "number of packages", "of the machine") \
 I(numa_nodes, 0, INT_MAX, FIRST, MACHINE, "", "number of NUMA nodes", "of the machine") \
 I(cores, 0, INT_MAX, FIRST, MACHINE, "", "number of cores", "of the machine") \
@@ -70,9 +70,9 @@ F(U64, l2_bytes, FIRST, MACHINE, "bytes", "size of the L2 cache", "of one L2 cac
 F(U64, l3_bytes, FIRST, MACHINE, "bytes", "size of the L3 cache", "of one L3 cache, 0 if unknown") \
 F(REAL, timer_tick_ns, FIRST, CONDITION, "ns", "tick of the clock", "smallest step seen of the clock") \
 F(REAL, timer_overhead_ns, FIRST, CONDITION, "ns", "time of a reading", "median difference of two readings of the clock") \
-T(clock, 32, FIRST, IDENTITY, "", "clock", "the clock that all times are read from") \
-T(sync_method, 64, FIRST, IDENTITY, "", "start of a step", "how replicas are aligned before a step is timed") \
-T(rank_reduction, 32, FIRST, IDENTITY, "", "time of a step", "how one step time comes from those of the replicas") \
+T(clock, 32, FIRST, IDENTITY, "`CLOCK_MONOTONIC_RAW` or `CLOCK_MONOTONIC`", "clock", "the clock that all times are read from") \
+T(sync_method, 64, FIRST, IDENTITY, "not empty", "start of a step", "how replicas are aligned before a step is timed") \
+T(rank_reduction, 32, FIRST, IDENTITY, "not empty", "time of a step", "how one step time comes from those of the replicas") \
 N(chain, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
 N(load_avg, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
 N(slots, "objects", MACHINE, "", "the devices, at most 64, see below") \
@@ -84,17 +84,17 @@ N(nics, "objects", CONDITION, "", "the ports of its network cards, see below; mi
 #define RECORD_SLOT_FIELDS(T, I, F, N) \
 T(name, 32, FIRST, IDENTITY, "", "name", "`virt:0`") \
 T(kind, 16, FIRST, IDENTITY, "", "kind", "what its name begins with, e.g. `virt`") \
-T(cores, 128, FIRST, SYSTEM, "", "set of cores", "list of hardware threads such as `0-3,8`, empty if not bound") \
+T(cores, 128, FIRST, SYSTEM, "list of numbers", "set of cores", "list of hardware threads such as `0-3,8`, empty if not bound") \
 I(numa_node, -1, INT_MAX, FIRST, SYSTEM, "", "NUMA node", "-1 unknown") \
 F(BOOL, bound, FIRST, SYSTEM, "", "binding", "its worker is bound to those cores") \
 T(model, 64, LATER, MACHINE, "", "model", "of a GPU, else empty") \
-T(bus, 16, LATER, MACHINE, "", "PCI address", "of a GPU, else empty") \
+T(bus, 16, LATER, MACHINE, "PCI address", "PCI address", "of a GPU, else empty") \
 F(BOOL, near, LATER, SYSTEM, "", "nearness", "of a GPU: cores and NUMA node are those beside it")
 
 /* What identifies a cell. */
 #define RECORD_KEY_FIELDS(T, I, F, N) \
 T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`; of mode `collective` the name of the collective, `allreduce`") \
-T(mode, 16, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`; `collective`: no model, but one collective of all devices by itself, whose steps are its iterations") \
+T(mode, 16, FIRST, IDENTITY, "`plain`, `plain-mt`, `dp`, `ddp` or `collective`", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`; `collective`: no model, but one collective of all devices by itself, whose steps are its iterations") \
 T(devices, 64, FIRST, IDENTITY, "", "device list", "`virt:2`") \
 I(n_devices, 0, RECORD_MAX_RANKS, FIRST, IDENTITY, "", "number of devices", "in the list") \
 F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices; 0 of mode `collective`, which has `size_bytes`") \
@@ -103,10 +103,10 @@ T(backend, 32, FIRST, IDENTITY, "", "backend", "as in the first line") \
 T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the first line") \
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
 F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it: the larger of what a rank brings and what it gets; 0 in other modes") \
-F(COUNT, out_of_place, LATER, IDENTITY, "", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
+F(COUNT, out_of_place, LATER, IDENTITY, "0 or 1", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
 F(COUNT, per_process, LATER, IDENTITY, "devices", "devices per process", "of each of the processes that a launcher has started, which share no memory; 0: one process has all devices") \
 F(COUNT, chain, LATER, IDENTITY, "steps", "chain", "steps that were timed together, each with the parameters of the one before; 0: each by itself, with the same parameters") \
-F(COUNT, host_inputs, LATER, IDENTITY, "", "place of inputs", "1: the batch is in the host's memory, and each step carries it to the devices, which is its phase `scatter`; 0: it is on the devices before the step begins; 0 in mode `collective`") \
+F(COUNT, host_inputs, LATER, IDENTITY, "0 or 1", "place of inputs", "1: the batch is in the host's memory, and each step carries it to the devices, which is its phase `scatter`; 0: it is on the devices before the step begins; 0 in mode `collective`") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
 /* A finished cell. */
@@ -160,7 +160,7 @@ F(REAL, n_eff, FIRST, RESULT, "steps", "effective number of steps", "what `n_val
 F(REAL, throughput_samples_per_s, FIRST, RESULT, "rows/s", "throughput", "all rows / all time, stalls included") \
 F(REAL, duty, LATER, RESULT, "0..1", "duty", "of a cell with a `chain`: the part of the time from its first measured step to its last in which steps ran; `null` in others") \
 F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
-F(REAL, tracing_ns, LATER, RESULT, "ns", "cost of phases", "what measuring phases takes of a step: the median of `phased_ns` less `t_step_ns`, which noise puts below 0, too; `null` where phases were measured in the samples themselves") \
+F(REAL, tracing_ns, LATER, RESULT, "signed ns", "cost of phases", "what measuring phases takes of a step: the median of `phased_ns` less `t_step_ns`, which noise puts below 0, too; `null` where phases were measured in the samples themselves") \
 F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of mode `collective`: `size_bytes` over the median time of an iteration, until all devices were idle; `null` in other modes") \
 F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \
 N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")
@@ -172,7 +172,7 @@ F(REAL, kernels_per_step, LATER, RESULT, "launches", "number of kernels", "launc
 F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps; `rounds_ns` of `raw` has them all") \
 F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
 F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \
-F(REAL, hidden_frac, LATER, RESULT, "ratio", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three. Noise puts it below 0 and above 1, too (in records without `rounds_ns` it is 0 or 1 then). `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
+F(REAL, hidden_frac, LATER, RESULT, "signed ratio", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three. Noise puts it below 0 and above 1, too (in records without `rounds_ns` it is 0 or 1 then). `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
 F(REAL, foreign_frac, LATER, RESULT, "0..1", "share of other programs", "what was not this process's own of the CPU time of the processing units that the launch is bound to (of all it may use where it is not), from its first measured step to its last: their busy time in `/proc/stat`, interrupts included, less the process's by `getrusage`, over the time that passed on all of them. The kernel counts in ticks, mostly of 10 ms, so that a launch of 0.2 s has 20 of a unit, and what they put below 0 is 0. `null`: fewer than 10 ticks, or not known") \
 F(REAL, steal_frac, LATER, RESULT, "0..1", "stolen share", "what the hypervisor gave to other machines of the same time of the same units, as coarsely. `null` likewise") \
 F(REAL, voluntary_switches, LATER, RESULT, "switches", "number of voluntary switches", "how often a thread of the process waited, over the same steps; `null`: unknown") \
@@ -184,7 +184,7 @@ F(REAL, sampling_ns, LATER, RESULT, "ns", "time of readings", "what the readings
 F(REAL, clock_ratio, LATER, RESULT, "ratio", "rate of the clock", "how many times as long the launch took by the clock of its times as by a timer of the kernel, 1 within 0.1 ms: below 0.995 and above 1.005 the cell failed; `null`: there was no such timer, missing in old records") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "0, and one more each time that `--resume` went on with the file and measured something: cells of two sittings are never compared as a pair. 0 in old records") \
 I(hosts, 0, INT_MAX, LATER, SYSTEM, "", "number of hosts", "that the processes of a launched cell ran on; 0 of other cells, and where not all have begun") \
-T(host_ranks, 192, LATER, SYSTEM, "ranks", "ranks of each host", "`2,2`: in the order of the first rank of each; empty likewise. Names of hosts are not stored, but in the `reason` of a cell that failed") \
+T(host_ranks, 192, LATER, SYSTEM, "list of numbers", "ranks of each host", "`2,2`: in the order of the first rank of each; empty likewise. Names of hosts are not stored, but in the `reason` of a cell that failed") \
 T(mpi_library, 96, LATER, SYSTEM, "", "MPI library", "name and version, as it says of itself; empty likewise") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \

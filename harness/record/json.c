@@ -206,10 +206,6 @@ static int read_text(const json_t *value, const struct record_field *field, char
         return record_fail(err, "\"%s\" has %zu bytes, at most %zu are allowed", field->name,
                            length, field->bytes - 1);
     }
-    if (field->kind == RECORD_HASH &&
-        (length != 16 || strspn(string, "0123456789abcdef") != length)) {
-        return record_fail(err, "\"%s\" is \"%s\", not 16 hex digits", field->name, string);
-    }
     memcpy(text, string, length + 1);
     return 0;
 }
@@ -315,7 +311,8 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
     for (; field->name; ++field) {
         const json_t *value = json_object_get(object, field->name);
         const bool here = field->kind != RECORD_NESTED && (value || !field->later);
-        if (here && read_field(value, field, to, err) != 0) {
+        if (here &&
+            (read_field(value, field, to, err) != 0 || record_check_value(field, to, err) != 0)) {
             return -1;
         }
     }

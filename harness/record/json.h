@@ -61,6 +61,9 @@ int record_json_integer(const json_t *value, const char *name, json_int_t min, j
 int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
                        struct text_error *err);
+/* Whether a value that was read can be one of its field: record/ranges.c. */
+int record_check_value(const struct record_field *field, const void *object,
+                       struct text_error *err);
 /* An integer that was found in its range, into the member of its field. */
 void record_json_store(const struct record_field *field, json_int_t number, void *member);
 

@@ -25,45 +25,38 @@ static const json_t *find_array(const json_t *object, const char *name, size_t n
     return array;
 }
 
-static int read_shards(const json_t *root, struct record_cell *cell, struct text_error *err)
+/* Of at most a number for each rank; *n of them. */
+static int read_list(const json_t *list, const char *name, uint64_t *to, int *n,
+                     struct text_error *err)
 {
-    const json_t *rows = json_object_get(root, "shard_rows");
-    if (!json_is_array(rows) || json_array_size(rows) > RECORD_MAX_RANKS) {
-        return record_fail(err, "\"shard_rows\" is missing or no array of at most %d",
+    json_int_t number = 0;
+    if (!json_is_array(list) || json_array_size(list) > RECORD_MAX_RANKS) {
+        return record_fail(err, "\"%s\" is missing or no array of at most %d", name,
                            RECORD_MAX_RANKS);
     }
-    cell->n_shards = (int)json_array_size(rows);
-    for (size_t i = 0; i < json_array_size(rows); ++i) {
-        json_int_t number = 0;
-        if (record_json_integer(json_array_get(rows, i), "shard_rows", 0, RECORD_EXACT_MAX, &number,
+    *n = (int)json_array_size(list);
+    for (int i = 0; i < *n; ++i) {
+        if (record_json_integer(json_array_get(list, (size_t)i), name, 0, RECORD_EXACT_MAX, &number,
                                 err) != 0) {
             return -1;
         }
-        cell->shard[i] = (size_t)number;
+        to[i] = (uint64_t)number;
     }
     return 0;
 }
 
-/* Records from before it was measured have none. */
-static int read_peaks(const json_t *root, struct record_cell *cell, struct text_error *err)
+/* Records from before peaks were measured have none. */
+static int read_lists(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const json_t *peaks = json_object_get(root, "peak_bytes");
-    if (!peaks) {
-        return 0;
+    uint64_t rows[RECORD_MAX_RANKS];
+    if (read_list(json_object_get(root, "shard_rows"), "shard_rows", rows, &cell->n_shards, err)) {
+        return -1;
     }
-    if (!json_is_array(peaks) || json_array_size(peaks) > RECORD_MAX_RANKS) {
-        return record_fail(err, "\"peak_bytes\" is not an array of at most %d", RECORD_MAX_RANKS);
+    for (int i = 0; i < cell->n_shards; ++i) {
+        cell->shard[i] = (size_t)rows[i];
     }
-    cell->n_peaks = (int)json_array_size(peaks);
-    for (size_t i = 0; i < json_array_size(peaks); ++i) {
-        json_int_t number = 0;
-        if (record_json_integer(json_array_get(peaks, i), "peak_bytes", 0, RECORD_EXACT_MAX,
-                                &number, err) != 0) {
-            return -1;
-        }
-        cell->peak_bytes[i] = (uint64_t)number;
-    }
-    return 0;
+    return peaks ? read_list(peaks, "peak_bytes", cell->peak_bytes, &cell->n_peaks, err) : 0;
 }
 
 static int read_status(const json_t *root, struct record_cell *cell, struct text_error *err)
@@ -117,8 +110,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     }
     if (status != 0 || read_status(root, cell, err) != 0 ||
         record_json_fields(root, record_cell_fields, cell, err) != 0 ||
-        read_shards(root, cell, err) != 0 || read_peaks(root, cell, err) != 0 ||
-        record_watched_from_json(root, cell, err) != 0 ||
+        read_lists(root, cell, err) != 0 || record_watched_from_json(root, cell, err) != 0 ||
         record_samples_from_json(root, raw, cell, err) != 0 || record_cell_check(cell, err) != 0) {
         record_cell_free(cell);
         return -1;
@@ -157,13 +149,6 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
         if (record_json_real(json_array_get(load, i), "load_avg", &run->load_avg[i], err) != 0) {
             return -1;
         }
-    }
-    if (strcmp(run->scaling, "strong") != 0 && strcmp(run->scaling, "weak") != 0) {
-        return record_fail(err, "\"scaling\" is \"%s\", neither strong nor weak", run->scaling);
-    }
-    if (load && strcmp(run->source, "measured") != 0 && strcmp(run->source, "simulated") != 0) {
-        return record_fail(err, "\"source\" is \"%s\", neither measured nor simulated",
-                           run->source);
     }
     return !load ? -1 : 0;
 }

@@ -139,10 +139,10 @@ int record_sittings_end(struct record_sittings *sittings, const struct record_en
                         struct text_error *err)
 {
     begin_another(sittings, end->sitting);
-    if (end->seconds < 0 || end->seconds < CLOCKS * sittings->launches)
+    if (end->seconds < CLOCKS * sittings->launches)
         return record_fail(err, "\"seconds\" is %g, but \"wall_ns\" of its launches are %g s",
                            end->seconds, sittings->launches);
-    if (end->writing < 0 || end->writing > end->seconds)
+    if (end->writing > end->seconds)
         return record_fail(err, "\"writing\" is %g of \"seconds\" %g", end->writing, end->seconds);
     sittings->seconds += end->seconds;
     sittings->writing += end->writing;

@@ -97,7 +97,7 @@ compare 4 between.jsonl --strict
 expect_status 0 "$lockstep" baseline show main
 has 'results/baselines/main.jsonl: 10 sittings of 12 cells, class of machine 700000000000'
 has 'library of matrix products: OpenBLAS 0.3.21 '
-has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start boot10'
+has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
 has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sittings'
 
 # The numbers again, from the raw steps.

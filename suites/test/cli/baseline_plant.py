@@ -54,7 +54,7 @@ def main():
     run = text.split('"run_id":"')[1][:16]
     text = replace(text, run, f"feed{int(number):012x}")
     text = replace(text, '"machine_class":""', f'"machine_class":"7{0:063d}"')
-    text = replace(text, '"machine_instance":""', f'"machine_instance":"boot{number}"')
+    text = replace(text, '"machine_instance":""', f'"machine_instance":"{int(number):012d}{0:052d}"')
     later = int(number) * DAY + later * 10**9
     text = re.sub('(?<="start_epoch_ns":")[0-9]+', lambda start: str(int(start[0]) + later), text)
     for change in rest:

@@ -6,14 +6,15 @@ make_records=$3
 
 class=$(printf '7%063d' 0)
 class2=$(printf '8%063d' 0)
+boot=$(printf "%064d" 1)
 
 # records KIND FILE [SED]: of a known class of machine; SED edits the first line.
 records()
 {
     "$make_records" "$1" raw.jsonl || fail "make_records $1"
-    sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"b1\"/
+    sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"$boot\"/
         ${3:+1$3}" raw.jsonl >"$2"
-    [ -z "${3-}" ] || ! sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"b1\"/" \
+    [ -z "${3-}" ] || ! sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"$boot\"/" \
         raw.jsonl | cmp -s - "$2" || fail "$3 changes nothing"
 }
 
@@ -104,9 +105,9 @@ records new other.jsonl 's/"git_sha":"[^"]*"/"git_sha":"0a1b2c3d4e5f"/'
 compare 0 a.jsonl other.jsonl
 has 'Differs: the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f'
 has_not A/A
-records new other.jsonl 's/"machine_instance":"b1"/"machine_instance":"b2"/'
+records new other.jsonl "s/\"machine_instance\":\"$boot\"/\"machine_instance\":\"$class2\"/"
 compare 0 a.jsonl other.jsonl
-has 'Differs: the start of the machine: b1 -> b2'
+has 'Differs: the start of the machine: 000000000000 -> 800000000000'
 has A/A
 records new other.jsonl 's/"environment":""/"environment":"OMP_NUM_THREADS=2"/'
 compare 0 a.jsonl other.jsonl
@@ -156,10 +157,10 @@ invalid 'B is of a build with sanitizers: address'
 records new bad.jsonl 's/"source":"measured"/"source":"simulated"/'
 compare 3 bad.jsonl a.jsonl
 invalid 'A is of times that are simulated, not measured'
-records new bad.jsonl 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_OTHER"/'
+records new bad.jsonl 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_MONOTONIC"/'
 compare 3 a.jsonl bad.jsonl
-invalid 'B is of the clock CLOCK_OTHER, not CLOCK_MONOTONIC_RAW'
-has 'the clock: CLOCK_MONOTONIC_RAW -> CLOCK_OTHER'
+invalid 'B is of the clock CLOCK_MONOTONIC, not CLOCK_MONOTONIC_RAW'
+has 'the clock: CLOCK_MONOTONIC_RAW -> CLOCK_MONOTONIC'
 records new bad.jsonl 's/"model":""/"model":"GPU X"/'
 compare 3 a.jsonl bad.jsonl
 invalid 'the model of device 0: none -> GPU X'

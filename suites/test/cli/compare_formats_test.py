@@ -193,7 +193,7 @@ def records(make_records: str, kind: str, path: str, edit=lambda number, line: l
     subprocess.run([make_records, kind, path], check=True)
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
     lines[0] = lines[0].replace('"machine_class":""', f'"machine_class":"{"7" * 64}"')
-    lines[0] = lines[0].replace('"machine_instance":""', '"machine_instance":"b1"')
+    lines[0] = lines[0].replace('"machine_instance":""', '"machine_instance":"%064d"' % 1 + '')
     lines = [edit(number, line) for number, line in enumerate(lines)]
     pathlib.Path(path).write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
     return path

@@ -98,11 +98,12 @@ elsewhere kernel '"Linux 0"' 'the kernel here'
 elsewhere git_sha '"unknown"' 'the commit here'
 elsewhere git_dirty "$(grep -q '"git_dirty":true' end.jsonl && echo false || echo true)" \
     'the working tree here is "[a-z ]*", in the file "[a-z ]*"'
-elsewhere source_digest '"0f"' 'the digest of the source here is "[0-9a-f]*", in the file "0f"'
+digest=$(printf '%064d' 7)
+elsewhere source_digest "\"$digest\"" "the digest of the source here is \"[0-9a-f]*\", in the file \"$digest\""
 elsewhere governor '"warp"' 'the governor here is "[^"]*", in the file "warp"'
-elsewhere clock '"CLOCK_REALTIME"' 'the clock here is "[A-Z_]*", in the file "CLOCK_REALTIME"'
-elsewhere machine_class '"0f"' 'the class of machine here'
-elsewhere machine_instance '"0f"' 'the start of the machine here'
+elsewhere clock '"CLOCK_MONOTONIC"' 'the clock here is "[A-Z_]*", in the file "CLOCK_MONOTONIC"'
+elsewhere machine_class "\"$digest\"" 'the class of machine here'
+elsewhere machine_instance "\"$digest\"" 'the start of the machine here'
 elsewhere environment '"MALLOC_ARENA_MAX=1"' 'the environment here is "[^"]*", in the file "MALLOC_ARENA_MAX=1"'
 elsewhere gpu_software '"driver 1"' 'the GPU software here'
 elsewhere name '"virt:9"' 'device 0 here'

@@ -24,6 +24,15 @@ static void fill(struct record_run *run)
 {
     snprintf(run->run_id, sizeof run->run_id, "feedface00000001");
     snprintf(run->node_hash, sizeof run->node_hash, "feedface00000002");
+    snprintf(run->created_utc, sizeof run->created_utc, "2026-11-21T08:00:00Z");
+    snprintf(run->program_version, sizeof run->program_version, "0.1.0");
+    snprintf(run->hwloc_version, sizeof run->hwloc_version, "2.9.0");
+    snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
+    snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
+    snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
+    snprintf(run->compiler, sizeof run->compiler, "gcc 12");
+    snprintf(run->libc, sizeof run->libc, "glibc 2.36");
+    snprintf(run->governor, sizeof run->governor, "unknown");
     snprintf(run->source, sizeof run->source, "measured");
     snprintf(run->scaling, sizeof run->scaling, "strong");
     snprintf(run->cpu_model, sizeof run->cpu_model, "Example CPU <b>");

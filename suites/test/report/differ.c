@@ -7,6 +7,7 @@
  *
  * The fields come from the tables: one that is new is tested without a word here. What is written
  * is of minor 0, which has no plan, so that readers do not refuse what report has to tell apart. */
+#include "record/json.h"
 #include "record/roles.h"
 
 #include <fcntl.h>
@@ -35,6 +36,38 @@ static int list(int n, char **roles)
     return 0;
 }
 
+/* With one more character, or another one, or another of those that its unit lists. */
+static void change_text(const struct record_field *field, char *text, const void *object)
+{
+    const size_t length = strlen(text);
+    struct text_error why;
+
+    snprintf(text + length, field->bytes - length, "2");
+    if (length + 1 < field->bytes && record_check_value(field, object, &why) == 0)
+        return;
+    text[length] = '\0';
+    for (size_t i = length; i-- > 0;) {
+        const char was = text[i];
+
+        text[i] = was == '1' ? '2' : '1';
+        if (record_check_value(field, object, &why) == 0)
+            return;
+        text[i] = was;
+    }
+    for (const char *at = strchr(field->unit, '`'); at; at = strchr(at + 1, '`'))
+        if (strncmp(at + 1, text, length) != 0 && at[1] != ' ' && at[1] != '\0') {
+            snprintf(text, field->bytes, "%.*s", (int)strcspn(at + 1, "`"), at + 1);
+            return;
+        }
+    snprintf(text, field->bytes, "%s", length == 0 ? "1" : "");
+    for (size_t i = 0; length == 0 && i < field->bytes - 1; ++i) {
+        text[i] = '1';
+        text[i + 1] = '\0';
+        if (record_check_value(field, object, &why) == 0)
+            return;
+    }
+}
+
 /* Another value of the same type; a text stays one that can be read. */
 static void change(const struct record_field *field, void *object)
 {
@@ -43,9 +76,10 @@ static void change(const struct record_field *field, void *object)
 
     switch (field->kind) {
     case RECORD_TEXT:
+        change_text(field, text, object);
+        break;
     case RECORD_OPTIONS:
-        snprintf(text + strlen(text), field->bytes - strlen(text), "%s",
-                 field->kind == RECORD_OPTIONS ? " --graphs off" : "2");
+        snprintf(text + strlen(text), field->bytes - strlen(text), " --graphs off");
         break;
     case RECORD_HASH:
         text[0] = text[0] == '1' ? '2' : '1';
@@ -105,7 +139,7 @@ static void make_base(struct record_file *file)
 {
     size_t kept = 0;
 
-    snprintf(file->run.machine_class, sizeof file->run.machine_class, "0c");
+    snprintf(file->run.machine_class, sizeof file->run.machine_class, "%064d", 12);
     for (size_t c = 0; c < file->n_cells; ++c) {
         struct record_cell *cell = &file->cell[c];
 

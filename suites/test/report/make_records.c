@@ -286,8 +286,8 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
                                .timer_tick_ns = 1,
                                .timer_overhead_ns = 25,
                                .clock = "CLOCK_MONOTONIC_RAW",
-                               .sync_method = "a made-up barrier",
-                               .rank_reduction = "slowest of the made-up",
+                               .sync_method = "barrier before each step",
+                               .rank_reduction = "slowest replica of each step",
                                .backend = "cpu",
                                .communicator = "threads",
                                .source = "measured",
@@ -312,9 +312,6 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
         snprintf(run->cpu_model, sizeof run->cpu_model, "%s", HOSTILE);
         snprintf(run->blas, sizeof run->blas, "%s", HOSTILE);
         snprintf(run->compiler, sizeof run->compiler, "%s", HOSTILE);
-        /* The figure shows 10 and 12 bytes of these: in the middle of a character. */
-        snprintf(run->created_utc, sizeof run->created_utc, "2026-11-2\u00e9T08:00:00Z");
-        snprintf(run->git_sha, sizeof run->git_sha, "3f2a9c1d5b7\u00e9\u00e9");
     }
     return plan_command(plan, run->command, sizeof run->command, &why);
 }

@@ -44,7 +44,7 @@ static const struct edit edits[] = {
     {"\"n_valid\":6", "\"n_valid\":9", "9 valid"},
     {"\"median_ns\":125.0", "\"median_ns\":\"fast\"", "median_ns"},
     {"\"median_ns\":125.0", "\"median_ns\":null", "summary"},
-    {"\"median_ns\":125.0", "\"median_ns\":-120", "summary"},
+    {"\"median_ns\":125.0", "\"median_ns\":-120", "outside 0"},
     {"\"median_ns\":125.0", "\"median_ns\":1e999", "not JSON"},
     {"\"median_ns\":125.0", "\"median_ns\":NaN", "not JSON"},
     {"\"validated\":true", "\"validated\":1", "validated"},
