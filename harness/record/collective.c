@@ -60,24 +60,18 @@ static int check_key(const struct record_key *key, struct text_error *err)
 /* What only training has. */
 static int check_none(const struct record_cell *cell, struct text_error *err)
 {
-    const struct {
-        const char *name;
-        double value;
-    } rows[] = {
-        {"model_params", (double)cell->model_params},
-        {"flops_per_step", cell->flops_per_step},
-        {"tokens_per_row", (double)cell->tokens_per_row},
-        {"probe_values", (double)cell->probe_values},
-        {"exact_bits", cell->exact_bits},
-        {"shard_rows", cell->n_shards},
+    const struct record_bound rows[] = {
+        {"model_params", (double)cell->model_params, 0, 0},
+        {"flops_per_step", cell->flops_per_step, 0, 0},
+        {"tokens_per_row", (double)cell->tokens_per_row, 0, 0},
+        {"probe_values", (double)cell->probe_values, 0, 0},
+        {"probe_ns", (double)cell->probe_ns, 0, 0},
+        {"reference_ns", (double)cell->reference_ns, 0, 0},
+        {"verify_ns", (double)cell->verify_ns, 0, 0},
+        {"exact_bits", cell->exact_bits, 0, 0},
+        {"shard_rows", cell->n_shards, 0, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        if (rows[i].value < 0 || rows[i].value > 0) {
-            return record_fail(err, "\"%s\" is %.17g, but a collective has no model", rows[i].name,
-                               rows[i].value);
-        }
-    }
-    return 0;
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
 int record_check_collective(const struct record_cell *cell, struct text_error *err)

@@ -64,6 +64,12 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 /* Whether a value that was read can be one of its field: record/ranges.c. */
 int record_check_value(const struct record_field *field, const void *object,
                        struct text_error *err);
+/* Whether numbers are in their bounds; NaN is. */
+struct record_bound {
+    const char *name;
+    double is, least, most;
+};
+int record_check_bounds(const struct record_bound *bound, size_t n, struct text_error *err);
 /* An integer that was found in its range, into the member of its field. */
 void record_json_store(const struct record_field *field, json_int_t number, void *member);
 
@@ -86,6 +92,8 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
 /* Its part: "raw" of root, for cell->n_samples samples and cell->n_ranks ranks. */
 int record_samples_from_json(const json_t *root, const struct record_raw *raw,
                              struct record_cell *cell, struct text_error *err);
+/* Whether its devices are cores of the host. */
+bool record_on_cores(const struct record_cell *cell);
 /* What a cell says of itself, once it was read. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err);
 

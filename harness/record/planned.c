@@ -89,6 +89,7 @@ static int check_numbers(const struct record_run *run, const struct plan_options
         {"seed", run->seed, plan->seed},
         {"planned", run->planned, plan_cells(plan)},
         {"launches", (uint64_t)run->launches, plan->launches},
+        {"a launcher", run->launcher[0] != '\0', plan->n_per_process > 0},
         {"slots", (uint64_t)run->n_slots, (uint64_t)(devices < 0 ? run->n_slots : devices)},
     };
 
@@ -104,9 +105,15 @@ static int check_slots(const struct record_run *run, const struct plan_options *
                        struct text_error *err)
 {
     const size_t kind = strcspn(plan->devices, ":");
+    struct dp_kind_row is;
+    const bool cores = dp_kind_of(plan->devices, &is) && is.flags & DP_KIND_CORES;
 
     for (int i = 0; i < run->n_slots; ++i) {
         const struct record_slot *slot = &run->slot[i];
+
+        for (int k = 0; cores && k < i; ++k)
+            if (strcmp(run->slot[k].name, slot->name) == 0)
+                return record_fail(err, "slots %d and %d are both \"%s\"", k, i, slot->name);
 
         if (strlen(slot->kind) != kind || strncmp(slot->kind, plan->devices, kind) != 0)
             return record_fail(err, "\"kind\" of slot %d is \"%s\", but \"devices\" is \"%s\"", i,
@@ -258,6 +265,52 @@ static int check_warmup(const struct record_cell *cell, const struct cell_limits
                              cell->warmup_rule, rule);
 }
 
+/* What the rank that has least of it, of those with rows, has in all steps; not measured: more than
+ * any. */
+static double least_of(const struct record_cell *cell, const uint64_t *ns, int ranks)
+{
+    double least = INFINITY;
+
+    for (int r = 0; ns && r < ranks; ++r) {
+        double sum = 0;
+
+        for (size_t i = 0; i < cell->n_samples; ++i)
+            sum += (double)*ns++;
+        least = fmin(least, sum);
+    }
+    return least;
+}
+
+/* What a verified cell has some of. Programs before the one that compared its clock wrote 0. */
+static int check_least(const struct record_cell *cell, const struct cell_config *planned,
+                       struct text_error *err)
+{
+    const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
+    const double moved = (double)cell->model_params * sizeof(float) * (cell->n_shards - 1);
+    const bool moves = trains && cell->n_shards > 1 && record_on_cores(cell);
+    double peak = INFINITY;
+
+    for (int i = 0; i < cell->n_peaks && i < cell->n_shards; ++i)
+        peak = fmin(peak, (double)cell->peak_bytes[i]);
+
+    const struct record_bound rows[] = {
+        {"launch_ns", (double)cell->launch_ns, 1, INFINITY},
+        {"devices_ns", (double)cell->devices_ns, 1, INFINITY},
+        {"reference_ns", (double)cell->reference_ns, trains, INFINITY},
+        {"verify_ns", (double)cell->verify_ns, trains, INFINITY},
+        {"probe_values", (double)cell->probe_values, trains, INFINITY},
+        {"exact_bits", cell->exact_bits, trains && workload_is_exact(&planned->workload), 24},
+        {"peak_bytes", peak, 1, INFINITY},
+        {"bytes_per_step", cell->bytes_per_step, moves ? moved : 0, INFINITY},
+        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), 1, INFINITY},
+        {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
+         INFINITY},
+        {"rounds_ns", cell->n_rounds, ddp ? RECORD_LEAST_ROUNDS : 0, RECORD_MOST_ROUNDS},
+    };
+    return isnan(cell->clock_ratio) ? 0
+                                    : record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
+}
+
 /* What a verified cell shows of the command. */
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
                           const struct cell_config *planned, struct text_error *err)
@@ -279,7 +332,7 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
         return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
                            cell->oversubscribed ? "true" : "false", devices,
                            devices == 1 ? "" : "s", plan->cores);
-    if (check_warmup(cell, limits, err))
+    if (check_warmup(cell, limits, err) || check_least(cell, planned, err))
         return -1;
     if (steps < samples.min_steps || steps > samples.max_steps)
         return record_fail(err, "%zu %s after the warm-up, but \"command\" has --steps %zu:%zu",

@@ -134,6 +134,21 @@ static int read_slots(const json_t *root, struct record_run *run, struct text_er
     return 0;
 }
 
+static int check_machine(const struct record_run *run, struct text_error *err)
+{
+    const double *load = run->load_avg, most_load = 1e6;
+    const struct record_bound rows[] = {
+        {"packages", run->packages, 0, run->cores},
+        {"cores", run->cores, 0, run->pus},
+        {"usable_pus", run->usable_pus, 0, run->pus},
+        {"numa", run->node.n_numa, 0, run->numa_nodes},
+        {"load_avg", load[0], 0, most_load},
+        {"load_avg", load[1], 0, most_load},
+        {"load_avg", load[2], 0, most_load},
+    };
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
+}
+
 int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err)
 {
     memset(run, 0, sizeof *run);
@@ -150,7 +165,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
             return -1;
         }
     }
-    return !load ? -1 : 0;
+    return !load ? -1 : check_machine(run, err);
 }
 
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)

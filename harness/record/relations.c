@@ -4,6 +4,7 @@
 
 #include "dp.h"
 #include "numbers/stats.h"
+#include "record/timed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +16,12 @@ enum { WINDOW_MAX = 64 };
 static bool is_mode(const struct record_cell *cell, const char *mode)
 {
     return strcmp(cell->key.mode, mode) == 0;
+}
+
+bool record_on_cores(const struct record_cell *cell)
+{
+    struct dp_kind_row kind;
+    return dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
 }
 
 /* Its record is the parent's. */
@@ -36,11 +43,16 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
     } rows[] = {
         {"\"steps_checked\"", "\"n_samples\"", (double)cell->steps_checked, (double)n},
         {"\"first_bad_step\"", "\"n_samples\"", (double)cell->first_bad_step, (double)n},
-        {"\"setup_ns\" and the end of the last step", "\"wall_ns\"", (double)cell->setup_ns + end,
-         (double)cell->wall_ns},
         {"\"devices_ns\", \"probe_ns\" and \"reference_ns\"", "\"setup_ns\"",
          (double)cell->devices_ns + (double)cell->probe_ns + (double)cell->reference_ns,
          (double)cell->setup_ns},
+        /* Ticks of the kernel are coarse. */
+        {"\"foreign_frac\" and \"steal_frac\"", "the time of the cores",
+         cell->foreign_frac + cell->steal_frac, 1.1},
+        {"\"hosts\"", "the number of processes", cell->hosts,
+         cell->key.per_process > 0 ? cell->key.n_devices / (double)cell->key.per_process : 0},
+        {"\"setup_ns\", and the end of the last step and of its rounds", "\"wall_ns\"",
+         (double)cell->setup_ns + end + 1e9 * record_timed(cell).beside, (double)cell->wall_ns},
         {"\"setup_ns\" and \"verify_ns\"", "\"wall_ns\"",
          (double)cell->setup_ns + (double)cell->verify_ns, (double)cell->wall_ns},
         {"\"wall_ns\" less a tenth", "\"launch_ns\"",
@@ -119,8 +131,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
     const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
     const bool collective = record_is_collective(&cell->key), trains = !collective;
-    struct dp_kind_row kind;
-    const bool cores = dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
+    const bool cores = record_on_cores(cell);
     const bool carried = trains && cell->key.host_inputs > 0;
     const struct {
         const char *name;
@@ -227,6 +238,11 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
             if ((times->ns[i] == 0) != none) {
                 return record_fail(err, "sample %zu of row %zu of \"%s\" took %s time",
                                    i % times->n, row, record_part_names[p], none ? "some" : "no");
+            }
+            if (times->ns[i] > cell->wall_ns) {
+                return record_fail(err,
+                                   "a sample of \"%s\" took %" PRIu64 ", more than \"wall_ns\"",
+                                   record_part_names[p], times->ns[i]);
             }
         }
     }

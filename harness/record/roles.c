@@ -12,22 +12,12 @@
 
 const char *record_role_name(enum record_role role)
 {
-    switch (role) {
-    case RECORD_IDENTITY:
-        return "identity";
-    case RECORD_BUILD:
-        return "build";
-    case RECORD_SYSTEM:
-        return "system";
-    case RECORD_MACHINE:
-        return "machine";
-    case RECORD_HOST:
-        return "host";
-    case RECORD_CONDITION:
-        return "condition";
-    case RECORD_RESULT:
-        return "result";
-    }
+    static const char *const names[] = {"identity", "build",     "system", "machine",
+                                        "host",     "condition", "result"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+        if ((unsigned)role == 1u << i)
+            return names[i];
     return "unknown";
 }
 

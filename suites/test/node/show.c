@@ -37,6 +37,7 @@ static void fill(struct record_run *run)
     snprintf(run->scaling, sizeof run->scaling, "strong");
     snprintf(run->cpu_model, sizeof run->cpu_model, "Example CPU <b>");
     run->launches = 1;
+    run->numa_nodes = RECORD_MAX_NUMA;
 }
 
 static int show_json(const struct record_run *run)

@@ -152,7 +152,7 @@ edit "$dp" 's/ and 0.001 s, at most/ and 60 s, at most/' '"warmup_steps" is .*, 
 edit "$dp" 's/at least 5 steps/at least 4 steps/' '"warmup_rule" is "at least 4 .*, but by "command" it is "at least 5'
 edit "$last" 's/"seconds":[0-9.e+-]*/"seconds":0.0001/' '"seconds" is 0.0001, but "wall_ns" of its launches are'
 edit "$last" 's/"seconds":[0-9.e+-]*/"seconds":-1/' '"seconds" is -1, outside'
-edit "$dp" 's/"wall_ns":[0-9]*/"wall_ns":0/' '"setup_ns" and the end of the last step: .* more than "wall_ns"'
+edit "$dp" 's/"wall_ns":[0-9]*/"wall_ns":0/' '"setup_ns", and the end of the last step and of its rounds: .* more than "wall_ns"'
 edit "$dp" 's/"setup_ns":[0-9]*/"setup_ns":999999999999/' 'more than "wall_ns"'
 edit "$dp" 's/"devices_ns":[0-9]*/"devices_ns":999999999999/' '"devices_ns", .* more than "setup_ns"'
 edit "$dp" 's/"reference_ns":[0-9]*/"reference_ns":999999999999/' '"reference_ns": .* more than "setup_ns"'

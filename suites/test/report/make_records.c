@@ -403,6 +403,7 @@ static void fill_alone(const struct model *model, struct record_cell *cell)
 
     if (devices < 2 || cell->key.global_batch % devices != 0)
         return;
+    cell->wall_ns += 1000000000;
     for (cell->n_alone = 0; cell->n_alone < 7; ++cell->n_alone)
         cell->alone_ns[cell->n_alone] =
             (uint64_t)(1.05 * 0.9 * launch * (1.0 + 0.01 * (cell->n_alone * 3 % 7)) *
@@ -419,6 +420,7 @@ static int fill_machine(const struct kind *kind, struct record_cell *cell)
     static const uint64_t work[RECORD_PARTS] = {33554432, 33554432, 16777216,
                                                 67108864, 67108864, 134217728};
 
+    cell->wall_ns += 1000000000;
     for (int p = 0; p < RECORD_PARTS; ++p) {
         if (p == RECORD_COPY && devices < 2)
             continue;
@@ -485,7 +487,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.oversubscribed = key->n_devices > 4;
     cell.bytes_per_step = cell.kernels_per_step = cell.compute_alone_ns = cell.comm_alone_ns = NAN;
     cell.whole_ns = cell.hidden_frac = cell.bus_factor = NAN;
-    cell.clock_ratio = 1;
+    cell.clock_ratio = NAN;
     cell.foreign_frac = cell.steal_frac = cell.cpu_hz = NAN;
     if (kind->machine) {
         cell.foreign_frac = 0.02 + 0.01 * (key->launch % 2);

@@ -386,7 +386,7 @@ static struct record_cell verified(void)
     cell.validated = true;
     cell.steps_checked = 12;
     cell.values_checked = (size_t)12 * 4 * 1024;
-    cell.start_epoch_ns = 1;
+    cell.start_epoch_ns = UINT64_C(1795248000000000000);
     cell.wall_ns = 100000;
     cr_assert(record_derive(&cell) == 0);
     return cell;
@@ -490,7 +490,7 @@ Test(collectives, records_must_be_theirs)
         {unknown_type, "\"values_checked\" is 49152"},
         {one_device, "\"values_checked\""},
         {rows, "a collective of 4 devices with 64 rows"},
-        {parameters, "\"model_params\" is 10, but a collective has no model"},
+        {parameters, "\"model_params\" is 10, outside 0 to 0"},
         {training_with_a_size, "0 shards"},
         {alone, "has no \"alone_ns\""},
     };

@@ -84,7 +84,7 @@ struct record_cell example_cell(int launch)
         .comm_alone_ns = NAN,
         .whole_ns = NAN,
         .hidden_frac = NAN,
-        .clock_ratio = 1,
+        .clock_ratio = NAN,
         .foreign_frac = 0.25,
         .steal_frac = 0,
         .voluntary_switches = 3,
