@@ -115,10 +115,7 @@ static int check_numbers(const struct baseline_line *line, struct text_error *er
 {
     const enum compare_floor rule = compare_floor_rule(line->steps);
     const double most = log((double)RECORD_EXACT_MAX);
-    const struct {
-        const char *name;
-        double is, least, most;
-    } rows[] = {
+    const struct record_bound rows[] = {
         {"floor_log", line->floor_log, 0, most},
         /* Nine of ten steps are not below a percentile up to the 10th. Of few steps the floor may
          * leave out some that the mean has. */
@@ -130,11 +127,7 @@ static int check_numbers(const struct baseline_line *line, struct text_error *er
     if (strcmp(line->floor_statistic, compare_floor_words[rule]) != 0)
         return record_fail(err, "\"floor_statistic\" is \"%.30s\"; of %zu steps it is \"%s\"",
                            line->floor_statistic, line->steps, compare_floor_words[rule]);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (!(rows[i].is >= rows[i].least && rows[i].is <= rows[i].most))
-            return record_fail(err, "\"%s\" is %.17g, and has to be from %.17g to %.17g",
-                               rows[i].name, rows[i].is, rows[i].least, rows[i].most);
-    return 0;
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
 bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b)

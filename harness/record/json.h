@@ -64,7 +64,7 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 /* Whether a value that was read can be one of its field: record/ranges.c. */
 int record_check_value(const struct record_field *field, const void *object,
                        struct text_error *err);
-/* Whether numbers are in their bounds; NaN is. */
+/* Whether numbers are in their bounds; NaN is not. */
 struct record_bound {
     const char *name;
     double is, least, most;

@@ -89,7 +89,7 @@ static int check_numbers(const struct record_run *run, const struct plan_options
         {"seed", run->seed, plan->seed},
         {"planned", run->planned, plan_cells(plan)},
         {"launches", (uint64_t)run->launches, plan->launches},
-        {"a launcher", run->launcher[0] != '\0', plan->n_per_process > 0},
+        {"launcher", run->launcher[0] != '\0', plan->n_per_process > 0},
         {"slots", (uint64_t)run->n_slots, (uint64_t)(devices < 0 ? run->n_slots : devices)},
     };
 
@@ -113,7 +113,7 @@ static int check_slots(const struct record_run *run, const struct plan_options *
 
         for (int k = 0; cores && k < i; ++k)
             if (strcmp(run->slot[k].name, slot->name) == 0)
-                return record_fail(err, "slots %d and %d are both \"%s\"", k, i, slot->name);
+                return record_fail(err, "\"name\" of slots %d and %d is \"%s\"", k, i, slot->name);
 
         if (strlen(slot->kind) != kind || strncmp(slot->kind, plan->devices, kind) != 0)
             return record_fail(err, "\"kind\" of slot %d is \"%s\", but \"devices\" is \"%s\"", i,
@@ -133,6 +133,7 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
 
     if (dp_kind_of(run->devices, &kind) && kind.flags & DP_KIND_CORES)
         plan->cores = run->cores < run->usable_pus ? run->cores : run->usable_pus;
+    plan->memory = run->mem_bytes > 0 ? (double)run->mem_bytes : INFINITY;
     one.launches = 1;
     plan->cells = plan_cells(&one);
     plan->cell = plan_make(&one, run->communicator, run->run_id);
@@ -202,41 +203,32 @@ static size_t least_values(const struct cell_config *cell, int shards)
            (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
 }
 
-/* Records of before say nothing of tokens. */
-static int check_tokens(const struct record_cell *cell, const struct workload *workload,
-                        struct text_error *err)
+/* A number that nobody knows is one, too, where it has to be the same. */
+static double known(double number)
 {
-    const double tokens = (double)workload_tokens(workload), flops = workload_token_flops(workload);
-
-    if (cell->tokens_per_row == 0 && isnan(cell->flops_per_token))
-        return 0;
-    if ((double)cell->tokens_per_row != tokens)
-        return record_fail(err, "\"tokens_per_row\" is %zu, but a row of %s has %.0f",
-                           cell->tokens_per_row, cell->key.workload, tokens);
-    if (isnan(cell->flops_per_token) != isnan(flops) || cell->flops_per_token < flops ||
-        cell->flops_per_token > flops)
-        return record_fail(err, "\"flops_per_token\" is %.17g, but a token of %s takes %.17g",
-                           cell->flops_per_token, cell->key.workload, flops);
-    return 0;
+    return isnan(number) ? -1 : number;
 }
 
-/* What follows from the command, whatever was measured. */
+/* What follows from the command, whatever was measured. Records of before say nothing of tokens. */
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
                          struct text_error *err)
 {
     if (planned->mode == CELL_COLLECTIVE)
         return 0; /* nothing that its key does not say */
 
-    const double params = (double)workload_params(&planned->workload);
-    const double flops = workload_flops(&planned->workload, planned->rows);
-
-    if ((double)cell->model_params != params)
-        return record_fail(err, "\"model_params\" is %zu, but %s has %.0f", cell->model_params,
-                           cell->key.workload, params);
-    if (cell->flops_per_step < flops || cell->flops_per_step > flops)
-        return record_fail(err, "\"flops_per_step\" is %.17g, but %s with %zu rows has %.17g",
-                           cell->flops_per_step, cell->key.workload, planned->rows, flops);
-    return check_tokens(cell, &planned->workload, err);
+    const struct workload *workload = &planned->workload;
+    const bool said = cell->tokens_per_row > 0 || !isnan(cell->flops_per_token);
+    const double params = (double)workload_params(workload);
+    const double flops = workload_flops(workload, planned->rows);
+    const double tokens = said ? (double)workload_tokens(workload) : 0;
+    const double of_token = said ? known(workload_token_flops(workload)) : -1;
+    const struct record_bound rows[] = {
+        {"model_params", (double)cell->model_params, params, params},
+        {"flops_per_step", cell->flops_per_step, flops, flops},
+        {"tokens_per_row", (double)cell->tokens_per_row, tokens, tokens},
+        {"flops_per_token", known(cell->flops_per_token), of_token, of_token},
+    };
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
 /* What a step carries at least where its inputs start on the host: the rows, but for numbers of
@@ -281,69 +273,85 @@ static double least_of(const struct record_cell *cell, const uint64_t *ns, int r
     return least;
 }
 
-/* What a verified cell has some of. Programs before the one that compared its clock wrote 0. */
-static int check_least(const struct record_cell *cell, const struct cell_config *planned,
-                       struct text_error *err)
+/* More than a core can do in a nanosecond: its matrix unit of bfloat16 has 8192 operations then. */
+static const double MOST_RATE = 1e4;
+
+/* No part of the machine does more operations, or bytes, in a nanosecond. */
+static int check_rates(const struct record_cell *cell, double most, struct text_error *err)
+{
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        const struct record_part_times *part = &cell->part[p];
+
+        for (size_t i = 0; part->ns && i < part->rows * part->n; ++i)
+            if (part->ns[i] > 0 && (double)part->work > most * (double)part->ns[i])
+                return record_fail(err, "\"work\" of \"%s\" is %" PRIu64 " in %" PRIu64 " ns",
+                                   record_part_names[p], part->work, part->ns[i]);
+    }
+    return 0;
+}
+
+/* What a verified cell has. Programs before the one that compared its clock wrote 0 for some. */
+static int check_amounts(const struct record_plan *plan, const struct record_cell *cell,
+                         const struct cell_config *planned, struct text_error *err)
 {
     const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
-    const double moved = (double)cell->model_params * sizeof(float) * (cell->n_shards - 1);
-    const bool moves = trains && cell->n_shards > 1 && record_on_cores(cell);
-    double peak = INFINITY;
+    const bool said = !isnan(cell->clock_ratio);
+    const bool here = plan->cores > 0 && planned->per_process == 0;
+    const bool moves = said && trains && cell->n_shards > 1 && record_on_cores(cell);
+    const double params = moves ? (double)cell->model_params * sizeof(float) : 0;
+    const double inputs = planned->host_inputs > 0 ? least_bytes(planned) : -1;
+    const double rate = here ? MOST_RATE * plan->cores : INFINITY;
+    const struct cell_limits samples = cell_samples(planned);
+    const size_t warmup = cell->warmup_steps, n = cell->n_samples;
+    const double wait = n < warmup + samples.max_steps ? samples.seconds * 1e9 : 0;
+    double peak = INFINITY, most_peak = 0;
 
-    for (int i = 0; i < cell->n_peaks && i < cell->n_shards; ++i)
-        peak = fmin(peak, (double)cell->peak_bytes[i]);
-
+    for (int i = 0; i < cell->n_peaks; ++i) {
+        peak = i < cell->n_shards ? fmin(peak, (double)cell->peak_bytes[i]) : peak;
+        most_peak = fmax(most_peak, (double)cell->peak_bytes[i]);
+    }
     const struct record_bound rows[] = {
-        {"launch_ns", (double)cell->launch_ns, 1, INFINITY},
-        {"devices_ns", (double)cell->devices_ns, 1, INFINITY},
-        {"reference_ns", (double)cell->reference_ns, trains, INFINITY},
-        {"verify_ns", (double)cell->verify_ns, trains, INFINITY},
-        {"probe_values", (double)cell->probe_values, trains, INFINITY},
-        {"exact_bits", cell->exact_bits, trains && workload_is_exact(&planned->workload), 24},
-        {"peak_bytes", peak, 1, INFINITY},
-        {"bytes_per_step", cell->bytes_per_step, moves ? moved : 0, INFINITY},
-        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), 1, INFINITY},
+        {"values_checked", (double)cell->values_checked,
+         (double)least_values(planned, cell->n_shards), INFINITY},
+        {"n_samples", (double)n, (double)(warmup + samples.min_steps),
+         (double)(warmup + samples.max_steps)},
+        {"wall_ns", (double)cell->wall_ns, wait, INFINITY},
+        {"launch_ns", (double)cell->launch_ns, said, INFINITY},
+        {"devices_ns", (double)cell->devices_ns, said, INFINITY},
+        {"reference_ns", (double)cell->reference_ns, said && trains, INFINITY},
+        {"verify_ns", (double)cell->verify_ns, said && trains, INFINITY},
+        {"probe_values", (double)cell->probe_values, said && trains, INFINITY},
+        {"exact_bits", cell->exact_bits, said && trains && workload_is_exact(&planned->workload),
+         24},
+        {"peak_bytes", peak, said, INFINITY},
+        {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
+        {"bytes_per_step", known(cell->bytes_per_step),
+         moves ? fmax(params * (cell->n_shards - 1), inputs) : inputs, INFINITY},
+        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), said, INFINITY},
         {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
          INFINITY},
-        {"rounds_ns", cell->n_rounds, ddp ? RECORD_LEAST_ROUNDS : 0, RECORD_MOST_ROUNDS},
+        {"rounds_ns", cell->n_rounds, said && ddp ? RECORD_LEAST_ROUNDS : 0, RECORD_MOST_ROUNDS},
+        {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
     };
-    return isnan(cell->clock_ratio) ? 0
-                                    : record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err) != 0
+               ? -1
+               : check_rates(cell, rate, err);
 }
 
 /* What a verified cell shows of the command. */
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
                           const struct cell_config *planned, struct text_error *err)
 {
-    const struct cell_limits *limits = &planned->limits, samples = cell_samples(planned);
-    const size_t least = least_values(planned, cell->n_shards);
     const int devices = cell->key.n_devices;
-    const size_t steps = cell->n_samples - cell->warmup_steps;
 
-    if (cell->values_checked < least)
-        return record_fail(err, "\"values_checked\" is %zu, but a verified cell of %s has %zu",
-                           cell->values_checked, cell->key.workload, least);
-    if (planned->host_inputs > 0 && !(cell->bytes_per_step >= least_bytes(planned)))
-        return record_fail(err, "\"bytes_per_step\" is %.17g, but its inputs alone are %.17g",
-                           cell->bytes_per_step, least_bytes(planned));
     /* Cores of processes may be those of other machines. */
     if (plan->cores > 0 && planned->per_process == 0 &&
         (cell->oversubscribed ? devices == 1 : devices > plan->cores))
         return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
                            cell->oversubscribed ? "true" : "false", devices,
                            devices == 1 ? "" : "s", plan->cores);
-    if (check_warmup(cell, limits, err) || check_least(cell, planned, err))
-        return -1;
-    if (steps < samples.min_steps || steps > samples.max_steps)
-        return record_fail(err, "%zu %s after the warm-up, but \"command\" has --steps %zu:%zu",
-                           steps, planned->chain > 0 ? "chains" : "steps", limits->min_steps,
-                           limits->max_steps);
-    if (steps < samples.max_steps && (double)cell->wall_ns < limits->seconds * 1e9)
-        return record_fail(err,
-                           "\"wall_ns\" is %" PRIu64
-                           ", but \"command\" has --seconds %g and fewer than %zu steps were run",
-                           cell->wall_ns, limits->seconds, samples.max_steps);
-    return 0;
+    return check_warmup(cell, &planned->limits, err) != 0 ? -1
+                                                          : check_amounts(plan, cell, planned, err);
 }
 
 /* A cell has one place in the order, in the block of its launch, and no other cell has it; what is
@@ -401,18 +409,13 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
 int record_plan_end(const struct record_plan *plan, const struct record_end *end,
                     struct text_error *err)
 {
-    const size_t planned = plan->options.launches * plan->cells;
-
-    if (end->planned != planned)
-        return record_fail(err, "\"planned\" is %zu, but line 1 plans %zu cells", end->planned,
-                           planned);
-    if (end->ok != plan->n_ok)
-        return record_fail(err, "\"ok\" is %zu, but %zu cells are ok above", end->ok, plan->n_ok);
-    if (end->not_ok > plan->n_not_ok || (!end->interrupted && end->not_ok != plan->n_not_ok))
-        return record_fail(err, "\"not_ok\" is %zu, but %zu cells above are not ok", end->not_ok,
-                           plan->n_not_ok);
-    if (end->interrupted == (end->ok + end->not_ok == planned))
-        return record_fail(err, "\"interrupted\" is %s, but %zu of %zu cells are above",
-                           end->interrupted ? "true" : "false", end->ok + end->not_ok, planned);
-    return 0;
+    const size_t planned = plan->options.launches * plan->cells, not_ok = plan->n_not_ok;
+    const bool rest = end->ok + end->not_ok != planned;
+    const struct record_bound rows[] = {
+        {"planned", (double)end->planned, (double)planned, (double)planned},
+        {"ok", (double)end->ok, (double)plan->n_ok, (double)plan->n_ok},
+        {"not_ok", (double)end->not_ok, end->interrupted ? 0 : (double)not_ok, (double)not_ok},
+        {"interrupted", end->interrupted, rest, rest},
+    };
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }

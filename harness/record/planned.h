@@ -22,8 +22,9 @@ struct record_plan {
     size_t *taken;              /* by order_index: the index of the cell there, and 1 */
     unsigned char *state;       /* by launch and index: RECORD_PLAN_... */
     size_t n_ok, n_not_ok;
-    int sitting; /* of the last cell */
-    int cores;   /* more virtual devices share some; 0: not known */
+    int sitting;   /* of the last cell */
+    int cores;     /* more virtual devices share some; 0: not known */
+    double memory; /* bytes */
 };
 
 /* 0, or -1 and which field of the header is not that of its command. Close it in any case. */

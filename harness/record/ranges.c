@@ -54,19 +54,21 @@ static const struct unit *find_unit(const char *name)
 /* "2026-11-28T16:02:56Z", of a day that there is: it stays what it is when it is counted. */
 static bool is_date(const char *text)
 {
-    struct tm day = {.tm_hour = 12, .tm_isdst = -1}, same;
-    int hour, minute, second, n = 0;
+    struct tm day = {.tm_hour = 12, .tm_isdst = -1};
+    unsigned hour, minute, second;
+    char again[64];
 
-    if (strspn(text, "0123456789-:TZ") != 20 || text[20] != '\0' ||
-        sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &hour,
-               &minute, &second, &n) != 6 ||
-        n != 20 || day.tm_year < 2020 || day.tm_year > 2099 || hour > 23 || minute > 59 ||
-        second > 60)
+    if (sscanf(text, "%d-%d-%dT%u:%u:%uZ", &day.tm_year, &day.tm_mon, &day.tm_mday, &hour, &minute,
+               &second) != 6 ||
+        day.tm_year < 2020 || day.tm_year > 2099 || hour > 23 || minute > 59 || second > 60)
         return false;
     day.tm_year -= 1900;
     --day.tm_mon;
-    same = day;
-    return mktime(&same) != -1 && same.tm_mday == day.tm_mday && same.tm_mon == day.tm_mon;
+    if (mktime(&day) == -1)
+        return false;
+    snprintf(again, sizeof again, "%04d-%02d-%02dT%02u:%02u:%02uZ", day.tm_year + 1900,
+             day.tm_mon + 1, day.tm_mday, hour, minute, second);
+    return strcmp(again, text) == 0;
 }
 
 static bool is_text(const char *name, const char *text)
@@ -75,8 +77,10 @@ static bool is_text(const char *name, const char *text)
     const size_t length = strlen(text);
     char listed[64];
 
+    /* What is between two words of a list is none of them. */
     if (name[0] == '`')
-        return snprintf(listed, sizeof listed, "`%.60s`", text) > 2 && strstr(name, listed);
+        return snprintf(listed, sizeof listed, "`%.60s`", text) > 2 &&
+               strchr(" ,", text[0]) == NULL && strstr(name, listed);
     if (strcmp(name, "ISO 8601") == 0)
         return is_date(text);
     if (strcmp(name, "not empty") == 0)
@@ -89,8 +93,8 @@ static bool is_text(const char *name, const char *text)
 int record_check_bounds(const struct record_bound *bound, size_t n, struct text_error *err)
 {
     for (; n > 0; ++bound, --n)
-        if (bound->is < bound->least || bound->is > bound->most)
-            return record_fail(err, "\"%s\" is %.17g, outside %.17g to %.17g", bound->name,
+        if (!(bound->is >= bound->least && bound->is <= bound->most))
+            return record_fail(err, "\"%s\" is %.16g, outside %.16g to %.16g", bound->name,
                                bound->is, bound->least, bound->most);
     return 0;
 }
@@ -98,9 +102,9 @@ int record_check_bounds(const struct record_bound *bound, size_t n, struct text_
 static int check_number(const struct record_field *field, double number, struct text_error *err)
 {
     const struct unit *unit = find_unit(field->unit);
+    const struct record_bound bound = {field->name, number, unit->least, unit->most};
 
-    return record_check_bounds(&(struct record_bound){field->name, number, unit->least, unit->most},
-                               1, err);
+    return isnan(number) ? 0 : record_check_bounds(&bound, 1, err);
 }
 
 int record_check_value(const struct record_field *field, const void *object, struct text_error *err)

@@ -81,9 +81,12 @@ int record_cell_check(const struct record_cell *cell, struct text_error *err)
         return record_fail(err, "\"cell_id\" is %s, but the key in \"cell\" gives %s",
                            cell->cell_id, id);
     }
-    if (cell->n_valid > cell->n_samples || cell->warmup_steps > cell->n_samples) {
-        return record_fail(err, "%zu valid and %zu warm-up steps of %zu samples", cell->n_valid,
-                           cell->warmup_steps, cell->n_samples);
+    const struct record_bound rows[] = {
+        {"n_valid", (double)cell->n_valid, 0, (double)cell->n_samples},
+        {"warmup_steps", (double)cell->warmup_steps, 0, (double)cell->n_samples},
+    };
+    if (record_check_bounds(rows, sizeof rows / sizeof rows[0], err) != 0) {
+        return -1;
     }
     if (cell->status != RECORD_OK && cell->validated) {
         return record_fail(err, "\"validated\" is true, but \"status\" is %s",
@@ -134,17 +137,15 @@ static int read_slots(const json_t *root, struct record_run *run, struct text_er
     return 0;
 }
 
+static const double MOST_LOAD = 1e6;
+
 static int check_machine(const struct record_run *run, struct text_error *err)
 {
-    const double *load = run->load_avg, most_load = 1e6;
     const struct record_bound rows[] = {
-        {"packages", run->packages, 0, run->cores},
+        {"packages", run->packages, 0, run->pus},
         {"cores", run->cores, 0, run->pus},
         {"usable_pus", run->usable_pus, 0, run->pus},
         {"numa", run->node.n_numa, 0, run->numa_nodes},
-        {"load_avg", load[0], 0, most_load},
-        {"load_avg", load[1], 0, most_load},
-        {"load_avg", load[2], 0, most_load},
     };
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
@@ -161,8 +162,12 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
     }
     const json_t *load = find_array(root, "load_avg", 3, err);
     for (size_t i = 0; load && i < 3; ++i) {
-        if (record_json_real(json_array_get(load, i), "load_avg", &run->load_avg[i], err) != 0) {
+        double *to = &run->load_avg[i];
+        if (record_json_real(json_array_get(load, i), "load_avg", to, err) != 0) {
             return -1;
+        }
+        if (*to < 0 || *to > MOST_LOAD) {
+            return record_fail(err, "\"load_avg\" is %g, outside 0 to %g", *to, MOST_LOAD);
         }
     }
     return !load ? -1 : check_machine(run, err);

@@ -37,38 +37,25 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
     const size_t n = cell->n_samples;
     const double end =
         n == 0 ? 0 : (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
-    const struct {
-        const char *less, *more;
-        double a, b;
-    } rows[] = {
-        {"\"steps_checked\"", "\"n_samples\"", (double)cell->steps_checked, (double)n},
-        {"\"first_bad_step\"", "\"n_samples\"", (double)cell->first_bad_step, (double)n},
-        {"\"devices_ns\", \"probe_ns\" and \"reference_ns\"", "\"setup_ns\"",
-         (double)cell->devices_ns + (double)cell->probe_ns + (double)cell->reference_ns,
-         (double)cell->setup_ns},
-        /* Ticks of the kernel are coarse. */
-        {"\"foreign_frac\" and \"steal_frac\"", "the time of the cores",
-         cell->foreign_frac + cell->steal_frac, 1.1},
-        {"\"hosts\"", "the number of processes", cell->hosts,
+    const double begin = (double)cell->setup_ns, wall = (double)cell->wall_ns;
+    const struct record_bound rows[] = {
+        {"steps_checked", (double)cell->steps_checked, 0, (double)n},
+        {"first_bad_step", (double)cell->first_bad_step, -1, (double)n},
+        {"devices_ns\", \"probe_ns\" and \"reference_ns",
+         (double)cell->devices_ns + (double)cell->probe_ns + (double)cell->reference_ns, 0, begin},
+        /* Ticks of the kernel are coarse; they may be unknown. */
+        {"foreign_frac\" and \"steal_frac", fmax(cell->foreign_frac + cell->steal_frac, 0), 0, 1.1},
+        {"hosts", cell->hosts, 0,
          cell->key.per_process > 0 ? cell->key.n_devices / (double)cell->key.per_process : 0},
-        {"\"setup_ns\", and the end of the last step and of its rounds", "\"wall_ns\"",
-         (double)cell->setup_ns + end + 1e9 * record_timed(cell).beside, (double)cell->wall_ns},
-        {"\"setup_ns\" and \"verify_ns\"", "\"wall_ns\"",
-         (double)cell->setup_ns + (double)cell->verify_ns, (double)cell->wall_ns},
-        {"\"wall_ns\" less a tenth", "\"launch_ns\"",
-         cell->launch_ns == 0 ? 0 : 0.9 * (double)cell->wall_ns, (double)cell->launch_ns},
-        {"the least time since 1970 of a cell with steps", "\"start_epoch_ns\"", n > 0,
-         (double)cell->start_epoch_ns},
-        {"\"n_samples\"", "what a cell with this \"status\" has", (double)n,
-         sent_nothing(cell) ? 0 : (double)n},
+        {"setup_ns\", and the end of the last step and of rounds, in \"wall_ns",
+         begin + end + 1e9 * record_timed(cell).beside, 0, wall},
+        {"setup_ns\" and \"verify_ns\", in \"wall_ns", begin + (double)cell->verify_ns, 0, wall},
+        {"wall_ns\" less a tenth, in \"launch_ns", cell->launch_ns == 0 ? 0 : 0.9 * wall, 0,
+         (double)cell->launch_ns},
+        {"start_epoch_ns", (double)cell->start_epoch_ns, n > 0, INFINITY},
+        {"n_samples", (double)n, 0, sent_nothing(cell) ? 0 : INFINITY},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        if (rows[i].a > rows[i].b) {
-            return record_fail(err, "%s: %.17g, more than %s: %.17g", rows[i].less, rows[i].a,
-                               rows[i].more, rows[i].b);
-        }
-    }
-    return 0;
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
 /* Steps follow each other. */
@@ -195,34 +182,25 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
     record_derive_rounds(&again);
-    const struct {
-        const char *name;
-        double is, follows;
-    } rows[RECORD_TURNS] = {
-        {"compute_alone_ns", cell->compute_alone_ns, again.compute_alone_ns},
-        {"comm_alone_ns", cell->comm_alone_ns, again.comm_alone_ns},
-        {"whole_ns", cell->whole_ns, again.whole_ns},
+    const struct record_bound rows[] = {
+        {"rounds_ns", cell->n_rounds, RECORD_LEAST_ROUNDS, RECORD_MOST_ROUNDS},
+        {"compute_alone_ns", cell->compute_alone_ns, again.compute_alone_ns,
+         again.compute_alone_ns},
+        {"comm_alone_ns", cell->comm_alone_ns, again.comm_alone_ns, again.comm_alone_ns},
+        {"whole_ns", cell->whole_ns, again.whole_ns, again.whole_ns},
     };
-    if (cell->n_rounds > 0 && cell->n_rounds < RECORD_LEAST_ROUNDS) {
-        return record_fail(err, "\"rounds_ns\" has %d rounds, at least %d are measured",
-                           cell->n_rounds, RECORD_LEAST_ROUNDS);
-    }
-    if (cell->n_alone > 0 && cell->n_alone < RECORD_LEAST_ROUNDS) {
-        return record_fail(err, "\"alone_ns\" has %d steps, at least %d are measured",
-                           cell->n_alone, RECORD_LEAST_ROUNDS);
-    }
+    const struct record_bound steps = {"alone_ns", cell->n_alone, RECORD_LEAST_ROUNDS,
+                                       RECORD_MOST_ROUNDS};
     for (int i = 0; i < cell->n_alone; ++i) {
         if (cell->alone_ns[i] == 0) {
             return record_fail(err, "step %d of \"alone_ns\" took no time", i);
         }
     }
-    for (int turn = 0; turn < RECORD_TURNS && cell->n_rounds > 0; ++turn) {
-        if (!(rows[turn].is == rows[turn].follows)) {
-            return record_fail(err, "\"%s\" is %.17g, but the median of its %d rounds is %.17g",
-                               rows[turn].name, rows[turn].is, cell->n_rounds, rows[turn].follows);
-        }
-    }
-    return 0;
+    return record_check_bounds(&steps, cell->n_alone > 0, err) ||
+                   record_check_bounds(rows, cell->n_rounds > 0 ? sizeof rows / sizeof rows[0] : 0,
+                                       err)
+               ? -1
+               : 0;
 }
 
 /* What was measured took time, but for the copies of a device to itself, which there are none of.
@@ -235,14 +213,9 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
         for (size_t i = 0; times->ns && i < times->rows * times->n; ++i) {
             const size_t row = i / times->n;
             const bool none = p == RECORD_COPY && row / devices == row % devices;
-            if ((times->ns[i] == 0) != none) {
-                return record_fail(err, "sample %zu of row %zu of \"%s\" took %s time",
-                                   i % times->n, row, record_part_names[p], none ? "some" : "no");
-            }
-            if (times->ns[i] > cell->wall_ns) {
-                return record_fail(err,
-                                   "a sample of \"%s\" took %" PRIu64 ", more than \"wall_ns\"",
-                                   record_part_names[p], times->ns[i]);
+            if ((times->ns[i] == 0) != none || times->ns[i] > cell->wall_ns) {
+                return record_fail(err, "sample %zu of row %zu of \"%s\" took %" PRIu64 " ns",
+                                   i % times->n, row, record_part_names[p], times->ns[i]);
             }
         }
     }

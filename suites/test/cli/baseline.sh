@@ -134,7 +134,7 @@ refused()
 class2=$(printf '8%063d' 0)
 refused 's3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of sitting 3, results/baselines/main.jsonl:25$' \
     "$lockstep" baseline add main s3.jsonl
-plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb '"boot3"="boot99"'
+plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb "$(printf '%012d%052d=%012d%052d' 3 0 99 0)"
 refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of sitting 3, ' \
     "$lockstep" baseline add main copy.jsonl
 compare 3 s3.jsonl

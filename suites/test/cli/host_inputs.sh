@@ -93,7 +93,7 @@ sed '2s/\("phase_ns":{"scatter":\)\[\[[0-9,]*\]\]/\1null/; 2s/\("phase_median_ns
     true.jsonl >untimed.jsonl
 refuse 'no time for scatter of replica 0' "$lockstep" report untimed.jsonl --format csv
 sed '2s/"bytes_per_step":[0-9.]*/"bytes_per_step":4.0/' true.jsonl >fewer.jsonl
-refuse '"bytes_per_step" is 4, but its inputs alone are' "$lockstep" report fewer.jsonl --format csv
+refuse '"bytes_per_step" is 4, outside' "$lockstep" report fewer.jsonl --format csv
 
 refuse 'outside 0 to 1' "$lockstep" sweep $short --host-inputs 2
 refuse 'host-inputs is of --mode' "$lockstep" sweep --collective allreduce --host-inputs 1 --devices virt:2

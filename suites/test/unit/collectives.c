@@ -479,19 +479,19 @@ Test(collectives, records_must_be_theirs)
         const char *named; /* NULL: it is right */
     } list[] = {
         {no_change, NULL},
-        {another_factor, "\"bus_factor\" is 2, but that of allreduce on 4 devices is 1.5"},
+        {another_factor, "\"bus_factor\" is 2, outside 1.5 to 1.5"},
         {no_factor, "\"bus_factor\" is nan"},
         {odd_bytes, "\"size_bytes\" is 4097, no multiple of the 4 bytes"},
-        {faster, "the summary does not follow"},
-        {fewer_values, "\"values_checked\" is 48128, but 12 iterations of allreduce have 49152"},
-        {one_iteration_less, "11 of 12 steps were checked"},
+        {faster, "\"algbw_bytes_per_s\" does not follow"},
+        {fewer_values, "\"values_checked\" is 48128, outside 49152 to 49152"},
+        {one_iteration_less, "\"steps_checked\" is 11, outside 12 to 12"},
         {unknown_name, "\"allredux\", no collective: allreduce, broadcast, allgather, "},
         {added_bf16, "\"dtype\" is \"bf16\", which allreduce does not add"},
         {unknown_type, "\"values_checked\" is 49152"},
         {one_device, "\"values_checked\""},
         {rows, "a collective of 4 devices with 64 rows"},
         {parameters, "\"model_params\" is 10, outside 0 to 0"},
-        {training_with_a_size, "0 shards"},
+        {training_with_a_size, "\"shard_rows\" is 0, outside"},
         {alone, "has no \"alone_ns\""},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
