@@ -6,18 +6,11 @@
 
 #include "check/runner.h"
 #include "dp.h"
+#include "record/document.h"
 #include "record/machine.h"
 #include "record/memory.h"
 #include "record/provenance.h"
 #include "words.h"
-
-/* Bytes that are not UTF-8 cannot be in the arguments, nor in what was cleaned. */
-static json_t *text(const char *value)
-{
-    json_t *string = json_string(value);
-
-    return string ? string : json_string("?");
-}
 
 static json_t *dialects(const struct impl_about *about)
 {
@@ -26,7 +19,7 @@ static json_t *dialects(const struct impl_about *about)
     for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (about->dialect[i] != IMPL_UNDECLARED)
             json_object_set_new(object, impl_dialect_word((enum impl_dialect)i),
-                                text(impl_choice_word(about->dialect[i])));
+                                value_text(impl_choice_word(about->dialect[i])));
     return object;
 }
 
@@ -36,18 +29,19 @@ static json_t *implementation(const struct runner_run *run)
     json_t *names = json_array(), *capabilities = json_array();
 
     for (int i = 0; i < about->devices; ++i)
-        json_array_append_new(names, text(about->device_name[i]));
+        json_array_append_new(names, value_text(about->device_name[i]));
     for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (about->capabilities >> i & 1)
-            json_array_append_new(capabilities, text(impl_capability_word((uint64_t)1 << i)));
+            json_array_append_new(capabilities, value_text(impl_capability_word((uint64_t)1 << i)));
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
-        text(about->name), "version", text(about->version), "blas",
-        about->blas[0] != '\0' ? text(about->blas) : json_null(), "spec", text(run->options->impl),
-        "options", text(run->options->impl_options), "device_list", text(run->options->devices),
-        "devices", about->devices, "device_names", names, "capabilities", capabilities, "dialects",
-        dialects(about), "seed", (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0,
-        "launcher", text(run->options->launcher), "processes", (json_int_t)run->options->processes,
+        value_text(about->name), "version", value_text(about->version), "blas",
+        about->blas[0] != '\0' ? value_text(about->blas) : json_null(), "spec",
+        value_text(run->options->impl), "options", value_text(run->options->impl_options),
+        "device_list", value_text(run->options->devices), "devices", about->devices, "device_names",
+        names, "capabilities", capabilities, "dialects", dialects(about), "seed",
+        (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
+        value_text(run->options->launcher), "processes", (json_int_t)run->options->processes,
         "per_process", (json_int_t)run->options->per_process);
 }
 
@@ -60,14 +54,14 @@ static json_t *cases(const struct runner_run *run)
         const struct check_case *test = result->test;
 
         json_array_append_new(
-            array,
-            json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id", text(test->id), "rule",
-                      text(test->rule), "obligation", runner_obligation_words[test->obligation],
-                      "evidence", runner_evidence_words[test->evidence], "verdict",
-                      runner_verdict_words[result->verdict], "reason", text(result->reason),
-                      "compared", (json_int_t)result->compared, "seconds",
-                      round(result->seconds * 1e6) / 1e6, "left_behind",
-                      (json_int_t)result->strays.n));
+            array, json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id",
+                             value_text(test->id), "rule", value_text(test->rule), "obligation",
+                             runner_obligation_words[test->obligation], "evidence",
+                             runner_evidence_words[test->evidence], "verdict",
+                             runner_verdict_words[result->verdict], "reason",
+                             value_text(result->reason), "compared", (json_int_t)result->compared,
+                             "seconds", round(result->seconds * 1e6) / 1e6, "left_behind",
+                             (json_int_t)result->strays.n));
     }
     return array;
 }
@@ -102,10 +96,10 @@ static json_t *excuses(const struct runner_run *run)
         const struct check_area *area = check_areas[a];
 
         for (int i = 0; i < area->n_excuses && runner_shows(run, area); ++i)
-            json_array_append_new(array,
-                                  json_pack("{s:o, s:b, s:o}", "rule", text(area->excuses[i].rule),
-                                            "pending", area->excuses[i].pending ? 1 : 0, "reason",
-                                            text(area->excuses[i].reason)));
+            json_array_append_new(array, json_pack("{s:o, s:b, s:o}", "rule",
+                                                   value_text(area->excuses[i].rule), "pending",
+                                                   area->excuses[i].pending ? 1 : 0, "reason",
+                                                   value_text(area->excuses[i].reason)));
     }
     return array;
 }
@@ -123,7 +117,7 @@ static json_t *rules(const struct runner_run *run)
     }
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (run->profiles & runner_profiles[p].bit)
-            json_array_append_new(profiles, text(runner_profiles[p].name));
+            json_array_append_new(profiles, value_text(runner_profiles[p].name));
     runner_totals(run, &sums);
     object = sums_object(&sums);
     json_object_set_new(object, "areas", areas);

@@ -1,28 +1,15 @@
-/* forecast/json.c: the forecast for programs: lockstep/forecast/1.0. Times are in ns.
- *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+/* forecast/json.c: the forecast for programs: lockstep/forecast/1.0. Times are in ns. */
 #include "forecast/forecast.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "record/memory.h"
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(size_t n)
-{
-    return json_integer((json_int_t)n);
-}
+#include "record/document.h"
 
 static json_t *value(const struct report_value *value, bool holds)
 {
-    return holds ? json_pack("{s:o, s:o, s:o}", "middle", real(value->middle), "lo",
-                             real(value->lo), "hi", real(value->hi))
+    return holds ? json_pack("{s:o, s:o, s:o}", "middle", value_real(value->middle), "lo",
+                             value_real(value->lo), "hi", value_real(value->hi))
                  : json_null();
 }
 
@@ -31,8 +18,8 @@ static json_t *simulated(const struct forecast_line *line)
 {
     if (!isfinite(line->simulated))
         return json_null();
-    return json_pack("{s:o, s:o, s:i, s:i}", "step_ns", real(line->simulated), "error",
-                     real(line->simulated_error), "rounds_simulated", line->rounds, "rounds",
+    return json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated), "error",
+                     value_real(line->simulated_error), "rounds_simulated", line->rounds, "rounds",
                      line->of);
 }
 
@@ -48,14 +35,15 @@ static json_t *lines(const struct forecast_series *series)
         json_array_append_new(
             array,
             json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
-                      "ranks", line->ranks, "batch", count(line->batch), "shard",
-                      count(line->shard), "measured_ns", real(measured), "forecast_ns",
+                      "ranks", line->ranks, "batch", value_count(line->batch), "shard",
+                      value_count(line->shard), "measured_ns", value_real(measured), "forecast_ns",
                       value(&line->step, holds), "efficiency", value(&line->efficiency, holds),
-                      "left_out_ns", real(line->without), "left_out_error", real(line->error),
-                      "residual", real(line->residual), "state", forecast_states[line->state],
-                      "extrapolated", line->extrapolated, "oversubscribed",
-                      line->point && report_oversubscribed(line->point), "simulated",
-                      simulated(line), "not_simulated", line->why[0] != '\0' ? line->why : NULL));
+                      "left_out_ns", value_real(line->without), "left_out_error",
+                      value_real(line->error), "residual", value_real(line->residual), "state",
+                      forecast_states[line->state], "extrapolated", line->extrapolated,
+                      "oversubscribed", line->point && report_oversubscribed(line->point),
+                      "simulated", simulated(line), "not_simulated",
+                      line->why[0] != '\0' ? line->why : NULL));
     }
     return array;
 }
@@ -69,14 +57,14 @@ static json_t *one_series(const struct forecast_series *series)
         "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
         "s:o, s:o}",
         "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
-        count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
-        key->communicator, "math", key->dtype, "bucket_bytes", count(key->bucket_bytes),
-        "per_process", count(key->per_process), "host_inputs", count(key->host_inputs), "launches",
-        count(series->setting->launches), "alpha_ns", value(&series->alpha, true),
+        value_count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
+        key->communicator, "math", key->dtype, "bucket_bytes", value_count(key->bucket_bytes),
+        "per_process", value_count(key->per_process), "host_inputs", value_count(key->host_inputs),
+        "launches", value_count(series->setting->launches), "alpha_ns", value(&series->alpha, true),
         "beta_ns_per_byte", value(&series->beta, true), "hidden_of_reduction",
         value(&series->share, true), "hidden_of_computation", value(&series->cover, true),
-        "one_size", series->one_size, "left_out", count(series->tried), "largest_error",
-        real(series->off), "lines", lines(series));
+        "one_size", series->one_size, "left_out", value_count(series->tried), "largest_error",
+        value_real(series->off), "lines", lines(series));
 }
 
 /* null: nobody asked for it. */
@@ -100,11 +88,6 @@ int forecast_json(FILE *stream, const struct forecast *forecast)
     json_t *root = json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema", "lockstep/forecast/1.0", "to",
                              forecast->to, "whole", forecast_count(forecast).without == 0,
                              "simulation", simulation_of(forecast), "series", all);
-    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
-    if (!document)
-        return -1;
-    fprintf(stream, "%s\n", document);
-    free(document);
-    return 0;
+    return document_print(stream, root);
 }

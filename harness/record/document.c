@@ -4,16 +4,37 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/memory.h"
 #include "record/record.h"
 #include "record/roles.h"
+#include "text/text.h"
 
 json_t *value_text(const char *text)
 {
     json_t *string = json_string(text);
 
     return string ? string : json_string("?");
+}
+
+json_t *value_cleaned(const char *text)
+{
+    json_malloc_t allocate;
+    json_free_t release;
+
+    if (!text)
+        return json_null();
+    json_get_alloc_funcs(&allocate, &release); /* memory that is short is noted there */
+    char *copy = allocate(strlen(text) + 1);
+    json_t *string = NULL;
+
+    if (copy) {
+        text_clean(strcpy(copy, text), '?');
+        string = json_string(copy);
+    }
+    release(copy);
+    return string;
 }
 
 json_t *value_real(double number)

@@ -12,6 +12,8 @@ struct record_key;
 
 /* "?" where the text is not UTF-8: texts of files were cleaned, and so were arguments. */
 struct json_t *value_text(const char *text);
+/* '?' for each byte that is not UTF-8: names of files, and what others wrote. null without one. */
+struct json_t *value_cleaned(const char *text);
 /* null where the number is not finite. */
 struct json_t *value_real(double number);
 struct json_t *value_count(size_t n);

@@ -5,19 +5,9 @@
 #include <time.h>
 
 #include "build_info.h"
+#include "record/document.h"
 #include "record/memory.h"
 #include "train/train.h"
-
-/* A NaN has no JSON form. */
-static json_t *real(double number)
-{
-    return isfinite(number) ? json_real(number) : json_null();
-}
-
-static json_t *count(size_t number)
-{
-    return json_integer((json_int_t)number);
-}
 
 /* Large integers are text: many readers round them. */
 static json_t *big(uint64_t number)
@@ -69,7 +59,7 @@ static int put_world(json_t *o, const struct train_options *options,
 {
     int failed = json_object_set_new(o, "launcher", json_string(options->processes.launcher));
 
-    failed |= json_object_set_new(o, "per_process", count(options->processes.per_process));
+    failed |= json_object_set_new(o, "per_process", value_count(options->processes.per_process));
     failed |= json_object_set_new(o, "processes", json_integer(about->processes));
     failed |= json_object_set_new(o, "hosts", json_integer(about->hosts));
     failed |= json_object_set_new(o, "host_ranks", json_string(about->host_ranks));
@@ -82,13 +72,13 @@ static int put_update(json_t *o, const struct train_update *update)
     int failed =
         json_object_set_new(o, "optimizer", json_string(train_optimizer_name(update->kind)));
 
-    failed |= json_object_set_new(o, "lr", real(update->lr));
-    failed |= json_object_set_new(o, "momentum", real(update->momentum));
-    failed |= json_object_set_new(o, "decay", real(update->decay));
-    failed |= json_object_set_new(o, "clip", real(update->clip));
+    failed |= json_object_set_new(o, "lr", value_real(update->lr));
+    failed |= json_object_set_new(o, "momentum", value_real(update->momentum));
+    failed |= json_object_set_new(o, "decay", value_real(update->decay));
+    failed |= json_object_set_new(o, "clip", value_real(update->clip));
     failed |= json_object_set_new(o, "cosine", json_boolean(update->cosine));
-    failed |= json_object_set_new(o, "warmup", count(update->warmup));
-    failed |= json_object_set_new(o, "accumulate", count(update->parts));
+    failed |= json_object_set_new(o, "warmup", value_count(update->warmup));
+    failed |= json_object_set_new(o, "accumulate", value_count(update->parts));
     return failed;
 }
 
@@ -116,8 +106,8 @@ char *record_train_head(const struct train_options *options, const struct train_
     failed |= json_object_set_new(o, "blas", json_string(about ? about->blas : blas));
     failed |= json_object_set_new(o, "model", json_string(model->name));
     failed |= json_object_set_new(o, "data", json_string(data->name));
-    failed |= json_object_set_new(o, "rows", count(data->rows));
-    failed |= json_object_set_new(o, "features", count(data->features));
+    failed |= json_object_set_new(o, "rows", value_count(data->rows));
+    failed |= json_object_set_new(o, "features", value_count(data->features));
     failed |= json_object_set_new(o, "classes", json_integer(data->classes));
     failed |= json_object_set_new(o, "missing_classes", json_integer(data->gaps));
     failed |= json_object_set_new(o, "first_missing_classes", missing(data));
@@ -133,11 +123,11 @@ char *record_train_head(const struct train_options *options, const struct train_
     if (about)
         failed |= put_world(o, options, about);
     failed |= json_object_set_new(o, "against", json_string(options->against));
-    failed |= json_object_set_new(o, "batch", count(options->batch));
-    failed |= json_object_set_new(o, "epochs", count(options->epochs));
+    failed |= json_object_set_new(o, "batch", value_count(options->batch));
+    failed |= json_object_set_new(o, "epochs", value_count(options->epochs));
     failed |= put_update(o, &options->update);
     failed |= json_object_set_new(o, "seed", big(options->seed));
-    failed |= json_object_set_new(o, "seeds", count(options->seeds));
+    failed |= json_object_set_new(o, "seeds", value_count(options->seeds));
     return finish(o, failed);
 }
 
@@ -147,20 +137,22 @@ char *record_train_epoch(const struct train_epoch *epoch)
     int failed = json_object_set_new(o, "schema", json_string("lockstep/train-epoch/1.0"));
 
     failed |= json_object_set_new(o, "seed", big(epoch->seed));
-    failed |= json_object_set_new(o, "epoch", count(epoch->epoch));
-    failed |= json_object_set_new(o, "steps", count(epoch->steps));
-    failed |= json_object_set_new(o, "train_loss", real(epoch->train_loss));
-    failed |= json_object_set_new(o, "test_loss", real(epoch->test_loss));
-    failed |= json_object_set_new(o, "test_accuracy_percent", real(epoch->accuracy));
-    failed |= json_object_set_new(o, "against_test_loss", real(epoch->other_loss));
-    failed |= json_object_set_new(o, "against_test_accuracy_percent", real(epoch->other_accuracy));
+    failed |= json_object_set_new(o, "epoch", value_count(epoch->epoch));
+    failed |= json_object_set_new(o, "steps", value_count(epoch->steps));
+    failed |= json_object_set_new(o, "train_loss", value_real(epoch->train_loss));
+    failed |= json_object_set_new(o, "test_loss", value_real(epoch->test_loss));
+    failed |= json_object_set_new(o, "test_accuracy_percent", value_real(epoch->accuracy));
+    failed |= json_object_set_new(o, "against_test_loss", value_real(epoch->other_loss));
     failed |=
-        json_object_set_new(o, "tokens", epoch->context > 0 ? count(epoch->tokens) : json_null());
+        json_object_set_new(o, "against_test_accuracy_percent", value_real(epoch->other_accuracy));
+    failed |= json_object_set_new(o, "tokens",
+                                  epoch->context > 0 ? value_count(epoch->tokens) : json_null());
+    failed |= json_object_set_new(o, "tokens_per_s",
+                                  epoch->tokens > 0
+                                      ? value_real(epoch->samples_per_s * (double)epoch->context)
+                                      : json_null());
     failed |= json_object_set_new(
-        o, "tokens_per_s",
-        epoch->tokens > 0 ? real(epoch->samples_per_s * (double)epoch->context) : json_null());
-    failed |= json_object_set_new(o, "samples_per_s",
-                                  epoch->steps > 0 ? real(epoch->samples_per_s) : json_null());
+        o, "samples_per_s", epoch->steps > 0 ? value_real(epoch->samples_per_s) : json_null());
     return finish(o, failed);
 }
 
@@ -172,7 +164,7 @@ static json_t *divergence(const struct train_divergence *divergence)
         json_decref(o);
         return json_null();
     }
-    if (json_object_set_new(o, "step", count(divergence->step)) |
+    if (json_object_set_new(o, "step", value_count(divergence->step)) |
         json_object_set_new(o, "where", json_string(divergence->where))) {
         json_decref(o);
         return NULL;
@@ -185,17 +177,17 @@ static json_t *comparison(const struct train_against *against)
     json_t *o = json_object();
     int failed = json_object_set_new(o, "holds", json_boolean(train_against_holds(against)));
 
-    failed |= json_object_set_new(o, "exact_steps", count(against->exact_steps));
-    failed |= json_object_set_new(o, "reference_steps", count(against->reference_steps));
+    failed |= json_object_set_new(o, "exact_steps", value_count(against->exact_steps));
+    failed |= json_object_set_new(o, "reference_steps", value_count(against->reference_steps));
     failed |= json_object_set_new(o, "exact_why", json_string(against->exact_why));
     failed |= json_object_set_new(o, "inexact", divergence(&against->inexact));
-    failed |= json_object_set_new(o, "steps", count(against->steps));
+    failed |= json_object_set_new(o, "steps", value_count(against->steps));
     failed |= json_object_set_new(o, "difference", json_string(against->mean ? "mean" : "largest"));
     failed |= json_object_set_new(o, "parted", divergence(&against->diverged));
-    failed |= json_object_set_new(o, "most", real(against->most));
-    failed |= json_object_set_new(o, "last", real(against->last));
-    failed |= json_object_set_new(o, "judged_steps", count(against->judged));
-    failed |= json_object_set_new(o, "judged_bound", real(against->judged_bound));
+    failed |= json_object_set_new(o, "most", value_real(against->most));
+    failed |= json_object_set_new(o, "last", value_real(against->last));
+    failed |= json_object_set_new(o, "judged_steps", value_count(against->judged));
+    failed |= json_object_set_new(o, "judged_bound", value_real(against->judged_bound));
     failed |= json_object_set_new(o, "beyond", divergence(&against->beyond));
     if (failed) {
         json_decref(o);
@@ -210,8 +202,9 @@ char *record_train_end(const struct train_model *model, double median, int statu
     json_t *o = json_object();
     int failed = json_object_set_new(o, "schema", json_string("lockstep/train-end/1.0"));
 
-    failed |= json_object_set_new(o, "median_accuracy_percent", real(model->text ? NAN : median));
-    failed |= json_object_set_new(o, "median_test_loss", real(model->text ? median : NAN));
+    failed |=
+        json_object_set_new(o, "median_accuracy_percent", value_real(model->text ? NAN : median));
+    failed |= json_object_set_new(o, "median_test_loss", value_real(model->text ? median : NAN));
     failed |= json_object_set_new(o, "exit_status", json_integer(status));
     failed |=
         json_object_set_new(o, "against", against != NULL ? comparison(against) : json_null());

@@ -9,34 +9,14 @@
 
 #include "build_info.h"
 #include "files/digest.h"
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 #include "record/provenance.h"
-
-enum { TEXT_BYTES = 1024 };
-
-/* Profiles and records are what somebody wrote, and a text that was cut may end within a character:
- * what is no UTF-8 becomes '?'. */
-static json_t *text(const char *value)
-{
-    char clean[TEXT_BYTES];
-
-    if (!value)
-        return json_null();
-    snprintf(clean, sizeof clean, "%s", value);
-    text_clean(clean, '?');
-    return json_string(clean);
-}
 
 /* What is not known is null, never an empty text. */
 static json_t *known(const char *value)
 {
-    return text(value && value[0] != '\0' ? value : NULL);
-}
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
+    return value_cleaned(value && value[0] != '\0' ? value : NULL);
 }
 
 static json_t *count(uint64_t n)
@@ -58,17 +38,17 @@ static json_t *size_json(const struct validate_judged *judged)
     const struct record_key *key = judged->point ? &judged->point->row->cell->key : NULL;
     json_t *o = json_object();
 
-    set(o, "workload", text(key ? key->workload : at->workload));
-    set(o, "mode", text(key ? key->mode : at->mode));
-    set(o, "devices", text(key ? key->devices : NULL));
-    set(o, "bytes", text(at->bytes));
+    set(o, "workload", value_cleaned(key ? key->workload : at->workload));
+    set(o, "mode", value_cleaned(key ? key->mode : at->mode));
+    set(o, "devices", value_cleaned(key ? key->devices : NULL));
+    set(o, "bytes", value_cleaned(at->bytes));
     set(o, "n_devices", count(key ? (uint64_t)key->n_devices : at->devices));
     set(o, "batch", count(key ? key->global_batch : at->batch));
     set(o, "chain", count(key ? key->chain : at->chain));
     set(o, "host_inputs", count(key ? key->host_inputs : at->host_inputs));
-    set(o, "backend", text(key ? key->backend : at->backend));
-    set(o, "communicator", text(key ? key->communicator : at->communicator));
-    set(o, "math", text(key ? key->dtype : at->math));
+    set(o, "backend", value_cleaned(key ? key->backend : at->backend));
+    set(o, "communicator", value_cleaned(key ? key->communicator : at->communicator));
+    set(o, "math", value_cleaned(key ? key->dtype : at->math));
     return o;
 }
 
@@ -78,18 +58,18 @@ static void add_limit(json_t *o, const struct profile_limit *limit)
     char bound[96];
 
     profile_bound_words(limit, bound);
-    set(o, "metric", text(limit->metric));
-    set(o, "statistic", text(limit->statistic));
-    set(o, "limit", text(bound));
-    set(o, "min", real(limit->least));
-    set(o, "max", real(limit->most));
-    set(o, "expected", real(limit->healthy));
-    set(o, "peak", real(limit->peak_at));
-    set(o, "unit", text(quantity_base_unit(limit->row->kind)));
+    set(o, "metric", value_cleaned(limit->metric));
+    set(o, "statistic", value_cleaned(limit->statistic));
+    set(o, "limit", value_cleaned(bound));
+    set(o, "min", value_real(limit->least));
+    set(o, "max", value_real(limit->most));
+    set(o, "expected", value_real(limit->healthy));
+    set(o, "peak", value_real(limit->peak_at));
+    set(o, "unit", value_cleaned(quantity_base_unit(limit->row->kind)));
     set(o, "binding", json_boolean(limit->binding));
-    set(o, "source", text(limit->source));
-    set(o, "date", text(limit->date));
-    set(o, "evidence", text(limit->evidence));
+    set(o, "source", value_cleaned(limit->source));
+    set(o, "date", value_cleaned(limit->date));
+    set(o, "evidence", value_cleaned(limit->evidence));
 }
 
 static int add_devices(json_t *o, const struct validate_judged *judged)
@@ -101,9 +81,9 @@ static int add_devices(json_t *o, const struct validate_judged *judged)
     for (int d = 0; d < n; ++d) {
         json_t *one = json_object();
 
-        set(one, "median", real(shown[d].median));
-        set(one, "lo", real(shown[d].lo));
-        set(one, "hi", real(shown[d].hi));
+        set(one, "median", value_real(shown[d].median));
+        set(one, "lo", value_real(shown[d].lo));
+        set(one, "hi", value_real(shown[d].hi));
         json_array_append_new(devices, one);
     }
     set(o, "by_device", devices);
@@ -122,7 +102,7 @@ static int add_pairs(json_t *o, const struct validate_judged *judged)
         json_t *line = json_array();
 
         for (int to = 0; to < devices; ++to)
-            json_array_append_new(line, real(rate[from * devices + to]));
+            json_array_append_new(line, value_real(rate[from * devices + to]));
         json_array_append_new(by_pair, line);
     }
     set(o, "by_pair", by_pair);
@@ -138,22 +118,22 @@ static void add_shown(json_t *o, const struct validate_judged *judged)
 
     validate_place_words(judged, place);
     validate_number_words(judged, number);
-    set(o, "verdict", text(validate_verdict_words[judged->verdict]));
-    set(o, "place", text(place));
+    set(o, "verdict", value_cleaned(validate_verdict_words[judged->verdict]));
+    set(o, "place", value_cleaned(place));
     set(o, "size", size_json(judged));
     set(o, "device", judged->device < 0 ? json_null() : json_integer(judged->device));
     set(o, "device_name", known(slot ? slot->name : NULL));
     set(o, "device_model", known(slot ? slot->model : NULL));
     set(o, "launches", json_integer((json_int_t)judged->launches));
-    set(o, "median", real(judged->middle));
-    set(o, "lo", real(judged->lo));
-    set(o, "hi", real(judged->hi));
+    set(o, "median", value_real(judged->middle));
+    set(o, "lo", value_real(judged->lo));
+    set(o, "hi", value_real(judged->hi));
     set(o, "level", json_real(1.0 - validate_alpha));
     set(o, "shared_by", json_integer((json_int_t)judged->units));
-    set(o, "is", text(judged->launches > 0 ? number : NULL));
-    set(o, "reason", text(judged->why));
-    set(o, "likely", text(validate_reason_words(judged)));
-    set(o, "action", text(validate_action_words(judged)));
+    set(o, "is", value_cleaned(judged->launches > 0 ? number : NULL));
+    set(o, "reason", value_cleaned(judged->why));
+    set(o, "likely", value_cleaned(validate_reason_words(judged)));
+    set(o, "action", value_cleaned(validate_action_words(judged)));
 }
 
 /* ---- the machine -------------------------------------------------------------------------- */
@@ -165,8 +145,8 @@ static json_t *devices_json(const struct record_run *run)
     for (int i = 0; i < run->n_slots; ++i) {
         json_t *o = json_object();
 
-        set(o, "name", text(run->slot[i].name));
-        set(o, "kind", text(run->slot[i].kind));
+        set(o, "name", value_cleaned(run->slot[i].name));
+        set(o, "kind", value_cleaned(run->slot[i].kind));
         set(o, "model", known(run->slot[i].model));
         set(o, "bus", known(run->slot[i].bus));
         json_array_append_new(devices, o);
@@ -233,14 +213,14 @@ static json_t *records_json(const struct report *report)
 
 static void add_machine(json_t *o, const struct record_run *run)
 {
-    set(o, "machine_class", text(run->machine_class));
-    set(o, "machine_instance", text(run->machine_instance));
-    set(o, "node_hash", text(run->node_hash));
-    set(o, "cpu_model", text(run->cpu_model));
+    set(o, "machine_class", value_cleaned(run->machine_class));
+    set(o, "machine_instance", value_cleaned(run->machine_instance));
+    set(o, "node_hash", value_cleaned(run->node_hash));
+    set(o, "cpu_model", value_cleaned(run->cpu_model));
     set(o, "cores", count((uint64_t)run->cores));
     set(o, "devices", devices_json(run));
     set(o, "software", software_json(run));
-    set(o, "run_id", text(run->run_id));
+    set(o, "run_id", value_cleaned(run->run_id));
     set(o, "measured_utc", known(run->created_utc));
     set(o, "measured_by", program_json(run->program_version, run->git_sha));
 }
@@ -261,8 +241,8 @@ static json_t *conformance_json(const struct validate *validate)
 
     if (!cases)
         return o;
-    set(o, "required", text(validate->profile->requires.conformance));
-    set(o, "verdict", text(validate_verdict_words[cases->verdict]));
+    set(o, "required", value_cleaned(validate->profile->requires.conformance));
+    set(o, "verdict", value_cleaned(validate_verdict_words[cases->verdict]));
     set(o, "reason", known(cases->why));
     set(o, "cases", json_integer((json_int_t)cases->cases));
     set(o, "passed", json_integer((json_int_t)cases->passed));
@@ -274,7 +254,6 @@ static json_t *conformance_json(const struct validate *validate)
 int validate_json(FILE *stream, const struct validate *validate)
 {
     json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
-    char *document;
     int status = 0;
 
     for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
@@ -287,11 +266,11 @@ int validate_json(FILE *stream, const struct validate *validate)
         json_array_append_new(limits, o);
     }
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
-        json_array_append_new(unknown, text(validate->profile->unknown[i]));
-    set(root, "schema", text("lockstep/verdict/1.0"));
-    set(root, "verdict", text(validate_machine_words[validate->machine]));
-    set(root, "node", text(validate->node));
-    set(root, "profile", text(validate->profile->name));
+        json_array_append_new(unknown, value_cleaned(validate->profile->unknown[i]));
+    set(root, "schema", value_cleaned("lockstep/verdict/1.0"));
+    set(root, "verdict", value_cleaned(validate_machine_words[validate->machine]));
+    set(root, "node", value_cleaned(validate->node));
+    set(root, "profile", value_cleaned(validate->profile->name));
     set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     add_machine(root, &validate->report->file[0].run);
     set(root, "allow_dirty", json_boolean(validate->allow_dirty));
@@ -301,11 +280,9 @@ int validate_json(FILE *stream, const struct validate *validate)
     set(root, "conformance", conformance_json(validate));
     set(root, "limits", limits);
     set(root, "unknown", unknown);
-    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (!document)
-        return -1;
-    if (status == 0)
-        fprintf(stream, "%s\n", document);
-    free(document);
-    return status;
+    if (status != 0) {
+        json_decref(root);
+        return status;
+    }
+    return document_print(stream, root);
 }
