@@ -368,7 +368,7 @@ static void read_program(char *text, size_t bytes)
     if (file >= 0)
         close(file);
     text[n > 0 ? n : 0] = '\0';
-    command_clean(text);
+    text_clean(text, '?');
     if (text[0] == '\0')
         snprintf(text, bytes, "lockstep");
 }

@@ -254,7 +254,6 @@ static void print_nccl(void)
         snprintf(text, sizeof text, "%s, for communicator nccl", found);
     else
         snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
-    command_clean(text);
     print_long("NCCL", text);
 }
 
@@ -272,7 +271,6 @@ static void print_versions(const struct dp_machine *m, const struct record_run *
     dp_gpus(gpus, 300);
     command_visible(visible);
     strcat(gpus, visible);
-    command_clean(gpus);
     print_long("CUDA", gpus);
     print_nccl();
 }

@@ -92,7 +92,6 @@ static int unknown_command(const char *name)
     char shown[61];
 
     snprintf(shown, sizeof shown, "%s", name);
-    command_clean(shown);
     fputs("lockstep: unknown command '", stderr);
     text_write(stderr, TEXT_PLAIN, shown, sizeof shown);
     fputs("'; ", stderr);

@@ -14,11 +14,6 @@
 
 enum { KEY_USAGE = 1024 };
 
-void command_clean(char *text)
-{
-    text_clean(text, '?');
-}
-
 void command_complain(const char *command, const char *format, ...)
 {
     char text[1024];
@@ -27,7 +22,6 @@ void command_complain(const char *command, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    command_clean(text);
     fprintf(stderr, "%s: ", command);
     text_write(stderr, TEXT_PLAIN, text, sizeof text);
     fputc('\n', stderr);
@@ -35,32 +29,18 @@ void command_complain(const char *command, const char *format, ...)
 
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
 {
-    const size_t room = columns > indent + 8 ? columns - indent : 8;
-    size_t left = columns > used ? columns - used : 1;
+    char others[81];
 
-    while (strlen(text) > left) {
-        size_t end = left;
-
-        while (end > 0 && text[end] != ' ')
-            --end;
-        size_t n = end > 0 ? end : left;
-
-        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            --n;
-        text_write(stream, TEXT_PLAIN, text, n);
-        fprintf(stream, "\n%*s", (int)indent, "");
-        text += n + (end > 0);
-        left = room;
-    }
-    text_write(stream, TEXT_PLAIN, text, SIZE_MAX);
-    fputc('\n', stream);
+    snprintf(others, sizeof others, "%*s", (int)indent, "");
+    text_wrap(stream, TEXT_PLAIN, text, columns > used ? columns - used : 1, others, columns);
 }
 
 static int check_arguments(int argc, char **argv)
 {
     for (int i = 1; i < argc; ++i) {
         if (!text_is_clean(argv[i])) {
-            command_complain(argv[0], "'%.60s' has control characters or is not UTF-8", argv[i]);
+            command_complain(
+                argv[0], "'%.60s' has control or invisible characters, or is not UTF-8", argv[i]);
             return EXIT_MISUSE;
         }
     }

@@ -30,9 +30,6 @@ int bencher_main(int argc, char **argv);  /* that of bench --launcher */
 int place_main(int argc, char **argv);    /* that of devices --launcher */
 int workload_main(int argc, char **argv); /* for the comparison with PyTorch */
 
-/* Replaces control characters, and bytes that are not UTF-8, by '?': what is left can be shown on a
- * terminal, in one line, whoever wrote it. */
-void command_clean(char *text);
 /* "COMMAND: text", cleaned, as one line on stderr. */
 void command_complain(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -47,7 +44,7 @@ int command_misuse(const char *command);
 /* What every subcommand knows: -h, --help and --usage. */
 extern const struct argp_option command_always[];
 /* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
- * after the complaint. Refuses arguments that command_clean would change. --dump-options, alone,
+ * after the complaint. Refuses arguments that text_clean would change. --dump-options, alone,
  * prints command_dump and exits as --help does. */
 int command_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* Prints what a command's --help is made of, for docs/manual; or a table alone. */

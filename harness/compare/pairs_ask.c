@@ -94,7 +94,7 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
     if (status != 0)
         return status;
     text[strcspn(text, "\n")] = '\0';
-    command_clean(text);
+    text_clean(text, '?');
     snprintf(version, VERSION_BYTES, "%s", text);
     if (strncmp(text, "lockstep ", strlen("lockstep ")) != 0) {
         version[60] = '\0';

@@ -9,7 +9,9 @@
 
 static int print_json(FILE *to, json_t *root, int failed)
 {
-    char *text = failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text =
+        failed ? NULL
+               : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12) | JSON_ENSURE_ASCII);
     const int status = text ? 0 : -1;
 
     if (text) {

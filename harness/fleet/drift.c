@@ -104,7 +104,6 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
     node->status = FLEET_NOT_SHOWN;
     snprintf(node->why, sizeof node->why, "it is accepted, but %s: %.90s, most have %.90s", words,
              value ? value : "unknown", subject->most ? subject->most : "none");
-    text_clean(node->why, '?');
 }
 
 /* claims are in the order of values, nodes in that of names: those without a claim are found by a

@@ -77,7 +77,6 @@ static void read_file(const char *folder, struct fleet_node *node)
     memset(node->identity, 0, sizeof node->identity);
     node->status = FLEET_BROKEN;
     snprintf(node->why, sizeof node->why, "%.100s: %.200s", node->file, why.text);
-    text_clean(node->why, '?');
 }
 
 static void read_one(void *context, size_t i)

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void breaks(struct fleet_node *node)
-{
-    node->status = FLEET_BROKEN;
-    text_clean(node->why, '?');
-}
-
 /* ---- one name ----------------------------------------------------------------------------- */
 
 static int by_name(const void *left, const void *right)
@@ -35,7 +29,7 @@ static void join_names(struct fleet *fleet)
         if (end - i > 1) {
             snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
                      end - i, first->file, first[1].file);
-            breaks(first);
+            first->status = FLEET_BROKEN;
         }
         if (kept != i) {
             fleet->node[kept] = *first;
@@ -69,7 +63,7 @@ static void find_copies(const struct fleet *fleet, int identity)
             continue;
         snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: files %.80s and %.80s", n,
                  identity_words[identity], is, node->file, other->file);
-        breaks(node);
+        node->status = FLEET_BROKEN;
     }
 }
 

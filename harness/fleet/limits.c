@@ -280,7 +280,6 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
                  text_in(view->json, "reason"));
-    text_clean(node->why, '?');
 }
 
 /* A status that its own numbers speak against is no status. */

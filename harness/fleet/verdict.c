@@ -208,7 +208,6 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
     if (*verdict == VALIDATE_FAIL || (*verdict > 0 && node->status == FLEET_NOT_SHOWN))
         snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", words,
                  reason ? reason : "no reason");
-    text_clean(node->why, '?');
     return fleet_add_fact(node, "conformance.required",
                           json_string_value(json_object_get(cases, "required")), why);
 }
@@ -228,7 +227,6 @@ static int judge_records(const json_t *records, struct fleet_node *node, struct 
         return 0;
     node->status = FLEET_NOT_SHOWN;
     snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
-    text_clean(node->why, '?');
     return 0;
 }
 

@@ -76,7 +76,7 @@ static int print_name(struct picture *p, const char *what, int row, const char *
     text_clean(clean, ' ');
 
     json_t *string = json_string(clean);
-    char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    char *text = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
 
     json_decref(string);
     if (!text)

@@ -35,25 +35,8 @@ static void add_number(char text[NODE_WORDS], double value, double unit)
 void node_line(FILE *to, enum text_form form, const char *first, const char *others,
                const char *text)
 {
-    size_t left = NODE_COLUMNS - strlen(first);
-
     fputs(first, to);
-    while (strlen(text) > left) {
-        size_t end = left;
-
-        while (end > 0 && text[end] != ' ')
-            --end;
-        size_t n = end > 0 ? end : left;
-
-        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            --n;
-        text_write(to, form, text, n);
-        fprintf(to, "\n%s", others);
-        text += n + (end > 0);
-        left = NODE_COLUMNS - strlen(others);
-    }
-    text_write(to, form, text, SIZE_MAX);
-    fputc('\n', to);
+    text_wrap(to, form, text, NODE_COLUMNS - strlen(first), others, NODE_COLUMNS);
 }
 
 static void add_ends(char text[NODE_WORDS], const struct record_reading *reading)

@@ -19,7 +19,6 @@ void plot_words(struct plot *plot, const char *text)
     char words[PLOT_TEXT];
 
     snprintf(words, sizeof words, "%s", text[0] != '\0' ? text : " ");
-    text_clean(words, ' '); /* a text cut short may end inside a character */
     plot_plain_text(words);
     text_print(&plot->text, "%d\t%s\n", plot->texts++, words);
 }

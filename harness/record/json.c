@@ -19,11 +19,7 @@ int record_fail(struct text_error *err, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
-    /* The text may quote the file: it must stay one line and must not drive a terminal. */
-    for (char *p = err->text; *p != '\0'; ++p) {
-        const unsigned char c = (unsigned char)*p;
-        *p = c < 0x20 || c == 0x7f ? '?' : *p;
-    }
+    text_clean(err->text, '?'); /* it may quote the file */
     return -1;
 }
 

@@ -273,7 +273,6 @@ static void row(struct grid *grid, const struct report *report, const struct ans
         if (!is_shown(report, &columns[c]))
             continue;
         columns[c].words(report, answer, text);
-        text_clean(text, ' ');
         grid_cell(grid, columns[c].class, "%s", text);
     }
 }

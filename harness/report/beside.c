@@ -173,7 +173,6 @@ void beside_words(const struct report_point *point, const struct beside_line *li
     default: /* the first columns are those of collectives */
         report_collectives_words(point, column, text);
     }
-    text_clean(text, ' ');
 }
 
 size_t beside_rows(const struct report *report)

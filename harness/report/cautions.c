@@ -87,7 +87,6 @@ static void caution(struct text_out *out, const char *before, const char *after,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    text_clean(text, ' ');
     fputs(before, out->file);
     text_print(out, "%s", text);
     fputs(after, out->file);

@@ -77,7 +77,6 @@ void report_collectives_words(const struct report_point *point, int column,
     default:
         metric_words(point, column, text);
     }
-    text_clean(text, ' ');
 }
 
 bool report_collectives_any(const struct report *report)

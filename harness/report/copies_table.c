@@ -86,7 +86,6 @@ static void set_words(const struct report *report, const struct copies_set *set,
         report_add(text, ", oversubscribed: %s", report_crowding(row));
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
-    text_clean(text, ' ');
 }
 
 static void heading(int column, char text[REPORT_CELL_TEXT])
@@ -148,7 +147,6 @@ static void words(const struct report *report, const struct copies_set *set, int
         report_add_ratio(text, number_of(report, set, from, to, of));
     else
         add_speed(text, number_of(report, set, from, to, of));
-    text_clean(text, ' ');
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */

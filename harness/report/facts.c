@@ -17,7 +17,6 @@ static void fact(struct text_out *out, const struct report_fact_style *style, co
                  char text[REPORT_CELL_TEXT])
 {
     begin_fact(out, style, name);
-    text_clean(text, ' ');
     text_print(out, "%s", text);
     fputs(style->after, out->file);
 }

@@ -132,5 +132,4 @@ void report_fits_words(const struct report_fit *fit, int column, char text[REPOR
         value_words(&fit->alpha, column == ALPHA_RANGE, microseconds, text);
     else
         beta_words(fit, column == BETA_RANGE, text);
-    text_clean(text, ' ');
 }

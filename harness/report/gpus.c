@@ -39,7 +39,6 @@ static void say_note(struct text_out *out, const struct report *report, enum rec
         return;
     snprintf(text, sizeof text, "In %zu of %zu launches %s. The first: %.200s.", n, watched,
              note_words[which], first);
-    text_clean(text, ' ');
     say(out, before, after, text);
 }
 
@@ -63,7 +62,6 @@ static void say_invalid(struct text_out *out, const struct report *report, const
              " for timing and in no number here, because of what their GPUs said. The first: "
              "%.200s.",
              n, report->n_all, first);
-    text_clean(text, ' ');
     say(out, before, after, text);
 }
 
@@ -79,7 +77,6 @@ static void say_node(struct text_out *out, const struct report *report, const ch
         while (node_note(report->run[r].run, &at, note)) {
             snprintf(text, sizeof text, "When run %.8s began: %.200s.", report->run[r].run->run_id,
                      note);
-            text_clean(text, ' ');
             say(out, before, after, text);
         }
     }

@@ -187,7 +187,6 @@ static void gpus(struct text_out *out, const struct record_run *run)
     if (text[0] == '\0')
         return;
     report_add(text, "%s", run->gpu_software);
-    text_clean(text, ' ');
     fact(out, "GPUs", text);
 }
 

@@ -28,7 +28,6 @@ static void failures(struct text_out *out, const struct report *report)
             continue;
         text[0] = '\0';
         report_failure_words(&report->row[i], text);
-        text_clean(text, ' ');
         record_amount_words(key, amount);
         text_print(out, "- %s, %s, %d device%s, %s, launch %d, run %s: %s\n", key->workload,
                    key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", amount, key->launch,

@@ -217,5 +217,4 @@ void report_ranks_words(enum report_ranks table, const struct report_point *poin
         report_slowest_words(point, column - FIRST_COLUMNS, text);
     else
         metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point, text);
-    text_clean(text, ' ');
 }

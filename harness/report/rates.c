@@ -209,5 +209,4 @@ void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT])
                    first->cell->key.dtype);
     else if (unknown)
         report_add(text, " A report with --peak has the share of a peak that you state.");
-    text_clean(text, ' ');
 }

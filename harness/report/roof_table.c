@@ -88,7 +88,6 @@ static void words(const struct roof *roof, const struct roof_workload *w,
         add_limit(text, line, &share);
     else
         add_share(text, line, &share);
-    text_clean(text, ' ');
 }
 
 static void workload_words(const struct roof *roof, const struct roof_workload *w,
@@ -146,7 +145,6 @@ void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT])
     if (n > 0)
         report_add(text, ": faster than its limit, by more than times and ceilings vary. Its data "
                          "stay in a cache, which no ceiling is of, or a ceiling was disturbed.");
-    text_clean(text, ' ');
 }
 
 /* ---- table ---------------------------------------------------------------------------------- */

@@ -233,7 +233,6 @@ static void machine_words(const struct record_run *run, char text[REPORT_CELL_TE
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
                run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
                memory);
-    text_clean(text, ' ');
 }
 
 void report_strip(struct text_out *out, const struct report *report)
@@ -247,7 +246,6 @@ void report_strip(struct text_out *out, const struct report *report)
                run->git_sha[0] != '\0' ? run->git_sha : "unknown",
                run->git_dirty ? " with uncommitted changes" : "",
                report->many_runs ? ", and other runs" : "");
-    text_clean(more, ' ');
     text_print(out,
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep report</h1>\n"
                "<p><b>%s</b><br/>%s</p></div>\n<ul class=\"badges\">\n",

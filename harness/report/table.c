@@ -306,7 +306,6 @@ void report_point_words(const struct report *report, const struct report_point *
         else
             metric_words(point, column, text);
     }
-    text_clean(text, ' '); /* what was cut short may end inside a character */
 }
 
 void report_workload_words(const struct report *report, const struct report_row *row,
@@ -325,7 +324,6 @@ void report_workload_words(const struct report *report, const struct report_row 
     report_add(text, several ? "%s, %s" : "%s", key->workload, key->communicator);
     plan_axes_words(key, ", ", false, axes);
     report_add(text, "%s", axes);
-    text_clean(text, ' ');
 }
 
 static bool many_lists(const struct report *report)
@@ -362,7 +360,6 @@ void report_group_words(const struct report *report, const struct report_group *
     report_add(text, "%s (", report->point[group->first].row->cell->key.workload);
     report_setting_words(report, group, text);
     report_add(text, ")");
-    text_clean(text, ' ');
 }
 
 bool report_base_column_used(const struct report *report, enum report_base_column column)

@@ -180,7 +180,6 @@ static void add_cores(char text[REPORT_CELL_TEXT], const struct report_point *po
 
 static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])
 {
-    text_clean(text, ' ');
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
     text_print(out, "%s. ", text);

@@ -215,8 +215,7 @@ static const char *rate_text(const struct record_cell *cell, char *text, size_t 
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    char time[UNITS_BYTES], rate[QUANTITY_TEXT + UNITS_BYTES], rest[128],
-        reason[sizeof cell->reason];
+    char time[UNITS_BYTES], rate[QUANTITY_TEXT + UNITS_BYTES], rest[128];
 
     ++progress->done;
     ++progress->finished_here;
@@ -233,10 +232,8 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     fputc('\n', stderr);
     if (cell->status == RECORD_OK)
         return;
-    memcpy(reason, cell->reason, sizeof reason);
-    command_clean(reason);
     fputs("    ", stderr);
-    command_wrap(stderr, reason, 4, 4, columns());
+    command_wrap(stderr, cell->reason, 4, 4, columns());
 }
 
 void progress_close(struct progress *progress)

@@ -55,20 +55,23 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Characters without a shape of their own (Unicode's default ignorable and format code points),
- * those that turn directions or break lines, and code points that are no characters, or mean what
- * somebody privately agreed on. Planes above the third have no others. */
-static bool is_invisible(uint32_t code)
+/* What may be shown: characters with a shape of their own, and blanks. Between these ranges are
+ * format characters, those that turn directions or break lines, code points that are no characters
+ * or mean what somebody privately agreed on, and long runs that Unicode has not assigned. */
+static bool is_shown(uint32_t code)
 {
     static const uint32_t ranges[][2] = {
-        {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
-        {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
-        {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
-        {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},   {0xe000, 0xf8ff},
-        {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
-        {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
-        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0x40000, 0x10ffff}};
-    bool found = (code & 0xfffe) == 0xfffe;
+        {0x20, 0x7e},       {0xa0, 0xac},       {0xae, 0x34e},      {0x350, 0x5f4},
+        {0x606, 0x61b},     {0x61d, 0x6dc},     {0x6de, 0x70d},     {0x710, 0x88e},
+        {0x898, 0x8e1},     {0x8e3, 0x115e},    {0x1161, 0x17b3},   {0x17b6, 0x180a},
+        {0x1810, 0x200a},   {0x2010, 0x2027},   {0x202f, 0x205f},   {0x2070, 0x3163},
+        {0x3165, 0xd7fb},   {0xf900, 0xfdcf},   {0xfdf0, 0xfdff},   {0xfe10, 0xfefc},
+        {0xff01, 0xff9f},   {0xffa1, 0xffee},   {0xfffd, 0xfffd},   {0x10000, 0x10d39},
+        {0x10e60, 0x110bc}, {0x110be, 0x110c2}, {0x110d0, 0x12543}, {0x12f90, 0x1342e},
+        {0x14400, 0x14646}, {0x16800, 0x18d08}, {0x1aff0, 0x1bc9f}, {0x1cf00, 0x1d172},
+        {0x1d17b, 0x1e2ff}, {0x1e7e0, 0x1eef1}, {0x1f000, 0x1fbf9}, {0x20000, 0x2fa1d},
+        {0x30000, 0x3134a}};
+    bool found = false;
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; ++i)
         found = found || (code >= ranges[i][0] && code <= ranges[i][1]);
@@ -83,7 +86,7 @@ void text_clean(char *text, char control)
     for (const char *in = text; *in != '\0';) {
         const size_t length = text_decode(in, &code);
 
-        if (length == 0 || is_control(code)) {
+        if (length == 0 || !is_shown(code)) {
             *out++ = length == 1 ? control : '?';
             in += length == 0 ? 1 : length;
             continue;
@@ -100,7 +103,7 @@ bool text_is_clean(const char *text)
     uint32_t code = 0;
     size_t length;
 
-    while (*text != '\0' && (length = text_decode(text, &code)) > 0 && !is_control(code))
+    while (*text != '\0' && (length = text_decode(text, &code)) > 0 && is_shown(code))
         text += length;
     return *text == '\0';
 }
@@ -146,7 +149,7 @@ static const struct escape *find(enum text_form form, const char *text)
     return one->from ? one : NULL;
 }
 
-static void write_invisible(FILE *file, enum text_form form, uint32_t code)
+static void write_code(FILE *file, enum text_form form, uint32_t code)
 {
     char text[16];
 
@@ -171,12 +174,35 @@ void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
         }
         if (length == 0 || is_control(code))
             putc('?', file);
-        else if (is_invisible(code))
-            write_invisible(file, form, code);
+        else if (!is_shown(code))
+            write_code(file, form, code);
         else
             fwrite(text, 1, length, file);
         text += length == 0 ? 1 : length;
     }
+}
+
+void text_wrap(FILE *file, enum text_form form, const char *text, size_t left, const char *others,
+               size_t columns)
+{
+    const size_t indent = strlen(others), room = columns > indent + 8 ? columns - indent : 8;
+
+    while (strlen(text) > left) {
+        size_t end = left;
+
+        while (end > 0 && text[end] != ' ')
+            --end;
+        size_t n = end > 0 ? end : left;
+
+        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            --n;
+        text_write(file, form, text, n);
+        fprintf(file, "\n%s", others);
+        text += n + (end > 0);
+        left = room;
+    }
+    text_write(file, form, text, SIZE_MAX);
+    fputc('\n', file);
 }
 
 void text_write_field(FILE *file, const char *text)

@@ -26,8 +26,8 @@ enum text_form {
 /* Bytes of the UTF-8 character that begins at text, and its code; 0: none does. */
 size_t text_decode(const char *text, uint32_t *code);
 
-/* Makes text valid UTF-8 of one line, never longer: a control character becomes `control`, a byte
- * that is not UTF-8 '?'. */
+/* Makes text UTF-8 of one line that can be shown, never longer: a control character of one byte
+ * becomes `control`, any other that has no shape, and a byte that is not UTF-8, '?'. */
 void text_clean(char *text, char control);
 /* Whether that would change nothing. */
 bool text_is_clean(const char *text);
@@ -46,6 +46,11 @@ int text_fail(struct text_error *err, const char *format, ...)
  * meaning; and a character that cannot be seen, or turns the direction of others, is written as
  * its code, like <U+202E>. */
 void text_write(FILE *file, enum text_form form, const char *text, size_t bytes);
+
+/* Writes text so, and a newline. Lines are broken at blanks: the first has `left` columns, the
+ * others begin with `others` and have `columns` in all. */
+void text_wrap(FILE *file, enum text_form form, const char *text, size_t left, const char *others,
+               size_t columns);
 
 /* A field of CSV (RFC 4180), cleaned and in quotes. What begins like a formula has a ' in front: a
  * spreadsheet would take it for one. */

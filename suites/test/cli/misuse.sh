@@ -225,9 +225,10 @@ expect_status 0 "$lockstep" check --devices host --only SPLIT-01.sizes
 expect_count 1 ' on the host: 1 of' out
 
 # What a terminal would obey is neither taken nor shown: escape, newline, and U+009B.
-# Nor is what is not UTF-8: a byte alone, a surrogate.
+# Nor is what is not UTF-8: a byte alone, a surrogate; or what has no shape: U+202E, U+200B, U+E000.
 for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" \
-    "$(printf 'a\233b')" "$(printf 'a\355\240\200b')"; do
+    "$(printf 'a\233b')" "$(printf 'a\355\240\200b')" "$(printf 'a\342\200\256b')" \
+    "$(printf 'a\342\200\213b')" "$(printf 'a\356\200\200b')"; do
     for command in swep devices tutorial sweep report; do
         refuse 'control\|unknown command' "$lockstep" $command "$bad"
         refuse 'control\|unknown command' "$lockstep" $command --devices "$bad"

@@ -175,6 +175,6 @@ assert all(0.9 < limit["by_device"][d]["median"] <= 1 for d in (0, 2)), limit["b
 assert all(one["by_device"] is None for one in found["accepted"][0]["limits"])
 (limit,) = found["devices"][0]["limits"]
 assert limit["device_name"] == '<i> [2J&"| ', limit
-assert found["devices"][0]["devices"][0]["model"] == "\u202e<&>]]>"
+assert found["devices"][0]["devices"][0]["model"] == "?<&>]]>"
 assert found["accepted"][0]["verdict"] == "ACCEPTED"
 assert found["unbound"][0]["verdict"] == "NOT SHOWN"

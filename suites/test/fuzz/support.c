@@ -1,7 +1,7 @@
 /* support.c: see fuzz.h. */
 #include "fuzz.h"
 
-#include "command/command.h"
+#include "text/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void fuzz_must_show(const char *text)
 {
     char *shown = fuzz_text((const uint8_t *)text, strlen(text));
 
-    command_clean(shown);
+    text_clean(shown, '?');
     fuzz_must_be_line(shown);
     free(shown);
 }

@@ -168,12 +168,12 @@ test_hostile() {
         iconv -f UTF-8 -t UTF-8 "$file" >/dev/null || fail "$file is not UTF-8"
     done
     well_formed out/index.html out/batch.svg
-    # No link, no mention, and what cannot be seen is written as its code.
+    # No link, no mention, and what cannot be seen is a question mark.
     for link in 'https://' 'www.evil' '@victim' '#12' '[x]'; do
         has_not out/summary.md "$link"
     done
     for file in out/index.html out/summary.md; do
-        has $file 'a&lt;U+202E&gt;b&lt;U+200B&gt;c&lt;U+00AD&gt;d&lt;U+FEFF&gt;e&lt;U+E0041&gt;f&lt;U+061C&gt;'
+        has $file 'a?b?c?d?e?f?'
     done
     has out/batch.svg '2026-11-21, commit 3f2a9c1d5b7e'
     # shellcheck disable=SC2016 # meant as it stands

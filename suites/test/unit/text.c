@@ -52,6 +52,11 @@ static const struct {
     {"\u0600\ue000\U00100000",
      {"<U+0600><U+E000><U+100000>", "&lt;U+0600&gt;&lt;U+E000&gt;&lt;U+100000&gt;",
       "&lt;U+0600&gt;&lt;U+E000&gt;&lt;U+100000&gt;"}},
+    /* what Unicode has not assigned */
+    {"\u08c8\u2427\U000e1000\U0001fc00\U00031350",
+     {"\u08c8\u2427<U+E1000><U+1FC00><U+31350>",
+      "\u08c8\u2427&lt;U+E1000&gt;&lt;U+1FC00&gt;&lt;U+31350&gt;",
+      "\u08c8\u2427&lt;U+E1000&gt;&lt;U+1FC00&gt;&lt;U+31350&gt;"}},
     {"\uffff", {"<U+FFFF>", "&lt;U+FFFF&gt;", "&lt;U+FFFF&gt;"}},
     /* controls, C1, and what is not UTF-8: a surrogate, an overlong form, a cut character */
     {"\x1b[0m\n\x7f\xc2\x9b", {"?[0m???", "?[0m???", "?\\[0m???"}},
@@ -132,11 +137,11 @@ Test(text, every_character)
 
 Test(text, cleaned_in_place)
 {
-    char text[] = "a\tb\x1b\xc2\x85\xff\u202e\u00e9", same[] = "plain \u00e9";
+    char text[] = "a\tb\x1b\xc2\x85\xff\u202e\u200b\ue000\u00e9", same[] = "plain \u00e9";
 
     cr_assert_not(text_is_clean(text));
     text_clean(text, ' ');
-    cr_assert_str_eq(text, "a b ??\u202e\u00e9");
+    cr_assert_str_eq(text, "a b ?????\u00e9");
     cr_assert(text_is_clean(text));
     text_clean(same, '?');
     cr_assert_str_eq(same, "plain \u00e9");

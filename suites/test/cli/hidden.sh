@@ -1,0 +1,104 @@
+# Nothing that a terminal or a log would obey, or that cannot be seen, is in any output: not of names of
+# files and folders, nor of what records, profiles, verdicts, data sets and implementations say.
+#   hidden.sh LOCKSTEP FOLDER MAKE_RECORDS
+. "$(dirname "$0")/common.sh"
+make_records=$3
+
+# Escape, U+009B, U+200B, U+202E, U+E000, and a byte that is no UTF-8; what JSON, and YAML, has of them.
+hidden=$(printf 'x\033[2J\302\233\342\200\213\342\200\256\356\200\200')
+json='x\\u001b[2J\\u009b\\u200b\\u202e\\ue000\\uffff'
+yaml='x\e[2J\x9b\u200b\u202e\ue000\ufffe'
+mkdir "$hidden"
+cd "./$hidden"
+mkdir temporary
+export TMPDIR="$PWD/temporary"
+
+clean()
+{
+    ! LC_ALL=C grep -qa "$(printf '[\001-\010\013\014\016-\037\177]\|\302[\200-\237]\|\342\200[\213-\217\250-\256]\|\356\200\200\|\357\277\277')" \
+        "$1" || fail "$1 of $ran"
+    iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || fail "$1 of $ran is not UTF-8"
+}
+
+# says STATUS COMMAND...: and so it does here.
+says()
+{
+    wanted=$1
+    shift
+    ran="$*"
+    status=0
+    "$lockstep" "$@" >out 2>err || status=$?
+    [ "$status" -eq "$wanted" ] || { cat -v out err >&2; fail "status $status, wanted $wanted"; }
+    clean out
+    clean err
+}
+
+# Records whose every text is hidden; a verdict that is of them.
+"$make_records" old plain.jsonl
+sed '1s/"\(blas\|kernel\|cpu_model\|compiler\|governor\|gpu_software\|environment\|machine_instance\|cflags\)":"[^"]*"/"\1":"'"$json"'"/g
+    1s/"model":"[^"]*"/"model":"'"$json"'"/g' plain.jsonl >records.jsonl
+! cmp -s plain.jsonl records.jsonl || fail 'nothing is hidden'
+"$make_records" hostile hostile.jsonl
+cat >profile.yaml <<PROFILE
+schema: lockstep/profile/1.0
+name: "$yaml"
+match: {cores: 4}
+requires: {launches: 6}
+limits:
+  - metric: step_time
+    statistic: typical
+    max: 5.7 us
+    at: {workload: tutorial, mode: dp, devices: 2, batch: 30}
+    kind: binding
+    source: "$yaml"
+    date: 2026-11-23
+    evidence: measured
+PROFILE
+for format in text json md csv junit annotations openmetrics; do
+    says 0 validate --profile profile.yaml --format $format records.jsonl
+    says 2 check --impl "exec:printf 'x\\033[2J\\342\\200\\256' >&2; exit 3" --only SPLIT-01.sizes --format $format
+done
+for format in csv bmf github openmetrics annotations junit md; do
+    says 0 report --format $format records.jsonl
+done
+for format in text json md; do
+    says 3 compare plain.jsonl records.jsonl --format $format
+    says 3 compare hostile.jsonl hostile.jsonl --format $format
+done
+says 0 profile check profile.yaml records.jsonl
+says 2 profile learn records.jsonl records.jsonl
+says 2 forecast --to 4 records.jsonl
+says 3 baseline add main records.jsonl
+says 2 sweep --resume --devices virt:1 --out records.jsonl
+says 1 report hostile.jsonl --out page
+for file in page/*.html page/*.md page/*.svg page/*.tsv; do
+    [ ! -e "$file" ] || clean "$file" # without gnuplot there is no figure
+done
+says 2 report records.jsonl --format nccl-tests
+
+# A verdict, and a folder of it.
+mkdir fleet
+"$lockstep" validate --profile profile.yaml --format json plain.jsonl |
+    sed 's/"gpu_software": [^,]*,/"gpu_software": "'"$json"'",/;s/\("machine_instance": "\)/\1m/' >fleet/a.json
+cp fleet/a.json "fleet/$hidden.json"
+cp fleet/a.json fleet/b.json
+echo '{"x' >"fleet/y$hidden.json"
+sed "s/\"node\": null/\"node\": \"$json\"/;s/\"m\"/\"n\"/;s/feedface/deadbeef/;s/\"samples_sha256\": \"../\"samples_sha256\": \"00/" fleet/a.json >fleet/c.json
+for format in text json csv md; do
+    says 1 fleet fleet --format $format --out lists
+done
+for file in lists/*; do
+    [ ! -e "$file" ] || clean "$file" # without gnuplot there is no figure
+done
+
+# Data sets, weights and a reference of others.
+printf 'a%s,b\n1,2\n' "$hidden" >data.csv
+says 2 train --data data.csv --classes 2
+says 2 train --data hostile.jsonl --classes 2
+for command in report compare validate forecast train; do
+    cp records.jsonl "$hidden.jsonl"
+    says 2 $command "$hidden.jsonl"
+    says 2 $command --"$hidden"
+    says 2 $command --format "$hidden" records.jsonl
+done
+says 2 "$hidden"
