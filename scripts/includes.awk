@@ -27,7 +27,7 @@ BEGIN {
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
     rule("^(cuda|cublas|cudnn|nccl|nvml|nvtx)", "^(core/cuda|suites/test/fakecuda)/",
          "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
-    rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/rate_alone\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it or simulated")
+    rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/(rate_alone|wrong_message)\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it, simulated or preloaded")
     rule("^dnnl", "^(core/cpu/onednn_inside\\.h|suites/test/core/onednn_asked\\.c)$", "dnnl.h belongs in core/cpu/onednn_inside.h, and in the test that looks at what is asked")
     rule("^simgrid/", "^harness/forecast/step_smpi\\.c$", "SimGrid belongs in harness/forecast/step_smpi.c")
     rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/(record|trainee|world)|harness/bench/(bencher|world)|harness/export/json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|schema|verdict)|harness/forecast/json|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
