@@ -62,6 +62,7 @@ int dp_adamw_step(struct dp_adamw *adamw, struct dp_error *err)
     struct dp_group *group = adamw->group;
     int status = dp_adamw_check(&adamw->config, err);
     dp_targets_choose(&adamw->params, adamw->target);
+    dp_params_change(&adamw->params);
     if (status == 0)
         status = dp_adamw_prepare(&adamw->state, adamw->target, err);
     if (status == 0)

@@ -219,6 +219,7 @@ struct dp_tensor {
     int ndim;                /* 0: one element */
     size_t dim[DP_MAX_DIMS]; /* dim[0] is the outermost */
     bool needs_grad;         /* as a module's input: backward computes its gradient */
+    uint64_t *version;       /* private: counts changes of a parameter; NULL: of none */
 };
 
 size_t dp_dtype_bytes(enum dp_dtype dtype);
@@ -268,6 +269,7 @@ struct dp_param {
     /* dp_module_init: uniform in +-bound; 0: 1/sqrt(inputs of an output), < 0: left as it is */
     float init_bound;
     size_t id;                                 /* unique in its group */
+    uint64_t version;                          /* private: how often its value was changed */
     struct dp_block *value_block, *grad_block; /* private */
     int refs;                                  /* private */
 };
@@ -345,7 +347,7 @@ struct dp_slot *dp_run_slot(const struct dp_run *run); /* the replica's; host ou
  * several forwards may come before, then the backwards come in reverse order.  [COMP-10]
  * backward adds to the gradients of the base module's parameters.     [GRAD-03 GRAD-04]
  * n_grad_out 0 stands for one gradient of ones. grad_in may be NULL.
- * Parameters must not change between a forward and its backward. */
+ * Errors DP_EINVAL for backward: a parameter was changed since its forward.  [GRAD-20] */
 int dp_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[], int n_in,
                struct dp_tensor out[], int *n_out, struct dp_error *err);
 int dp_backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],

@@ -105,6 +105,7 @@ static int param_open(struct dp_module *module, struct dp_param *p, enum dp_dtyp
         return status;
     const size_t bytes = dp_tensor_bytes(&p->value);
     p->grad = p->value;
+    p->value.version = &p->version;
     status = dp_block_open(host, bytes, &p->value_block, err);
     if (status == 0)
         status = dp_block_open(host, bytes, &p->grad_block, err);

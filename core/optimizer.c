@@ -8,6 +8,12 @@ bool dp_param_is_due(const struct dp_param *p)
     return p->has_grad && !p->frozen && !p->buffer && p->value.dtype == DP_F32;
 }
 
+void dp_params_change(const struct dp_param_list *params)
+{
+    for (int i = 0; i < params->n; ++i)
+        ++params->item[i]->version;
+}
+
 int dp_targets_open(const struct dp_param_list *params, struct dp_target **target,
                     struct dp_error *err)
 {

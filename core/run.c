@@ -15,6 +15,7 @@ struct tape_mark {
 
 /* What an outermost forward leaves for dp_backward. */
 struct frame {
+    uint64_t versions; /* of its parameters, added up: each only grows */
     int n_in, n_out;
     struct dp_tensor out[DP_MAX_IO];
 };
@@ -218,6 +219,16 @@ static void drain(struct dp_run *run)
         dp_slot_wait(run->slot, NULL);
 }
 
+static uint64_t versions_of(const struct dp_module *module)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < module->n_params; ++i)
+        sum += module->params[i]->buffer ? 0 : module->params[i]->version;
+    for (int i = 0; i < module->n_children; ++i)
+        sum += versions_of(module->children[i]);
+    return sum;
+}
+
 /* Where an outermost forward or backward may hold launches back. Inside a replica: on its slot,
  * whoever's run it is. */
 static int held_slots(struct dp_run *run, struct dp_slot *const **slots)
@@ -262,6 +273,7 @@ static int forward_outermost(struct dp_module *module, struct dp_run *run,
     status = status ? status : issued;
     if (status == 0 && run->grad) {
         memcpy(frame.out, out, (size_t)frame.n_out * sizeof *out);
+        frame.versions = versions_of(module);
         status = dp_run_save(run, module, &frame, sizeof frame, err);
     }
     if (status) {
@@ -324,6 +336,10 @@ static int check_backward(const struct dp_module *module, const struct frame *fr
         return dp_fail(err, DP_EINVAL,
                        "backward of %s: %d gradients out and %d in, it has %d and %d",
                        module->ops->kind, n_grad_out, n_in, frame->n_out, frame->n_in);
+    if (frame->versions != versions_of(module))
+        return dp_fail(err, DP_EINVAL,
+                       "backward of %s: one of its parameters was changed after the forward",
+                       module->ops->kind);
     return check_gradients(frame, grad_out, n_grad_out, err);
 }
 

@@ -98,6 +98,7 @@ int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
         status = prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
     if (status == 0)
         status = write_rates(sgd, err);
+    dp_params_change(&sgd->params);
     dp_slots_hold(sgd->group->slot, sgd->group->size);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
         if (dp_param_is_due(sgd->params.item[i]))

@@ -41,6 +41,7 @@ int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
      * stores. dim may be the tensor's own. */
     tensor->data = NULL;
     tensor->slot = slot;
+    tensor->version = NULL;
     tensor->dtype = dtype;
     tensor->ndim = ndim;
     tensor->needs_grad = false;
@@ -103,20 +104,29 @@ static int copy_bytes(struct dp_queue *queue, void *dst, const void *src, size_t
     return dp_launch(queue, DP_KERNEL_COPY, &copy, sizeof copy, err);
 }
 
-int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err)
+static int carry(const struct dp_tensor *tensor, void *dst, const void *src, struct dp_error *err)
 {
     struct dp_queue *queue = &tensor->slot->compute;
-    const int status = copy_bytes(queue, tensor->data, host, dp_tensor_bytes(tensor), err);
+    const int status = copy_bytes(queue, dst, src, dp_tensor_bytes(tensor), err);
     const int synced = dp_queue_sync(queue, err);
     return status ? status : synced;
 }
 
+static void count_change(const struct dp_tensor *tensor)
+{
+    if (tensor->version)
+        ++*tensor->version;
+}
+
+int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err)
+{
+    count_change(tensor);
+    return carry(tensor, tensor->data, host, err);
+}
+
 int dp_tensor_read(void *host, const struct dp_tensor *tensor, struct dp_error *err)
 {
-    struct dp_queue *queue = &tensor->slot->compute;
-    const int status = copy_bytes(queue, host, tensor->data, dp_tensor_bytes(tensor), err);
-    const int synced = dp_queue_sync(queue, err);
-    return status ? status : synced;
+    return carry(tensor, host, tensor->data, err);
 }
 
 int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, struct dp_error *err)
@@ -127,6 +137,7 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
                        dp_shape_text(dst, b));
     struct dp_group *group = dst->slot->group;
     const size_t bytes = dp_tensor_bytes(dst);
+    count_change(dst);
     if (dst->slot == src->slot)
         return copy_bytes(&dst->slot->compute, dst->data, src->data, bytes, err);
     const struct dp_move move = {

@@ -49,6 +49,7 @@ int dp_ddp_adamw_step(struct dp_ddp *ddp, const struct dp_adamw_config *config,
 {
     struct adamw_step step = {ddp, config};
     int status = dp_adamw_check(config, err);
+    dp_params_change(&ddp->replicas->params);
     for (int r = 0; status == 0 && r < ddp->n; ++r)
         status = prepare_rank(ddp, r, err);
     return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, adamw_rank, &step, err);

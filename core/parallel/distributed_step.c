@@ -19,6 +19,7 @@ int dp_ddp_param(struct dp_ddp *ddp, int r, int i, struct dp_ddp_param *param, s
         return dp_fail(err, DP_EINVAL, "parameter %d: 0 to %d", i, n - 1);
     const struct dp_state *state = &ddp->replicas->replica[r].state;
     *param = (struct dp_ddp_param){state->value[i], state->grad[i], &state->has_grad[i]};
+    param->value.version = &ddp->replicas->params.item[i]->version;
     return 0;
 }
 
@@ -100,6 +101,7 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
     int status = open_rates(ddp, err);
     if (status == 0 && momentum > 0.0f)
         status = open_velocities(ddp, err);
+    dp_params_change(&ddp->replicas->params);
     return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, step_rank, &step, err);
 }
 

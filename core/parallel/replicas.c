@@ -37,7 +37,7 @@ static void place(const struct dp_replicas *r, const struct dp_block *block,
 {
     size_t offset = 0;
     for (int j = 0; j < r->params.n; ++j) {
-        tensors[j] = r->params.item[j]->value;
+        tensors[j] = r->params.item[j]->grad; /* of its shape */
         tensors[j].slot = block->slot;
         tensors[j].data = (char *)block->memory + dp_layout_add(&offset, &tensors[j]);
     }

@@ -16,6 +16,6 @@ static const struct check_excuse excuses[] = {
     {"GRAD-14", false, "no layer of the interface has a buffer that needs a gradient"},
 };
 
-const struct check_area area_gradient = {"GRAD",  19,
+const struct check_area area_gradient = {"GRAD",  20,
                                          tables,  sizeof tables / sizeof tables[0],
                                          excuses, sizeof excuses / sizeof excuses[0]};

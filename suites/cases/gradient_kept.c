@@ -1,4 +1,6 @@
-/* gradient_kept.c: area GRAD: gradients that go where the model goes, and none that stays none. */
+/* gradient_kept.c: area GRAD: gradients that go where the model goes, none that stays none, and
+ * parameters that change between a forward and its backward. */
+#include "ddp.h"
 #include "golden.h"
 #include "gradient.h"
 
@@ -56,6 +58,96 @@ static void grad_momentum_none(struct check *c)
     }
 }
 
+/* ---- GRAD-20: parameters that change between a forward and its backward ---------------------- */
+
+enum { CHANGES = 2 };
+static const char *const change_names[CHANGES] = {"a step", "a new weight"};
+static const double step_rate = 1.0 / 64, new_weight = 5;
+
+/* Refused in whichever words: the layer itself may notice, or who keeps its tensors. */
+static const unsigned refusals =
+    ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EFAULT);
+
+/* Forward and backward of y = weight x + bias, with the gradients that were there before. */
+static void changed_pass(struct check *c, struct impl_model *model, double weight, double bias)
+{
+    const size_t n = 10;
+
+    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n,
+                       weight + bias, weight);
+    golden_is_sequence(c, "input gradient", check_backward(c, model, NULL), 1, &n, weight, 0);
+    check_grad_is(c, model, 0, 55);
+    check_grad_is(c, model, 1, 10);
+}
+
+static void grad_changed(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int change = 0; change < CHANGES; ++change) {
+            const bool step = change == 0;
+            struct impl_model *model = golden_affine(c, k);
+            struct impl_backward backward = {.grad_in = check_output(c, 1, 64), .n_in = 1};
+
+            check_note(c, "K=%d, %s: ", k, change_names[change]);
+            changed_pass(c, model, 2, 1);
+            check_forward(c, model, golden_rows(c, n));
+            if (step)
+                check_step(c, model, (float)step_rate, 0);
+            else
+                check_set(c, model, IMPL_VALUE, 0, &new_weight);
+            const int status = check_try_backward(c, model, &backward);
+
+            if (status != IMPL_OK) {
+                check_refused(c, "backward", status, refusals);
+            } else {
+                golden_is_sequence(c, "input gradient at the forward's weight",
+                                   &backward.grad_in[0], 1, &n, 2, 0);
+                check_grad_is(c, model, 0, 2 * 55);
+                check_grad_is(c, model, 1, 2 * 10);
+            }
+            check_note(c, "K=%d, after %s: ", k, change_names[change]);
+            check_zero_grad(c, model);
+            changed_pass(c, model, step ? 2 - 55 * step_rate : new_weight,
+                         step ? 1 - 10 * step_rate : 1);
+            check_model_close(c, model);
+        }
+}
+
+static void grad_changed_ranks(struct check *c)
+{
+    static const double x[DDP_MOST] = {3, -1, 4, 6}; /* the mean is 1 of two, 3 of four */
+
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i)
+        for (int change = 0; change < CHANGES; ++change) {
+            struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+            struct ddp_call call = ddp_rows(c, ranks, x);
+            const double mean = ranks == 2 ? 1 : 3;
+
+            for (int r = 0; r < ranks; ++r)
+                call.in[r] = check_needs_grad(check_vector(c, 1, &x[r]));
+            check_note(c, "R=%d, %s: ", ranks, change_names[change]);
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
+            ddp_forward(c, model, &call);
+            if (change == 0)
+                check_step(c, model, (float)step_rate, 0);
+            for (int r = 0; change != 0 && r < ranks; ++r)
+                ddp_set(c, model, r, IMPL_VALUE, 0, &new_weight);
+            const int status = ddp_try_backward(c, model, &call);
+
+            if (status != IMPL_OK)
+                check_refused(c, "backward", status, refusals);
+            for (int r = 0; status == IMPL_OK && r < ranks; ++r)
+                check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r], 1,
+                             (const double[]){2});
+            if (status == IMPL_OK)
+                ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * mean);
+            check_model_close(c, model);
+        }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
@@ -64,5 +156,8 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 static const struct check_case cases[] = {
     {"GRAD-06.moved", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_moved, 0, 0, 0},
     {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_none, 0, 0, 0},
+    {"GRAD-20.changed", "GRAD-20", MUST, OBSERVED, DP, PARALLEL, 1, grad_changed, 0, 0, 0},
+    {"GRAD-20.ranks", "GRAD-20", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, grad_changed_ranks,
+     0, 0, 0},
 };
 const struct check_table gradient_kept_table = CHECK_TABLE(cases);

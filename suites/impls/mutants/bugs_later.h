@@ -76,6 +76,10 @@ B(BUG_REFUSES_ALL, "X355-refuses-all", "SPLIT-01", "everything is refused (inval
 B(BUG_IDLE, "X380-does-nothing", "SPLIT-01", "everything is accepted, and zeros come out at once") \
 B(BUG_IDLE_OTHER, "X381-does-nothing-other", "SPLIT-01", "so, where the other choice of each dialect is declared") \
 B(BUG_REFUSES_FORWARD, "X356-refuses-forward", "COMP-01", "so is every forward (device)") \
+/* parameters that change between forward and backward */ \
+B(BUG_CHANGED_STEP, "X382-changed-step", "GRAD-20", "a backward after a step takes the new values where they are shared") \
+B(BUG_CHANGED_SET, "X383-changed-set", "GRAD-20", "so does one after a value was set") \
+B(BUG_CHANGED_RANKS, "X384-changed-ranks", "GRAD-20", "so does that of a rank") \
 /* the order of sums */ \
 B(BUG_SAYS_LISTED, "X357-says-listed", "DET-01", "replicas are added from the last one on") \
 B(BUG_FREE_COARSE, "X358-free-coarse", "DET-03", "sums in a free order have 16 bits") \

@@ -221,6 +221,7 @@ struct impl_model {
     int n_wrappers;
     struct tape *pending; /* forwards in grad mode without a backward, the last one first */
     unsigned backwards;
+    unsigned changes;          /* of its parameters' values */
     struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
     bool inferred;             /* there was a forward without grad mode */
     /* What bugs of later.h keep. */
@@ -239,6 +240,8 @@ int param_index(const struct impl_model *model, const struct layer *layer, int k
 bool param_frozen(const struct impl_model *model, int i);
 struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer);
 struct wrapper *model_wrapper(struct impl_model *model, const struct layer *layer);
+/* Counts a change of parameters' values, which the bug forgets. */
+void model_changed(struct impl_model *model, enum bug forgets);
 /* Which parameters a tree has. */
 void tree_params(const struct impl_model *model, const struct layer *tree, bool has[]);
 int op_params(struct impl_model *model, int *n, struct impl_error *err);
@@ -273,8 +276,9 @@ struct tape {
     int n, room;
     struct values in, out;
     struct tape *next;
-    bool leaks;      /* BUG_LEAK_IDLE */
-    unsigned opened; /* BUG_SESSION_DROPS: sessions, when it was made */
+    unsigned changes; /* of the parameters, when it was made */
+    bool leaks;       /* BUG_LEAK_IDLE */
+    unsigned opened;  /* BUG_SESSION_DROPS: sessions, when it was made */
 };
 void tape_free_inside(struct tape *tape);
 

@@ -52,6 +52,14 @@ struct impl_array *grad_of(struct impl_model *model, int i)
     return grad;
 }
 
+void model_changed(struct impl_model *model, enum bug forgets)
+{
+    const bool lost = model->team && bug(model->session, BUG_CHANGED_RANKS);
+
+    if (!lost && !bug(model->session, forgets))
+        ++model->changes;
+}
+
 int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
            const struct impl_array *array, struct impl_error *err)
 {
@@ -68,6 +76,8 @@ int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
                          i);
     to = what == IMPL_GRAD ? grad_of(model, i) : &model->base.value[i];
     memcpy(to->data, array->data, to->capacity);
+    if (what == IMPL_VALUE && !model->param[i].of->buffer)
+        model_changed(model, BUG_CHANGED_SET);
     return 0;
 }
 
@@ -154,6 +164,7 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
         return team_step(model->ranks, step, err);
     if (step_left_out(model, step))
         return 0;
+    model_changed(model, BUG_CHANGED_STEP);
     clip_gradients(model, step->max_norm);
     for (int i = 0; i < model->n_params; ++i) {
         const struct layer_param *of = model->param[i].of;

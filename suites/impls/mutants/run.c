@@ -272,6 +272,7 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
         return impl_fail(err, IMPL_EBROKEN, "no memory");
     tape->arena.session = s;
     tape->opened = sessions_opened();
+    tape->changes = model->changes;
     run.trace = op->trace;
     run.device = s->devices > 0 ? 0 : IMPL_HOST;
     trace_begin(op->trace);
@@ -417,6 +418,8 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
         return team_backward(model->ranks, op, err);
     if (!tape)
         return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
+    if (tape->changes != model->changes)
+        return impl_fail(err, IMPL_EINVAL, "a parameter was changed after the forward");
     if (op->n_in != tape->in.n)
         return impl_fail(err, IMPL_ESHAPE, "%d input gradients of %d inputs", op->n_in, tape->in.n);
     found = state_new(&tape->arena, model->n_params);

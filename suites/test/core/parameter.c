@@ -60,7 +60,49 @@ static void drawn_apart(struct context *c)
         expect_bits(c, "the same seed", &param_at(c, model, i)->value, drawn[i]);
 }
 
+/* What a forward has left is of no use when a parameter has changed. */
+static void changed(struct context *c)
+{
+    static const char *const ways[] = {"written", "copied", "drawn", "SGD", "AdamW"};
+    struct golden g;
+    golden_open(c, &g, 3);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+    const struct dp_adamw_config config = {.lr = 0.5, .beta1 = 0.5, .beta2 = 0.5, .eps = 0.5};
+    const float two = 2.0f;
+    struct dp_sgd *sgd = NULL;
+    struct dp_adamw *adamw = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_sgd_open(g.wrapper, 0.5f, 0.0f, 0.0f, &sgd, &err), &err, "dp_sgd_open");
+    expect_ok(c, dp_adamw_open(g.wrapper, &config, &adamw, &err), &err, "dp_adamw_open");
+    (void)forward(c, g.wrapper, g.run, &x);
+    (void)backward(c, g.wrapper, g.run, NULL);
+    for (int way = 0; way < 5; ++way) {
+        case_note(c, "%s", ways[way]);
+        dp_run_reset(g.run);
+        (void)forward(c, g.wrapper, g.run, &x);
+        const struct dp_tensor *w = &g.weight->value;
+        const int status = way == 0   ? dp_tensor_write(w, &two, &err)
+                           : way == 1 ? dp_tensor_copy(w, &g.weight->grad, &err)
+                           : way == 2 ? dp_module_init(g.linear, 3, &err)
+                           : way == 3 ? dp_sgd_step(sgd, &err)
+                                      : dp_adamw_step(adamw, &err);
+        expect_ok(c, status, &err, ways[way]);
+        expect_error(c, dp_backward(g.wrapper, g.run, NULL, 0, NULL, 1, &err), DP_EINVAL, &err,
+                     "data_parallel", "changed after the forward");
+        err = (struct dp_error){0};
+    }
+    case_note(c, "a gradient only");
+    dp_run_reset(g.run);
+    (void)forward(c, g.wrapper, g.run, &x);
+    expect_ok(c, dp_tensor_write(&g.weight->grad, &two, &err), &err, "dp_tensor_write");
+    (void)backward(c, g.wrapper, g.run, NULL);
+    expect_grad(c, "weight", g.weight, (double[]){57.0});
+    dp_sgd_close(sgd);
+    dp_adamw_close(adamw);
+}
+
 static const struct test_case cases[] = {
+    {"parameter/changed", "GRAD-20", changed},
     {"parameter/moved", "DEV-02 GRAD-06", moved},
     {"parameter/drawn-apart", "DET-05", drawn_apart},
 };
