@@ -37,10 +37,11 @@ static void read_group(const char *root, const struct rule *rule, const char *gr
     for (int i = 0; i < 2 && rule->file[i]; ++i) {
         snprintf(path, sizeof path, "%s%s%s/%s", root, rule->folder, group, rule->file[i]);
         FILE *file = open_file(path, err);
-        if (file && fscanf(file, "%lf %lf", &number[i], &number[1]) < 1 && ferror(file))
+        if (!file)
+            continue;
+        if (fscanf(file, "%lf %lf", &number[i], &number[1]) < 1 && ferror(file))
             dp_fail(err, DP_EFAULT, "%.150s cannot be read", path);
-        if (file)
-            fclose(file);
+        fclose(file);
     }
     if (rule->cpus && number[0] > 0 && number[1] > 0)
         limits->cpus = fmin(limits->cpus, number[0] / number[1]);

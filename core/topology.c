@@ -248,9 +248,11 @@ static uint64_t memory_bytes(hwloc_topology_t tree)
     return all > nodes ? all : nodes;
 }
 
-static int count_all(hwloc_topology_t tree, hwloc_obj_type_t type)
+/* Objects of a type among the processing units of a set; NULL: all. */
+static int count(hwloc_topology_t tree, hwloc_const_cpuset_t within, hwloc_obj_type_t type)
 {
-    const int n = hwloc_get_nbobjs_by_type(tree, type);
+    const int n = within ? hwloc_get_nbobjs_inside_cpuset_by_type(tree, within, type)
+                         : hwloc_get_nbobjs_by_type(tree, type);
     return n > 0 ? n : 0;
 }
 
@@ -272,10 +274,10 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     const hwloc_topology_t tree = topology->tree;
     memset(machine, 0, sizeof *machine);
     describe_cpu(tree, machine->cpu_model, sizeof machine->cpu_model);
-    machine->packages = count_all(tree, HWLOC_OBJ_PACKAGE);
-    machine->numa_nodes = count_all(tree, HWLOC_OBJ_NUMANODE);
-    machine->cores = count_all(tree, HWLOC_OBJ_CORE);
-    machine->pus = count_all(tree, HWLOC_OBJ_PU);
+    machine->packages = count(tree, NULL, HWLOC_OBJ_PACKAGE);
+    machine->numa_nodes = count(tree, NULL, HWLOC_OBJ_NUMANODE);
+    machine->cores = count(tree, NULL, HWLOC_OBJ_CORE);
+    machine->pus = count(tree, NULL, HWLOC_OBJ_PU);
     machine->usable_cores = limited(topology, count_cores(topology));
     machine->usable_pus = limited(topology, count_usable(topology, whole(topology), HWLOC_OBJ_PU));
     machine->memory_bytes = machine->usable_bytes = memory_bytes(tree);
@@ -289,13 +291,6 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     dp_blas_describe(machine->blas, sizeof machine->blas);
     dp_topology_close(topology);
     return 0;
-}
-
-/* Objects of a type among the processing units of a node. */
-static int count_beside(hwloc_topology_t tree, hwloc_obj_t node, hwloc_obj_type_t type)
-{
-    const int n = hwloc_get_nbobjs_inside_cpuset_by_type(tree, node->cpuset, type);
-    return n > 0 ? n : 0;
 }
 
 static int package_of(hwloc_topology_t tree, hwloc_obj_t node)
@@ -331,8 +326,8 @@ int dp_machine_nodes(struct dp_numa numa[], int most, struct dp_error *err)
             continue;
         numa[n] = (struct dp_numa){.node = (int)o->os_index,
                                    .package = package_of(tree, o),
-                                   .cores = count_beside(tree, o, HWLOC_OBJ_CORE),
-                                   .pus = count_beside(tree, o, HWLOC_OBJ_PU),
+                                   .cores = count(tree, o->cpuset, HWLOC_OBJ_CORE),
+                                   .pus = count(tree, o->cpuset, HWLOC_OBJ_PU),
                                    .memory_bytes = o->attr->numanode.local_memory};
         hwloc_bitmap_list_snprintf(numa[n].cpus, sizeof numa[n].cpus, o->cpuset);
     }

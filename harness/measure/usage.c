@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "measure/session.h"
+#include "record/machine.h"
 #include "record/roles.h"
 
 /* Times of a unit in /proc/stat, in their order. */
@@ -199,18 +200,14 @@ struct usage_reading usage_read(const char *root, const struct usage_units *unit
 /* Of one unit, NaN: not known. */
 static double unit_hz(const char *root, int unit)
 {
-    char path[PATH_BYTES], line[32];
+    char name[PATH_BYTES], line[32];
     uint64_t khz = 0;
+    int unused = 0;
 
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", root,
-             unit);
+    snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", unit);
+    const bool read = machine_line(root, name, line, sizeof line, &unused);
+    const char *end = read ? read_number(line, UINT32_MAX, &khz) : NULL;
 
-    FILE *file = fopen(path, "r");
-    const char *end =
-        file && fgets(line, sizeof line, file) ? read_number(line, UINT32_MAX, &khz) : NULL;
-
-    if (file)
-        fclose(file);
     return end && *end == '\n' && khz > 0 && (double)khz * 1e3 <= MOST_HZ ? (double)khz * 1e3
                                                                           : (double)NAN;
 }

@@ -66,15 +66,13 @@ static void read_clock(struct record_run *run)
 /* Told to a reader, compared with nothing: one that cannot be read is unknown. */
 static void read_load(struct record_run *run)
 {
-    FILE *file = fopen("/proc/loadavg", "r");
-    double load[3];
+    double *load = run->load_avg;
+    char line[80];
+    int unused = 0;
 
-    run->load_avg[0] = run->load_avg[1] = run->load_avg[2] = (double)NAN;
-    if (!file)
-        return;
-    if (fscanf(file, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3)
-        memcpy(run->load_avg, load, sizeof load);
-    fclose(file);
+    if (!machine_line("", "/proc/loadavg", line, sizeof line, &unused) ||
+        sscanf(line, "%lf %lf %lf", &load[0], &load[1], &load[2]) != 3)
+        load[0] = load[1] = load[2] = (double)NAN;
 }
 
 static int read_system(struct record_run *run)
