@@ -124,7 +124,8 @@ static int load(const char *path, struct profile **profile, struct text_error *w
         snprintf(why->text, sizeof why->text, "%.240s: %.60s", path, strerror(errno));
     else
         snprintf(why->text, sizeof why->text, "%.120s:%d: %.150s", path, complaint.line,
-                 complaint.what[0] != '\0' ? complaint.what : cyaml_strerror(status));
+                 status != CYAML_ERR_ALIAS && complaint.what[0] != '\0' ? complaint.what
+                                                                        : cyaml_strerror(status));
     return -1;
 }
 
@@ -176,6 +177,24 @@ static int take_text(const char *text, int depth, bool *in_limits, const struct 
     return 0;
 }
 
+/* An anchor, an alias or a tag: libcyaml reads past them, so a value would mean another thing here
+ * than to who wrote it. */
+static bool is_marked(const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_ALIAS_EVENT:
+        return true;
+    case YAML_SCALAR_EVENT:
+        return event->data.scalar.anchor || event->data.scalar.tag;
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.anchor || event->data.mapping_start.tag;
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.anchor || event->data.sequence_start.tag;
+    default:
+        return false;
+    }
+}
+
 /* The mappings in the sequence that `limits:` is: three levels deep. libcyaml does not say. Nor
  * does it read more than the first document. */
 static int find_lines(yaml_parser_t *parser, struct profile *profile, struct text_error *why)
@@ -216,6 +235,10 @@ static int find_lines(yaml_parser_t *parser, struct profile *profile, struct tex
             break;
         default:
             more = event.type != YAML_STREAM_END_EVENT;
+        }
+        if (status == 0 && is_marked(&event)) {
+            snprintf(why->text, sizeof why->text, "a profile has no anchors, aliases and tags");
+            status = -1;
         }
         yaml_event_delete(&event);
     }

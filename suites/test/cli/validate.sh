@@ -186,7 +186,7 @@ for sitting in 1 2 3 4 5 6; do
 done
 expect_status 0 "$lockstep" profile learn near[1-6].jsonl
 mv out near.yaml
-expect_count 16 'source: "6 sittings, .* of commit a: b # .U00002028; 95 .*; NOT APART: some are less than 6 hours' near.yaml
+expect_count 16 'source: "6 sittings, .* of commit a: b # ?; 95 .*; NOT APART: some are less than 6 hours' near.yaml
 expect_status 0 "$lockstep" profile check near.yaml near1.jsonl
 
 # unlearned WORDS FILE...
@@ -288,6 +288,17 @@ expect_status 0 "$lockstep" validate --profile two.yaml old.jsonl
 wrong '[0-9]*: Unexpected key: btch' 's/batch/btch/'
 wrong '[0-9]*: Unexpected key: limts' 's/limits/limts/'
 wrong '[0-9]*: Mapping field already seen: kind' 's/kind: binding/kind: binding\n    kind: advisory/'
+wrong '[0-9]*: Mapping field already seen: limits' '$s/$/\nlimits: []/'
+wrong '[0-9]*: Mapping field already seen: cores' 's/cores: 4/cores: 4, cores: 8/'
+wrong '[0-9]*: Unexpected key: <<' 's/cores: 4/cores: 4, <<: {gpus: 1}/'
+wrong '[0-9]*: .*lias' 's/made up/\&a made up/;s/measured/*a/'
+wrong '[0-9]*: a profile has no anchors' 's/made up/\&a made up/'
+wrong '[0-9]*: a profile has no anchors' 's/cores: 4/\&a cores: 4/'
+wrong '[0-9]*: a profile has no anchors' 's/at: /at: \&a /'
+wrong '[0-9]*: a profile has no anchors' 's/limits:/limits: !!seq/'
+wrong '[0-9]*: a profile has no anchors' 's/launches: 6/launches: !!str 6/'
+wrong '[0-9]*: a profile has no anchors' 's/kind: binding/kind: !other binding/'
+wrong '[0-9]*: a profile has no anchors' 's/{cores/!!map {cores/'
 wrong '[0-9]*: Missing required mapping field: source' '/source/d'
 wrong ' schema is .lockstep/profile/9.0., this program knows lockstep/profile/1.0' 's/1\.0/9.0/'
 : >empty.yaml
