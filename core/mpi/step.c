@@ -158,12 +158,6 @@ static size_t place(const struct mpi_flow *flow, size_t m, size_t *n)
     return flow->begin + at;
 }
 
-/* Flows of a call go on in any order. */
-static uint64_t digest_of(const struct mpi_flow *flow, size_t m, const void *bytes, size_t n)
-{
-    return dp_mpi_digest((uint64_t)flow->tag << 56 | m, bytes, n);
-}
-
 static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
 {
     const size_t m = flow->posted++, slot = m % flow->ring;
@@ -178,7 +172,7 @@ static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
     if (span.bytes < n)
         dp_mpi_pack(room, strip, at, n);
     const void *from = span.bytes < n ? (const void *)room : span.data;
-    mpi->sent[flow->peer].digest += digest_of(flow, m, from, n);
+    mpi->sent[flow->peer].digest += dp_mpi_digest(m, from, n);
     return mpi->wire->send(mpi->self, from, n, flow->peer, flow->tag, request, why);
 }
 
@@ -206,7 +200,7 @@ static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, s
         return dp_fail(err, DP_EFAULT, "%s %llu: a message of %zu bytes, expected %zu",
                        dp_mpi_kind_name(a->call->kind), (unsigned long long)a->call->number, bytes,
                        n);
-    mpi->come[flow->peer].digest += digest_of(flow, flow->ended, from, n);
+    mpi->come[flow->peer].digest += dp_mpi_digest(flow->ended, from, n);
     for (int i = 0; !flow->kept && status == 0 && i < flow->n_strips; ++i)
         status = dp_mpi_write(&flow->strip[i], at, from, n, err);
     return status || flow->kept ? status : dp_mpi_settle(a->call, err);
