@@ -36,4 +36,20 @@ int crowd_hosts(const struct crowd *crowd, int each, char ranks[], size_t bytes)
 /* Lets it end, or sees to it. NULL allowed. */
 void crowd_close(struct crowd *crowd);
 
+/* ---- how processes wait for each other, and what they say when they part ---- */
+
+enum {
+    PARTING_START_MS = 30000, /* for MPI to start */
+    PARTING_SECONDS = 8       /* after so many the others do not wait for a process any more */
+};
+
+/* In front of the last words of a process: its answer, which is an error; or a reason. */
+#define PARTING_REFUSED "refused "
+#define PARTING_LOST    "lost "
+
+/* ---- an implementation of such processes: check/world.c, check/rank.c ---- */
+
+int world_main(int argc, char **argv);
+int rank_main(int argc, char **argv);
+
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/crowd.h"
 #include "check/crowd_inside.h"
-#include "check/join.h"
-#include "check/parting.h"
+#include "check/operations.h"
 #include "files/digest.h"
 
 bool crowd_is_over(const struct crowd *crowd)

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/crowd.h"
 #include "check/crowd_inside.h"
-#include "check/parting.h"
 #include "files/child.h"
 #include "files/digest.h"
 #include "measure/watch.h"

@@ -1,6 +1,6 @@
 /* check/join.c: field by field. An array of a rank is null in the answers of all processes but
  * one, or in all. */
-#include "check/join.h"
+#include "check/operations.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* check/launched.c: the options of ranks in processes, and the implementation that they make of the
- * reference: a program behind a pipe (check/world.h). */
+ * reference: a program behind a pipe (check/crowd.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/parting.h"
+#include "check/crowd.h"
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/join.h"
 #include "dp.h"
 
 enum { WORDS = 300, TEXT = 2 * WORDS };

@@ -29,4 +29,14 @@ json_t *operations_join(json_t *const answers[], int n);
  * error. 0, or -1: no memory. */
 int operations_digest(const json_t *answer, char hex[DIGEST_HEX]);
 
+/* ---- one answer for those of all ranks: check/join.c ---- */
+
+/* The answers of n processes to one request (suites/impls/exec/PROTOCOL.md), in their order. An
+ * error of one is the answer; what only one knows is taken from that one, all else from the
+ * first. NULL: no memory, or an answer that is none. */
+json_t *join_answers(json_t *const answers[], int n);
+/* Whose error tells most, since a process may only say that another one has given up; -1: there is
+ * none. Answers may be NULL. */
+int join_failed(json_t *const answers[], int n);
+
 #endif

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/join.h"
+#include "check/crowd.h"
+#include "check/operations.h"
 #include "check/worker.h"
-#include "check/world.h"
 #include "command/command.h"
 #include "exec/serve.h"
 #include "reference/part.h"

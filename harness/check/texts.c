@@ -1,6 +1,6 @@
 /* check/texts.c: texts of any length by exchanges of a fixed one. Most texts are short: they go
  * with their length, and nothing follows. */
-#include "check/texts.h"
+#include "check/worker.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 
 #include "build_info.h"
 #include "check/crowd.h"
-#include "check/parting.h"
 #include "command/command.h"
 #include "text/options.h"
 

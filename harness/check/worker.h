@@ -12,12 +12,23 @@
 #define HARNESS_CHECK_WORKER_H
 
 #include <jansson.h>
+#include <stddef.h>
 
-#include "check/texts.h"
 #include "dp_mpi.h"
 #include "files/digest.h"
 #include "measure/guard.h"
 #include "measure/watch.h"
+
+/* Texts that processes give each other, one of each; texts_free in any case. check/texts.c */
+struct texts {
+    char *bytes;
+    size_t stride;
+};
+
+/* Everyone's text to all. A call of all processes. 0, or a status of dp.h and *err. */
+int texts_exchange(struct dp_mpi *mpi, const char *mine, struct texts *all, struct dp_error *err);
+const char *texts_of(const struct texts *all, int process);
+void texts_free(struct texts *all);
 
 struct worker {
     size_t processes;

@@ -5,7 +5,6 @@
  * when it is needed. What a rank refuses ends its crowd, and its models with it; the next model
  * gets another one. A crowd that has lost a process is no answer at all: then this process ends,
  * and its last words are why. */
-#include "check/world.h"
 
 #include <jansson.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
  * devices are idle, and every number of every rank is read back and compared. Only the collective
  * is in the time. Of several processes each brings and compares what its ranks have; outside of the
  * time they tell each other when they began, and how long it took: as long as for the slowest. */
-#include "measure/collective.h"
+#include "measure/measure.h"
 
 #include <inttypes.h>
 #include <math.h>

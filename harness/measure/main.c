@@ -10,7 +10,6 @@
 
 #include "command/command.h"
 #include "measure/measure.h"
-#include "measure/process.h"
 #include "record/cell_options.h"
 
 enum { FIRST_KEY = 256 }; /* of option 0: above all letters */

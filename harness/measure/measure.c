@@ -8,8 +8,6 @@
 #include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
-#include "measure/collective.h"
-#include "measure/model.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"

@@ -8,7 +8,7 @@
  * A GPU times phases by events in its queues, which take time themselves. So there a sample has a
  * step of its own in front of it for its phases, and is not traced. Nor does what its later steps
  * leave go to the host: it is compared by marks (measure/marks.h). */
-#include "measure/model.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>

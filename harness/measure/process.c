@@ -1,5 +1,4 @@
 /* measure/process.c: one of several processes that measure a cell together. */
-#include "measure/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* numbers/permute.c: permutation tests: what an order says, against what random orders say. No
  * distribution is assumed, only that without an effect every order is as likely as any other. */
-#include "numbers/permute.h"
+#include "numbers/stats.h"
 
 #include <math.h>
 #include <string.h>

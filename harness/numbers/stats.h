@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* An interval between two order statistics; valid false: there is none at this n and level. */
 struct stats_interval {
@@ -78,5 +79,28 @@ struct stats_steady_rule {
     double spread_limit; /* e.g. 0.05; 0: not checked */
 };
 bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule);
+
+/* ---- permutation tests: numbers/permute.c ---- */
+
+/* A number of x[0..n-1] in that order. */
+typedef double permute_statistic_fn(const double x[], size_t n, const void *context);
+
+/* How often a random order of x has a statistic at least as far from 0 as that of x: 1 / (1 +
+ * rounds) or more, and the same for the same seed. NaN: the statistic of x is none. scratch has n
+ * elements. */
+double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
+                    const void *context, size_t rounds, uint64_t seed, double scratch[]);
+
+/* The least-squares slope of x against the n doubles of context; NaN: those are all equal. */
+permute_statistic_fn permute_slope;
+/* The autocorrelation of neighbours, -1 to 1; NaN: x are all equal. */
+permute_statistic_fn permute_lag1;
+
+/* ---- what nearly all of a population reaches: numbers/tolerance.c ---- */
+
+/* k, so that mean + k * standard deviation of n values of a normal distribution is above `content`
+ * of that distribution in `confidence` of all samples; both between 0.5 and 1. NaN: n is below 2.
+ */
+double tolerance_factor(size_t n, double content, double confidence);
 
 #endif

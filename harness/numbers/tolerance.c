@@ -2,7 +2,6 @@
  *
  * mean + k s is above the content's quantile z with the chance that the mean's error, of standard
  * deviation 1 / sqrt(n), is above z - k s. The chance is integrated over the distribution of s. */
-#include "numbers/tolerance.h"
 
 #include <math.h>
 

@@ -3,8 +3,24 @@
 #ifndef HARNESS_INPUT_H
 #define HARNESS_INPUT_H
 
-#include "record/input_kind.h"
 #include "record/record.h"
+
+/* Which of this program's files a file is, to say so of a wrong one. */
+enum input_kind {
+    INPUT_RECORDS,
+    INPUT_CHECK,
+    INPUT_PEER,
+    INPUT_LIMITS,
+    INPUT_TRAIN,
+    INPUT_WEIGHTS,
+    INPUT_KINDS
+};
+
+/* "records of `lockstep sweep`" */
+extern const char *const input_kind_words[INPUT_KINDS];
+
+/* By the beginning of the file; INPUT_KINDS: none of them, or it cannot be read. */
+enum input_kind input_kind_of(const char *path);
 
 /* Complains that path could not be read as what was wanted: as what it is, if it is another of this
  * program's files, else why. how: by kind, what to do with one of those instead; NULL: nothing.

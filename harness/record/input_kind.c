@@ -1,5 +1,5 @@
 /* record/input_kind.c: which of this program's files a file is. */
-#include "record/input_kind.h"
+#include "record/input.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* record/output.c: opens, locks, repairs and appends to a file of records. */
 #include "record/output.h"
 
-#include "record/input_kind.h"
+#include "record/input.h"
 #include "record/planned.h"
 #include "record/timed.h"
 

@@ -1,5 +1,4 @@
-/* report/beside_file.c: see report/beside_file.h. */
-#include "report/beside_file.h"
+/* report/beside_file.c: see report/beside.h. */
 
 #include <errno.h>
 #include <string.h>

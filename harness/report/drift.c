@@ -5,7 +5,6 @@
  * blocks change places as a whole, and the likeness of neighbouring launches. */
 #include "report/report.h"
 
-#include "numbers/permute.h"
 #include "numbers/stats.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "files/stop.h"
 #include "record/input.h"
 #include "report/beside.h"
-#include "report/beside_file.h"
 #include "report/copies.h"
 #include "report/export_report.h"
 #include "report/nvbandwidth.h"

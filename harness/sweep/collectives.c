@@ -1,5 +1,5 @@
-/* sweep/collectives.c: see sweep/collectives.h. */
-#include "sweep/collectives.h"
+/* sweep/collectives.c: see sweep/sweep.h. */
+#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>

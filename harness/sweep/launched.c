@@ -2,7 +2,7 @@
  *
  * A launcher may end well where a process did not, and print what it likes. So a pass takes the
  * last word of every process. */
-#include "sweep/launched.h"
+#include "sweep/sweep.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * They are read back from the file: it has those of earlier sittings, too, and what cannot be read
  * is better known now. */
-#include "sweep/numbers.h"
+#include "sweep/sweep.h"
 
 #include "command/command.h"
 #include "record/input.h"

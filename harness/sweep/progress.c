@@ -1,5 +1,5 @@
 /* sweep/progress.c: the progress line. Failures always get a line that stays. */
-#include "sweep/progress.h"
+#include "sweep/sweep.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,13 +16,8 @@
 #include "files/stop.h"
 #include "record/output.h"
 #include "record/provenance.h"
-#include "sweep/collectives.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
-#include "sweep/launched.h"
-#include "sweep/numbers.h"
-#include "sweep/progress.h"
-#include "sweep/trace_file.h"
 
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */

@@ -2,8 +2,13 @@
 #ifndef HARNESS_SWEEP_H
 #define HARNESS_SWEEP_H
 
+#include <stdio.h>
+
+#include "files/text_out.h"
+#include "record/cell.h"
 #include "record/plan.h"
 #include "record/record.h"
+#include "report/export_report.h"
 
 struct sweep_options {
     struct plan_options plan;
@@ -23,5 +28,66 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options);
 
 /* What the manifest says of the devices and the machine. 0 or an exit status, with a message. */
 int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run);
+
+/* ---- the table of collectives, as nccl-tests orders it: sweep/collectives.c ---- */
+
+/* A planned cell and what came of it. */
+struct collectives_cell {
+    const struct cell_config *config;
+    double median_ns; /* NaN: it is not verified */
+};
+
+/* A line for each, its launches as one: their median, and how many of them are verified. Sorts
+ * cells. Nothing where they are no collectives. */
+void collectives_print(FILE *to, struct collectives_cell cells[], size_t n);
+
+/* ---- a cell of several processes, which a launcher starts: sweep/launched.c ---- */
+
+/* As launch_cell, through the launcher: the record is what the first process sent, if all processes
+ * have begun, have ended well, and the launcher, too. Else it names who has not. */
+int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
+                  struct record_cell *cell);
+
+/* ---- its numbers for other programs: sweep/numbers.c ---- */
+
+/* Prints what `lockstep report --format` prints of the file. 0, or EXIT_MISUSE after one line. */
+int sweep_print_numbers(const char *command, const char *path, size_t format);
+
+/* ---- what a person sees of it on stderr: sweep/progress.c ---- */
+
+struct progress {
+    bool terminal;  /* one line that is rewritten, with time left; else a line per cell */
+    int name_width; /* of the workloads */
+    const struct plan_options *plan;
+    size_t done, total;
+    size_t launches; /* of every cell */
+    bool weak;       /* batches are shown as rows per device */
+    double started;  /* seconds on the monotonic clock */
+    size_t finished_here;
+};
+
+/* done: cells that an earlier sitting has finished. The plan is used until the end. */
+void progress_open(struct progress *progress, const struct plan_options *plan, size_t done);
+void progress_begin(struct progress *progress, const struct cell_config *config);
+void progress_cell(struct progress *progress, const struct record_cell *cell);
+/* Leaves the rewritten line. */
+void progress_close(struct progress *progress);
+
+/* ---- its trace, a file that appears whole at its end: sweep/trace_file.c ---- */
+
+struct trace_file {
+    struct text_out out; /* without a file: there is no trace */
+    size_t cells;        /* that it has */
+    bool made;           /* it is closed, and there */
+};
+
+/* path "": opens nothing. Another file than a trace is not replaced. 0, or -1 and why. */
+int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err);
+/* The line of one cell: measure/trace.h. */
+void trace_file_add(struct trace_file *trace, const char *events);
+/* 0, or -1 and why there is no such file, or still the old one. Of a trace that is not open: 0. */
+int trace_file_close(struct trace_file *trace, struct text_error *err);
+/* Gives it up, if it is open. */
+void trace_file_discard(struct trace_file *trace);
 
 #endif

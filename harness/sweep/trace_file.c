@@ -1,5 +1,5 @@
 /* sweep/trace_file.c: puts the events of all cells into one file. */
-#include "sweep/trace_file.h"
+#include "sweep/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>

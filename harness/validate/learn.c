@@ -9,7 +9,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
-#include "numbers/tolerance.h"
+#include "numbers/stats.h"
 #include "record/input.h"
 #include "record/plan.h"
 #include "record/provenance.h"

@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "report/beside.h"
-#include "report/beside_file.h"
 #include "report/nvbandwidth.h"
 #include "verify/collective.h"
 

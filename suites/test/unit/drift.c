@@ -2,7 +2,7 @@
  * nothing where nothing was planted. */
 #include "points_bench.h"
 
-#include "numbers/permute.h"
+#include "numbers/stats.h"
 #include "report/page.h"
 
 #include <criterion/criterion.h>

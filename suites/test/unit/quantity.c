@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "numbers/tolerance.h"
+#include "numbers/stats.h"
 #include "text/quantity.h"
 
 Test(quantity, numbers_with_their_unit)
