@@ -104,18 +104,14 @@ static int list_files(DIR *folder, struct fleet *fleet, struct text_error *why)
     while ((entry = readdir(folder)) != NULL) {
         if (!is_verdict(entry->d_name))
             continue;
-        if (fleet->n == FLEET_NODES) {
-            snprintf(why->text, sizeof why->text, "'%.180s' has more than %d verdicts (*.json)",
-                     fleet->folder, FLEET_NODES);
-            return -1;
-        }
+        if (fleet->n == FLEET_NODES)
+            return text_fail(why, "'%.180s' has more than %d verdicts (*.json)", fleet->folder,
+                             FLEET_NODES);
         snprintf(fleet->node[fleet->n++].file, FLEET_NAME, "%s", entry->d_name);
     }
     if (fleet->n > 0)
         return 0;
-    snprintf(why->text, sizeof why->text, "'%.180s' has no verdict: no file NAME.json",
-             fleet->folder);
-    return -1;
+    return text_fail(why, "'%.180s' has no verdict: no file NAME.json", fleet->folder);
 }
 
 static int by_file(const void *left, const void *right)

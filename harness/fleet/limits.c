@@ -22,8 +22,7 @@ struct view {
 
 static int refuse(struct text_error *why, size_t i, const char *member, const char *what)
 {
-    snprintf(why->text, sizeof why->text, "limit %zu: its %s %s", i + 1, member, what);
-    return -1;
+    return text_fail(why, "limit %zu: its %s %s", i + 1, member, what);
 }
 
 /* ---- one limit ---------------------------------------------------------------------------- */
@@ -289,20 +288,15 @@ static int check_status(const json_t *binding, const size_t count[VALIDATE_VERDI
 {
     const enum validate_machine shown = validate_judge_machine(count, cases);
 
-    if (strcmp(fleet_status_words[node->status], validate_machine_words[shown]) != 0) {
-        snprintf(why->text, sizeof why->text, "it is %s, but its limits and cases show %s",
-                 fleet_status_words[node->status], validate_machine_words[shown]);
-        return -1;
-    }
+    if (strcmp(fleet_status_words[node->status], validate_machine_words[shown]) != 0)
+        return text_fail(why, "it is %s, but its limits and cases show %s",
+                         fleet_status_words[node->status], validate_machine_words[shown]);
     for (int v = 0; v < VALIDATE_VERDICTS; ++v) {
         const double said = number_in(binding, validate_verdict_words[v], 0);
 
-        if (said != (double)count[v]) {
-            snprintf(why->text, sizeof why->text,
-                     "it says that %g binding limits are %s, and %zu are", said,
-                     validate_verdict_words[v], count[v]);
-            return -1;
-        }
+        if (said != (double)count[v])
+            return text_fail(why, "it says that %g binding limits are %s, and %zu are", said,
+                             validate_verdict_words[v], count[v]);
     }
     if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
         snprintf(node->why, sizeof node->why, "no limit of it says why");

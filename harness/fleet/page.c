@@ -85,8 +85,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     strip(&out, fleet);
     if (fleet_tables(&out, fleet) != 0) {
         text_discard(&out);
-        snprintf(why->text, sizeof why->text, "no memory for the tables of the page");
-        return -1;
+        return text_fail(why, "no memory for the tables of the page");
     }
     text_print(&out, "</main>\n</body>\n</html>\n");
     return text_close(&out, why);

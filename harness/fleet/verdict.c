@@ -17,8 +17,7 @@ enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 int fleet_starve(struct fleet_node *node, struct text_error *why)
 {
     node->starved = true;
-    snprintf(why->text, sizeof why->text, "no memory for it");
-    return -1;
+    return text_fail(why, "no memory for it");
 }
 
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
@@ -27,16 +26,11 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
     struct fleet_fact *fact;
 
     for (size_t i = 0; i < node->n_facts; ++i) {
-        if (strcmp(node->fact[i].what, what) == 0) {
-            snprintf(why->text, sizeof why->text, "it says twice what its %.60s is", what);
-            return -1;
-        }
+        if (strcmp(node->fact[i].what, what) == 0)
+            return text_fail(why, "it says twice what its %.60s is", what);
     }
-    if (node->n_facts == FLEET_FACTS) {
-        snprintf(why->text, sizeof why->text, "it says more than %d things of its machine",
-                 FLEET_FACTS);
-        return -1;
-    }
+    if (node->n_facts == FLEET_FACTS)
+        return text_fail(why, "it says more than %d things of its machine", FLEET_FACTS);
     fact = realloc(node->fact, (node->n_facts + 1) * sizeof *fact);
     if (!fact)
         return fleet_starve(node, why);
@@ -109,9 +103,8 @@ static int add_member(const json_t *value, const char *outer, const char *member
         return 0;
     if (snprintf(what, sizeof what, "%s%s%s", outer, depth > 0 ? "." : "", member) < WHAT_BYTES)
         return add_facts(value, what, depth + 1, node, why);
-    snprintf(why->text, sizeof why->text, "its member '%.40s...' has a name of over %d bytes", what,
-             WHAT_BYTES - 1);
-    return -1;
+    return text_fail(why, "its member '%.40s...' has a name of over %d bytes", what,
+                     WHAT_BYTES - 1);
 }
 
 static int add_facts(const json_t *value, const char *what, int depth, struct fleet_node *node,
@@ -141,16 +134,11 @@ static int check_schema(const json_t *root, struct text_error *why)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
 
-    if (!json_is_object(root) || !schema) {
-        snprintf(why->text, sizeof why->text,
-                 "it is no verdict, as `lockstep validate --format json` prints one");
-        return -1;
-    }
+    if (!json_is_object(root) || !schema)
+        return text_fail(why, "it is no verdict, as `lockstep validate --format json` prints one");
     if (record_json_is_schema(schema, "verdict"))
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "its schema is '%.60s', this program knows lockstep/verdict/1.x", schema);
-    return -1;
+    return text_fail(why, "its schema is '%.60s', this program knows lockstep/verdict/1.x", schema);
 }
 
 static int read_status(const json_t *root, struct fleet_node *node, struct text_error *why)
@@ -163,10 +151,8 @@ static int read_status(const json_t *root, struct fleet_node *node, struct text_
             return 0;
         }
     }
-    snprintf(why->text, sizeof why->text,
-             "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
-             verdict ? verdict : "");
-    return -1;
+    return text_fail(why, "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
+                     verdict ? verdict : "");
 }
 
 static size_t count_in(const json_t *object, const char *member)
@@ -200,11 +186,9 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
     if (!json_is_object(cases))
         return 0;
     *verdict = fleet_find_verdict(words);
-    if (shown != *verdict && *verdict != VALIDATE_UNMEASURED && *verdict != VALIDATE_INVALID) {
-        snprintf(why->text, sizeof why->text, "its conformance is %.20s, its cases show %s", words,
-                 validate_verdict_words[shown]);
-        return -1;
-    }
+    if (shown != *verdict && *verdict != VALIDATE_UNMEASURED && *verdict != VALIDATE_INVALID)
+        return text_fail(why, "its conformance is %.20s, its cases show %s", words,
+                         validate_verdict_words[shown]);
     if (*verdict == VALIDATE_FAIL || (*verdict > 0 && node->status == FLEET_NOT_SHOWN))
         snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", words,
                  reason ? reason : "no reason");

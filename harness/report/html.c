@@ -83,8 +83,7 @@ static int copy_svg(struct text_out *out, FILE *svg, const char *name, struct te
     }
     if (inside && !ferror(svg))
         return 0;
-    snprintf(err->text, sizeof err->text, "cannot read '%.64s.svg' again", name);
-    return -1;
+    return text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
 /* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have: 0 and NULL.
@@ -100,8 +99,7 @@ static int open_svg(const char *directory, const char *name, bool narrow, FILE *
     *svg = n < (int)sizeof path ? fopen(path, "r") : NULL;
     if (*svg || (narrow && errno == ENOENT))
         return 0;
-    snprintf(err->text, sizeof err->text, "cannot read '%.180s': %s", path, strerror(errno));
-    return -1;
+    return text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
 }
 
 static int drawing(struct text_out *out, const char *name, const char *class, FILE *svg,

@@ -111,8 +111,7 @@ int report_markdown(const char *directory, const struct report *report,
         return -1;
     if (report_summary(&out, report, figures) != 0) {
         text_discard(&out);
-        snprintf(err->text, sizeof err->text, "no memory for the table");
-        return -1;
+        return text_fail(err, "no memory for the table");
     }
     return text_close(&out, err);
 }

@@ -106,11 +106,9 @@ int soak_answer_open(const struct soak_options *options, int ranks, struct soak_
     answer->width = w->size[w->n_sizes - 1];
     answer->scale = options->mode == SOAK_DP ? 1 : (float)(1.0 / ranks);
     answer->n_params = (int)workload_n_params(w);
-    if (answer->n_params > SOAK_PARAMS) {
-        snprintf(why->text, sizeof why->text, "%d parameters, at most %d are allowed",
-                 answer->n_params, SOAK_PARAMS);
-        return -1;
-    }
+    if (answer->n_params > SOAK_PARAMS)
+        return text_fail(why, "%d parameters, at most %d are allowed", answer->n_params,
+                         SOAK_PARAMS);
     if (open_model(options, &set, &model, why) || alloc(w, answer, why)) {
         verify_close(model);
         return -1;

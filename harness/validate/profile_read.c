@@ -167,10 +167,8 @@ static int take_text(const char *text, int depth, bool *in_limits, const struct 
     *count = NULL;
     /* libcyaml takes 030 for 24. */
     if (own && ((text[0] == '0' && text[1] != '\0') ||
-                option_size(text, own->least, own->most, &number, &problem) != 0)) {
-        snprintf(why->text, sizeof why->text, "%s: %.170s", own->key, problem.text);
-        return -1;
-    }
+                option_size(text, own->least, own->most, &number, &problem) != 0))
+        return text_fail(why, "%s: %.170s", own->key, problem.text);
     for (size_t i = 0; !own && i < sizeof counts / sizeof counts[0]; ++i)
         if (strcmp(text, counts[i].key) == 0)
             *count = &counts[i];
@@ -207,11 +205,8 @@ static int find_lines(yaml_parser_t *parser, struct profile *profile, struct tex
     for (int depth = 0; more && status == 0;) {
         yaml_event_t event;
 
-        if (!yaml_parser_parse(parser, &event)) {
-            snprintf(why->text, sizeof why->text, "%.100s",
-                     parser->problem ? parser->problem : "no memory");
-            return -1;
-        }
+        if (!yaml_parser_parse(parser, &event))
+            return text_fail(why, "%.100s", parser->problem ? parser->problem : "no memory");
         switch (event.type) {
         case YAML_DOCUMENT_START_EVENT:
             if (++documents > 1) {
@@ -278,9 +273,8 @@ static int find_places(const char *path, struct profile *profile, struct text_er
 static int refuse(const char *path, const struct profile_limit *limit, struct text_error *why,
                   const char *key, const char *problem)
 {
-    snprintf(why->text, sizeof why->text, "%.90s:%d: limit of %.24s: %s: %.170s", path, limit->line,
-             limit->metric, key, problem);
-    return -1;
+    return text_fail(why, "%.90s:%d: limit of %.24s: %s: %.170s", path, limit->line, limit->metric,
+                     key, problem);
 }
 
 static bool empty(const char *text)
@@ -469,22 +463,20 @@ static int check_conformance(const char *path, const char *cases, struct text_er
                               strncmp(at, runner_profiles[i].name, bytes) == 0);
         if (known)
             continue;
-        snprintf(why->text, sizeof why->text,
-                 "%.100s: requires: conformance: '%.*s' is not one of primitives, dataparallel, "
-                 "ddp or all",
-                 path, (int)(bytes < 40 ? bytes : 40), at);
-        return -1;
+        return text_fail(
+            why,
+            "%.100s: requires: conformance: '%.*s' is not one of primitives, dataparallel, "
+            "ddp or all",
+            path, (int)(bytes < 40 ? bytes : 40), at);
     }
     return 0;
 }
 
 static int read_meaning(const char *path, struct profile *profile, struct text_error *why)
 {
-    if (strcmp(profile->schema, PROFILE_SCHEMA) != 0) {
-        snprintf(why->text, sizeof why->text, "%.100s: schema is '%.40s', this program knows %s",
-                 path, profile->schema, PROFILE_SCHEMA);
-        return -1;
-    }
+    if (strcmp(profile->schema, PROFILE_SCHEMA) != 0)
+        return text_fail(why, "%.100s: schema is '%.40s', this program knows %s", path,
+                         profile->schema, PROFILE_SCHEMA);
     if (find_places(path, profile, why) != 0 ||
         check_conformance(path, profile->requires.conformance, why) != 0)
         return -1;
@@ -528,10 +520,8 @@ int profile_read(const char *path, struct profile **profile, struct text_error *
     *profile = NULL;
     if (load(path, profile, why) != 0)
         return -1;
-    if (!*profile) {
-        snprintf(why->text, sizeof why->text, "%.200s: it is empty", path);
-        return -1;
-    }
+    if (!*profile)
+        return text_fail(why, "%.200s: it is empty", path);
     clean_texts(*profile);
     if (read_meaning(path, *profile, why) == 0)
         return 0;

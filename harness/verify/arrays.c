@@ -109,11 +109,11 @@ static int check_operands(const struct verify *v, struct text_error *why)
             most = fmax(most, fabs(d->param[p].value[i]));
     if (most <= v->operand_limit)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "operands may reach %.0f, more than %.0f: the math of matrix products would round "
-             "them",
-             most, v->operand_limit);
-    return -1;
+    return text_fail(
+        why,
+        "operands may reach %.0f, more than %.0f: the math of matrix products would round "
+        "them",
+        most, v->operand_limit);
 }
 
 /* Every sum of an exact model, the update's too, in units of its smallest bit. */
@@ -130,10 +130,9 @@ static int check_limits(const struct verify *v, struct text_error *why)
                 fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
     if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
         return check_operands(v, why);
-    snprintf(why->text, sizeof why->text,
-             "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact", most,
-             FLOAT_LIMIT);
-    return -1;
+    return text_fail(why,
+                     "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
+                     most, FLOAT_LIMIT);
 }
 
 /* The widest bound, as a part of the largest number. */
@@ -179,12 +178,12 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
     }
     if (widest <= 1.0 / 8)
         return 0;
-    snprintf(why->text, sizeof why->text,
-             "%s rounds, and over %zu rows by up to %.3g of the largest number (%s), more than an "
-             "eighth: %s",
-             workload->name, v->rows, widest, what,
-             v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
-    return -1;
+    return text_fail(
+        why,
+        "%s rounds, and over %zu rows by up to %.3g of the largest number (%s), more than an "
+        "eighth: %s",
+        workload->name, v->rows, widest, what,
+        v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
 }
 
 /* A probe is as good as its bounds, which say themselves how wide they are; but they must be there.
@@ -202,9 +201,7 @@ static int check_finite(const struct verify *v, const struct workload *workload,
             sum += d->grad[p].bound[i];
     if (isfinite(sum))
         return 0;
-    snprintf(why->text, sizeof why->text, "the probe of %s has a number without a bound",
-             workload->name);
-    return -1;
+    return text_fail(why, "the probe of %s has a number without a bound", workload->name);
 }
 
 #define DECLARE(name) extern const struct verify_reference verify_reference_##name;
@@ -219,8 +216,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     for (size_t i = 0; i < sizeof references / sizeof references[0]; ++i)
         if (strcmp(references[i]->workload, workload->is->name) == 0)
             return (v->probe ? references[i]->probe : references[i]->fill)(v, set, why);
-    snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
-    return -1;
+    return text_fail(why, "%s has no reference", workload->name);
 }
 
 static int fill_clipped(struct verify *v, const struct workload_set *set, struct text_error *why)
@@ -268,10 +264,8 @@ int reference_arrays_open(struct verify *v, const struct workload *workload,
         return verify_starved(why);
     put_set(v, workload, set);
     v->arrays->exact = workload_is_exact(workload) && !v->probe;
-    if (!workload_has_math(workload, v->math)) {
-        snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
-        return -1;
-    }
+    if (!workload_has_math(workload, v->math))
+        return text_fail(why, "%s is verified with math f32 only", workload->name);
     return fill_checked(v, set, why);
 }
 
