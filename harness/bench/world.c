@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "bench/overlap.h"
-#include "check/ask.h"
+#include "check/crowd.h"
 #include "command/command.h"
 #include "command/device_list.h"
 #include "files/stop.h"

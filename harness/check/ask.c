@@ -1,5 +1,5 @@
 /* check/ask.c: a request to a line, a line to what was answered. */
-#include "check/ask.h"
+#include "check/crowd.h"
 
 #include <stdlib.h>
 

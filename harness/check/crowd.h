@@ -8,6 +8,8 @@
 #include "text/text.h"
 
 struct crowd;
+struct dp_error;
+struct json_t;
 
 /* Bytes that are on their way to the first process, at most: what a pipe keeps. */
 enum { CROWD_INPUT = 32768 };
@@ -51,5 +53,21 @@ enum {
 
 int world_main(int argc, char **argv);
 int rank_main(int argc, char **argv);
+
+/* ---- operations by name (check/operations.h), in JSON both ways: check/ask.c ---- */
+
+struct ask {
+    struct crowd *crowd;
+    long long id; /* of the last request */
+};
+
+/* The content of the answer of all, which the caller releases. NULL: the error of one of them, or
+ * DP_EFAULT and who is lost. Takes the request; NULL of it: there was no memory. */
+struct json_t *ask_crowd(struct ask *ask, const char *op, struct json_t *request,
+                         struct dp_error *err);
+/* The same of an answer that says no more than that all went well. */
+int ask_crowd_for(struct ask *ask, const char *op, struct json_t *request, struct dp_error *err);
+/* DP_EFAULT and why. */
+int ask_lost(const char *why, struct dp_error *err);
 
 #endif

@@ -22,7 +22,7 @@ json_t *operations_answer(const struct dp_mpi *mpi, const struct operation opera
 const char *operations_text(const json_t *request, const char *name);
 
 /* The first error, or the first one's answer; it says "oversubscribed" if one of them does. Whether
- * all have that answer is for who asks to see (check/ask.h). NULL: no memory. */
+ * all have that answer is for who asks to see (check/crowd.h). NULL: no memory. */
 json_t *operations_join(json_t *const answers[], int n);
 
 /* Of all that an answer has, but for the few things that each process has its own of; "-" of an

@@ -175,17 +175,6 @@ void beside_words(const struct report_point *point, const struct beside_line *li
     }
 }
 
-size_t beside_rows(const struct report *report)
-{
-    const struct report *own = report->collectives;
-    size_t n = 0;
-
-    for (size_t b = 0; b < report->n_beside; ++b)
-        for (size_t i = 0; i < own->n_points; ++i)
-            n += beside_find(report->beside[b], &own->point[i]) != NULL;
-    return n;
-}
-
 static bool is_measured(const struct report *own, const struct beside *beside,
                         const struct beside_line *line)
 {

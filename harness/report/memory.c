@@ -100,22 +100,6 @@ static void rows(struct grid *grid, const struct report *report, const struct re
     }
 }
 
-static size_t count(const struct report *report)
-{
-    struct memory memory;
-    size_t n = 0;
-
-    for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t at = report->group[g].first; at < report->group[g].first + report->group[g].n;)
-            n += memory_of(report, &report->group[g], &at, &memory);
-    return n;
-}
-
-bool report_has_memory(const struct report *report)
-{
-    return count(report) > 0;
-}
-
 void report_memory(struct grid *grid, const struct report *report)
 {
     static const char *const columns[] = {

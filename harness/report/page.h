@@ -98,7 +98,6 @@ void report_ranks_note(const struct report *report, enum report_ranks table,
                        char note[REPORT_NOTE_TEXT]);
 void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT]);
 bool report_ranks_has(enum report_ranks table, const struct report_point *point);
-size_t report_ranks_count(const struct report *report, enum report_ranks table);
 void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
 /* Of a column of the two of language models, where the last one of tokens is of a stated peak. What
@@ -232,7 +231,6 @@ void report_table_group(struct grid *grid, const struct report *report,
 
 /* Which batch would fill the machine; no rows where that is not known. report/memory.c */
 void report_memory(struct grid *grid, const struct report *report);
-bool report_has_memory(const struct report *report);
 
 /* What pages begin with, up to <main>. */
 void report_head(struct text_out *out, const char *title);

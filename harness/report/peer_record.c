@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbers/stats.h"
 #include "record/json.h"
 
 enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000 };
@@ -112,13 +113,6 @@ static size_t read_list(const json_t *object, const char *key, size_t min, size_
 
 /* ---- a launch ----------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 /* The median of its steps, all of which were checked. */
 static double read_steps(const json_t *object, struct text_error *err)
 {
@@ -141,7 +135,7 @@ static double read_steps(const json_t *object, struct text_error *err)
     if (read_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
         fault(err, "a launch is ok and did not check all of its %zu steps", n);
     read_count(object, "values_checked", 1, INT64_MAX, err);
-    qsort(steps, n, sizeof steps[0], compare_numbers);
+    stats_sort(steps, n);
     median = n > 0 ? (steps[(n - 1) / 2] + steps[n / 2]) / 2 : NAN;
     free(steps);
     return median;

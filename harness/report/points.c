@@ -12,13 +12,6 @@
 
 static const double LEVEL = 0.95;
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 static const struct report_value UNKNOWN = {
     .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
 
@@ -27,7 +20,7 @@ struct report_value report_value_of(double values[], size_t n)
     struct report_value value = UNKNOWN;
     struct stats_interval interval;
 
-    qsort(values, n, sizeof values[0], compare_numbers);
+    stats_sort(values, n);
     interval = stats_median_interval(values, n, LEVEL);
     value.middle = stats_quantile(values, n, 0.5);
     value.n = n;
@@ -385,17 +378,6 @@ bool report_base_next(const struct report *report, const struct report_group *gr
     if (!plain && !single)
         base->rank = next_rank(report, group, &at[2]);
     return plain || single || base->rank;
-}
-
-size_t report_count_bases(const struct report *report)
-{
-    struct report_base base;
-    size_t n = 0;
-
-    for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);)
-            ++n;
-    return n;
 }
 
 static void find_points(struct report *report)

@@ -172,15 +172,6 @@ bool report_ranks_has(enum report_ranks table, const struct report_point *point)
     return point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_WHOLE));
 }
 
-size_t report_ranks_count(const struct report *report, enum report_ranks table)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < report->n_points; ++i)
-        n += report_ranks_has(table, &report->point[i]);
-    return n;
-}
-
 static void metric_words(const struct report_ranks_column *column, const struct report_point *point,
                          char text[REPORT_CELL_TEXT])
 {

@@ -361,6 +361,5 @@ struct report_base {
 /* By batch, ranks last; *at begins at 0. False after the last. */
 bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
                       struct report_base *base);
-size_t report_count_bases(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
-/* sweep/nccl_tests.c: see sweep/nccl_tests.h. */
-#include "sweep/nccl_tests.h"
+/* sweep/nccl_tests.c: see sweep/sweep.h. */
+#include "sweep/sweep.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -8,7 +8,6 @@
 #include "command/command.h"
 #include "record/launcher.h"
 #include "report/export_report.h"
-#include "sweep/nccl_tests.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 

@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "files/weights.h"
+#include "numbers/stats.h"
 #include "train/session.h"
 
 static void stepped(void *user, const struct train_epoch *epoch, size_t steps, double loss)
@@ -91,17 +92,10 @@ static bool save(struct train_session *s)
     return false;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Of an even number the lower middle one, which some seed has reached. */
 static double median_of(double number[], size_t n)
 {
-    qsort(number, n, sizeof number[0], compare_numbers);
+    stats_sort(number, n);
     return number[(n - 1) / 2];
 }
 

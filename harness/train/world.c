@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/ask.h"
+#include "check/crowd.h"
 #include "command/device_list.h"
 #include "files/digest.h"
 #include "measure/watch.h"

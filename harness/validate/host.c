@@ -1,5 +1,5 @@
 /* validate/host.c: facts of the host, of the header of a file and of each launch. */
-#include "validate/host.h"
+#include "validate/metrics.h"
 
 #include <math.h>
 #include <string.h>

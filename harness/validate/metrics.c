@@ -2,7 +2,6 @@
 #include "validate/metrics.h"
 
 #include "numbers/stats.h"
-#include "validate/host.h"
 #include "validate/parts.h"
 
 #include <math.h>

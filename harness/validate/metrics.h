@@ -39,4 +39,21 @@ extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 /* NULL: there is none of that name. */
 const struct validate_metric *validate_metric_find(const char *name);
 
+/* What the records of a launch say of its host; NaN: nothing. validate/host.c */
+double validate_memlock(const struct report_point *point, const struct report_row *row, int device,
+                        enum validate_statistic by, double steps[]);
+double validate_shm(const struct report_point *point, const struct report_row *row, int device,
+                    enum validate_statistic by, double steps[]);
+double validate_balancing(const struct report_point *point, const struct report_row *row,
+                          int device, enum validate_statistic by, double steps[]);
+double validate_threads(const struct report_point *point, const struct report_row *row, int device,
+                        enum validate_statistic by, double steps[]);
+/* 1: the governor is performance; 0: it is another. */
+double validate_governor(const struct report_point *point, const struct report_row *row, int device,
+                         enum validate_statistic by, double steps[]);
+double validate_foreign(const struct report_point *point, const struct report_row *row, int device,
+                        enum validate_statistic by, double steps[]);
+double validate_stolen(const struct report_point *point, const struct report_row *row, int device,
+                       enum validate_statistic by, double steps[]);
+
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sweep/nccl_tests.h"
+#include "sweep/sweep.h"
 
 /* "collective=allreduce type=f32 ...", or the reason. */
 static const char *said(const char *command)
