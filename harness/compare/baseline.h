@@ -140,9 +140,8 @@ struct exact_names baseline_names(const struct baseline_compare *compare);
 int baseline_text(FILE *stream, const struct baseline_compare *compare);
 int baseline_json(FILE *stream, const struct baseline_compare *compare);
 int baseline_markdown(FILE *stream, const struct baseline_compare *compare);
-/* "REGRESSED, not a gate: NEW/mean 1.100 [1.041, 1.160]; cost 1.1", added to text. */
-void baseline_cell_verdict(const struct baseline_compare *compare, size_t cell,
-                           char text[REPORT_CELL_TEXT]);
+/* A row per cell of the baseline. */
+struct pairs_rows baseline_rows(const struct baseline_compare *compare);
 /* For other programs (compare/export.h), likewise. */
 int baseline_export(const struct baseline_compare *compare, struct export_set *set);
 int baseline_show_text(FILE *stream, const struct baseline *baseline,

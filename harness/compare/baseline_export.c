@@ -13,6 +13,7 @@ int baseline_export(const struct baseline_compare *compare, struct export_set *s
 {
     const struct baseline *baseline = &compare->baseline;
     const struct exact_names names = baseline_names(compare);
+    const struct pairs_rows rows = baseline_rows(compare);
     const bool gate = baseline_is_gate(baseline);
 
     if (compare_export_begin(set, gate ? pairs_verdict_words : not_a_gate, PAIRS_VERDICTS,
@@ -27,7 +28,7 @@ int baseline_export(const struct baseline_compare *compare, struct export_set *s
         cell->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};
         cell->value[COMPARE_COST].middle = judged->cost;
         cell->value[COMPARE_DETECTABLE].middle = judged->detectable;
-        baseline_cell_verdict(compare, c, cell->why);
+        pairs_rows_verdict(&rows, c, cell->why);
         compare_export_judge(cell,
                              gate || invalid ? pairs_export_states[judged->verdict]
                              : judged->verdict == PAIRS_EQUIVALENT ? EXPORT_OPEN
@@ -35,8 +36,8 @@ int baseline_export(const struct baseline_compare *compare, struct export_set *s
                              judged->verdict);
     }
     compare_export_changes(set, compare->changes, &names, compare->options->exact);
-    pairs_export_sums(compare->count, compare->changes->n, set->summary);
-    report_add(set->summary, ". Only in the new sitting: %zu%s", compare->only_new,
-               gate ? "" : ". This is not a gate");
+    pairs_counts(compare->count, set->summary);
+    report_add(set->summary, ", %zu changed. Only in the new sitting: %zu%s", compare->changes->n,
+               compare->only_new, gate ? "" : ". This is not a gate");
     return 0;
 }

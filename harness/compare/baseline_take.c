@@ -12,25 +12,9 @@
 #include "record/roles.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static void refuse(struct baseline_source *source, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void refuse(struct baseline_source *source, const char *format, ...)
-{
-    struct compare_notes *notes = &source->refused;
-    va_list args;
-
-    if (notes->n == COMPARE_NOTES)
-        return;
-    va_start(args, format);
-    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
-    va_end(args);
-}
 
 int baseline_key_order(const struct record_key *a, const struct record_key *b)
 {
@@ -75,13 +59,16 @@ static void check_run(struct baseline_source *source, bool allow_dirty)
         provenance_doubts(run, allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
 
     if (strlen(run->machine_class) != DIGEST_HEX - 1)
-        refuse(source, "%.120s:1: the class of the machine is unknown", source->path);
+        compare_note(&source->refused, "%.120s:1: the class of the machine is unknown",
+                     source->path);
     if (run->machine_instance[0] == '\0')
-        refuse(source, "%.120s:1: the start of the machine is unknown", source->path);
+        compare_note(&source->refused, "%.120s:1: the start of the machine is unknown",
+                     source->path);
     if (run->blas[0] == '\0')
-        refuse(source, "%.120s:1: the library of matrix products is unknown", source->path);
+        compare_note(&source->refused, "%.120s:1: the library of matrix products is unknown",
+                     source->path);
     for (size_t i = 0; i < n; ++i)
-        refuse(source, "%.120s:1: %s", source->path, doubt[i]);
+        compare_note(&source->refused, "%.120s:1: %s", source->path, doubt[i]);
 }
 
 static void check_cells(struct baseline_source *source)
@@ -90,18 +77,20 @@ static void check_cells(struct baseline_source *source)
     const struct record_file *file = &source->file;
 
     if (!file->planned)
-        refuse(source, "%.120s:1: a record without a plan: it cannot be told whether it is whole",
-               source->path);
+        compare_note(&source->refused,
+                     "%.120s:1: a record without a plan: it cannot be told whether it is whole",
+                     source->path);
     if (!file->sealed)
-        refuse(source, "%.120s:1: unsealed: an edit would not show", source->path);
+        compare_note(&source->refused, "%.120s:1: unsealed: an edit would not show", source->path);
     if (counts->missing > 0 || !file->ended)
-        refuse(source, "%.120s:%zu: not finished: %zu of %zu launches are in it%s", source->path,
-               file->n_cells + 1, counts->planned - counts->missing, counts->planned,
-               file->ended ? "" : ", and no end");
+        compare_note(&source->refused, "%.120s:%zu: not finished: %zu of %zu launches are in it%s",
+                     source->path, file->n_cells + 1, counts->planned - counts->missing,
+                     counts->planned, file->ended ? "" : ", and no end");
     for (size_t c = 0; c < file->n_cells; ++c)
         if (file->cell[c].sitting != file->cell[0].sitting) {
-            refuse(source, "%.120s:%zu: another sitting than the cells before: it was resumed",
-                   source->path, line_of(source->path, file->cell[c].cell_id));
+            compare_note(&source->refused,
+                         "%.120s:%zu: another sitting than the cells before: it was resumed",
+                         source->path, line_of(source->path, file->cell[c].cell_id));
             break;
         }
 }
@@ -170,8 +159,8 @@ static int add_line(struct baseline_source *source, const struct report_row *con
     memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
     sum_up(row, n, rule, work, steps, line);
     if (!isfinite(line->floor_log) || !isfinite(line->cost_log) || !isfinite(line->sd_floor)) {
-        refuse(source, "%.120s:%zu: a time is not a number", source->path,
-               line_of(source->path, row[0]->cell->cell_id));
+        compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
+                     line_of(source->path, row[0]->cell->cell_id));
         return 0;
     }
     if (count_exact(row, n, line) != 0)
@@ -194,9 +183,9 @@ static int take_cell(struct baseline_source *source, const struct report_row *co
     for (size_t i = 0; i < n; ++i)
         if (!row[i]->verified) {
             compare_cell_words(&row[i]->cell->key, name);
-            refuse(source, "%.100s:%zu: not verified (%.20s): launch %d of %.100s", source->path,
-                   line_of(source->path, row[i]->cell->cell_id), row[i]->state,
-                   row[i]->cell->key.launch, name);
+            compare_note(&source->refused, "%.100s:%zu: not verified (%.20s): launch %d of %.100s",
+                         source->path, line_of(source->path, row[i]->cell->cell_id), row[i]->state,
+                         row[i]->cell->key.launch, name);
             return 0;
         }
     return add_line(source, row, n, work, steps);
@@ -296,7 +285,8 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
         return EXIT_MISUSE;
     }
     if (source->lines.n == 0 && source->refused.n == 0)
-        refuse(source, "%.120s: no cell counts: %zu are oversubscribed", path, source->crowded);
+        compare_note(&source->refused, "%.120s: no cell counts: %zu are oversubscribed", path,
+                     source->crowded);
     return 0;
 }
 

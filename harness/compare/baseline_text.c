@@ -6,9 +6,8 @@
 #include "text/units.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { SHOWN = 50 };
+enum { POWER = sizeof((struct pairs_row *)0)->rest };
 
 static const char class_words[] =
     "Evidence class II, history: one sitting against the sittings of a baseline. The unit is the "
@@ -21,70 +20,63 @@ static const char *gate_words(const struct baseline *baseline)
 }
 
 /* "finds 6.1 %; 5 % takes 14 sittings" */
-static void power_words(const struct baseline_judged *judged, char text[96])
+static void power_words(const struct baseline_judged *judged, char text[POWER])
 {
-    int used = isnan(judged->detectable)
-                   ? snprintf(text, 96, "one sitting has no spread")
-                   : snprintf(text, 96, "finds %.1f %%", 100 * (judged->detectable - 1));
-
+    if (isnan(judged->detectable))
+        snprintf(text, POWER, "one sitting has no spread");
+    else
+        snprintf(text, POWER, "finds %.1f %%", 100 * (judged->detectable - 1));
     if (judged->needed > 0)
-        snprintf(text + used, 96 - (size_t)used, "; %.0f %% takes %zu sittings",
-                 100 * (PAIRS_ASKED - 1), judged->needed);
+        text_add(text, POWER, "; %.0f %% takes %zu sittings", 100 * (PAIRS_ASKED - 1),
+                 judged->needed);
     else if (!isnan(judged->detectable))
-        snprintf(text + used, 96 - (size_t)used, "; %.0f %% takes a steadier machine",
-                 100 * (PAIRS_ASKED - 1));
+        text_add(text, POWER, "; %.0f %% takes a steadier machine", 100 * (PAIRS_ASKED - 1));
 }
 
-static void say_cell(FILE *stream, const struct baseline_compare *compare, size_t cell)
+/* "sd 0.5 %; ": of the sittings. */
+static void spread_words(const struct baseline_judged *judged, char text[32])
 {
-    const struct baseline *baseline = &compare->baseline;
-    const struct baseline_judged *judged = &compare->judged[cell];
-    char name[COMPARE_TEXT], power[96];
+    snprintf(text, 32, "sd %.1f %%; ", 100 * (exp(judged->sd) - 1));
+}
 
-    if (compare->invalid[0] != '\0')
-        return;
-    compare_cell_words(&baseline->lines.line[cell].key, name);
-    compare_say(stream, 4, "%-12s  %s%s", pairs_verdict_words[judged->verdict], name,
-                gate_words(baseline));
+static void fill_row(const void *of, size_t cell, struct pairs_row *row)
+{
+    const struct baseline_compare *compare = of;
+    const struct baseline_judged *judged = &compare->judged[cell];
+
+    snprintf(row->verdict, sizeof row->verdict, "%s", pairs_verdict_words[judged->verdict]);
+    compare_cell_words(&compare->baseline.lines.line[cell].key, row->name);
     if (judged->verdict == PAIRS_INVALID) {
-        compare_say(stream, 4, "  %s", judged->reason);
+        snprintf(row->rest, sizeof row->rest, "%s", judged->reason);
         return;
     }
-    power_words(judged, power);
-    compare_say(stream, 4, "  NEW/mean %.3f [%.3f, %.3f]; cost %.3f; sd %.1f %%; %s", judged->ratio,
-                judged->lo, judged->hi, judged->cost, 100 * (exp(judged->sd) - 1), power);
+    snprintf(row->ratio, sizeof row->ratio, "%.3f [%.3f, %.3f]", judged->ratio, judged->lo,
+             judged->hi);
+    snprintf(row->cost, sizeof row->cost, "%.3f", judged->cost);
+    spread_words(judged, row->spread);
+    power_words(judged, row->rest);
 }
 
-void baseline_cell_verdict(const struct baseline_compare *compare, size_t cell,
-                           char text[REPORT_CELL_TEXT])
+struct pairs_rows baseline_rows(const struct baseline_compare *compare)
 {
-    const struct baseline_judged *judged = &compare->judged[cell];
-    const bool invalid = judged->verdict == PAIRS_INVALID;
-    char power[96];
-
-    report_add(text, "%s%s: ", pairs_verdict_words[judged->verdict],
-               invalid ? "" : gate_words(&compare->baseline));
-    if (invalid) {
-        report_add(text, "%s", judged->reason);
-        return;
-    }
-    power_words(judged, power);
-    report_add(text, "NEW/mean %.3f [%.3f, %.3f]; cost %.3f; sd %.1f %%; %s", judged->ratio,
-               judged->lo, judged->hi, judged->cost, 100 * (exp(judged->sd) - 1), power);
+    return (struct pairs_rows){compare->baseline.cells,
+                               "NEW/mean",
+                               gate_words(&compare->baseline),
+                               compare,
+                               fill_row,
+                               NULL};
 }
 
 static void say_sums(FILE *stream, const struct baseline_compare *compare)
 {
-    const size_t *count = compare->count;
+    char counts[REPORT_CELL_TEXT] = "";
 
+    pairs_counts(compare->count, counts);
     compare_say(stream, 2,
-                "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
-                "INVALID%s. Only in the new sitting: %zu; oversubscribed there: %zu. Exact numbers "
-                "that changed: %zu.",
-                compare->baseline.cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
-                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID],
-                gate_words(&compare->baseline), compare->only_new, compare->source.crowded,
-                compare->changes->n);
+                "Cells: %zu: %s%s. Only in the new sitting: %zu; oversubscribed there: %zu. Exact "
+                "numbers that changed: %zu.",
+                compare->baseline.cells, counts, gate_words(&compare->baseline), compare->only_new,
+                compare->source.crowded, compare->changes->n);
     if (compare->invalid[0] != '\0')
         return;
     compare_say(stream, 2,
@@ -100,9 +92,7 @@ static void say_sums(FILE *stream, const struct baseline_compare *compare)
                     "%zu sittings make no gate: the exit status does not say REGRESSED. It takes "
                     "%zu more.",
                     compare->baseline.sittings, BASELINE_GATE - compare->baseline.sittings);
-    if (count[PAIRS_INCONCLUSIVE] > 0)
-        compare_say(stream, 2,
-                    "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
+    pairs_say_open(stream, compare->count);
 }
 
 int baseline_text(FILE *stream, const struct baseline_compare *compare)
@@ -110,6 +100,7 @@ int baseline_text(FILE *stream, const struct baseline_compare *compare)
     const struct baseline *baseline = &compare->baseline;
     const struct record_run *run = &compare->source.file.run;
     const struct exact_names names = baseline_names(compare);
+    const struct pairs_rows rows = baseline_rows(compare);
 
     compare_say(stream, 2, "Baseline: %s: %zu sittings of %zu cells, commits %.12s to %.12s",
                 baseline->path, baseline->sittings, baseline->cells,
@@ -121,8 +112,8 @@ int baseline_text(FILE *stream, const struct baseline_compare *compare)
         compare_say(stream, 2, "INVALID: %s", compare->invalid);
     compare_say(stream, 2, "%s", class_words);
     fputc('\n', stream);
-    for (size_t c = 0; c < baseline->cells; ++c)
-        say_cell(stream, compare, c);
+    if (compare->invalid[0] == '\0')
+        pairs_rows_text(stream, &rows);
     exact_text(stream, compare->changes, &names);
     if (compare->invalid[0] == '\0' || compare->changes->n > 0)
         fputc('\n', stream);
@@ -130,44 +121,26 @@ int baseline_text(FILE *stream, const struct baseline_compare *compare)
     return 0;
 }
 
-static void cell_row(struct text_out *out, const struct baseline_compare *compare, size_t cell)
-{
-    const struct baseline_judged *judged = &compare->judged[cell];
-    char name[COMPARE_TEXT], ratio[64] = "", cost[32] = "", power[96] = "";
-
-    compare_cell_words(&compare->baseline.lines.line[cell].key, name);
-    if (judged->verdict != PAIRS_INVALID) {
-        snprintf(ratio, sizeof ratio, "%.3f [%.3f, %.3f]", judged->ratio, judged->lo, judged->hi);
-        snprintf(cost, sizeof cost, "%.3f", judged->cost);
-        power_words(judged, power);
-    }
-    text_print(out, "| %s | %s | %s | %s | %s |\n", pairs_verdict_words[judged->verdict], name,
-               ratio, cost, judged->verdict == PAIRS_INVALID ? judged->reason : power);
-}
-
 int baseline_markdown(FILE *stream, const struct baseline_compare *compare)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     const struct baseline *baseline = &compare->baseline;
     const struct exact_names names = baseline_names(compare);
-    const size_t *count = compare->count;
+    const struct pairs_rows rows = baseline_rows(compare);
+    char counts[REPORT_CELL_TEXT] = "";
 
+    pairs_counts(compare->count, counts);
     text_print(&out,
-               "### Against %s: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
-               "INVALID%s\n\n* %s\n* %zu sittings; new: %s\n* Exact numbers that changed: %zu\n",
-               baseline->path, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
-               count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID],
-               gate_words(baseline), class_words, baseline->sittings, compare->source.path,
-               compare->changes->n);
+               "### Against %s: %s%s\n\n* %s\n* %zu sittings; new: %s\n"
+               "* Exact numbers that changed: %zu\n",
+               baseline->path, counts, gate_words(baseline), class_words, baseline->sittings,
+               compare->source.path, compare->changes->n);
     if (compare->invalid[0] != '\0')
         text_print(&out, "* INVALID: %s\n", compare->invalid);
-    else
-        text_print(&out, "\n| verdict | cell | NEW/mean | cost | can find, or why not |\n"
-                         "|---|---|--:|--:|---|\n");
-    for (size_t c = 0; c < baseline->cells && c < SHOWN && compare->invalid[0] == '\0'; ++c)
-        cell_row(&out, compare, c);
-    if (baseline->cells > SHOWN && compare->invalid[0] == '\0')
-        text_print(&out, "\n%zu more are not shown.\n", baseline->cells - SHOWN);
+    else {
+        text_print(&out, "\n");
+        pairs_rows_markdown(&out, &rows);
+    }
     exact_markdown(&out, compare->changes, &names);
     return 0;
 }
@@ -175,7 +148,7 @@ int baseline_markdown(FILE *stream, const struct baseline_compare *compare)
 int baseline_show_text(FILE *stream, const struct baseline *baseline,
                        const struct baseline_judged judged[])
 {
-    char name[COMPARE_TEXT], power[96], floor[UNITS_BYTES], spread[48] = "";
+    char name[COMPARE_TEXT], power[POWER], floor[UNITS_BYTES], spread[32] = "";
 
     compare_say(stream, 2, "%s: %zu sittings of %zu cells, class of machine %.12s", baseline->path,
                 baseline->sittings, baseline->cells, baseline->lines.line[0].machine_class);
@@ -193,7 +166,7 @@ int baseline_show_text(FILE *stream, const struct baseline *baseline,
         compare_cell_words(&baseline->lines.line[c].key, name);
         power_words(&judged[c], power);
         if (baseline->sittings > 1)
-            snprintf(spread, sizeof spread, "sd %.1f %%; ", 100 * (exp(judged[c].sd) - 1));
+            spread_words(&judged[c], spread);
         compare_say(stream, 4, "%s", name);
         compare_say(stream, 4, "  floor %s; %s%s", units_time(exp(judged[c].mean), floor), spread,
                     power);

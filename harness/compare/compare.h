@@ -90,6 +90,10 @@ struct compare_notes {
     size_t n;
 };
 
+/* As many as there is room for. */
+void compare_note(struct compare_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 struct compare {
     const char *path[COMPARE_SIDES];
     bool allow_dirty, exact; /* options */

@@ -8,24 +8,9 @@
 #include "record/provenance.h"
 #include "record/roles.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 enum { SHOWN = 72 }; /* characters of a value */
-
-static void add(struct compare_notes *notes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(struct compare_notes *notes, const char *format, ...)
-{
-    va_list args;
-
-    if (notes->n == COMPARE_NOTES)
-        return;
-    va_start(args, format);
-    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
-    va_end(args);
-}
 
 static const char *side_name(int side)
 {
@@ -81,8 +66,9 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
     const size_t from = common(x, y);
     const char *const before = from > 0 ? ".. " : "";
 
-    add(notes, "the %s: %s%.*s -> %s%.*s", what, before, shown, x[from] != '\0' ? x + from : "none",
-        before, shown, y[from] != '\0' ? y + from : "none");
+    compare_note(notes, "the %s: %s%.*s -> %s%.*s", what, before, shown,
+                 x[from] != '\0' ? x + from : "none", before, shown,
+                 y[from] != '\0' ? y + from : "none");
 }
 
 static void compare_fields(struct compare *compare)
@@ -134,9 +120,10 @@ static void check_file(struct compare *compare, int side)
         provenance_doubts(run, compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
 
     if (run->machine_class[0] == '\0')
-        add(&compare->invalid, "the class of machine of %s is unknown: its record has none", name);
+        compare_note(&compare->invalid,
+                     "the class of machine of %s is unknown: its record has none", name);
     for (size_t i = 0; i < n; ++i)
-        add(&compare->invalid, "%s is of %s", name, doubt[i]);
+        compare_note(&compare->invalid, "%s is of %s", name, doubt[i]);
 }
 
 static void remark_file(struct compare *compare, int side)
@@ -145,12 +132,12 @@ static void remark_file(struct compare *compare, int side)
     const struct report_run *run = &compare->report[side].run[0];
 
     if (counts->missing > 0)
-        add(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
-            side_name(side), counts->planned - counts->missing, counts->planned);
+        compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
+                     side_name(side), counts->planned - counts->missing, counts->planned);
     else if (!run->ended)
-        add(&compare->remarks, "%s has no end: its sweep was stopped.", side_name(side));
+        compare_note(&compare->remarks, "%s has no end: its sweep was stopped.", side_name(side));
     if (!run->sealed)
-        add(&compare->remarks, "%s is unsealed: an edit would not show.", side_name(side));
+        compare_note(&compare->remarks, "%s is unsealed: an edit would not show.", side_name(side));
 }
 
 static void remark_sameness(struct compare *compare)
@@ -158,14 +145,15 @@ static void remark_sameness(struct compare *compare)
     const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
 
     if (strcmp(a->run_id, b->run_id) == 0)
-        add(&compare->remarks,
+        compare_note(
+            &compare->remarks,
             "A and B hold the same run: it is compared with itself (A/A), and proves nothing.");
     else if (provenance_same_source(a, b) &&
              !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a,
                              b))
-        add(&compare->remarks,
-            "A and B are of one build in one setting: this is an A/A comparison, "
-            "and what differs is the sitting.");
+        compare_note(&compare->remarks,
+                     "A and B are of one build in one setting: this is an A/A comparison, "
+                     "and what differs is the sitting.");
 }
 
 void compare_warmups(struct compare *compare)

@@ -303,6 +303,7 @@ int pairs_main(int argc, char **argv)
     free(pairs->judged);
     free(pairs->cost);
     free(pairs->side);
+    free(pairs->sorted);
     free(pairs->changes);
     free(pairs);
     return status;

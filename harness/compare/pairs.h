@@ -5,7 +5,7 @@
  * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
  * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it,
  * pairs_fit.c what the machine is worth, and pairs_text.c, pairs_forest.c and pairs_record.c write
- * what came of it.
+ * what came of it; rows.c the cells, also those of a baseline.
  */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
@@ -97,6 +97,11 @@ struct pairs_pair {
     struct pairs_launch launch[PAIRS_ARMS];
 };
 
+struct pairs_place {
+    const struct pairs_judged *judged;
+    size_t cell;
+};
+
 struct pairs {
     struct pairs_arm arm[PAIRS_ARMS];
     size_t n, cells; /* pairs of each cell up to this look; cells */
@@ -119,6 +124,8 @@ struct pairs {
     char instance[DIGEST_HEX];        /* of the machine, before the first pair */
     struct output output;             /* the record, with --out */
     struct pairs_judged *judged, all; /* by floors: the gate */
+    struct pairs_place *sorted;       /* from the slowest on; those without a ratio last */
+    double detectable;                /* the median of the cells that are valid */
     /* By means, with errors of their own: said beside it, and never a gate. What finds is unknown.
      */
     struct pairs_judged *cost, all_cost;
@@ -185,13 +192,6 @@ char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
 char *pairs_change_line(const struct pairs *pairs, size_t change);
 char *pairs_end_line(const struct pairs *pairs, bool interrupted);
 
-/* Cells from the slowest on; those without a ratio last. NULL: memory is short. Caller frees. */
-struct pairs_place {
-    const struct pairs_judged *judged;
-    size_t cell;
-};
-struct pairs_place *pairs_sort(const struct pairs *pairs);
-
 /* forest.svg, .png and -narrow.svg of this directory, which is made if need be. 0, or -1 after one
  * line. */
 int pairs_forest(const struct pairs *pairs, const char *directory);
@@ -202,9 +202,34 @@ int pairs_text(FILE *stream, const struct pairs *pairs);
 int pairs_json(FILE *stream, const struct pairs *pairs);
 int pairs_markdown(FILE *stream, const struct pairs *pairs);
 
+/* A cell in the pieces that all forms put together. */
+struct pairs_row {
+    char verdict[48];                               /* "A/A REGRESSED" */
+    char name[COMPARE_TEXT], against[COMPARE_TEXT]; /* of OLD; of NEW if it is another, or "" */
+    char ratio[160], cost[160], spread[32];         /* all "": INVALID, and rest is the reason */
+    char rest[640]; /* what could be found, and what is to be said */
+    char few[64];
+};
+/* The cells of a comparison; a baseline has such rows, too. */
+struct pairs_rows {
+    size_t n;
+    const char *ratio, *gate; /* "NEW/OLD"; ", not a gate", or "" */
+    const void *of;
+    void (*fill)(const void *of, size_t cell, struct pairs_row *row); /* its texts are "" */
+    const struct pairs_place *sorted;                                 /* NULL: as they come */
+};
+void pairs_rows_text(FILE *stream, const struct pairs_rows *rows);
+struct text_out;
+void pairs_rows_markdown(struct text_out *out, const struct pairs_rows *rows);
 /* "A/A REGRESSED: NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051 [1.040, 1.062], p 0.0024,
- * REGRESSED; finds 2.1 %", added to text: of a cell, and of all together. */
-void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT]);
+ * REGRESSED; finds 2.1 %", added to text: of a row, and of all cells together. */
+void pairs_rows_verdict(const struct pairs_rows *rows, size_t cell, char text[REPORT_CELL_TEXT]);
+/* "1 REGRESSED, 0 INCONCLUSIVE, ...", added to text. */
+void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
+/* What INCONCLUSIVE means, if a cell is. */
+void pairs_say_open(FILE *stream, const size_t count[PAIRS_VERDICTS]);
+
+struct pairs_rows pairs_rows_of(const struct pairs *pairs);
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 /* "Look 1 of 2: it was settled. They share the errors evenly", added to text; nothing where only
  * one look was planned. */
@@ -214,10 +239,7 @@ void pairs_fit_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 struct export_set;
 /* For other programs (compare/export.h): 0, or -1 when memory is short. */
 int pairs_export(const struct pairs *pairs, struct export_set *set);
-/* Shared with a baseline: enum export_state of a verdict, and how many there are of each. */
+/* Shared with a baseline: enum export_state of a verdict. */
 extern const unsigned pairs_export_states[PAIRS_VERDICTS];
-void pairs_export_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
-void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
-                       char text[REPORT_CELL_TEXT]);
 
 #endif

@@ -41,18 +41,16 @@ struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell
 bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT])
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
-    int used;
 
     if (pairs->allow_disturbed ||
         (double)disturbed.pairs <= PAIRS_DISTURBED_MOST * (double)pairs->n)
         return false;
-    used = snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
-                    disturbed.pairs, pairs->n, 100 * PAIRS_DISTURBED_MOST);
+    snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
+             disturbed.pairs, pairs->n, 100 * PAIRS_DISTURBED_MOST);
     for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
-        used += snprintf(why + used, COMPARE_TEXT - (size_t)used, "%sby %s: %zu",
-                         i == 0 ? "" : ", ", report_elsewhere[i].to, disturbed.by[i]);
-    snprintf(why + used, COMPARE_TEXT - (size_t)used,
-             "). Stop what else runs, or measure on another machine");
+        text_add(why, COMPARE_TEXT, "%sby %s: %zu", i == 0 ? "" : ", ", report_elsewhere[i].to,
+                 disturbed.by[i]);
+    text_add(why, COMPARE_TEXT, "). Stop what else runs, or measure on another machine");
     return true;
 }
 

@@ -13,20 +13,6 @@ const unsigned pairs_export_states[PAIRS_VERDICTS] = {[PAIRS_EQUIVALENT] = EXPOR
                                                       [PAIRS_INCONCLUSIVE] = EXPORT_DOUBTFUL,
                                                       [PAIRS_INVALID] = EXPORT_BROKEN};
 
-void pairs_export_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT])
-{
-    report_add(text, "%zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu INVALID",
-               count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT],
-               count[PAIRS_IMPROVED], count[PAIRS_INVALID]);
-}
-
-void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
-                       char text[REPORT_CELL_TEXT])
-{
-    pairs_export_counts(count, text);
-    report_add(text, ", %zu changed", changes);
-}
-
 static void fill_pairs(struct export_cell *cell, const struct pairs *pairs,
                        const struct pairs_judged *judged, const struct pairs_judged *cost)
 {
@@ -56,6 +42,7 @@ static void add_fitness(const struct pairs *pairs, struct export_set *set)
 int pairs_export(const struct pairs *pairs, struct export_set *set)
 {
     const struct exact_names names = pairs_names(pairs);
+    const struct pairs_rows rows = pairs_rows_of(pairs);
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
     struct export_cell *cell;
     struct record_key *keys;
@@ -70,7 +57,7 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
         cell_identify(&pairs->arm[PAIRS_NEW].plan[c], &planned);
         keys[c] = planned.key;
         cell = export_add_record(set, &keys[c]);
-        pairs_cell_verdict(pairs, c, cell->why);
+        pairs_rows_verdict(&rows, c, cell->why);
         fill_pairs(cell, pairs, &pairs->judged[c], &pairs->cost[c]);
     }
     cell = export_add(set, "all cells together");
@@ -81,10 +68,9 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
     compare_export_changes(set, pairs->changes, &names, pairs->exact);
     pairs_look_words(pairs, set->summary);
     report_add(set->summary, "%s%s", pairs->looks > 1 ? ". " : "", pairs->same ? "A/A: " : "");
-    pairs_export_sums(pairs->count, pairs->changes->n, set->summary);
-    report_add(set->summary,
-               ". Disturbed: %zu of %zu pairs. Cost, which is no gate: ", disturbed.pairs,
-               pairs->cells * pairs->n);
-    pairs_export_counts(pairs->count_cost, set->summary);
+    pairs_counts(pairs->count, set->summary);
+    report_add(set->summary, ", %zu changed. Disturbed: %zu of %zu pairs. Cost, which is no gate: ",
+               pairs->changes->n, disturbed.pairs, pairs->cells * pairs->n);
+    pairs_counts(pairs->count_cost, set->summary);
     return 0;
 }

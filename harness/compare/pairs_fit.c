@@ -30,15 +30,14 @@ static enum pairs_fitness say_noise(const struct pairs *pairs, char words[COMPAR
 {
     const struct pairs_judged *noisiest = find_noisiest(pairs);
     const bool fit = finds_enough(noisiest) && finds_enough(&pairs->all);
-    const int used =
-        snprintf(words, COMPARE_TEXT,
-                 "no false alarm in %zu verdicts, %s %zu pairs find a change of %.1f %% in the "
-                 "noisiest cell, and of %.1f %% in all cells together",
-                 pairs->cells + 1, fit ? "and" : "but", pairs->n, 100 * (noisiest->detectable - 1),
-                 100 * (pairs->all.detectable - 1));
 
+    snprintf(words, COMPARE_TEXT,
+             "no false alarm in %zu verdicts, %s %zu pairs find a change of %.1f %% in the "
+             "noisiest cell, and of %.1f %% in all cells together",
+             pairs->cells + 1, fit ? "and" : "but", pairs->n, 100 * (noisiest->detectable - 1),
+             100 * (pairs->all.detectable - 1));
     if (!fit)
-        snprintf(words + used, COMPARE_TEXT - (size_t)used,
+        text_add(words, COMPARE_TEXT,
                  ", where %.0f %% is asked for. Take more pairs, longer launches (--seconds) or a "
                  "quieter machine",
                  100 * (PAIRS_ASKED - 1));

@@ -14,7 +14,6 @@ enum { ROWS = 13, ROW_PIXELS = 30 };
 
 struct subject {
     const struct pairs *pairs;
-    const struct pairs_place *sorted;
     size_t rows; /* of each panel, at most */
 };
 
@@ -60,8 +59,8 @@ static void write_rows(struct plot_table *table, const struct subject *subject)
             write_row(table, pairs, &pairs->all, "all cells together");
             continue;
         }
-        pairs_cell_words(pairs, subject->sorted[row - 1].cell, PAIRS_NEW, name);
-        write_row(table, pairs, subject->sorted[row - 1].judged, name);
+        pairs_cell_words(pairs, pairs->sorted[row - 1].cell, PAIRS_NEW, name);
+        write_row(table, pairs, pairs->sorted[row - 1].judged, name);
     }
 }
 
@@ -84,16 +83,12 @@ static int write_forest(struct plot *plot)
 
 int pairs_forest(const struct pairs *pairs, const char *directory)
 {
-    struct pairs_place *sorted = pairs_sort(pairs);
     const size_t panels = (pairs->cells + ROWS) / ROWS; /* as high as each other */
-    const struct subject subject = {pairs, sorted, (pairs->cells + panels) / panels};
-    struct text_error err = {"no memory for the figure"};
-    enum plot_status status = PLOT_WRITE;
+    const struct subject subject = {pairs, (pairs->cells + panels) / panels};
+    struct text_error err = {""};
 
-    if (sorted)
-        status = plot_alone(directory, "forest", figure_asset_forest, write_forest, &subject, &err);
-    free(sorted);
-    if (status == PLOT_OK)
+    if (plot_alone(directory, "forest", figure_asset_forest, write_forest, &subject, &err) ==
+        PLOT_OK)
         return 0;
     command_complain(NAME, "no figure: %s", err.text);
     return -1;

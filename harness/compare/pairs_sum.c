@@ -2,6 +2,7 @@
  * cell is INVALID, both families of tests, and what is counted. */
 #include "compare/pairs.h"
 
+#include "numbers/stats.h"
 #include "record/machine.h"
 
 #include <math.h>
@@ -42,9 +43,9 @@ static void check_machine(struct pairs *pairs)
     pairs->invalid.n = 0;
     if (machine_instance("", now) == 0 && now[0] != '\0' && strcmp(now, pairs->instance) == 0)
         return;
-    snprintf(pairs->invalid.text[pairs->invalid.n++], sizeof pairs->invalid.text[0], "%s",
-             now[0] == '\0' ? "the start of the machine is unknown"
-                            : "the machine was started again meanwhile");
+    compare_note(&pairs->invalid, "%s",
+                 now[0] == '\0' ? "the start of the machine is unknown"
+                                : "the machine was started again meanwhile");
 }
 
 /* "3 of 12 pairs: new: crashed, the worker ended with status 1" */
@@ -111,6 +112,35 @@ static int judge(struct pairs *pairs, double d[])
     return pairs_power(&data, pairs->judged, &pairs->all);
 }
 
+static int by_ratio(const void *left, const void *right)
+{
+    const struct pairs_place *a = left, *b = right;
+    const double x = a->judged->ratio, y = b->judged->ratio;
+
+    if (isnan(x) || isnan(y))
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    return (x < y) - (x > y);
+}
+
+/* work: room for a number per cell. */
+static int sort_cells(struct pairs *pairs, double work[])
+{
+    size_t n = 0;
+
+    free(pairs->sorted); /* of the look before */
+    pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
+    if (!pairs->sorted)
+        return -1;
+    for (size_t c = 0; c < pairs->cells; ++c) {
+        pairs->sorted[c] = (struct pairs_place){&pairs->judged[c], c};
+        if (pairs->judged[c].verdict != PAIRS_INVALID)
+            work[n++] = pairs->judged[c].detectable;
+    }
+    qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], by_ratio);
+    pairs->detectable = stats_median(work, n);
+    return 0;
+}
+
 int pairs_sum_up(struct pairs *pairs)
 {
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
@@ -124,6 +154,8 @@ int pairs_sum_up(struct pairs *pairs)
         check_pairs(pairs, c, &pairs->judged[c]);
     if (d)
         status = judge(pairs, d);
+    if (status == 0)
+        status = sort_cells(pairs, d);
     free(pairs->changes); /* of the look before */
     pairs->changes = exact_room(pairs->cells);
     if (!pairs->changes)
@@ -181,26 +213,4 @@ int pairs_exit(const struct pairs *pairs)
         (pairs->count[PAIRS_INCONCLUSIVE] > 0 || pairs->all.verdict == PAIRS_INCONCLUSIVE))
         return PAIRS_EXIT_INCONCLUSIVE;
     return 0;
-}
-
-/* From the slowest on; those without a ratio last. */
-static int by_ratio(const void *left, const void *right)
-{
-    const struct pairs_place *a = left, *b = right;
-    const double x = a->judged->ratio, y = b->judged->ratio;
-
-    if (isnan(x) || isnan(y))
-        return (isnan(x) != 0) - (isnan(y) != 0);
-    return (x < y) - (x > y);
-}
-
-struct pairs_place *pairs_sort(const struct pairs *pairs)
-{
-    struct pairs_place *sorted = calloc(pairs->cells + 1, sizeof sorted[0]);
-
-    for (size_t c = 0; sorted && c < pairs->cells; ++c)
-        sorted[c] = (struct pairs_place){&pairs->judged[c], c};
-    if (sorted)
-        qsort(sorted, pairs->cells, sizeof sorted[0], by_ratio);
-    return sorted;
 }

@@ -3,14 +3,15 @@
 #include "compare/pairs.h"
 
 #include "files/text_out.h"
-#include "numbers/stats.h"
 #include "report/page.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { SHOWN = 50, NUMBERS = 160, POWER = NUMBERS + COMPARE_TEXT, GLOBAL = 2 * COMPARE_TEXT };
+enum {
+    NUMBERS = sizeof((struct pairs_row *)0)->ratio,
+    POWER = sizeof((struct pairs_row *)0)->rest,
+    GLOBAL = 2 * COMPARE_TEXT
+};
 
 static const char class_words[] =
     "Evidence class I, interleaved pairs: two launches next to each other, their order drawn.";
@@ -36,23 +37,19 @@ static const char *same_words(const struct pairs *pairs)
 /* "1.050 [1.041, 1.060], p 0.0024": of the side that it lies on. */
 static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
 {
-    const double p = fmin(judged->p_slower, judged->p_faster);
-    int used = snprintf(text, NUMBERS, "%.3f", judged->ratio);
-
-    used += isnan(judged->lo) ? snprintf(text + used, NUMBERS - (size_t)used, " [no interval]")
-                              : snprintf(text + used, NUMBERS - (size_t)used, " [%.3f, %.3f]",
-                                         judged->lo, judged->hi);
-    snprintf(text + used, NUMBERS - (size_t)used, ", p %.2g", p);
+    snprintf(text, NUMBERS, "%.3f", judged->ratio);
+    if (isnan(judged->lo))
+        text_add(text, NUMBERS, " [no interval]");
+    else
+        text_add(text, NUMBERS, " [%.3f, %.3f]", judged->lo, judged->hi);
+    text_add(text, NUMBERS, ", p %.2g", fmin(judged->p_slower, judged->p_faster));
 }
 
 /* "1.051 [1.040, 1.062], p 0.0024, REGRESSED": what is said of means. */
 static void cost_words(const struct pairs_judged *cost, char text[NUMBERS])
 {
     number_words(cost, text);
-
-    const size_t used = strlen(text);
-
-    snprintf(text + used, NUMBERS - used, ", %s", pairs_verdict_words[cost->verdict]);
+    text_add(text, NUMBERS, ", %s", pairs_verdict_words[cost->verdict]);
 }
 
 /* "finds 2.1 %", what it takes, and how many pairs were disturbed. */
@@ -60,42 +57,36 @@ static void power_words(const struct pairs *pairs, size_t cell, char text[POWER]
 {
     const struct pairs_judged *judged = &pairs->judged[cell];
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
-    int used = snprintf(text, POWER, "finds %.1f %%", 100 * (judged->detectable - 1));
 
+    snprintf(text, POWER, "finds %.1f %%", 100 * (judged->detectable - 1));
     if (judged->needed > 0)
-        used += snprintf(text + used, POWER - (size_t)used, "; %.0f %% takes %zu pairs",
-                         100 * (PAIRS_ASKED - 1), judged->needed);
+        text_add(text, POWER, "; %.0f %% takes %zu pairs", 100 * (PAIRS_ASKED - 1), judged->needed);
     if (disturbed.pairs > 0)
-        used += snprintf(text + used, POWER - (size_t)used, "; disturbed: %zu of %zu pairs",
-                         disturbed.pairs, pairs->n);
+        text_add(text, POWER, "; disturbed: %zu of %zu pairs", disturbed.pairs, pairs->n);
     if (pairs_false_alarm(pairs, judged))
-        used += snprintf(text + used, POWER - (size_t)used, "; a false alarm");
+        text_add(text, POWER, "; a false alarm");
     if (judged->reason[0] != '\0')
-        snprintf(text + used, POWER - (size_t)used, "; %s", judged->reason);
+        text_add(text, POWER, "; %s", judged->reason);
 }
 
 /* "5 of 24 pairs, in a launch of which ..." */
-static void disturbed_words(const struct pairs *pairs, char text[2 * COMPARE_TEXT])
+static void disturbed_words(const struct pairs *pairs, char text[GLOBAL])
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
-    const size_t all = pairs->cells * pairs->n, most = 2 * COMPARE_TEXT;
-    int used = snprintf(text, most, "%zu of %zu pairs", disturbed.pairs, all);
 
+    snprintf(text, GLOBAL, "%zu of %zu pairs", disturbed.pairs, pairs->cells * pairs->n);
     if (disturbed.unknown > 0)
-        used +=
-            snprintf(text + used, most - (size_t)used, " (not known of %zu)", disturbed.unknown);
-    used += snprintf(text + used, most - (size_t)used,
-                     ". That is, of the time of the cores of a launch there went");
+        text_add(text, GLOBAL, " (not known of %zu)", disturbed.unknown);
+    text_add(text, GLOBAL, ". That is, of the time of the cores of a launch there went");
     for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
-        used += snprintf(text + used, most - (size_t)used, "%s more than %.0f %% to %s (%zu pairs)",
-                         i == 0 ? "" : ", or", 100 * report_elsewhere[i].limit,
-                         report_elsewhere[i].to, disturbed.by[i]);
+        text_add(text, GLOBAL, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
+                 100 * report_elsewhere[i].limit, report_elsewhere[i].to, disturbed.by[i]);
     if (pairs->allow_disturbed)
-        snprintf(text + used, most - (size_t)used,
+        text_add(text, GLOBAL,
                  ". They count like all others (--allow-disturbed): as the order is drawn, it "
                  "happens to OLD as often as to NEW");
     else
-        snprintf(text + used, most - (size_t)used,
+        text_add(text, GLOBAL,
                  ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
                  "without them, too, is INCONCLUSIVE%s",
                  100 * PAIRS_DISTURBED_MOST,
@@ -156,46 +147,31 @@ void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
     report_add(text, "%s", words);
 }
 
-void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT])
+static void fill_row(const void *of, size_t cell, struct pairs_row *row)
 {
+    const struct pairs *pairs = of;
     const struct pairs_judged *judged = &pairs->judged[cell];
-    char numbers[NUMBERS], cost[NUMBERS], power[POWER];
+    const struct pairs_launch *old = &pairs->pair[cell].launch[PAIRS_OLD];
 
-    report_add(text, "%s%s: ", same_words(pairs), pairs_verdict_words[judged->verdict]);
+    snprintf(row->verdict, sizeof row->verdict, "%s%s", same_words(pairs),
+             pairs_verdict_words[judged->verdict]);
+    pairs_cell_words(pairs, cell, PAIRS_OLD, row->name);
+    if (pairs->arm[PAIRS_NEW].options)
+        pairs_cell_words(pairs, cell, PAIRS_NEW, row->against);
     if (judged->verdict == PAIRS_INVALID) {
-        report_add(text, "%s", judged->reason);
+        snprintf(row->rest, sizeof row->rest, "%s", judged->reason);
         return;
     }
-    number_words(judged, numbers);
-    cost_words(&pairs->cost[cell], cost);
-    power_words(pairs, cell, power);
-    report_add(text, "NEW/OLD %s; cost %s; %s", numbers, cost, power);
+    number_words(judged, row->ratio);
+    cost_words(&pairs->cost[cell], row->cost);
+    power_words(pairs, cell, row->rest);
+    if (old->rule == COMPARE_LEAST)
+        snprintf(row->few, sizeof row->few, " (few: the minimum of %zu steps)", old->steps);
 }
 
-static void say_cell(FILE *stream, const struct pairs *pairs, const struct pairs_place *at)
+struct pairs_rows pairs_rows_of(const struct pairs *pairs)
 {
-    const struct pairs_judged *judged = at->judged;
-    const struct pairs_launch *launch = pairs->pair[at->cell].launch;
-    char name[PAIRS_ARMS][COMPARE_TEXT], numbers[NUMBERS], cost[NUMBERS], power[POWER];
-    char verdict[32], few[64] = "";
-
-    for (int arm = 0; arm < PAIRS_ARMS; ++arm)
-        pairs_cell_words(pairs, at->cell, arm, name[arm]);
-    snprintf(verdict, sizeof verdict, "%s%s", same_words(pairs),
-             pairs_verdict_words[judged->verdict]);
-    compare_say(stream, 4, "%-12s  %s", verdict, name[PAIRS_OLD]);
-    if (pairs->arm[PAIRS_NEW].options)
-        compare_say(stream, 4, "  against %s", name[PAIRS_NEW]);
-    if (judged->verdict == PAIRS_INVALID) {
-        compare_say(stream, 4, "  %s", judged->reason);
-        return;
-    }
-    number_words(judged, numbers);
-    cost_words(&pairs->cost[at->cell], cost);
-    power_words(pairs, at->cell, power);
-    if (launch[PAIRS_OLD].rule == COMPARE_LEAST)
-        snprintf(few, sizeof few, " (few: the minimum of %zu steps)", launch[PAIRS_OLD].steps);
-    compare_say(stream, 4, "  NEW/OLD %s; cost %s; %s%s", numbers, cost, power, few);
+    return (struct pairs_rows){pairs->cells, "NEW/OLD", "", pairs, fill_row, pairs->sorted};
 }
 
 static void say_arms(FILE *stream, const struct pairs *pairs)
@@ -213,22 +189,6 @@ static void say_arms(FILE *stream, const struct pairs *pairs)
         compare_say(stream, 2,
                     "  A/A: both are the same program with the same options: what is found here is "
                     "the comparison's own error.");
-}
-
-/* The median over cells of what could be found; valid ones only. */
-static void say_power(FILE *stream, const struct pairs *pairs, double work[])
-{
-    size_t n = 0;
-
-    for (size_t c = 0; c < pairs->cells; ++c)
-        if (pairs->judged[c].verdict != PAIRS_INVALID)
-            work[n++] = pairs->judged[c].detectable;
-    if (n == 0)
-        return;
-    compare_say(stream, 2,
-                "In about 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell (the "
-                "median of the cells), and of %.1f %% in all cells together.",
-                pairs->n, 100 * (stats_median(work, n) - 1), 100 * (pairs->all.detectable - 1));
 }
 
 /* "2 of 13 verdicts ..." */
@@ -252,21 +212,17 @@ void pairs_look_words(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
 
 static void say_sums(FILE *stream, const struct pairs *pairs)
 {
-    const size_t *count = pairs->count;
-    char disturbed[2 * COMPARE_TEXT], alarms[COMPARE_TEXT], costs[REPORT_CELL_TEXT] = "";
-    char look[REPORT_CELL_TEXT] = "";
+    char disturbed[GLOBAL], alarms[COMPARE_TEXT], counts[REPORT_CELL_TEXT] = "";
+    char costs[REPORT_CELL_TEXT] = "", look[REPORT_CELL_TEXT] = "";
     const double looks = (double)pairs->looks;
 
-    compare_say(stream, 2,
-                "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
-                "INVALID. Pairs of each: %zu. Exact numbers that changed: %zu.",
-                pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
-                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n,
-                pairs->changes->n);
+    pairs_counts(pairs->count, counts);
+    compare_say(stream, 2, "Cells: %zu: %s. Pairs of each: %zu. Exact numbers that changed: %zu.",
+                pairs->cells, counts, pairs->n, pairs->changes->n);
     pairs_look_words(pairs, look);
     if (look[0] != '\0')
         compare_say(stream, 2, "%s.", look);
-    pairs_export_counts(pairs->count_cost, costs);
+    pairs_counts(pairs->count_cost, costs);
     compare_say(stream, 2, "Cost of the cells: %s.", costs);
     disturbed_words(pairs, disturbed);
     compare_say(stream, 2, "Disturbed: %s.", disturbed);
@@ -282,71 +238,47 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
         "own. It is no gate.",
         100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS / looks, PAIRS_ALPHA_ALL / looks,
         100 * (PAIRS_DELTA - 1), 100 * (PAIRS_ALIKE - 1));
-    if (count[PAIRS_INCONCLUSIVE] > 0)
-        compare_say(stream, 2,
-                    "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
+    pairs_say_open(stream, pairs->count);
 }
 
 int pairs_text(FILE *stream, const struct pairs *pairs)
 {
-    struct pairs_place *sorted = pairs_sort(pairs);
-    double *work = calloc(pairs->cells + 1, sizeof work[0]);
+    const struct pairs_rows rows = pairs_rows_of(pairs);
     const struct exact_names names = pairs_names(pairs);
     char global[GLOBAL];
-    const bool room = sorted && work;
 
-    if (room) {
-        if (pairs->aa) {
-            fit_words(pairs, global);
-            compare_say(stream, 2, "%s.", global);
-        }
-        global_words(pairs, global);
-        compare_say(stream, 2, "%s", global);
-        say_arms(stream, pairs);
-        compare_say(stream, 2, "%s", class_words);
-        fputc('\n', stream);
-        for (size_t c = 0; c < pairs->cells; ++c)
-            say_cell(stream, pairs, &sorted[c]);
-        exact_text(stream, pairs->changes, &names);
-        fputc('\n', stream);
-        say_power(stream, pairs, work);
-        say_sums(stream, pairs);
+    if (pairs->aa) {
+        fit_words(pairs, global);
+        compare_say(stream, 2, "%s.", global);
     }
-    free(sorted);
-    free(work);
-    return room ? 0 : -1;
-}
-
-static void cell_row(struct text_out *out, const struct pairs *pairs, const struct pairs_place *at)
-{
-    const struct pairs_judged *judged = at->judged;
-    char name[COMPARE_TEXT], ratio[NUMBERS] = "", power[POWER] = "", cost[NUMBERS] = "";
-
-    pairs_cell_words(pairs, at->cell, PAIRS_NEW, name);
-    if (judged->verdict != PAIRS_INVALID) {
-        number_words(judged, ratio);
-        power_words(pairs, at->cell, power);
-        cost_words(&pairs->cost[at->cell], cost);
-    }
-    text_print(out, "| %s%s | %s | %s | %s | %s |\n", same_words(pairs),
-               pairs_verdict_words[judged->verdict], name, ratio, cost,
-               judged->verdict == PAIRS_INVALID ? judged->reason : power);
+    global_words(pairs, global);
+    compare_say(stream, 2, "%s", global);
+    say_arms(stream, pairs);
+    compare_say(stream, 2, "%s", class_words);
+    fputc('\n', stream);
+    pairs_rows_text(stream, &rows);
+    exact_text(stream, pairs->changes, &names);
+    fputc('\n', stream);
+    if (pairs->count[PAIRS_INVALID] < pairs->cells)
+        compare_say(stream, 2,
+                    "In about 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell "
+                    "(the median of the cells), and of %.1f %% in all cells together.",
+                    pairs->n, 100 * (pairs->detectable - 1), 100 * (pairs->all.detectable - 1));
+    say_sums(stream, pairs);
+    return 0;
 }
 
 static void list_sums(struct text_out *out, const struct pairs *pairs)
 {
-    const size_t *count = pairs->count;
-    char disturbed[2 * COMPARE_TEXT], look[REPORT_CELL_TEXT] = "";
+    char disturbed[GLOBAL], counts[REPORT_CELL_TEXT] = "", look[REPORT_CELL_TEXT] = "";
 
-    text_print(
-        out,
-        "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
-        "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n* Exact numbers that changed: "
-        "%zu\n",
-        class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
-        program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
-        count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
-        count[PAIRS_INVALID], pairs->n, pairs->changes->n);
+    pairs_counts(pairs->count, counts);
+    text_print(out,
+               "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %s; pairs of each: %zu\n"
+               "* Exact numbers that changed: %zu\n",
+               class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
+               program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, counts, pairs->n,
+               pairs->changes->n);
     pairs_look_words(pairs, look);
     if (look[0] != '\0')
         text_print(out, "* %s\n", look);
@@ -357,12 +289,10 @@ static void list_sums(struct text_out *out, const struct pairs *pairs)
 int pairs_markdown(FILE *stream, const struct pairs *pairs)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
-    struct pairs_place *sorted = pairs_sort(pairs);
+    const struct pairs_rows rows = pairs_rows_of(pairs);
     const struct exact_names names = pairs_names(pairs);
     char global[GLOBAL];
 
-    if (!sorted)
-        return -1;
     if (pairs->aa) {
         fit_words(pairs, global);
         text_print(&out, "### %s\n\n", global);
@@ -373,13 +303,7 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
     alarm_words(pairs, global);
     if (pairs_false_alarms(pairs) > 0)
         text_print(&out, "%s.\n\n", global);
-    text_print(&out, "| verdict | cell | NEW/OLD | cost | can find, or why not |\n"
-                     "|---|---|--:|--:|---|\n");
-    for (size_t c = 0; c < pairs->cells && c < SHOWN; ++c)
-        cell_row(&out, pairs, &sorted[c]);
-    if (pairs->cells > SHOWN)
-        text_print(&out, "\n%zu more are not shown.\n", pairs->cells - SHOWN);
+    pairs_rows_markdown(&out, &rows);
     exact_markdown(&out, pairs->changes, &names);
-    free(sorted);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 #include "record/plan.h"
 #include "report/page.h"
@@ -10,6 +11,17 @@ const char compare_class_words[] =
     "Evidence class III, two files: two sittings, which differ for reasons of the machine, too. "
     "The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is a pass, and none is a "
     "gate.";
+
+void compare_note(struct compare_notes *notes, const char *format, ...)
+{
+    va_list args;
+
+    if (notes->n == COMPARE_NOTES)
+        return;
+    va_start(args, format);
+    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
+    va_end(args);
+}
 
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
 {

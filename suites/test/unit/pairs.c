@@ -471,6 +471,7 @@ static void forget_all(struct pairs *pairs)
     free(pairs->judged);
     free(pairs->cost);
     free(pairs->side);
+    free(pairs->sorted);
     free(pairs->changes);
 }
 
