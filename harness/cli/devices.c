@@ -14,7 +14,6 @@
 #include "record/devices.h"
 #include "record/launcher.h"
 #include "record/provenance.h"
-#include "text/options.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };

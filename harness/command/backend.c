@@ -31,31 +31,26 @@ int command_communicator_name(const char *what, const char *value, struct text_e
 
 /* A name that there is may still be longer than where it goes. */
 static error_t take(const struct argp_state *state, const char *option, const char *value,
-                    int known, const struct text_error *why, char *field, size_t bytes)
+                    int (*name)(const char *what, const char *value, struct text_error *why),
+                    char *field, size_t bytes)
 {
-    if (known != 0)
-        return command_bad_option(state, "--%s: %s", option, why->text);
-    if (command_copy(field, bytes, value) != 0)
-        return command_bad_option(state, "--%s: longer than %zu characters", option, bytes - 1);
-    return 0;
+    struct text_error why = {""};
+
+    if (name(option, value, &why) != 0)
+        return command_bad_option(state, "--%s: %s", option, why.text);
+    return command_field(state, option, value, field, bytes);
 }
 
 error_t command_backend(const struct argp_state *state, const char *option, const char *value,
                         char *field, size_t bytes)
 {
-    struct text_error why = {""};
-    const int known = command_backend_name(option, value, &why);
-
-    return take(state, option, value, known, &why, field, bytes);
+    return take(state, option, value, command_backend_name, field, bytes);
 }
 
 error_t command_communicator(const struct argp_state *state, const char *option, const char *value,
                              char *field, size_t bytes)
 {
-    struct text_error why = {""};
-    const int known = command_communicator_name(option, value, &why);
-
-    return take(state, option, value, known, &why, field, bytes);
+    return take(state, option, value, command_communicator_name, field, bytes);
 }
 
 const char *command_given(const char *text)

@@ -4,7 +4,6 @@
 #include "command/command.h"
 #include "record/input.h"
 #include "record/provenance.h"
-#include "text/options.h"
 
 #include <stdlib.h>
 

@@ -87,16 +87,18 @@ static struct fit_time time_of(const struct bench *bench, size_t launch,
     return fit_time(&bench->fit[launch], line->ranks, line->shard, traffic);
 }
 
-static struct report_value steps_of(const struct bench *bench, const struct forecast_line *line)
+/* Over launches, of a whole step or of its computation. */
+static struct report_value times_of(const struct bench *bench, const struct forecast_line *line,
+                                    bool whole)
 {
     const size_t launches = bench->series->setting->launches;
     size_t n = 0;
 
     for (size_t l = 0; l < launches; ++l) {
-        const double step = time_of(bench, l, line).step;
+        const double time = whole ? time_of(bench, l, line).step : time_of(bench, l, line).compute;
 
-        if (isfinite(step))
-            bench->step[n++] = step;
+        if (isfinite(time))
+            bench->step[n++] = time;
     }
     return report_value_of(bench->step, n);
 }
@@ -161,28 +163,14 @@ static void fill_base(struct bench *bench)
             first->point ? first->point->row[l].cell->median_ns : time_of(bench, l, first).step;
 }
 
-static double compute_of(const struct bench *bench, const struct forecast_line *line)
-{
-    const size_t launches = bench->series->setting->launches;
-    size_t n = 0;
-
-    for (size_t l = 0; l < launches; ++l) {
-        const double compute = time_of(bench, l, line).compute;
-
-        if (isfinite(compute))
-            bench->step[n++] = compute;
-    }
-    return report_value_of(bench->step, n).middle;
-}
-
 static void fill_line(const struct bench *bench, struct forecast_line *line)
 {
     const size_t launches = bench->series->setting->launches;
     const double times = bench->series->weak ? 1 : line->ranks;
     size_t n = 0;
 
-    line->compute = compute_of(bench, line);
-    line->step = steps_of(bench, line);
+    line->compute = times_of(bench, line, false).middle;
+    line->step = times_of(bench, line, true);
     for (size_t l = 0; l < launches; ++l) {
         const double ratio = bench->base[l] / (times * time_of(bench, l, line).step);
 
@@ -202,7 +190,7 @@ static void leave_out(struct bench *bench, struct forecast_line *line)
     while (setting->point[i] != line->point)
         ++i;
     fit_launches(bench, i);
-    line->without = steps_of(bench, line).middle;
+    line->without = times_of(bench, line, true).middle;
     line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
 }
 

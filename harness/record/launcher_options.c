@@ -6,7 +6,6 @@
 
 #include "command/device_list.h"
 #include "files/said.h"
-#include "text/options.h"
 
 static const double timeout_seconds = 60;
 

@@ -18,6 +18,17 @@ enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
 
 /* ---- one by one ------------------------------------------------------------------------------ */
 
+enum { NAME_BYTES = 64 };
+
+/* The name that a list goes on with. Returns the rest; NULL: it was the last. */
+static const char *next_name(const char *list, char name[NAME_BYTES])
+{
+    const size_t length = strcspn(list, ",");
+
+    snprintf(name, NAME_BYTES, "%.*s", length < NAME_BYTES ? (int)length : NAME_BYTES, list);
+    return list[length] != '\0' ? list + length + 1 : NULL;
+}
+
 static int ask_backend(const char *value, struct text_error *why)
 {
     return command_backend_name("backend", value, why);
@@ -27,35 +38,27 @@ static int ask_backend(const char *value, struct text_error *why)
 static int ask_names(const char *what, const char *value, const char *const names[], size_t n,
                      struct text_error *why)
 {
-    for (const char *p = value;; ++p) {
-        const size_t length = strcspn(p, ",");
-        size_t index;
-        char name[64];
+    char name[NAME_BYTES];
+    size_t index;
+    int status = 0;
 
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
-                 p);
-        if (option_name(what, name, names, n, &index, why))
-            return -1;
-        p += length;
-        if (*p == '\0')
-            return 0;
+    while (value && status == 0) {
+        value = next_name(value, name);
+        status = option_name(what, name, names, n, &index, why);
     }
+    return status;
 }
 
 static int ask_communicators(const char *value, struct text_error *why)
 {
-    for (const char *p = value;; ++p) {
-        const size_t length = strcspn(p, ",");
-        char name[64];
+    char name[NAME_BYTES];
+    int status = 0;
 
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
-                 p);
-        if (command_communicator_name("communicator", name, why))
-            return -1;
-        p += length;
-        if (*p == '\0')
-            return 0;
+    while (value && status == 0) {
+        value = next_name(value, name);
+        status = command_communicator_name("communicator", name, why);
     }
+    return status;
 }
 
 static int ask_collectives(const char *value, struct text_error *why)
@@ -101,20 +104,16 @@ static void write_math(const struct plan_option *option, const struct plan_optio
 static int read_modes(const struct plan_option *option, const char *value,
                       struct plan_options *plan, struct text_error *why)
 {
-    for (const char *p = value;;) {
-        const size_t length = strcspn(p, ",");
-        size_t index = 0;
-        char name[64];
+    char name[NAME_BYTES];
+    size_t index;
 
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
-                 p);
+    while (value) {
+        value = next_name(value, name);
         if (option_name(option->name, name, cell_mode_names, CELL_MODES, &index, why))
             return -1;
         plan->mode[index] = true;
-        p += length;
-        if (*p++ == '\0')
-            return 0;
     }
+    return 0;
 }
 
 static void write_modes(const struct plan_option *option, const struct plan_options *plan,

@@ -48,6 +48,15 @@ static json_t *real_value(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
+/* An array or an object, or NULL where a value of it could not be added. */
+static json_t *whole(json_t *value, int status)
+{
+    if (status == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static json_t *series_value(const struct record_series *series)
 {
     json_t *array = json_array();
@@ -55,11 +64,7 @@ static json_t *series_value(const struct record_series *series)
     for (size_t i = 0; status == 0 && i < series->n; ++i) {
         status = json_array_append_new(array, real_value(series->value[i]));
     }
-    if (status != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return whole(array, status);
 }
 
 static json_t *field_value(const struct record_field *field, const void *object)
@@ -107,11 +112,7 @@ static int put_fields(json_t *object, const struct record_field *field, const vo
 json_t *record_json_of(const struct record_field *fields, const void *from)
 {
     json_t *object = json_object();
-    if (put_fields(object, fields, from) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, put_fields(object, fields, from));
 }
 
 static json_t *array_of_u64(const uint64_t *number, size_t n)
@@ -121,11 +122,7 @@ static json_t *array_of_u64(const uint64_t *number, size_t n)
     for (size_t i = 0; i < n; ++i) {
         status |= json_array_append_new(array, count_value(number[i]));
     }
-    if (status != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return whole(array, status);
 }
 
 static json_t *array_of_flags(const unsigned *flag, size_t n)
@@ -135,11 +132,7 @@ static json_t *array_of_flags(const unsigned *flag, size_t n)
     for (size_t i = 0; i < n; ++i) {
         status |= json_array_append_new(array, json_integer((json_int_t)flag[i]));
     }
-    if (status != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return whole(array, status);
 }
 
 static json_t *shard_rows(const struct record_cell *cell)
@@ -173,11 +166,7 @@ static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
         const uint64_t *steps = ns + (size_t)rank * cell->n_samples;
         status |= json_array_append_new(ranks, array_of_u64(steps, cell->n_samples));
     }
-    if (status != 0) {
-        json_decref(ranks);
-        return NULL;
-    }
-    return ranks;
+    return whole(ranks, status);
 }
 
 static json_t *phases(const struct record_cell *cell)
@@ -188,11 +177,7 @@ static json_t *phases(const struct record_cell *cell)
         status |=
             json_object_set_new(object, record_phase_names[p], rank_times(cell, cell->phase_ns[p]));
     }
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, status);
 }
 
 static json_t *phase_medians(const struct record_cell *cell)
@@ -203,11 +188,7 @@ static json_t *phase_medians(const struct record_cell *cell)
         status |= json_object_set_new(object, record_phase_names[p],
                                       real_value(cell->phase_median_ns[p]));
     }
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, status);
 }
 
 /* An array per turn; null when there were none. */
@@ -222,11 +203,7 @@ static json_t *rounds(const struct record_cell *cell)
         status = json_object_set_new(object, record_turn_names[turn],
                                      array_of_u64(cell->round_ns[turn], (size_t)cell->n_rounds));
     }
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, status);
 }
 
 static json_t *alone(const struct record_cell *cell)
@@ -250,11 +227,7 @@ static json_t *part_times(const struct record_part_times *times)
     }
     status |= json_object_set_new(object, "work", json_integer((json_int_t)times->work));
     status |= json_object_set_new(object, "ns", rows);
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, status);
 }
 
 /* Those that were measured; nothing at all where none was. */
@@ -289,11 +262,7 @@ static json_t *raw(const struct record_cell *cell)
                                       array_of_u64(cell->phased_ns, cell->n_samples));
     }
     status |= add_parts(object, cell);
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return whole(object, status);
 }
 
 static json_t *begin(enum record_type type)
@@ -324,11 +293,7 @@ static json_t *slots(const struct record_run *run)
     for (int i = 0; status == 0 && i < run->n_slots; ++i) {
         status = json_array_append_new(array, record_json_of(record_slot_fields, &run->slot[i]));
     }
-    if (status != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return whole(array, status);
 }
 
 char *record_run_text(const struct record_run *run)

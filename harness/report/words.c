@@ -13,38 +13,34 @@ static void three_digits(double value, const char *unit, char text[32])
     snprintf(text, 32, "%.*f%s%s", decimals, value, unit[0] == '\0' ? "" : "\u00a0", unit);
 }
 
-void report_time(double ns, char text[32])
-{
-    static const struct {
-        double size;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1.0, "ns"}};
-    size_t i = 0;
+struct unit {
+    double size; /* that of the last is 1 */
+    const char *unit;
+};
 
-    if (!isfinite(ns) || ns < 0.0) {
+static void in_units(double value, const struct unit *unit, char text[32])
+{
+    if (!isfinite(value) || value < 0.0) {
         snprintf(text, 32, "-");
         return;
     }
-    while (i < 3 && ns < 0.9995 * units[i].size)
-        ++i;
-    three_digits(ns / units[i].size, units[i].unit, text);
+    while (unit->size > 1.0 && value < 0.9995 * unit->size)
+        ++unit;
+    three_digits(value / unit->size, unit->unit, text);
+}
+
+void report_time(double ns, char text[32])
+{
+    static const struct unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1.0, "ns"}};
+
+    in_units(ns, units, text);
 }
 
 void report_rate(double per_second, char text[32])
 {
-    static const struct {
-        double size;
-        const char *unit;
-    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
-    size_t i = 0;
+    static const struct unit units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
 
-    if (!isfinite(per_second) || per_second < 0.0) {
-        snprintf(text, 32, "-");
-        return;
-    }
-    while (i < 4 && per_second < 0.9995 * units[i].size)
-        ++i;
-    three_digits(per_second / units[i].size, units[i].unit, text);
+    in_units(per_second, units, text);
 }
 
 void report_flops(double per_second, char text[32])

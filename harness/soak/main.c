@@ -8,7 +8,6 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "files/stop.h"
-#include "text/options.h"
 #include "verify/verify.h"
 
 static const char DEFAULT_WORKLOAD[] = "mlp:512,512,512,64";

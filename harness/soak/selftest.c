@@ -7,7 +7,6 @@
 
 #include "command/command.h"
 #include "files/stop.h"
-#include "text/options.h"
 
 enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, SECONDS = 120 };
 

@@ -3,7 +3,6 @@
 
 #include "command/command.h"
 #include "files/shipped.h"
-#include "text/options.h"
 #include "validate/measure.h"
 
 #include <ctype.h>
