@@ -1,6 +1,7 @@
 /* activation.c: relu and tanh, element by element on any shape. Both derivatives follow from the
  * output, so the output is what is saved. */
 #include "../module.h"
+#include "layer.h"
 
 static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
                    const struct dp_tensor in[], int n_in, struct dp_tensor out[], int *n_out,
@@ -18,13 +19,7 @@ static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_ru
     const struct dp_activation args = {y.data, in[0].data, dp_tensor_count(&y)};
     y.needs_grad = run->grad && in[0].needs_grad;
     status = dp_launch(&y.slot->compute, kernel, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &y, sizeof y, err);
-    if (status)
-        return status;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return status ? status : dp_layer_output(module, run, &y, &y, sizeof y, out, n_out, err);
 }
 
 static int backward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,

@@ -157,14 +157,10 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
         status = multiply(&s.p, (struct factor){squares(&s.kept), PLAIN},
                           (struct factor){part_of(l, &s.x, 2), PLAIN}, joined(l, &y),
                           size_of(l, &s.x), dim[1], DP_TRIANGLE_A, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     y.needs_grad = run->grad && in[0].needs_grad;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
 /* ---- backward ----------------------------------------------------------------------------- */

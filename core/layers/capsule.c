@@ -124,14 +124,10 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
     struct dp_capsule_args args = arguments(l, &s);
     args.v = v.data;
     status = dp_launch(&v.slot->compute, DP_KERNEL_CAPSULE, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     v.needs_grad = run->grad && (in[0].needs_grad || !l->weight->frozen);
-    out[0] = v;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &v, &s, sizeof s, out, n_out, err);
 }
 
 /* dW[i] (+)= dvotes[i]^T x[i]. */

@@ -127,14 +127,10 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
         status = dp_convolve(w.queue, &whole, &made, err);
     if (status == 0 && !made)
         status = forward_chunks(l, run, &in[0], &w, &y, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &in[0], sizeof in[0], err);
     if (status)
         return status;
     y.needs_grad = run->grad && (in[0].needs_grad || is_trained(l));
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
 /* A gradient that the chunks of one backward are added to. */

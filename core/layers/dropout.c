@@ -33,14 +33,10 @@ static int dropout_forward(struct dp_module *module, struct dp_run *run,
         if (status == 0)
             status = apply(l, run, s.key, &in[0], &y, err);
     }
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     y.needs_grad = run->grad && in[0].needs_grad;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
 static int dropout_backward(struct dp_module *module, struct dp_run *run,

@@ -47,14 +47,10 @@ static int embedding_forward(struct dp_module *module, struct dp_run *run,
         return status;
     const struct dp_lookup args = arguments(e, table->data, y.data, index);
     status = dp_launch(&index->slot->compute, DP_KERNEL_LOOKUP, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, index, sizeof *index, err);
     if (status)
         return status;
     y.needs_grad = run->grad && !e->weight->frozen;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, index, sizeof *index, out, n_out, err);
 }
 
 static int embedding_backward(struct dp_module *module, struct dp_run *run,

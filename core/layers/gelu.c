@@ -24,14 +24,10 @@ static int gelu_forward(struct dp_module *module, struct dp_run *run, const stru
     const struct dp_gelu_args args = {
         .y = y.data, .x = in[0].data, .n = dp_tensor_count(&y), .tanh_form = l->tanh_form};
     status = dp_launch(&y.slot->compute, DP_KERNEL_GELU, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &in[0], sizeof in[0], err);
     if (status)
         return status;
     y.needs_grad = run->grad && in[0].needs_grad;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
 static int gelu_backward(struct dp_module *module, struct dp_run *run,

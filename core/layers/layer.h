@@ -1,5 +1,5 @@
-/* layer.h: what layers share: opening one that has data of its own, and where a backward writes.
- * Internal to core/layers. */
+/* layer.h: what layers share: opening one that has data of its own, the end of a forward, and where
+ * a backward writes. Internal to core/layers. */
 #ifndef DP_LAYER_H
 #define DP_LAYER_H
 
@@ -11,6 +11,12 @@ int dp_layer_open(struct dp_group *group, const struct dp_module_ops *ops, const
                   size_t bytes,
                   int (*add_params)(struct dp_module *module, void *self, struct dp_error *err),
                   struct dp_module **module, struct dp_error *err);
+
+/* Ends a forward that went well and has one output, y: keeps for backward, if there will be one,
+ * what was saved. Errors dp_run_save's. */
+int dp_layer_output(struct dp_module *module, struct dp_run *run, const struct dp_tensor *y,
+                    const void *saved, size_t bytes, struct dp_tensor out[], int *n_out,
+                    struct dp_error *err);
 
 /* Of a backward: the gradient of its input x, of x's shape; its data is NULL where none is wanted.
  */

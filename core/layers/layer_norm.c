@@ -64,14 +64,10 @@ static int norm_forward(struct dp_module *module, struct dp_run *run, const stru
     struct dp_layer_norm_args args = arguments(l, run, &s);
     args.y = y.data;
     status = dp_launch(&y.slot->compute, DP_KERNEL_LAYER_NORM, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     y.needs_grad = run->grad && (s.x.needs_grad || !l->weight->frozen || !l->bias->frozen);
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
 static int norm_backward(struct dp_module *module, struct dp_run *run,

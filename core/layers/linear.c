@@ -117,13 +117,8 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         status = dp_launch(&x->slot->compute, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
     }
     saved.weight = weight.rounded;
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &saved, sizeof saved, err);
-    if (status)
-        return status;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return status ? status
+                  : dp_layer_output(module, run, &y, &saved, sizeof saved, out, n_out, err);
 }
 
 static int weight_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,

@@ -93,13 +93,8 @@ static int loss_forward(struct dp_module *module, struct dp_run *run, const stru
     struct dp_loss_args args = arguments(l, &saved);
     args.out = value.data;
     status = dp_launch(&value.slot->compute, DP_KERNEL_LOSS, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &saved, sizeof saved, err);
-    if (status)
-        return status;
-    out[0] = value;
-    *n_out = 1;
-    return 0;
+    return status ? status
+                  : dp_layer_output(module, run, &value, &saved, sizeof saved, out, n_out, err);
 }
 
 static int loss_backward(struct dp_module *module, struct dp_run *run,

@@ -37,14 +37,10 @@ static int pool_forward(struct dp_module *module, struct dp_run *run, const stru
         return status;
     const struct dp_max_pool args = arguments(&s, y.data, x->data);
     status = dp_launch(&x->slot->compute, DP_KERNEL_MAX_POOL, &args, sizeof args, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     y.needs_grad = run->grad && x->needs_grad;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
 static int pool_backward(struct dp_module *module, struct dp_run *run,

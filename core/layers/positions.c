@@ -48,14 +48,10 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
     status = dp_launch(queue, DP_KERNEL_SWAP, &copy, sizeof copy, err);
     if (status == 0)
         status = dp_launch(queue, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
-    y.needs_grad = run->grad && (in[0].needs_grad || !l->weight->frozen);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &in[0], sizeof in[0], err);
     if (status)
         return status;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    y.needs_grad = run->grad && (in[0].needs_grad || !l->weight->frozen);
+    return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
 /* The first T vectors get a gradient; the others' is 0. */

@@ -156,14 +156,10 @@ static int recurrent_forward(struct dp_module *module, struct dp_run *run,
     } else {
         status = swap_to(run, &s.h, &y, err);
     }
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &s, sizeof s, err);
     if (status)
         return status;
     y.needs_grad = run->grad && (in[0].needs_grad || is_trained(l));
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
 /* The gradients of the states while going back: of h at each step, of c between them. */

@@ -1,6 +1,7 @@
 /* residual.c: a skip: the input is added to what the child makes of it. The child's sums and the
  * skip's meet in one addition, forward and backward. */
 #include "../module.h"
+#include "layer.h"
 
 /* dst = a + b, of one shape: the mean of two with a factor of 1, which rounds nothing but the sum.
  */
@@ -47,14 +48,11 @@ static int residual_forward(struct dp_module *module, struct dp_run *run,
         status = check(&in[0], &y[0], n, err);
     if (status == 0)
         status = add(run, &in[0], &y[0], &sum, err);
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &in[0].needs_grad, sizeof in[0].needs_grad, err);
     if (status)
         return status;
     sum.needs_grad = run->grad && (in[0].needs_grad || y[0].needs_grad);
-    out[0] = sum;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &sum, &in[0].needs_grad, sizeof in[0].needs_grad, out,
+                           n_out, err);
 }
 
 /* An input gradient that the child does not make is 0. */

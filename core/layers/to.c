@@ -1,5 +1,6 @@
 /* to.c: a tensor from where it is to a slot, and its gradient back. */
 #include "../module.h"
+#include "layer.h"
 
 struct moved {
     struct dp_slot *from;
@@ -24,14 +25,10 @@ static int to_forward(struct dp_module *module, struct dp_run *run, const struct
     if (status == 0)
         status = carry(run, &in[0], dp_module_self(module), &y, err);
     const struct moved moved = {status ? NULL : in[0].slot, status == 0 && in[0].needs_grad};
-    if (status == 0 && run->grad)
-        status = dp_run_save(run, module, &moved, sizeof moved, err);
     if (status)
         return status;
     y.needs_grad = run->grad && moved.needs_grad;
-    out[0] = y;
-    *n_out = 1;
-    return 0;
+    return dp_layer_output(module, run, &y, &moved, sizeof moved, out, n_out, err);
 }
 
 static int to_backward(struct dp_module *module, struct dp_run *run,
