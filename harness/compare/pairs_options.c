@@ -10,6 +10,7 @@
 #include "numbers/rank.h"
 #include "text/options.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,53 +19,43 @@ static const char NAME[] = "lockstep compare";
 
 enum { MORE_ARGUMENTS = 64 };
 
-/* What was taken out of the arguments, and the rest, which is a sweep's. */
+/* What was taken out of the arguments, and the rest, which is a sweep's. A switch: 1, or 0; -1: it
+ * was not given. */
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *figure, *format;
-    int strict; /* -1: not given */
-    bool exact, allow_dirty, allow_disturbed;
+    int strict, exact, allow_dirty, allow_disturbed;
     char **rest;
     int n;
 };
 
+enum { OF_ARMS = 4 }; /* the first rows: that one of them is given makes it a comparison of pairs */
+
 static const struct own {
     const char *name;
-    int values;
+    int values; /* that it takes; 0: a switch, which stores `on` */
     const char *shown;
-} own_options[] = {{"--ab", 2, "--ab OLD NEW"},
-                   {"--aa", 1, "--aa PROGRAM"},
-                   {"--a", 1, "--a 'OPTIONS'"},
-                   {"--b", 1, "--b 'OPTIONS'"},
-                   {"--pairs", 1, "--pairs N"},
-                   {"--looks", 1, "--looks N"},
-                   {"--figure", 1, "--figure DIR"},
-                   {"--format", 1, "--format FORMAT"},
-                   {"-f", 1, "-f FORMAT"},
-                   {"--strict", 0, "--strict"},
-                   {"--no-strict", 0, "--no-strict"},
-                   {"--exact", 0, "--exact"},
-                   {"-e", 0, "-e"},
-                   {"--allow-dirty", 0, "--allow-dirty"},
-                   {"--allow-disturbed", 0, "--allow-disturbed"}};
+    size_t offset; /* of its first value */
+    int on;
+    const char *twice; /* as a switch is called when it is given twice */
+} own_options[] = {
+    {"--ab", 2, "--ab OLD NEW", offsetof(struct taken, program), 0, NULL},
+    {"--aa", 1, "--aa PROGRAM", offsetof(struct taken, aa), 0, NULL},
+    {"--a", 1, "--a 'OPTIONS'", offsetof(struct taken, options[PAIRS_OLD]), 0, NULL},
+    {"--b", 1, "--b 'OPTIONS'", offsetof(struct taken, options[PAIRS_NEW]), 0, NULL},
+    {"--pairs", 1, "--pairs N", offsetof(struct taken, pairs), 0, NULL},
+    {"--looks", 1, "--looks N", offsetof(struct taken, looks), 0, NULL},
+    {"--figure", 1, "--figure DIR", offsetof(struct taken, figure), 0, NULL},
+    {"--format", 1, "--format FORMAT", offsetof(struct taken, format), 0, NULL},
+    {"-f", 1, "-f FORMAT", offsetof(struct taken, format), 0, NULL},
+    {"--strict", 0, "--strict", offsetof(struct taken, strict), 1, "--strict or --no-strict"},
+    {"--no-strict", 0, "--no-strict", offsetof(struct taken, strict), 0, "--strict or --no-strict"},
+    {"--exact", 0, "--exact", offsetof(struct taken, exact), 1, "--exact"},
+    {"-e", 0, "-e", offsetof(struct taken, exact), 1, "--exact"},
+    {"--allow-dirty", 0, "--allow-dirty", offsetof(struct taken, allow_dirty), 1, "--allow-dirty"},
+    {"--allow-disturbed", 0, "--allow-disturbed", offsetof(struct taken, allow_disturbed), 1,
+     "--allow-disturbed"}};
 
-enum {
-    AB,
-    AA,
-    A,
-    B,
-    PAIRS,
-    LOOKS,
-    FIGURE,
-    FORMAT,
-    F,
-    STRICT,
-    NO_STRICT,
-    EXACT,
-    E,
-    DIRTY,
-    DISTURBED,
-    OWN
-};
+enum { OWN = sizeof own_options / sizeof own_options[0] };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -79,7 +70,7 @@ bool pairs_wanted(int argc, char **argv)
     bool wanted = false;
 
     for (int i = 1; i < argc; ++i)
-        for (int own = AB; own <= B; ++own)
+        for (int own = 0; own < OF_ARMS; ++own)
             wanted = wanted || begins(argv[i], own_options[own].name);
     for (int i = 1; i < argc; ++i)
         wanted = wanted && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0 &&
@@ -96,45 +87,18 @@ static int misuse(const char *format, const char *value)
     return command_misuse(NAME);
 }
 
-static int store_switch(struct taken *taken, int own)
+static int store(struct taken *taken, const struct own *own, const char *const value[])
 {
-    const struct {
-        bool *on;
-        const char *shown;
-    } row[OWN] = {[EXACT] = {&taken->exact, "--exact"},
-                  [E] = {&taken->exact, "--exact"},
-                  [DIRTY] = {&taken->allow_dirty, "--allow-dirty"},
-                  [DISTURBED] = {&taken->allow_disturbed, "--allow-disturbed"}};
-    const bool strict = !row[own].on;
+    void *const place = (char *)taken + own->offset;
+    const char **const text = place;
+    int *const on = place;
 
-    if (strict ? taken->strict >= 0 : *row[own].on)
-        return misuse("%s is given twice", strict ? "--strict or --no-strict" : row[own].shown);
-    if (strict)
-        taken->strict = own == STRICT;
-    else
-        *row[own].on = true;
-    return 0;
-}
-
-static int store(struct taken *taken, int own, const char *const value[])
-{
-    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
-                                     [AA] = &taken->aa,
-                                     [A] = &taken->options[PAIRS_OLD],
-                                     [B] = &taken->options[PAIRS_NEW],
-                                     [PAIRS] = &taken->pairs,
-                                     [LOOKS] = &taken->looks,
-                                     [FIGURE] = &taken->figure,
-                                     [FORMAT] = &taken->format,
-                                     [F] = &taken->format};
-
-    if (!place[own])
-        return store_switch(taken, own);
-    if (*place[own])
-        return misuse("%s is given twice", own_options[own].name);
-    *place[own] = value[0];
-    if (own == AB)
-        taken->program[PAIRS_NEW] = value[1];
+    if (own->values == 0 ? *on >= 0 : *text != NULL)
+        return misuse("%s is given twice", own->values == 0 ? own->twice : own->name);
+    if (own->values == 0)
+        *on = own->on;
+    for (int k = 0; k < own->values; ++k)
+        text[k] = value[k];
     return 0;
 }
 
@@ -159,7 +123,7 @@ static int take(int argc, char **argv, int *i, struct taken *taken)
         return misuse("a value is missing: %s", own_options[own].shown);
     for (int k = 0; !equals && k < values; ++k)
         value[k] = argv[++*i];
-    return store(taken, own, value);
+    return store(taken, &own_options[own], value);
 }
 
 /* Both programs, or both sets of options. */
@@ -200,10 +164,10 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     if (taken->looks && option_size(taken->looks, 1, PAIRS_LOOKS_MOST, &pairs->looks, &why) != 0)
         return misuse("--looks: %s", why.text);
     pairs->figure = taken->figure;
-    pairs->exact = taken->exact;
+    pairs->exact = taken->exact > 0;
     pairs->aa = taken->aa != NULL;
-    pairs->allow_dirty = taken->allow_dirty;
-    pairs->allow_disturbed = taken->allow_disturbed;
+    pairs->allow_dirty = taken->allow_dirty > 0;
+    pairs->allow_disturbed = taken->allow_disturbed > 0;
     pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
     for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
         pairs->arm[arm].program = taken->aa ? taken->aa : taken->program[arm];
@@ -360,7 +324,11 @@ static int make_plans(const struct taken *taken, struct pairs *pairs)
 
 int pairs_options(int argc, char **argv, struct pairs *pairs)
 {
-    struct taken taken = {.strict = -1, .rest = calloc((size_t)argc + 1, sizeof taken.rest[0])};
+    struct taken taken = {.strict = -1,
+                          .exact = -1,
+                          .allow_dirty = -1,
+                          .allow_disturbed = -1,
+                          .rest = calloc((size_t)argc + 1, sizeof taken.rest[0])};
     int status = 0;
 
     if (!taken.rest) {
