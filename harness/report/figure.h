@@ -19,15 +19,6 @@ enum {
 REPORT_FIGURE_LIST(FIGURE_DECLARE)
 
 const struct report *figure_report(const struct plot *plot);
-/* Calls write for each group, with room for the lines of a panel; the height grows by the footer.
- * 1 when there is a panel, 0 when not, or -1. */
-typedef int figure_group_fn(struct plot *plot, const struct report_group *group,
-                            struct plot_lines *lines);
-int figure_each_group(struct plot *plot, figure_group_fn *write);
-
-/* The title of a group's panels, cut to fit. */
-void figure_title(const struct plot *plot, const struct report_group *group, double pixels,
-                  char text[REPORT_CELL_TEXT]);
 
 /* Rows of a step as the axes have them: global, or per device for weak scaling. */
 size_t figure_batch(const struct report_group *group, const struct report_point *point);

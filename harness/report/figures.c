@@ -23,13 +23,6 @@ const struct report *figure_report(const struct plot *plot)
 
 /* ---- what writers share ------------------------------------------------------------------- */
 
-void figure_title(const struct plot *plot, const struct report_group *group, double pixels,
-                  char text[REPORT_CELL_TEXT])
-{
-    report_group_words(figure_report(plot), group, text);
-    plot_fit(text, pixels, 17);
-}
-
 bool figure_is_weak(const struct report_group *group)
 {
     return strcmp(group->scaling, "weak") == 0;
@@ -130,20 +123,6 @@ const struct report_point *figure_find(const struct plot *plot, const struct rep
             return point;
     }
     return NULL;
-}
-
-int figure_each_group(struct plot *plot, figure_group_fn *write)
-{
-    struct plot_lines *lines = calloc(1, sizeof *lines);
-    int result = 0;
-
-    if (!lines)
-        return text_fail(plot->err, "no memory for the figure");
-    for (size_t g = 0; g < figure_report(plot)->n_groups && result == 0; ++g)
-        result = write(plot, &figure_report(plot)->group[g], lines);
-    free(lines);
-    plot->height += 40;
-    return result != 0 ? -1 : plot->panels > 0;
 }
 
 size_t figure_style(const struct report_point *point)
