@@ -61,15 +61,14 @@ int dp_mpi_begin(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err
     return status;
 }
 
-/* With the lock held. */
-static void wait_for(struct dp_mpi *mpi, uint64_t ns)
+void dp_mpi_wait(struct dp_mpi *mpi, pthread_cond_t *condition, uint64_t ns)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     ns += (uint64_t)until.tv_nsec;
     until.tv_sec += (time_t)(ns / 1000000000u);
     until.tv_nsec = (long)(ns % 1000000000u);
-    (void)pthread_cond_timedwait(&mpi->changed, &mpi->lock, &until);
+    (void)pthread_cond_timedwait(condition, &mpi->lock, &until);
 }
 
 /* With the lock held. MPI itself may hang, and the carrier in it. */
@@ -91,7 +90,7 @@ int dp_mpi_end(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error 
     ++mpi->waiting;
     pthread_cond_signal(&mpi->wake);
     while (!call->ended && mpi->state == STATE_OPEN) {
-        wait_for(mpi, LOOK_NS);
+        dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
         check_carrier(mpi);
     }
     --mpi->waiting;
@@ -111,7 +110,7 @@ bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns)
 {
     const uint64_t begin = dp_mpi_now();
     while (mpi->state == from && dp_mpi_now() - begin < ns)
-        wait_for(mpi, LOOK_NS);
+        dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
     return mpi->state != from;
 }
 
@@ -119,7 +118,7 @@ bool dp_mpi_wait_gone(struct dp_mpi *mpi, uint64_t ns)
 {
     const uint64_t begin = dp_mpi_now();
     while (!mpi->gone && dp_mpi_now() - begin < ns)
-        wait_for(mpi, LOOK_NS);
+        dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
     return mpi->gone;
 }
 
@@ -129,7 +128,7 @@ void dp_mpi_abort(struct dp_mpi *mpi)
     mpi->give_up = true;
     pthread_cond_signal(&mpi->wake);
     while (mpi->state == STATE_OPEN) {
-        wait_for(mpi, LOOK_NS);
+        dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
         check_carrier(mpi);
     }
     pthread_mutex_unlock(&mpi->lock);

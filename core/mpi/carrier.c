@@ -38,17 +38,6 @@ static void enter(struct dp_mpi *mpi, enum mpi_state state)
     pthread_mutex_unlock(&mpi->lock);
 }
 
-/* With the lock held: for so long, or until somebody has something. */
-static void sleep_for(struct dp_mpi *mpi, uint64_t ns)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    ns += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
-    (void)pthread_cond_timedwait(&mpi->wake, &mpi->lock, &until);
-}
-
 /* still_ns: for so long nothing has moved. */
 static void rest(struct dp_mpi *mpi, uint64_t still_ns)
 {
@@ -57,9 +46,9 @@ static void rest(struct dp_mpi *mpi, uint64_t still_ns)
     const bool spins = !idle && awaited && still_ns < SPIN_NS;
     const bool yields = !idle && awaited && still_ns < YIELD_NS;
     if (!mpi->give_up && idle)
-        sleep_for(mpi, IDLE_SLEEP_NS);
+        dp_mpi_wait(mpi, &mpi->wake, IDLE_SLEEP_NS);
     else if (!mpi->give_up && !yields)
-        sleep_for(mpi, still_ns < 10 * YIELD_NS ? NAP_NS : LONG_NAP_NS);
+        dp_mpi_wait(mpi, &mpi->wake, still_ns < 10 * YIELD_NS ? NAP_NS : LONG_NAP_NS);
     pthread_mutex_unlock(&mpi->lock);
     if (yields && !spins)
         sched_yield();

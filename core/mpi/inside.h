@@ -235,6 +235,8 @@ int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error
 int dp_mpi_begin(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err);
 int dp_mpi_end(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error *err);
 int dp_mpi_call(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err);
+/* For so long, or until the condition is signalled. With the lock held. */
+void dp_mpi_wait(struct dp_mpi *mpi, pthread_cond_t *condition, uint64_t ns);
 /* Waits until state is not `from`, or for ns: false. With the lock held. */
 bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns);
 bool dp_mpi_wait_gone(struct dp_mpi *mpi, uint64_t ns); /* the same of the carrier's end */
