@@ -335,10 +335,13 @@ static int read_back(const struct output *output, const char *line, double ns,
 int output_cell(struct output *output, const struct cell_config *config, double ns,
                 struct record_cell *cell, struct text_error *err)
 {
-    char *line = record_cell_text(cell);
     const struct record_cell sent = *cell;
     struct text_error why = {""};
+    char *line;
 
+    /* The clock of the process and this one need not agree. */
+    cell->launch_ns = ns > (double)cell->wall_ns ? (uint64_t)ns : cell->wall_ns;
+    line = record_cell_text(cell);
     if (line && read_back(output, line, ns, &why) != 0) {
         free(line);
         record_cell_free(cell);

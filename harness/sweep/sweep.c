@@ -271,7 +271,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* 1: interrupted. *ns: what it took. Its clock, and that of the launch, need not agree. */
+/* 1: interrupted. *ns: what it took. */
 static int launch(const struct sweep *sweep, const struct cell_config *config,
                   struct record_cell *cell, char **trace, double *ns)
 {
@@ -281,7 +281,6 @@ static int launch(const struct sweep *sweep, const struct cell_config *config,
                            : launch_cell(NULL, config, timeout, cell, config->trace ? trace : NULL);
 
     *ns = (seconds_now() - begin) * 1e9;
-    cell->launch_ns = *ns > (double)cell->wall_ns ? (uint64_t)*ns : cell->wall_ns;
     return status;
 }
 

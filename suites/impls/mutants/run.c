@@ -400,6 +400,18 @@ static struct tape *which_tape(const struct impl_model *model)
     return tape;
 }
 
+static int check_tape(const struct impl_model *model, const struct tape *tape,
+                      const struct impl_backward *op, struct impl_error *err)
+{
+    if (!tape)
+        return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
+    if (tape->changes != model->changes)
+        return impl_fail(err, IMPL_EINVAL, "a parameter was changed after the forward");
+    if (op->n_in != tape->in.n)
+        return impl_fail(err, IMPL_ESHAPE, "%d input gradients of %d inputs", op->n_in, tape->in.n);
+    return 0;
+}
+
 int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err)
 {
     struct impl_session *s = model->session;
@@ -416,12 +428,8 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
 
     if (model->ranks)
         return team_backward(model->ranks, op, err);
-    if (!tape)
-        return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
-    if (tape->changes != model->changes)
-        return impl_fail(err, IMPL_EINVAL, "a parameter was changed after the forward");
-    if (op->n_in != tape->in.n)
-        return impl_fail(err, IMPL_ESHAPE, "%d input gradients of %d inputs", op->n_in, tape->in.n);
+    if ((status = check_tape(model, tape, op, err)) != 0)
+        return status;
     found = state_new(&tape->arena, model->n_params);
     found.value = model->base.value;
     run.trace = op->trace;
