@@ -144,13 +144,8 @@ static void remark_sameness(struct compare *compare)
 {
     const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
 
-    if (strcmp(a->run_id, b->run_id) == 0)
-        compare_note(
-            &compare->remarks,
-            "A and B hold the same run: it is compared with itself (A/A), and proves nothing.");
-    else if (provenance_same_source(a, b) &&
-             !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a,
-                             b))
+    if (provenance_same_source(a, b) &&
+        !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a, b))
         compare_note(&compare->remarks,
                      "A and B are of one build in one setting: this is an A/A comparison, "
                      "and what differs is the sitting.");

@@ -29,7 +29,7 @@ static void note_bits(struct left *left)
         bits = value->ndim > 1 && own < bits ? own : bits;
     }
     if (workload_is_exact(w) && (left->cell->exact_bits == 0 || bits < left->cell->exact_bits))
-        left->cell->exact_bits = bits;
+        left->cell->exact_bits = bits > 0 ? bits : 1; /* numbers that are all 0 */
 }
 
 static uint64_t digest_rows(const struct session *s)

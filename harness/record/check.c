@@ -56,7 +56,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
     const struct record_key *key = &cell->key;
     const bool none = record_is_collective(key);
     size_t rows = 0;
-    bool split = none || key->global_batch > 0;
+    bool split = none || (key->global_batch > 0 && key->n_devices > 0);
     for (int s = 0; s < cell->n_shards; ++s) {
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
         split = split && cell->shard[s] == rows_of(key, (size_t)s) && cell->shard[s] > 0;
@@ -167,32 +167,6 @@ static const char *find_other(const struct record_cell *a, const struct record_c
     return flags ? "flags" : NULL;
 }
 
-/* A mode that is none has no axes. */
-static bool has_axis(const struct plan_axis *axis, const char *mode)
-{
-    for (int i = 0; i < CELL_MODES; ++i) {
-        if (axis->modes & 1u << i && strcmp(mode, cell_mode_names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check_axes(const struct record_cell *cell, struct text_error *err)
-{
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_axis *axis = &plan_option_table[i].axis;
-        const size_t value =
-            axis->modes != 0 ? plan_axis_number(axis, &cell->key, axis->in_key) : 0;
-
-        if (value > 0 && !has_axis(axis, cell->key.mode)) {
-            return record_fail(err, "mode %s has no %s, but \"%s\" is %zu", cell->key.mode,
-                               axis->things, axis->field, value);
-        }
-    }
-    return 0;
-}
-
 /* Programs that kept no rounds wrote 0 or 1 for what noise puts outside of 0 to 1. */
 static bool is_cut(const struct record_cell *cell, double hidden)
 {
@@ -208,9 +182,6 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
     if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden) && !is_cut(cell, hidden)) {
         return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
                            cell->hidden_frac, hidden);
-    }
-    if (check_axes(cell, err) != 0) {
-        return -1;
     }
     const double kernels = isnan(cell->kernels_per_step) ? 1 : cell->kernels_per_step;
     const double tokens = (double)cell->tokens_per_row * (double)cell->key.global_batch;

@@ -71,8 +71,8 @@ F(U64, l3_bytes, FIRST, MACHINE, "bytes", "size of the L3 cache", "of one L3 cac
 F(REAL, timer_tick_ns, FIRST, CONDITION, "ns", "tick of the clock", "smallest step seen of the clock") \
 F(REAL, timer_overhead_ns, FIRST, CONDITION, "ns", "time of a reading", "median difference of two readings of the clock") \
 T(clock, 32, FIRST, IDENTITY, "`CLOCK_MONOTONIC_RAW` or `CLOCK_MONOTONIC`", "clock", "the clock that all times are read from") \
-T(sync_method, 64, FIRST, IDENTITY, "not empty", "start of a step", "how replicas are aligned before a step is timed") \
-T(rank_reduction, 32, FIRST, IDENTITY, "not empty", "time of a step", "how one step time comes from those of the replicas") \
+T(sync_method, 64, FIRST, IDENTITY, "`barrier before each step`", "start of a step", "how replicas are aligned before a step is timed") \
+T(rank_reduction, 32, FIRST, IDENTITY, "`slowest replica of each step`", "time of a step", "how one step time comes from those of the replicas") \
 N(chain, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
 N(load_avg, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
 N(slots, "objects", MACHINE, "", "the devices, at most 64, see below") \

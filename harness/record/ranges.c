@@ -29,7 +29,7 @@ static const struct unit {
     {"W", 0, 1e6, NULL, false},
     {"degrees C", -273, 1000, NULL, false},
     {"integer", 0, INFINITY, NULL, false},
-    {"ns since 1970", 1577836800e9, 4102444800e9, NULL, false}, /* 2020 to 2099 */
+    {"ns since 1970", 1, 4102444800e9, NULL, false}, /* to 2099 */
     {"16 hex digits", 16, 16, hex, false},
     {"16 hex digits or none", 16, 16, hex, true},
     {"SHA-256", 64, 64, hex, true},
@@ -60,7 +60,7 @@ static bool is_date(const char *text)
 
     if (sscanf(text, "%d-%d-%dT%u:%u:%uZ", &day.tm_year, &day.tm_mon, &day.tm_mday, &hour, &minute,
                &second) != 6 ||
-        day.tm_year < 2020 || day.tm_year > 2099 || hour > 23 || minute > 59 || second > 60)
+        day.tm_year < 1970 || day.tm_year > 2099 || hour > 23 || minute > 59 || second > 60)
         return false;
     day.tm_year -= 1900;
     --day.tm_mon;

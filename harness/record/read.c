@@ -144,7 +144,8 @@ static int check_machine(const struct record_run *run, struct text_error *err)
     const struct record_bound rows[] = {
         {"packages", run->packages, 0, run->pus},
         {"cores", run->cores, 0, run->pus},
-        {"usable_pus", run->usable_pus, 0, run->pus},
+        {"usable_pus", run->usable_pus, run->cores > 0, run->pus},
+        {"timer_tick_ns", run->timer_tick_ns, run->cores > 0 ? 1e-3 : 0, 1e9},
         {"numa", run->node.n_numa, 0, run->numa_nodes},
     };
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);

@@ -12,6 +12,8 @@
 #include <string.h>
 
 enum { WINDOW_MAX = 64 };
+/* More operations, or bytes, than any device does in a nanosecond. */
+static const double MOST_RATE = 1e7;
 
 static bool is_mode(const struct record_cell *cell, const char *mode)
 {
@@ -213,9 +215,12 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
         for (size_t i = 0; times->ns && i < times->rows * times->n; ++i) {
             const size_t row = i / times->n;
             const bool none = p == RECORD_COPY && row / devices == row % devices;
-            if ((times->ns[i] == 0) != none || times->ns[i] > cell->wall_ns) {
-                return record_fail(err, "sample %zu of row %zu of \"%s\" took %" PRIu64 " ns",
-                                   i % times->n, row, record_part_names[p], times->ns[i]);
+            if ((times->ns[i] == 0) != none || times->ns[i] > cell->wall_ns ||
+                (!none && (double)times->work > MOST_RATE * (double)times->ns[i])) {
+                return record_fail(
+                    err,
+                    "sample %zu of row %zu of \"%s\" took %" PRIu64 " ns for \"work\" %" PRIu64,
+                    i % times->n, row, record_part_names[p], times->ns[i], times->work);
             }
         }
     }

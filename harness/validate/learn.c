@@ -15,6 +15,7 @@
 #include "record/provenance.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +30,9 @@ struct learning {
     struct report *sitting;
     size_t n;
     const char *command, *name;
-    const char *about;      /* metrics, with commas between them; NULL: the usual ones */
-    bool near;              /* sittings that are not RECORD_SITTINGS_APART */
+    const char *about; /* metrics, with commas between them; NULL: the usual ones */
+    bool near;         /* sittings that are not RECORD_SITTINGS_APART */
+    FILE *to;
     double *bound, *middle; /* logarithms, of each sitting, of what is better when it is less */
 };
 
@@ -108,38 +110,38 @@ static int read_sitting(const struct learning *learning, size_t f, char *const p
 /* ---- limits ------------------------------------------------------------------------------- */
 
 /* In quotes. All but ASCII as codes: some of it ends a line of YAML. */
-static void print_text(const char *text)
+static void print_text(FILE *to, const char *text)
 {
     uint32_t code = 0;
 
-    putchar('"');
+    putc('"', to);
     for (size_t length; *text != '\0'; text += length > 0 ? length : 1) {
         length = text_decode(text, &code);
         if (length == 1 && code >= ' ' && code < 0x7f)
-            printf("%s%c", code == '"' || code == '\\' ? "\\" : "", (char)code);
+            fprintf(to, "%s%c", code == '"' || code == '\\' ? "\\" : "", (char)code);
         else
-            printf("\\U%08x", (unsigned)(length > 0 ? code : '?'));
+            fprintf(to, "\\U%08x", (unsigned)(length > 0 ? code : '?'));
     }
-    putchar('"');
+    putc('"', to);
 }
 
-static void print_place(const struct profile_limit *limit, const struct record_key *key)
+static void print_place(FILE *to, const struct profile_limit *limit, const struct record_key *key)
 {
-    printf("    at: {workload: ");
-    print_text(key->workload);
-    printf(", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
-           key->global_batch); /* the reader of records knows modes and maths */
-    print_text(key->backend);
-    printf(", communicator: ");
-    print_text(key->communicator);
-    printf(", math: %s", key->dtype);
+    fprintf(to, "    at: {workload: ");
+    print_text(to, key->workload);
+    fprintf(to, ", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
+            key->global_batch); /* the reader of records knows modes and maths */
+    print_text(to, key->backend);
+    fprintf(to, ", communicator: ");
+    print_text(to, key->communicator);
+    fprintf(to, ", math: %s", key->dtype);
     if (key->chain > 0)
-        printf(", chain: %zu", key->chain);
+        fprintf(to, ", chain: %zu", key->chain);
     if (key->host_inputs > 0)
-        printf(", host_inputs: %zu", key->host_inputs);
+        fprintf(to, ", host_inputs: %zu", key->host_inputs);
     if (limit->row->bytes)
-        printf(", bytes: %.0f B", limit->at_bytes);
-    printf("}\n");
+        fprintf(to, ", bytes: %.0f B", limit->at_bytes);
+    fprintf(to, "}\n");
 }
 
 static void print_limit(const struct learning *learning, const struct profile_limit *limit,
@@ -148,6 +150,7 @@ static void print_limit(const struct learning *learning, const struct profile_li
     const char *first = learning->sitting[0].file[0].run.created_utc;
     const char *last = learning->sitting[learning->n - 1].file[0].run.created_utc;
     char number[QUANTITY_TEXT], source[256];
+    FILE *const to = learning->to;
 
     snprintf(source, sizeof source,
              "%zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of sittings keep it, with a "
@@ -156,14 +159,14 @@ static void print_limit(const struct learning *learning, const struct profile_li
              learning->near ? "; NOT APART: some are less than 6 hours from another one, in the "
                               "same start of the machine"
                             : "");
-    printf("  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
-    print_place(limit, key);
-    printf("    %s: %s\n", limit->row->higher ? "min" : "max",
-           quantity_words(limit->row->higher ? bound / UP : bound * UP, limit->row->kind, number));
-    printf("    expected: %s\n", quantity_words(expected, limit->row->kind, number));
-    printf("    kind: binding\n    source: ");
-    print_text(source);
-    printf("\n    date: %.10s\n    evidence: learned\n", last);
+    fprintf(to, "  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
+    print_place(to, limit, key);
+    fprintf(to, "    %s: %s\n", limit->row->higher ? "min" : "max",
+            quantity_words(limit->row->higher ? bound / UP : bound * UP, limit->row->kind, number));
+    fprintf(to, "    expected: %s\n", quantity_words(expected, limit->row->kind, number));
+    fprintf(to, "    kind: binding\n    source: ");
+    print_text(to, source);
+    fprintf(to, "\n    date: %.10s\n    evidence: learned\n", last);
 }
 
 /* What the sittings show at one place; *all: each of them does. 0, or -1: memory is short. */
@@ -241,9 +244,9 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     scatter = deviation_of(learning->bound, learning->n, bound);
     bound += tolerance_factor(learning->n, SHARE, SHARE) * scatter;
     if (!all || exp(bound - middle) > WIDEST) {
-        printf("  # %s of %s %s on %d, %zu rows: %s\n", name, key->workload, key->mode,
-               key->n_devices, key->global_batch,
-               all ? "sittings differ too much for a limit" : "a sitting has no such number");
+        fprintf(learning->to, "  # %s of %s %s on %d, %zu rows: %s\n", name, key->workload,
+                key->mode, key->n_devices, key->global_batch,
+                all ? "sittings differ too much for a limit" : "a sitting has no such number");
         return 0;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
@@ -293,6 +296,25 @@ static int learn_point(const struct learning *learning, const struct report_poin
     return limits;
 }
 
+/* A profile that is printed is one that can be read. */
+static int print_profile(const struct learning *learning)
+{
+    struct profile *profile;
+    struct text_error why = {"the file system is full"};
+    char path[32];
+
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(learning->to));
+    if (fflush(learning->to) != 0 || profile_read(path, &profile, &why) != 0) {
+        command_complain(learning->command, "what was learned cannot be read: %s", why.text);
+        return EXIT_MISUSE;
+    }
+    profile_free(profile);
+    rewind(learning->to);
+    for (int c; (c = getc(learning->to)) != EOF;)
+        putchar(c);
+    return ferror(learning->to) ? EXIT_MISUSE : EXIT_PASSED;
+}
+
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->sitting[0].file[0].run;
@@ -301,10 +323,10 @@ static int learn_all(const struct learning *learning)
     for (size_t f = 1; f < learning->n; ++f)
         if (learning->sitting[f].file[0].run.launches < launches)
             launches = learning->sitting[f].file[0].run.launches;
-    printf("schema: %s\nname: ", PROFILE_SCHEMA);
-    print_text(learning->name);
-    printf("\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n", run->machine_class,
-           launches);
+    fprintf(learning->to, "schema: %s\nname: ", PROFILE_SCHEMA);
+    print_text(learning->to, learning->name);
+    fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
+            run->machine_class, launches);
     for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->sitting[0].point[i];
         const struct record_key *key = &point->row->cell->key;
@@ -314,15 +336,15 @@ static int learn_all(const struct learning *learning)
         others.chain = others.host_inputs = 0; /* which limits have */
         plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
-            printf("  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload, key->mode,
-                   key->n_devices, key->global_batch, axes);
+            fprintf(learning->to, "  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload,
+                    key->mode, key->n_devices, key->global_batch, axes);
             continue;
         }
         n = learn_point(learning, point);
         limits += n;
     }
     if (n >= 0 && limits > 0)
-        return EXIT_PASSED;
+        return print_profile(learning);
     command_complain(learning->command,
                      n < 0 ? "no memory" : "no cell of these sittings makes a limit");
     return EXIT_MISUSE;
@@ -352,6 +374,7 @@ int validate_learn(const char *command, const char *name, const char *about, cha
                                 .command = command,
                                 .name = name,
                                 .about = about,
+                                .to = tmpfile(),
                                 .bound = calloc(n + 1, sizeof *learning.bound),
                                 .middle = calloc(n + 1, sizeof *learning.middle)};
     int status = check_about(command, about);
@@ -360,8 +383,9 @@ int validate_learn(const char *command, const char *name, const char *about, cha
         command_complain(command, "%zu sittings; to learn from takes at least %d, a file each", n,
                          LEAST_SITTINGS);
         status = EXIT_MISUSE;
-    } else if (status == 0 && (!learning.sitting || !learning.bound || !learning.middle)) {
-        command_complain(command, "no memory");
+    } else if (status == 0 &&
+               (!learning.sitting || !learning.bound || !learning.middle || !learning.to)) {
+        command_complain(command, learning.to ? "no memory" : "no temporary file");
         status = EXIT_MISUSE;
     }
     while (status == 0 && learning.n < n) {
@@ -379,5 +403,7 @@ int validate_learn(const char *command, const char *name, const char *about, cha
     free(learning.sitting);
     free(learning.bound);
     free(learning.middle);
+    if (learning.to)
+        fclose(learning.to);
     return status;
 }

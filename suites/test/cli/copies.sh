@@ -14,7 +14,7 @@ lists()
     for ns; do
         case $ns in
         0) arrays="$arrays,[0,0,0]" ;;
-        *) arrays="$arrays,[$((7 * ns)),$ns,1]" ;;
+        *) arrays="$arrays,[$((7 * ns)),$ns,16384]" ;;
         esac
     done
     echo "[${arrays#,}]"
@@ -39,14 +39,14 @@ with_parts()
 {
     with_parts 0 2 "$(parts '0 5242880 2621440 0' '16777216 33554432' '67108864 134217728' '8388608 4194304')"
     with_parts 1 2 "$(parts '0 2621440 1310720 0' '8388608 16777216' '33554432 67108864' '4194304 2097152')"
-    with_parts 2 2 "$(parts '0 1310720 655360 0' '4194304 8388608' '16777216 33554432' '2097152 1048576')"
+    with_parts 2 2 "$(parts '0 1310720 163840 0' '4194304 8388608' '16777216 33554432' '2097152 1048576')"
     for launch in 0 1 2; do
         with_parts $launch 1 "$(parts '' 33554432 67108864 2097152)"
     done
 } >edit.sed
 sed -f edit.sed measured.jsonl | sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//' >copies.jsonl # not sealed
 expect_count 3 '"copy":{"work":16777216,"ns":\[\[0,0,0\],\[' copies.jsonl
-expect_count 3 '"memory":{"work":134217728,"ns":\[\[14680064,2097152,1\]\]}' copies.jsonl
+expect_count 3 '"memory":{"work":134217728,"ns":\[\[14680064,2097152,16384\]\]}' copies.jsonl
 
 # table STATUS OPTION...: the table of report, which has that status. Where unseen is what hides gnuplot:
 # without figures, which take long, and are missed with status 1.

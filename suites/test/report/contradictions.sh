@@ -93,7 +93,7 @@ edit "$run" 's/--batch 7,16/--batch 8,16/' '"command" plans no cell .* 7 rows' "
 edit "$run" 's/--workload tutorial/--workload cnn/' 'plans no cell tutorial' "\([2-9]\|1[0-9]\)"
 edit "$run" 's/--bind none/--bind cores/' '"bound" of slot 0 is false, but "command" has --bind cores'
 edit "$run" 's/"bound":false/"bound":true/' '"bound" of slot 0 is true, but'
-edit "$run" 's/"kind":"virt"/"kind":"cuda"/' '"kind" of slot 0 is "cuda", but'
+edit "$run" 's/"kind":"virt"/"kind":"cuda"/' '"kind" of slot 0, .*, is "cuda", but'
 edit "$run" 's/,{"name":"virt:1".*}\]/]/' 'but --devices virt:2 has only 1 device'
 edit "$run" 's/--steps 12:12/--steps 13:20/' '"n_samples" is [0-9]*, outside' 2
 edit "$run" 's/--seed/--zeal 9 --seed/' 'does not know its "--zeal"'

@@ -4,6 +4,7 @@
  *   differ base IN OUT               the cells of IN on two devices, of a known class of machine
  *   differ devices=LIST IN OUT       the same on a list of GPUs, "cuda:0,1"
  *   differ OBJECT.FIELD IN OUT       IN with another value there, as another run
+ *   differ fields                    every field of every object: name, kind, least, most, unit
  *
  * The fields come from the tables: one that is new is tested without a word here. What is written
  * is of minor 0, which has no plan, so that readers do not refuse what report has to tell apart. */
@@ -23,8 +24,25 @@ static const struct {
 } objects[] = {{"run", record_run_fields},
                {"slot", record_slot_fields},
                {"key", record_key_fields},
-               {"cell", record_cell_fields}};
-enum { OBJECTS = sizeof objects / sizeof objects[0] };
+               {"cell", record_cell_fields},
+               {"end", record_end_fields},
+               {"numa", record_numa_fields},
+               {"gpu", record_gpu_fields},
+               {"reading", record_reading_fields},
+               {"nvlink", record_nvlink_fields},
+               {"nic", record_nic_fields},
+               {"watched", record_watched_fields},
+               {"during", record_during_fields}};
+enum { OBJECTS = 4, ALL_OBJECTS = sizeof objects / sizeof objects[0] };
+
+static int list_fields(void)
+{
+    for (int i = 0; i < ALL_OBJECTS; ++i)
+        for (const struct record_field *f = objects[i].fields; f->name; ++f)
+            printf("%s.%s\t%d\t%lld\t%lld\t%s\n", objects[i].name, f->name, (int)f->kind, f->min,
+                   f->max, f->unit);
+    return 0;
+}
 
 static int list(int n, char **roles)
 {
@@ -225,6 +243,8 @@ int main(int argc, char **argv)
     struct record_file file;
     int status = 0;
 
+    if (argc == 2 && strcmp(argv[1], "fields") == 0)
+        return list_fields();
     if (argc > 2 && strcmp(argv[1], "list") == 0)
         return list(argc - 2, argv + 2);
     if (argc != 4 || record_read(argv[2], &file, &err) != 0) {

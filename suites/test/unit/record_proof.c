@@ -311,11 +311,6 @@ static void part_of_a_kernel(struct record_cell *cell)
     cell->kernels_per_step = 36.5;
 }
 
-static void buckets_of_none(struct record_cell *cell)
-{
-    cell->key.bucket_bytes = 4096;
-}
-
 /* The rows of each replica were carried to it, in time. */
 static void no_copy(struct record_cell *cell)
 {
@@ -405,7 +400,6 @@ Test(record_proof, unproven_cells_are_refused)
         {peaks_of_others, "\"peak_bytes\" is 1, outside 2 to 2"},
         {no_kernels, "\"kernels_per_step\" is 0, outside 1"},
         {part_of_a_kernel, "\"kernels_per_step\" is 36.5, outside 1 to 36"},
-        {buckets_of_none, "mode dp has no buckets"},
         {no_copy, "step 0 has no time for scatter of replica 0"},
         {no_copy_to_one, "step 4 has no time for scatter of replica 1"},
         {no_copy_to_ranks, "step 0 has no time for scatter of replica 0"},
