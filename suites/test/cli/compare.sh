@@ -128,10 +128,23 @@ has 'Differs: the number of launches: 8 -> 3'
 # A launch counts once: nothing is shown by a run and itself, or its copy of another name.
 refuse 'A and B hold the same run, feedface0000[0-9a-f]*: a launch counts once' "$lockstep" compare a.jsonl a.jsonl
 sed 's/"run_id":"feedface/"run_id":"cafeface/' a.jsonl >copy.jsonl
+# again FILE: the same times, of other launches.
+again()
+{
+    sed 's/"run_id":"feedface/"run_id":"cafeface/; s/"start_epoch_ns":"17/"start_epoch_ns":"18/' "$1" >again.jsonl
+}
+# against STATUS A B OPTION...: B as other launches.
+against()
+{
+    wanted=$1 first=$2
+    again "$3"
+    shift 3
+    compare "$wanted" "$first" again.jsonl "$@"
+}
 refuse 'run cafeface[0-9a-f]*, cell [0-9a-f]*, and run feedface[0-9a-f]*, cell [0-9a-f]*, are one launch' \
     "$lockstep" compare a.jsonl copy.jsonl
-sed '2!s/"start_epoch_ns":"17/"start_epoch_ns":"18/' copy.jsonl >one.jsonl
-refuse 'are one launch' "$lockstep" compare a.jsonl one.jsonl
+sed '2!s/"start_epoch_ns":"17/"start_epoch_ns":"18/' copy.jsonl >same.jsonl
+refuse 'are one launch' "$lockstep" compare a.jsonl same.jsonl
 
 # INVALID as a whole, each for a reason of its own.
 records new bad.jsonl "s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" # after the class is set
@@ -152,7 +165,7 @@ records new bad.jsonl 's/"build_type":"Release"/"build_type":"RelWithDebInfo"/'
 compare 3 a.jsonl bad.jsonl
 invalid 'the build type: Release -> RelWithDebInfo'
 records new bad.jsonl 's/"build_type":"Release"/"build_type":"Debug"/'
-compare 3 bad.jsonl bad.jsonl
+against 3 bad.jsonl bad.jsonl
 invalid 'A is of a Debug build, not of Release or RelWithDebInfo'
 has 'INVALID: B is of a Debug build'
 records new bad.jsonl 's/"sanitizers":""/"sanitizers":"address"/'
@@ -197,14 +210,14 @@ counts 3 8 1
 has 'not verified: 8 of 8 launches of A (failed), 0 of 8 launches of B'
 has 'A has no end: its sweep was stopped'
 # Verified in neither: nothing to say, and no reason to fail.
-compare 0 bad.jsonl bad.jsonl
+against 0 bad.jsonl bad.jsonl
 has 'Cells in both files: 12: 0 SUSPECT, 11 NO EVIDENCE, 0 INVALID, 1 measured in neither'
 
 # Too few launches for an interval, and for so many cells.
 compare 3 a.jsonl three.jsonl
 counts 0 0 12
 has 'launches: 8 of A and 3 of B; it takes 4 to 60 of each'
-compare 3 four.jsonl four.jsonl
+against 3 four.jsonl four.jsonl
 counts 0 0 12
 has 'launches: 4 of A and 4 of B cannot show anything in one of 12 cells; that takes 6 of each'
 
@@ -217,49 +230,51 @@ has 'B is not finished: 48 of 96 launches are in it'
 compare 0 part.jsonl a.jsonl
 has 'Only in A: 0, only in B: 6'
 grep -v '"workload":"mlp\|lockstep/end' b.jsonl >rest.jsonl
-refuse 'nothing to compare: 6 cells are only in rest.jsonl, 6 only in part.jsonl, and 0 in both' \
-    "$lockstep" compare rest.jsonl part.jsonl
+again rest.jsonl
+refuse 'nothing to compare: 6 cells are only in again.jsonl, 6 only in part.jsonl, and 0 in both' \
+    "$lockstep" compare again.jsonl part.jsonl
 "$make_records" no-cells none.jsonl
-refuse 'nothing to compare: 0 cells' "$lockstep" compare none.jsonl none.jsonl
+again none.jsonl
+refuse 'nothing to compare: 0 cells' "$lockstep" compare none.jsonl again.jsonl
 
 # Exact numbers: one more is a change, on any machine.
 sed 's/"bytes_per_step":null/"bytes_per_step":4096.0/;s/"peak_bytes":\[\]/"peak_bytes":[]/' a.jsonl |
     sed '/"n_devices":1,/s/"bytes_per_step":4096.0/"bytes_per_step":0.0/' >bytes.jsonl
 sed "${first_dp},$((first_dp + 7))s/\"bytes_per_step\":4096.0/\"bytes_per_step\":4097.0/" bytes.jsonl >more.jsonl
-compare 0 bytes.jsonl bytes.jsonl --exact
+against 0 bytes.jsonl bytes.jsonl --exact
 has 'Exact numbers that changed: 0[.]'
-compare 0 bytes.jsonl more.jsonl
+against 0 bytes.jsonl more.jsonl
 has 'CHANGED mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads bytes_per_step: 4096 -> 4097 bytes'
 has 'Exact numbers that changed: 1[.]'
-compare 1 bytes.jsonl more.jsonl --exact
+against 1 bytes.jsonl more.jsonl --exact
 sed "1s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" more.jsonl >foreign.jsonl
-compare 3 bytes.jsonl foreign.jsonl
+against 3 bytes.jsonl foreign.jsonl
 has CHANGED
-compare 1 bytes.jsonl foreign.jsonl --exact
+against 1 bytes.jsonl foreign.jsonl --exact
 # In one launch only, and in one file only.
 sed "$((first_dp + 3))s/\"bytes_per_step\":4096.0/\"bytes_per_step\":4100.0/" bytes.jsonl >launch.jsonl
-compare 1 bytes.jsonl launch.jsonl -e
+against 1 bytes.jsonl launch.jsonl -e
 has 'bytes_per_step: 4096 -> 4096 to 4100 bytes'
-compare 1 a.jsonl bytes.jsonl --exact
+against 1 a.jsonl bytes.jsonl --exact
 has 'bytes_per_step: unknown -> 4096 bytes'
 sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,8]/' bytes.jsonl >peaks.jsonl
 sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,9]/' bytes.jsonl >peaks2.jsonl
-compare 1 peaks.jsonl peaks2.jsonl --exact
+against 1 peaks.jsonl peaks2.jsonl --exact
 has 'peak_bytes of device 1: 8 -> 9 bytes'
 # Kernels are counted since later: a file without is an old one, unless it is the newer of the two.
 for number in 37 38; do
     sed "s/\"kernels_per_step\":null/\"kernels_per_step\":$number.0/" a.jsonl >kernels$number.jsonl
 done
-compare 1 kernels37.jsonl kernels38.jsonl --exact
+against 1 kernels37.jsonl kernels38.jsonl --exact
 has 'CHANGED mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
-compare 1 kernels37.jsonl a.jsonl --exact
+against 1 kernels37.jsonl a.jsonl --exact
 has 'kernels_per_step: 37 -> unknown launches'
-compare 0 a.jsonl kernels37.jsonl --exact
+against 0 a.jsonl kernels37.jsonl --exact
 # What a plan fixes can differ in files that have none.
 sed '1s/"launches":8,//' bytes.jsonl >free.jsonl
 sed "1s/\"launches\":8,//;${first_dp},$((first_dp + 7))s/\"model_params\":[0-9]*/\"model_params\":7/
     ${first_dp},$((first_dp + 7))s/\"flops_per_step\":[0-9.e+]*/\"flops_per_step\":9.0/" bytes.jsonl >free2.jsonl
-compare 1 free.jsonl free2.jsonl --exact
+against 1 free.jsonl free2.jsonl --exact
 has 'model_params: [0-9]* -> 7 values'
 has 'flops_per_step: [0-9]* -> 9 operations'
 

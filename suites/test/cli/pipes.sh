@@ -48,7 +48,9 @@ unread "$lockstep" train --model tutorial --data random --devices virt:2 --epoch
     --out t.jsonl
 expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":0' t.jsonl
 expect_status 0 "$lockstep" train --model tutorial --data random --load t.weights --epochs 0
-quiet "$lockstep" compare s.jsonl s.jsonl
+sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//; s/"run_id":"..../"run_id":"feed/; s/"start_epoch_ns":"1/"start_epoch_ns":"2/' \
+    s.jsonl >again.jsonl
+quiet "$lockstep" compare s.jsonl again.jsonl
 quiet "$lockstep" report --out conformance --check c.json
 [ -s conformance/conformance.html ] || fail "no page"
 # Also when it is standard error that nobody reads.

@@ -13,7 +13,7 @@
 #define SWEEP                                                                                      \
     "sweep", "--bind", "none", "--devices", "virt:2", "--counts", "2", "--batch", "10", "--seed",  \
         "5", "--seconds", "0.001", "--steps", "2:2"
-#define COMPARE "compare", "--allow-dirty", "../input/s.jsonl", "../input/s.jsonl"
+#define COMPARE "compare", "--allow-dirty", "../input/s.jsonl", "../input/again.jsonl"
 
 const struct fault_command fault_commands[] = {
     {"devices", {"devices", "--devices", "virt:2"}, {NULL}},
