@@ -197,27 +197,16 @@ static int read_side(struct compare *compare, int side)
     return report_rows_make(NAME, report);
 }
 
-/* A launch that is on both sides says nothing of a difference, whatever its run is called. */
-static int refuse_copies(const struct compare *compare)
-{
-    const struct record_file *a = &compare->file[COMPARE_A], *b = &compare->file[COMPARE_B];
-    struct text_error why;
-
-    if (strcmp(a->run.run_id, b->run.run_id) == 0)
-        command_complain(NAME, "A and B hold the same run, %s: a launch counts once",
-                         a->run.run_id);
-    else if (record_copied(a, b, &why) != 0)
-        command_complain(NAME, "%s", why.text);
-    else
-        return 0;
-    return EXIT_MISUSE;
-}
-
 /* 0: there is something to print. */
 static int compare_both(struct compare *compare)
 {
-    if (refuse_copies(compare) != 0)
+    const struct record_file *a = &compare->file[COMPARE_A], *b = &compare->file[COMPARE_B];
+    struct text_error why = {"A and B hold the same run: a launch counts once"};
+
+    if (strcmp(a->run.run_id, b->run.run_id) == 0 || record_copied(a, b, &why) != 0) {
+        command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;
+    }
     compare_files(compare);
     if (compare_cells(compare) != 0 || compare_judge(compare) != 0 || compare_exact(compare) != 0) {
         command_complain(NAME, "no memory for the comparison");

@@ -21,18 +21,12 @@
 static const struct {
     const char *name;
     const struct record_field *fields;
-} objects[] = {{"run", record_run_fields},
-               {"slot", record_slot_fields},
-               {"key", record_key_fields},
-               {"cell", record_cell_fields},
-               {"end", record_end_fields},
-               {"numa", record_numa_fields},
-               {"gpu", record_gpu_fields},
-               {"reading", record_reading_fields},
-               {"nvlink", record_nvlink_fields},
-               {"nic", record_nic_fields},
-               {"watched", record_watched_fields},
-               {"during", record_during_fields}};
+} objects[] = {{"run", record_run_fields},         {"slot", record_slot_fields},
+               {"key", record_key_fields},         {"cell", record_cell_fields},
+               {"end", record_end_fields},         {"numa", record_numa_fields},
+               {"gpu", record_gpu_fields},         {"reading", record_reading_fields},
+               {"nvlink", record_nvlink_fields},   {"nic", record_nic_fields},
+               {"watched", record_watched_fields}, {"during", record_during_fields}};
 enum { OBJECTS = 4, ALL_OBJECTS = sizeof objects / sizeof objects[0] };
 
 static int list_fields(void)
