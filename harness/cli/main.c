@@ -117,14 +117,15 @@ static void open_standard_files(void)
 
 /* Of hwloc's variables only those stay that it then owns up to, and two that change no answer:
  * HWLOC_THISSYSTEM makes it call another machine's topology this one's. The width of help can keep
- * argp in a loop. */
+ * argp in a loop, and POSIX has no options behind files: the README's commands do. */
 static bool is_dropped(const char *variable)
 {
     static const char *const kept[] = {
         "SYNTHETIC=", "XMLFILE=", "FSROOT=", "CPUID_PATH=", "HIDE_ERRORS=", "PLUGINS_PATH="};
 
     if (strncmp(variable, "HWLOC_", 6) != 0)
-        return strncmp(variable, "ARGP_HELP_FMT=", 14) == 0;
+        return strncmp(variable, "ARGP_HELP_FMT=", 14) == 0 ||
+               strncmp(variable, "POSIXLY_CORRECT=", 16) == 0;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; ++i)
         if (strncmp(variable + 6, kept[i], strlen(kept[i])) == 0)
             return false;

@@ -77,3 +77,52 @@ env "${names[@]/%/=poison}" HOME="$folder" ctest --test-dir "$folder/seen_by_tes
 grep -q "HOME=$folder" out || fail 'the test saw no environment'
 ! grep '=poison$' out || fail 'a test sees what must be dropped'
 grep -qF "$list" "$build/CTestTestfile.cmake" || fail "ctest does not read $list for the tests of Lockstep"
+
+# README's commands, each script, and each checker on its trees with faults, once under each variable of the list, as if
+# no ctest had dropped it. Those of Criterion and of sanitizers, which nothing here has, are set together.
+checks=${scripts%/*}/suites/test/lint/checks_test
+mkdir -p elsewhere/scripts elsewhere/core clean
+together=
+value_of() {
+    case $1 in
+    CRITERION_* | ?SAN_OPTIONS | UBSAN_OPTIONS) together="$together $1=verbosity=0" ;;
+    PYTHONHOME | BASH_ENV | ENV) ;; # without its own modules no Python starts, and after such a file any command is another
+    PYTHON[O-W]*) together="$together $1=error" ;;
+    CDPATH | GIT_WORK_TREE | DESTDIR | GNUPLOT_LIB) echo "$1=$folder/elsewhere" ;;
+    GIT_DIR | GIT_INDEX_FILE | OPENSSL_CONF | XML_CATALOG_FILES) echo "$1=$folder/nowhere" ;;
+    GLOBIGNORE) echo "$1=*" ;;
+    GREP_OPTIONS) echo "$1=-v" ;;
+    TAR_OPTIONS) echo "$1=--no-such-option" ;;
+    ARGP_HELP_FMT) echo "$1=rmargin=20" ;;
+    GNUTERM) echo "$1=dumb" ;;
+    *) echo "$1=1" ;;
+    esac
+}
+# under NAME=VALUE...: all of it; what it prints does not depend on them.
+under() {
+    local script subject lockstep=$build/harness/lockstep
+    for subject in docs includes format planted scripts; do
+        case $1 in GNU* | OPENSSL* | XML* | ARGP*) continue ;; esac # no checker reads them
+        env "$@" "$checks" $subject >out 2>err || [ $? -eq 77 ] || fail "$*: checks_test $subject"
+    done
+    for script in "$scripts"/*; do
+        [ -x "$script" ] || continue
+        env "$@" "$script" --help >out 2>err </dev/null || fail "$*: ${script##*/} --help"
+        [ -s "clean/${script##*/}" ] || cp out "clean/${script##*/}"
+        cmp -s out "clean/${script##*/}" || fail "$*: another help of ${script##*/}"
+    done
+    rm -rf my.jsonl my-report
+    env "$@" "$lockstep" check --only SPLIT-01.sizes >out 2>err || fail "$*: lockstep check"
+    env "$@" "$lockstep" sweep --devices virt:1 --workload mlp:8,8 --batch 8 --seconds 0.001 --steps 5:5 --bind none \
+        --out my.jsonl >out 2>err || fail "$*: lockstep sweep"
+    env "$@" "$lockstep" report my.jsonl --out my-report >out 2>err || fail "$*: lockstep report"
+    [ "$(cat out)" = my-report/index.html ] || fail "$*: lockstep report says $(cat out)"
+}
+under LC_ALL=C
+for name in "${names[@]}"; do
+    value_of "$name" >value
+    [ -s value ] || continue
+    under "$(cat value)"
+done
+# shellcheck disable=SC2086 # one word each
+under $together

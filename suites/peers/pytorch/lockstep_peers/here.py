@@ -43,8 +43,8 @@ def look_for_pythons(beside: list[str]) -> None:
     for python in beside:
         if not shutil.which(python):
             raise Misuse(f"--beside: no program '{python}'")
-        found = subprocess.run([python, "-c", "from importlib.util import find_spec as found\n"
-                                "assert found('torch') and found('numpy')"], capture_output=True, check=False, timeout=60)
+        found = subprocess.run([python, "-c", "import sys\nfrom importlib.util import find_spec as found\n"
+                                "sys.exit(not (found('torch') and found('numpy')))"], capture_output=True, check=False, timeout=60)
         if found.returncode != 0:
             raise Misuse(f"pytorch of {python} does not run here: it has no torch and numpy")
 
