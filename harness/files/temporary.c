@@ -37,7 +37,7 @@ int temporary_open(const char *path, char name[], size_t bytes)
         errno = ENAMETOOLONG;
         return -1;
     }
-    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 }
 
 void temporary_remove(const char *name)

@@ -68,22 +68,36 @@ static int write_all(int fd, const char *bytes, size_t n)
     return fsync(fd);
 }
 
+/* What was written is read: a disk, or what stands before it, may keep something else. */
+static bool holds(int fd, const char *bytes, size_t n)
+{
+    char part[4096];
+
+    for (size_t done = 0; done < n;) {
+        const ssize_t got = pread(fd, part, sizeof part, (off_t)done);
+
+        if (got <= 0 || (size_t)got > n - done || memcmp(part, bytes + done, (size_t)got) != 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
 int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
 {
-    char temporary[sizeof((struct whole_file *)0)->temporary];
-    const int fd = temporary_open(path, temporary, sizeof temporary);
+    struct whole_file whole;
+    int failed = whole_open(&whole, path);
 
-    if (fd < 0)
-        return errno;
-    int failed = write_all(fd, bytes, n) != 0 ? reason() : 0;
+    if (failed)
+        return failed;
+    const int fd = fileno(whole.file);
 
-    if (failed == 0 && mode && fchmod(fd, *mode) != 0)
+    if (write_all(fd, bytes, n) != 0 || (mode && fchmod(fd, *mode) != 0))
         failed = reason();
-    if (close(fd) != 0 && failed == 0)
-        failed = reason();
-    if (failed == 0 && rename(temporary, path) != 0)
-        failed = reason();
-    if (failed != 0)
-        temporary_remove(temporary);
+    else if (!holds(fd, bytes, n))
+        failed = EIO;
+    if (failed == 0)
+        return whole_close(&whole);
+    whole_discard(&whole);
     return failed;
 }

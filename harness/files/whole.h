@@ -23,7 +23,8 @@ int whole_close(struct whole_file *whole);
 /* Gives it up. */
 void whole_discard(struct whole_file *whole);
 
-/* One of bytes that are there already, which are on the disk before it has its name. mode NULL: as
+/* One of bytes that are there already, which are on the disk, and are read there, before it has its
+ * name: EIO when it has others. mode NULL: as
  * new files have it. 0, or an errno. */
 int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode);
 

@@ -160,6 +160,29 @@ static void test_save(struct dp_group *group)
 }
 
 /* After test_save. */
+/* What lies on the disk in the end is another thing. */
+static bool spoils;
+
+int fsync(int fd)
+{
+    return spoils && pwrite(fd, "x", 1, WEIGHTS_HEAD_BYTES) != 1 ? -1 : 0;
+}
+
+static void test_spoiled(struct dp_group *group)
+{
+    struct dp_module *deep = make_deep(group, false);
+    const int before = count_files();
+    struct dp_error err = {0};
+
+    spoils = true;
+    expect(__real_weights_save(deep, NULL, "spoiled.weights", &err) == DP_EINVAL &&
+               strstr(err.text, "cannot write spoiled.weights: "),
+           "a file has other bytes than were written", 0);
+    expect(count_files() == before, "and it is there", 0);
+    spoils = false;
+    dp_module_close(deep);
+}
+
 static void test_names(struct dp_group *group)
 {
     struct dp_module *same = make_deep(group, false), *other = make_deep(group, true);
@@ -241,6 +264,7 @@ int main(int argc, char **argv)
     must(dp_group_open(&config, &group, &err), &err);
     test_params(group);
     test_save(group);
+    test_spoiled(group);
     test_names(group);
     test_side(group, false);
     test_side(group, true);
