@@ -49,11 +49,6 @@ static int plain_open(struct session *s, const struct cell_config *config, struc
     return workload_open_wrapped(&config->workload, s->group, s->slot, leave, s, &s->top, err);
 }
 
-static void nothing_more(struct session *s)
-{
-    (void)s;
-}
-
 /* ---- batches --------------------------------------------------------------------------------- */
 
 static int open_side(struct session *s, const struct workload_set *set, enum workload_side side,
@@ -218,48 +213,28 @@ static int read_step(struct session *s, struct dp_error *err)
     return 0;
 }
 
-/* The gradients of the base module are those of the whole batch, as the reference has them. */
-static int whole_batch(struct verify *verify, const struct workload_set *set,
-                       struct text_error *why)
-{
-    (void)verify, (void)set, (void)why;
-    return 0;
-}
-
 const struct measurable measure_plain = {.phases = OF_MODEL,
                                          .open = plain_open,
                                          .load = load,
                                          .unload = unload,
-                                         .clear = nothing_more,
                                          .prepare = prepare,
                                          .step = plain_step,
-                                         .read = read_step,
-                                         .verify = whole_batch,
-                                         .bytes = session_bytes,
-                                         .close = nothing_more};
+                                         .read = read_step};
 
 const struct measurable measure_plain_mt = {.phases = OF_MODEL,
                                             .wide_blas = true,
                                             .open = plain_open,
                                             .load = load,
                                             .unload = unload,
-                                            .clear = nothing_more,
                                             .prepare = prepare,
                                             .step = plain_step,
-                                            .read = read_step,
-                                            .verify = whole_batch,
-                                            .bytes = session_bytes,
-                                            .close = nothing_more};
+                                            .read = read_step};
 
 const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
                                       .free = DP_COMM_FREE_SUMS,
                                       .open = dp_open,
                                       .load = load,
                                       .unload = unload,
-                                      .clear = nothing_more,
                                       .prepare = prepare,
                                       .step = dp_step,
-                                      .read = read_step,
-                                      .verify = whole_batch,
-                                      .bytes = session_bytes,
-                                      .close = nothing_more};
+                                      .read = read_step};

@@ -292,5 +292,4 @@ const struct measurable measure_ddp = {.phases = 1 << RECORD_FORWARD | 1 << RECO
                                        .step = ddp_step,
                                        .read = ddp_read,
                                        .verify = verify_ranks,
-                                       .bytes = session_bytes,
                                        .close = ddp_close};

@@ -21,7 +21,7 @@ struct measurable {
     /* Puts the batch of a set where its step takes it from, and takes it away again. */
     int (*load)(struct session *session, const struct workload_set *set, struct dp_error *err);
     void (*unload)(struct session *session, int k);
-    /* Drops what the last step left, but for its parameters. */
+    /* Drops what the last step left, but for its parameters. NULL: nothing. */
     void (*clear)(struct session *session);
     /* Puts parameter set k in place. */
     int (*prepare)(struct session *session, int k, struct dp_error *err);
@@ -30,11 +30,10 @@ struct measurable {
     int (*step)(struct session *session, int k, struct dp_error *err);
     /* Outputs, loss, gradients and updated parameters to host memory. */
     int (*read)(struct session *session, struct dp_error *err);
-    /* Makes the reference of a set that of this row's step. 0, or -1 and why there is none. */
+    /* Makes the reference of a set that of this row's step. 0, or -1 and why there is none. NULL:
+     * it is that of the whole batch. */
     int (*verify)(struct verify *verify, const struct workload_set *set, struct text_error *why);
-    /* Bytes that crossed devices in the last step. */
-    double (*bytes)(const struct session *session);
-    /* What open made beside top; also after an open that failed. */
+    /* What open made beside top; also after an open that failed. NULL: nothing. */
     void (*close)(struct session *session);
 };
 

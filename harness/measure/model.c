@@ -83,7 +83,7 @@ static int phased_step(struct measure *m, int k, struct dp_error *err)
         return status;
     note_phases(m, 1);
     m->cell->phased_ns[step] = times.step_ns;
-    m->cell->bytes_per_step = m->session.kind->bytes(&m->session);
+    m->cell->bytes_per_step = session_bytes(&m->session);
     return left_check(&m->left, k, step, err);
 }
 
@@ -209,7 +209,7 @@ static int measure_beside(struct measure *m)
     struct dp_error err = {0};
 
     if (!m->apart)
-        cell->bytes_per_step = m->session.kind->bytes(&m->session);
+        cell->bytes_per_step = session_bytes(&m->session);
     cell->kernels_per_step = (double)m->session.kernels;
     if (session_peaks(&m->session, cell->peak_bytes, &err))
         return cell_fail(cell, RECORD_FAILED, err.text);

@@ -9,10 +9,11 @@
 static int reference(const struct cell_config *config, const struct workload_set *set,
                      struct verify **verify, struct text_error *why)
 {
+    const struct measurable *kind = session_measurable(config->mode);
     const int status = verify_open(&config->workload, set, config->rows,
                                    (size_t)cell_replicas(config), config->math, verify, why);
 
-    return status ? status : session_measurable(config->mode)->verify(*verify, set, why);
+    return status || !kind->verify ? status : kind->verify(*verify, set, why);
 }
 
 static int step(struct session *session, const struct workload_set *set, struct dp_error *err)

@@ -180,7 +180,7 @@ void session_close(struct session *session)
 {
     if (session->group)
         dp_group_trace(session->group, NULL);
-    if (session->kind)
+    if (session->kind && session->kind->close)
         session->kind->close(session);
     dp_run_close(session->run);
     update_close(&session->update);
@@ -207,7 +207,8 @@ void session_set_traced(struct session *session, bool traced)
 void session_clear(struct session *session)
 {
     dp_run_reset(session->run);
-    session->kind->clear(session);
+    if (session->kind->clear)
+        session->kind->clear(session);
     dp_zero_grad(session->top);
     probe_clear(&session->probe);
 }

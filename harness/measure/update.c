@@ -23,8 +23,7 @@ int update_open(struct update *update, const struct workload *workload, struct d
 
 void update_close(struct update *update)
 {
-    if (update->sgd)
-        dp_sgd_close(update->sgd);
+    dp_sgd_close(update->sgd);
     dp_adamw_close(update->adamw);
     dp_clip_close(update->clip);
     *update = (struct update){.end = NULL};
