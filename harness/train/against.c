@@ -65,20 +65,10 @@ void train_against_close(struct train_against *against)
 
 static int copy_params(struct train_side *to, const struct train_side *from, struct dp_error *err)
 {
-    const float *value = from->value;
-    int status;
-
     if (to->n_params != from->n_params || to->n_values != from->n_values)
         return dp_fail(err, DP_ESHAPE, "the models differ: %d and %d parameters", to->n_params,
                        from->n_params);
-    for (int p = 0; p < to->n_params; ++p) {
-        if (to->param[p]->value.dtype != DP_F32)
-            continue;
-        if ((status = dp_tensor_write(&to->param[p]->value, value, err)))
-            return status;
-        value += dp_tensor_count(&to->param[p]->value);
-    }
-    return 0;
+    return train_side_write(to, from->value, err);
 }
 
 int train_against_start(struct train_against *against, struct train_side *first, uint64_t seed,

@@ -102,19 +102,6 @@ static double bound_of(const struct exact *x, size_t rows)
     return train_bound(x->side[0], x->model, x->value, x->most_feature, rows, factor);
 }
 
-static int write_params(const struct exact *x, const struct train_side *side)
-{
-    const float *from = x->value;
-    int status;
-
-    for (int p = 0; p < side->n_params; ++p) {
-        if ((status = dp_tensor_write(&side->param[p]->value, from, x->err)))
-            return status;
-        from += dp_tensor_count(&side->param[p]->value);
-    }
-    return 0;
-}
-
 /* -0 is 0: a sum of nothing but zeros has the sign that its order gives it. */
 static int read_result(struct exact *x, const struct dp_tensor *tensor, float **to)
 {
@@ -154,13 +141,16 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
 {
     struct train_ranks *ranks = &x->ranks[k];
     struct dp_tensor out[DP_MAX_SLOTS];
+    struct train_said said[DP_MAX_SLOTS];
     struct dp_ddp_param param;
+    uint64_t arrived;
     float loss;
     int status;
 
     dp_ddp_zero_grad(ranks->ddp);
     if ((status = train_ranks_spread(ranks, x->err)) ||
-        (status = train_ranks_pass(ranks, &in[0], &in[1], &loss, out, x->err)))
+        (status = train_ranks_pass(ranks, &in[0], &in[1], said, out, x->err)) ||
+        (status = train_ranks_mean(ranks, said, &loss, &arrived, x->err)))
         return status;
     for (int r = 0; r < ranks->n && status == 0; ++r)
         status = read_result(x, &out[r], to);
@@ -188,7 +178,7 @@ static int run_side(struct exact *x, int k, size_t rows)
     dp_run_reset(side->run);
     dp_run_train_mode(side->run, true);
     dp_run_grad_mode(side->run, true);
-    if ((status = write_params(x, side)) ||
+    if ((status = train_side_write(side, x->value, x->err)) ||
         (status = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
         (status = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
         (status = dp_tensor_write(&in[1], x->scaled, x->err)))
@@ -302,8 +292,7 @@ static void close_exact(struct exact *x)
     for (int k = 0; k < 2; ++k) {
         train_ranks_close(&x->ranks[k]);
         dp_module_close(x->loss[k]);
-        if (x->sgd[k])
-            dp_sgd_close(x->sgd[k]);
+        dp_sgd_close(x->sgd[k]);
         dp_tensor_free(&x->upstream[k]);
         free(x->result[k]);
     }

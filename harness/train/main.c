@@ -77,6 +77,18 @@ static int train_seed(struct train_session *s, uint64_t seed, struct train_epoch
     return status ? status : train_run(&run, last, err);
 }
 
+/* The file has what the processes have. */
+static int read_again(struct train_session *s, struct dp_error *err)
+{
+    int status = weights_load(s->side.top, &s->model.workload, s->options.save, err);
+
+    if (status == 0)
+        status = train_world_holds(s->world, &s->side, err);
+    if (status)
+        remove(s->options.save);
+    return status;
+}
+
 /* Whether the weights were wanted and are in their file. */
 static bool save(struct train_session *s)
 {
@@ -84,7 +96,8 @@ static bool save(struct train_session *s)
 
     if (s->options.save[0] == '\0')
         return false;
-    if (weights_save(s->side.top, &s->model.workload, s->options.save, &err) == 0)
+    if (weights_save(s->side.top, &s->model.workload, s->options.save, &err) == 0 &&
+        (!s->world || read_again(s, &err) == 0))
         return true;
     const int status = command_core_error(s->command, &err);
 

@@ -85,12 +85,6 @@ int train_model_make(const char *name, const struct dataset *data, struct train_
     return parse(whole, model, why, bytes);
 }
 
-int train_model_open(const struct train_model *model, struct dp_group *group,
-                     struct dp_module **module, struct dp_error *err)
-{
-    return workload_open(&model->workload, group, module, err);
-}
-
 int train_model_init(const struct train_model *model, struct dp_module *module, uint64_t seed,
                      struct dp_error *err)
 {

@@ -86,8 +86,8 @@ static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
 }
 
 /* Added in the order of ranks, whichever process they are in. */
-static int mean_loss(struct train_ranks *ranks, const float here[], float *loss,
-                     struct dp_error *err)
+int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], float *loss,
+                     uint64_t *arrived, struct dp_error *err)
 {
     const size_t bytes = (size_t)ranks->n * sizeof *here;
     double sum = 0;
@@ -97,18 +97,21 @@ static int mean_loss(struct train_ranks *ranks, const float here[], float *loss,
         status = dp_mpi_exchange(ranks->mpi, here, bytes, ranks->own, err);
     else
         memcpy(ranks->own, here, bytes);
-    for (int r = 0; status == 0 && r < ranks->world; ++r)
-        sum += (double)ranks->own[r];
+    *arrived = 0;
+    for (int r = 0; status == 0 && r < ranks->world; ++r) {
+        sum += ranks->own[r].loss;
+        *arrived += ranks->own[r].arrived;
+    }
     *loss = (float)(sum / ranks->world);
     return status;
 }
 
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
-                     const struct dp_tensor *target, float *loss, struct dp_tensor output[],
-                     struct dp_error *err)
+                     const struct dp_tensor *target, struct train_said said[],
+                     struct dp_tensor output[], struct dp_error *err)
 {
     struct dp_tensor in[2 * DP_MAX_SLOTS], out[DP_MAX_SLOTS * DP_MAX_IO];
-    float here[DP_MAX_SLOTS];
+    float loss;
     int n = 0, status;
 
     dp_ddp_reset(ranks->ddp);
@@ -117,10 +120,11 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
         (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))
         return status;
     for (int r = 0; r < ranks->n; ++r) {
-        if ((status = dp_tensor_read(&here[r], &out[r * DP_MAX_IO], err)))
+        if ((status = dp_tensor_read(&loss, &out[r * DP_MAX_IO], err)))
             return status;
+        said[r] = (struct train_said){.loss = (double)loss};
         if (output)
             output[r] = out[r * DP_MAX_IO + 1];
     }
-    return mean_loss(ranks, here, loss, err);
+    return 0;
 }

@@ -7,11 +7,17 @@
 
 struct dp_mpi;
 
+/* What a rank says of a step. */
+struct train_said {
+    double loss;
+    uint64_t arrived; /* train_rows_digest of what it had */
+};
+
 /* Plain data; all zeros: no ranks. */
 struct train_ranks {
     int n, first, world;    /* ranks here, from that one on, of so many in all processes */
     struct dp_mpi *mpi;     /* between them; NULL: there is one */
-    float *own;             /* losses of the world */
+    struct train_said *own; /* of the ranks of the world */
     struct dp_module *pair; /* model and loss, so that each rank's worker does both */
     struct dp_ddp *ddp;
 };
@@ -32,11 +38,13 @@ size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t byt
                         const void *from, void *to);
 
 /* Forward, loss and backward of all ranks here, which adds to their gradients: the rows of input
- * and target are theirs, as many each, the first one's first. *loss is the mean of the losses of
- * the world, output (NULL: not wanted) has room for DP_MAX_SLOTS: what the model gave on each rank.
- */
+ * and target are theirs, as many each, the first one's first. said gets their losses, output (NULL:
+ * not wanted) has room for DP_MAX_SLOTS: what the model gave on each rank. */
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
-                     const struct dp_tensor *target, float *loss, struct dp_tensor output[],
-                     struct dp_error *err);
+                     const struct dp_tensor *target, struct train_said said[],
+                     struct dp_tensor output[], struct dp_error *err);
+/* Of the ranks of the world: *loss the mean of theirs, and the sum of what arrived. */
+int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], float *loss,
+                     uint64_t *arrived, struct dp_error *err);
 
 #endif

@@ -133,9 +133,15 @@ static int runs_away(const struct work *work, const char *what, size_t step, siz
 static int make_step(struct work *work, const struct loader_batch *batch, float *loss)
 {
     const struct train_run *run = work->run;
+    const struct train_side *side = run->side;
+    uint64_t arrived = 0;
+    const int status = run->world ? train_world_step(run->world, loss, &arrived, work->err)
+                                  : train_side_step(run->side, batch, loss, work->err);
 
-    return run->world ? train_world_step(run->world, loss, work->err)
-                      : train_side_step(run->side, batch, loss, work->err);
+    arrived = run->world ? arrived : side->arrived;
+    if (status || arrived == train_rows_digest(batch, side->width, side->labels))
+        return status;
+    return dp_fail(work->err, DP_EFAULT, "the devices had other rows than those of the batch");
 }
 
 /* What the steps have left is here. */

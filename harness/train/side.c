@@ -37,7 +37,7 @@ static int open_ranks(struct train_side *side, const struct train_side_config *c
 {
     const struct dp_parallel_config all = {0};
     struct dp_module *model = NULL;
-    int status = train_model_open(config->model, side->group, &model, err);
+    int status = workload_open(&config->model->workload, side->group, &model, err);
 
     if (status == 0 && config->tamper)
         status = config->tamper(side->group, model, &side->inner, err);
@@ -73,20 +73,12 @@ static int open_modules(struct train_side *side, const struct train_side_config 
 static int open_params(struct train_side *side, const struct workload *workload,
                        struct dp_error *err)
 {
-    const int n = dp_module_params(side->top, NULL, 0);
+    const int status = weights_list_open(side->top, workload, &side->list, err);
 
-    if (n < 0)
-        return dp_fail(err, n, "no memory for a list of the model's parameters");
-    side->param = calloc((size_t)n + 1, sizeof(struct dp_param *));
-    if (!side->param || dp_module_params(side->top, side->param, n) != n)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
-    side->name = calloc((size_t)n + 1, sizeof *side->name);
-    if (!side->name)
-        return dp_fail(err, DP_ENOMEM, "no memory for the names of %d parameters", n);
-    side->n_params = n;
-    for (int p = 0; p < n; ++p)
-        if (weights_name(side->top, workload, p, side->name[p], sizeof side->name[p]) == DP_ENOMEM)
-            return dp_fail(err, DP_ENOMEM, "no memory for the name of parameter %d", p);
+    if (status)
+        return status;
+    side->param = side->list.param;
+    side->n_params = side->list.n;
     for (int p = 0; p < side->n_params; ++p)
         if (side->param[p]->value.dtype == DP_F32)
             side->n_values += dp_tensor_count(&side->param[p]->value);
@@ -148,8 +140,7 @@ void train_side_close(struct train_side *side)
     dp_module_close(side->top);
     dp_module_close(side->inner);
     dp_module_close(side->loss);
-    free(side->param);
-    free(side->name);
+    weights_list_close(&side->list);
     free(side->value);
     free(side->logits);
     free(side->feature);
@@ -183,11 +174,29 @@ static int put_batch(struct train_side *side, const struct loader_batch *batch,
     return dp_tensor_write(&in[1], batch->label, err);
 }
 
+/* Adds the digest of the rows that the devices had: what a step has read is still there. */
+static int take_back(struct train_side *side, const struct dp_tensor in[2], uint64_t *digest,
+                     struct dp_error *err)
+{
+    const struct loader_batch back = {
+        .rows = in[0].dim[0], .feature = side->feature, .label = side->label};
+    const bool numbers = in[0].dtype != DP_F32;
+    int status;
+
+    if ((status = dp_tensor_read(numbers ? (void *)side->number : side->feature, &in[0], err)) ||
+        (status = dp_tensor_read(side->label, &in[1], err)))
+        return status;
+    for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
+        side->feature[i] = (float)side->number[i];
+    *digest += train_rows_digest(&back, side->width, side->labels);
+    return 0;
+}
+
 /* The model, then the loss. outputs[0] what the model gave, outputs[1] the loss. */
 static int forward(struct train_side *side, const struct loader_batch *batch,
-                   struct dp_tensor outputs[2], struct dp_error *err)
+                   struct dp_tensor in[2], struct dp_tensor outputs[2], struct dp_error *err)
 {
-    struct dp_tensor in[2], out[DP_MAX_IO], loss[DP_MAX_IO];
+    struct dp_tensor terms[2], out[DP_MAX_IO], loss[DP_MAX_IO];
     int n = 0, status;
 
     if ((status = put_batch(side, batch, in, err)) ||
@@ -196,9 +205,10 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
     if (n != 1 || (side->logits && (out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)))
         return dp_fail(err, DP_ESHAPE, "the model gave %d outputs, not one of [rows, classes]", n);
     outputs[0] = out[0];
-    in[0] = out[0];
-    in[0].needs_grad = true;
-    if ((status = dp_forward(side->loss, side->run, in, 2, loss, &n, err)))
+    terms[0] = out[0];
+    terms[0].needs_grad = true;
+    terms[1] = in[1];
+    if ((status = dp_forward(side->loss, side->run, terms, 2, loss, &n, err)))
         return status;
     outputs[1] = loss[0];
     return 0;
@@ -209,7 +219,9 @@ static int pass_ranks(struct train_side *side, const struct loader_batch *batch,
                       struct dp_error *err)
 {
     struct loader_batch dealt = {.feature = side->feature, .label = side->label};
+    struct train_said said[DP_MAX_SLOTS];
     struct dp_tensor in[2];
+    uint64_t arrived = 0;
     int status;
 
     dealt.rows = train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature,
@@ -218,18 +230,24 @@ static int pass_ranks(struct train_side *side, const struct loader_batch *batch,
                      side->label);
     if ((status = put_batch(side, &dealt, in, err)))
         return status;
-    return train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err);
+    if ((status = train_ranks_pass(&side->ranks, &in[0], &in[1], said, NULL, err)) ||
+        (status = take_back(side, in, &said[0].arrived, err)) ||
+        (status = train_ranks_mean(&side->ranks, said, loss, &arrived, err)))
+        return status;
+    side->arrived += arrived;
+    return 0;
 }
 
 static int pass_alone(struct train_side *side, const struct loader_batch *batch, float *loss,
                       struct dp_error *err)
 {
-    struct dp_tensor outputs[2], grad[2] = {0};
+    struct dp_tensor in[2], outputs[2], grad[2] = {0};
     int status;
 
-    if ((status = forward(side, batch, outputs, err)) ||
+    if ((status = forward(side, batch, in, outputs, err)) ||
         (status = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
-        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)))
+        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)) ||
+        (status = take_back(side, in, &side->arrived, err)))
         return status;
     return dp_tensor_read(loss, &outputs[1], err);
 }
@@ -252,6 +270,7 @@ int train_side_step(struct train_side *side, const struct loader_batch *batch, f
 
     begin_step(side);
     *loss = 0;
+    side->arrived = 0;
     for (size_t p = 0; p < parts && status == 0; ++p) {
         const struct loader_batch part = {.rows = rows,
                                           .feature = batch->feature + p * rows * side->width,
@@ -281,11 +300,11 @@ static bool is_right(const float logits[], size_t classes, int32_t label)
 static int test_batch(struct train_side *side, const struct loader_batch *batch,
                       struct train_test *test, struct dp_error *err)
 {
-    struct dp_tensor outputs[2];
+    struct dp_tensor in[2], outputs[2];
     float loss = 0;
     int status;
 
-    if ((status = forward(side, batch, outputs, err)) ||
+    if ((status = forward(side, batch, in, outputs, err)) ||
         (status = side->logits ? dp_tensor_read(side->logits, &outputs[0], err) : 0) ||
         (status = dp_tensor_read(&loss, &outputs[1], err)))
         return status;
@@ -344,6 +363,18 @@ int train_side_read(struct train_side *side, struct dp_error *err)
     return 0;
 }
 
+int train_side_write(struct train_side *side, const float value[], struct dp_error *err)
+{
+    int status = 0;
+
+    for (int p = 0; p < side->n_params && status == 0; ++p)
+        if (side->param[p]->value.dtype == DP_F32) {
+            status = dp_tensor_write(&side->param[p]->value, value, err);
+            value += dp_tensor_count(&side->param[p]->value);
+        }
+    return status;
+}
+
 void train_side_where(const struct train_side *side, size_t i, char *name, size_t bytes,
                       size_t *element)
 {
@@ -354,7 +385,7 @@ void train_side_where(const struct train_side *side, size_t i, char *name, size_
         const size_t count = value->dtype == DP_F32 ? dp_tensor_count(value) : 0;
 
         if (*element < count) {
-            snprintf(name, bytes, "%s", side->name[p]);
+            snprintf(name, bytes, "%s", side->list.name[p]);
             return;
         }
         *element -= count;

@@ -6,6 +6,7 @@
 
 #include "dataset.h"
 #include "dp.h"
+#include "files/weights.h"
 #include "loader.h"
 #include "record/launcher_options.h"
 #include "train/ranks.h"
@@ -106,9 +107,6 @@ int train_model_update(const struct train_model *model, struct train_update *upd
  * but for normal numbers uniform ones of the same variance. */
 int train_model_init(const struct train_model *model, struct dp_module *module, uint64_t seed,
                      struct dp_error *err);
-/* On the host, with undefined parameters. */
-int train_model_open(const struct train_model *model, struct dp_group *group,
-                     struct dp_module **module, struct dp_error *err);
 /* Numbers of a row. */
 size_t train_model_width(const struct train_model *model);
 
@@ -138,11 +136,12 @@ struct train_side {
     struct dp_tensor input, target; /* of a whole batch */
     float *feature;                 /* [batch, width] */
     int32_t *number, *label;        /* the same as whole numbers; [batch, labels] */
+    uint64_t arrived; /* of the last step: the digest of the rows as they were on the devices */
     size_t n_logits;
     float *logits; /* [batch, classes], host; NULL: of a text */
     int n_params;
-    struct dp_param **param;
-    char (*name)[80]; /* of each param */
+    struct weights_list list;
+    struct dp_param **param; /* of the list */
     size_t n_values;
     float *value; /* all parameters on the host, one behind the other */
 };
@@ -176,6 +175,8 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
                     struct dp_error *err);
 /* Parameters (of float32, buffers too) to side->value. */
 int train_side_read(struct train_side *side, struct dp_error *err);
+/* Those numbers to them. */
+int train_side_write(struct train_side *side, const float value[], struct dp_error *err);
 /* The name of the parameter that value[i] is of, and the element's index in it. */
 void train_side_where(const struct train_side *side, size_t i, char *name, size_t bytes,
                       size_t *element);
@@ -331,16 +332,22 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
 /* An epoch of so many steps. */
 int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, struct dp_error *err);
 /* Its next step. They make some at once: those of a fraction of a second. */
-int train_world_step(struct train_world *world, float *loss, struct dp_error *err);
+int train_world_step(struct train_world *world, float *loss, uint64_t *arrived,
+                     struct dp_error *err);
 /* They have made no step that was not asked for here. */
 bool train_world_settled(const struct train_world *world);
 /* The parameters that all ranks have, to side. */
 int train_world_read(struct train_world *world, struct train_side *side, struct dp_error *err);
+/* Whether side still has what all ranks had then: else DP_EFAULT. */
+int train_world_holds(const struct train_world *world, const struct train_side *side,
+                      struct dp_error *err);
 
 /* Parameters and buffers as text, bit by bit. train/values.c */
 /* Malloc'ed; NULL and *err. */
 char *train_values_text(const struct train_side *side, struct dp_error *err);
 int train_values_put(struct train_side *side, const char *text, struct dp_error *err);
+/* Of all rows, in any order. */
+uint64_t train_rows_digest(const struct loader_batch *batch, size_t width, size_t labels);
 /* SHA-256 of what a data set has. 0, or -1. */
 int train_data_digest(const struct dataset *data, char *hex);
 

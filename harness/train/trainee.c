@@ -183,7 +183,7 @@ static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_er
 {
     struct trainee *t = self;
     const json_int_t n = json_integer_value(json_object_get(request, "n"));
-    json_t *losses = json_array();
+    json_t *losses = json_array(), *rows = json_array();
     struct loader_batch batch;
     int status = 0;
 
@@ -197,13 +197,14 @@ static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_er
         else
             status = train_side_step(&t->side, &batch, &loss, err);
         memcpy(&bits, &loss, sizeof bits);
-        if (status == 0 && json_array_append_new(losses, json_integer(bits)))
+        if (status == 0 && (json_array_append_new(losses, json_integer(bits)) ||
+                            json_array_append_new(rows, json_integer((json_int_t)t->side.arrived))))
             status = dp_fail(err, DP_ENOMEM, "no memory for losses");
     }
-    if (status)
-        json_decref(losses);
-    else
-        *ok = json_pack("{s:o}", "losses", losses);
+    if (status == 0)
+        *ok = json_pack("{s:O, s:O}", "losses", losses, "rows", rows);
+    json_decref(losses);
+    json_decref(rows);
     return status;
 }
 

@@ -71,8 +71,7 @@ int train_optimizer_open(struct train_optimizer *optimizer, const struct train_u
 
 void train_optimizer_close(struct train_optimizer *optimizer)
 {
-    if (optimizer->sgd)
-        dp_sgd_close(optimizer->sgd);
+    dp_sgd_close(optimizer->sgd);
     dp_adamw_close(optimizer->adamw);
     dp_clip_close(optimizer->clip);
     *optimizer = (struct train_optimizer){.ddp = NULL};

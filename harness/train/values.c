@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "files/digest.h"
+#include "numbers/equal.h"
 #include "train/train.h"
 
 static const char digits[] = "0123456789abcdef";
@@ -79,6 +80,19 @@ int train_values_put(struct train_side *side, const char *text, struct dp_error 
     }
     free(value);
     return status;
+}
+
+uint64_t train_rows_digest(const struct loader_batch *batch, size_t width, size_t labels)
+{
+    uint64_t sum = 0;
+
+    for (size_t r = 0; r < batch->rows; ++r) {
+        const uint64_t row =
+            equal_digest(0, batch->feature + r * width, width * sizeof *batch->feature);
+
+        sum += equal_digest(row, batch->label + r * labels, labels * sizeof *batch->label);
+    }
+    return sum;
 }
 
 int train_data_digest(const struct dataset *data, char *hex)

@@ -18,8 +18,12 @@ struct train_world {
     const struct train_options *options;
     struct ask ask;
     struct train_world_about about;
+    char digest[DIGEST_HEX]; /* of the parameters that all have said last */
     int ranks;
-    float *loss; /* of steps that were made: [taken, made) are not used yet */
+    struct step {
+        float loss;
+        uint64_t arrived;
+    } * step; /* that were made: [taken, made) are not used yet */
     size_t made, taken, room;
     size_t at_once, left; /* steps of a request; that the epoch still has */
 };
@@ -119,7 +123,7 @@ void train_world_close(struct train_world *world)
     if (!world)
         return;
     crowd_close(world->ask.crowd);
-    free(world->loss);
+    free(world->step);
     free(world);
 }
 
@@ -135,19 +139,28 @@ const struct train_world_about *train_world_about(const struct train_world *worl
 
 /* ---- a training ------------------------------------------------------------------------------ */
 
-/* Each process has said which parameters it has: they are those that side has. */
-static int check_values(const struct train_side *side, const json_t *ok, struct dp_error *err)
+int train_world_holds(const struct train_world *world, const struct train_side *side,
+                      struct dp_error *err)
 {
-    const char *theirs = json_string_value(json_object_get(ok, "digest"));
     char *values = train_values_text(side, err), digest[DIGEST_HEX];
     int status = values ? 0 : err->status;
 
     if (status == 0 && digest_sha256(values, strlen(values), digest))
         status = dp_fail(err, DP_ENOMEM, "no memory for a digest of parameters");
-    if (status == 0 && (!theirs || strcmp(theirs, digest) != 0))
+    if (status == 0 && strcmp(world->digest, digest) != 0)
         status = ask_lost("the processes have other parameters than are here", err);
     free(values);
     return status;
+}
+
+/* Each process has said which parameters it has: they are those that side has. */
+static int check_values(struct train_world *world, const struct train_side *side, const json_t *ok,
+                        struct dp_error *err)
+{
+    const char *theirs = json_string_value(json_object_get(ok, "digest"));
+
+    snprintf(world->digest, sizeof world->digest, "%s", theirs ? theirs : "");
+    return train_world_holds(world, side, err);
 }
 
 int train_world_start(struct train_world *world, struct train_side *side, uint64_t seed,
@@ -164,7 +177,7 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
     ok = ask_crowd(&world->ask, "start", json_pack("{s:s, s:s}", "seed", number, "values", values),
                    err);
     free(values);
-    status = ok ? check_values(side, ok, err) : err->status;
+    status = ok ? check_values(world, side, ok, err) : err->status;
     json_decref(ok);
     return status;
 }
@@ -174,11 +187,11 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
     world->made = world->taken = 0;
     world->left = steps;
     if (steps > world->room) {
-        float *loss = realloc(world->loss, steps * sizeof *loss);
+        struct step *step = realloc(world->step, steps * sizeof *step);
 
-        if (!loss)
-            return dp_fail(err, DP_ENOMEM, "no memory for %zu losses", steps);
-        world->loss = loss;
+        if (!step)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu steps", steps);
+        world->step = step;
         world->room = steps;
     }
     return ask_crowd_for(&world->ask, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
@@ -187,16 +200,17 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
 /* Losses as the bits of their numbers, which may be none that JSON has. */
 static int take_losses(struct train_world *world, const json_t *ok, size_t n, struct dp_error *err)
 {
-    const json_t *losses = json_object_get(ok, "losses");
+    const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
 
-    if (json_array_size(losses) != n)
+    if (json_array_size(losses) != n || json_array_size(rows) != n)
         return ask_lost("the processes did not make the steps that were asked for", err);
     world->made = n;
     world->taken = 0;
     for (size_t i = 0; i < n; ++i) {
         const uint32_t bits = (uint32_t)json_integer_value(json_array_get(losses, i));
 
-        memcpy(&world->loss[i], &bits, sizeof bits);
+        memcpy(&world->step[i].loss, &bits, sizeof bits);
+        world->step[i].arrived = (uint64_t)json_integer_value(json_array_get(rows, i));
     }
     return 0;
 }
@@ -228,13 +242,15 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     return status;
 }
 
-int train_world_step(struct train_world *world, float *loss, struct dp_error *err)
+int train_world_step(struct train_world *world, float *loss, uint64_t *arrived,
+                     struct dp_error *err)
 {
     const int status = world->taken == world->made ? more_steps(world, err) : 0;
 
     if (status)
         return status;
-    *loss = world->loss[world->taken++];
+    *loss = world->step[world->taken].loss;
+    *arrived = world->step[world->taken++].arrived;
     return 0;
 }
 
@@ -253,7 +269,7 @@ int train_world_read(struct train_world *world, struct train_side *side, struct 
         status = values ? train_values_put(side, values, err)
                         : ask_lost("the processes gave no parameters", err);
     if (status == 0)
-        status = check_values(side, ok, err);
+        status = check_values(world, side, ok, err);
     json_decref(ok);
     return status;
 }

@@ -25,6 +25,7 @@ enum fault {
     FAULT_SCALE,   /* its gradient is larger by a thousandth */
     FAULT_NOTHING, /* it has no gradient */
     FAULT_NAN,
+    FAULT_BATCH, /* a number of a batch, where it has come to */
     FAULT_DRIFT, /* the last bit of a parameter of rank 1, which then is its own */
     FAULT_STOP   /* none; in one forward there is a request to stop */
 };
@@ -65,6 +66,8 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 
         value[0] = nextafterf(value[0], INFINITY);
     }
+    if (*fault == FAULT_BATCH && dp_run_replica(run) <= 0)
+        ((float *)in[0].data)[1] += 1;
     if (*fault == FAULT_STOP && dp_run_replica(run) <= 0 && /* of one device there is no replica */
         atomic_fetch_add(&forwards, 1) + 1 == atomic_load(&stop_at))
         raise(SIGTERM);
@@ -111,6 +114,7 @@ TAMPER(tamper_rows, FAULT_ROWS)
 TAMPER(tamper_scale, FAULT_SCALE)
 TAMPER(tamper_nothing, FAULT_NOTHING)
 TAMPER(tamper_nan, FAULT_NAN)
+TAMPER(tamper_batch, FAULT_BATCH)
 TAMPER(tamper_drift, FAULT_DRIFT)
 TAMPER(tamper_stop, FAULT_STOP)
 
@@ -154,6 +158,8 @@ static const struct row rows[] = {
     {.name = "gradient of 1.001", .tamper = tamper_scale, .inexact = true, .beyond = true},
     {.name = "no gradient", .tamper = tamper_nothing, .inexact = true, .beyond = true},
     {.name = "not a number", .tamper = tamper_nan, .inexact = true, .refused = true},
+    {.name = "a batch", .tamper = tamper_batch, .inexact = true, .refused = true},
+    {.name = "ddp: a batch", .tamper = tamper_batch, .inexact = true, .refused = true, .ddp = true},
     {.name = "both sides alike", .tamper = tamper_none, .inexact = true, .alike = true},
     {.name = "ddp: both sides alike",
      .tamper = tamper_none,
