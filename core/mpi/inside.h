@@ -5,7 +5,8 @@
  * process that gets something, which says what call it is, and flows: messages one behind the
  * other, from or to one process. Small calls have all their bytes in the heads. Nothing that is
  * received goes to the caller's memory by itself: it comes to rooms of the carrier, which copies
- * it. So what is still on its way when a call is given up hurts nobody. */
+ * it. So what is still on its way when a call is given up hurts nobody. A head has the digest of
+ * all that was sent before it: what came as something else is found at the next call. */
 #ifndef MPI_INSIDE_H
 #define MPI_INSIDE_H
 
