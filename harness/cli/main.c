@@ -43,7 +43,7 @@ static const struct command commands[] = {
     {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
     {"forecast", forecast_main, "forecast steps on more ranks than were measured"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
-    {"soak", soak_main, "run one step again and again on all devices, against its known answer"},
+    {"soak", soak_main, "run one step again and again on all devices, against a known answer"},
     {"selftest", selftest_main, "show that soak finds every fault that a device can have here"},
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time parts of a step against memcpy, backward and the cores' limits"},

@@ -5,29 +5,60 @@
 
 #include <string.h>
 
-enum { COLUMNS = 100 };
+enum { COLUMNS = 80, INDENT = 7 };
 
 /* Of columns but the last; numbers are to the right. */
 static const int widths[FORECAST_NOTE] = {5, 6, 8, 8, 20, 10, 8, 9, 8, 9, 10};
 
-/* NULL: the names of the columns. */
-static void print_row(FILE *stream, const struct forecast *forecast,
-                      const struct forecast_line *line)
+/* Next to the numbers where there is room, else below them. */
+static void print_note(FILE *stream, const struct forecast *forecast,
+                       const struct forecast_line *line, size_t used)
 {
-    char text[FORECAST_TEXT] = "";
+    char text[FORECAST_TEXT];
 
-    for (int c = 0; c < FORECAST_NOTE; ++c) {
-        if (!forecast_shows(forecast, c))
+    forecast_line_words(forecast, line, FORECAST_NOTE, text);
+    if (text[0] == '\0')
+        fputc('\n', stream);
+    else if (used + 2 + strlen(text) <= COLUMNS)
+        fprintf(stream, "  %s\n", text);
+    else {
+        fprintf(stream, "\n%*s", INDENT, "");
+        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+    }
+}
+
+/* The ranks and columns first to last. line NULL: the names of the columns. */
+static void print_row(FILE *stream, const struct forecast *forecast,
+                      const struct forecast_line *line, int first, int last)
+{
+    char text[FORECAST_TEXT];
+    size_t used = 0;
+
+    for (int c = FORECAST_RANKS; c <= last; ++c) {
+        if (!forecast_shows(forecast, c) || (c > FORECAST_RANKS && c < first))
             continue;
         if (line)
             forecast_line_words(forecast, line, c, text);
-        fprintf(stream, " %*s", widths[c], line ? text : forecast_column_names[c]);
+        used += (size_t)fprintf(stream, " %*s", widths[c], line ? text : forecast_column_names[c]);
     }
-    if (line)
-        forecast_line_words(forecast, line, FORECAST_NOTE, text);
-    fputs(text[0] != '\0' ? "  " : "", stream);
-    text_write(stream, TEXT_PLAIN, text, strlen(text));
-    fputc('\n', stream);
+    if (line && first == FORECAST_RANKS)
+        print_note(stream, forecast, line, used);
+    else
+        fputc('\n', stream);
+}
+
+/* What is forecast; then, by ranks again, what shows how far that is to be believed. */
+static void print_tables(FILE *stream, const struct forecast *forecast,
+                         const struct forecast_series *series)
+{
+    print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
+    for (size_t k = 0; k < series->n; ++k)
+        print_row(stream, forecast, &series->line[k], FORECAST_RANKS, FORECAST_EFFICIENCY);
+    print_row(stream, forecast, NULL, FORECAST_WITHOUT, FORECAST_SIMULATED_ERROR);
+    for (size_t k = 0; k < series->n; ++k)
+        if (series->line[k].point || forecast->simulation.platform)
+            print_row(stream, forecast, &series->line[k], FORECAST_WITHOUT,
+                      FORECAST_SIMULATED_ERROR);
 }
 
 int forecast_text(FILE *stream, const struct forecast *forecast)
@@ -39,11 +70,8 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
 
         forecast_series_words(series, words);
         fprintf(stream, "%s", i > 0 ? "\n" : "");
-        text_write(stream, TEXT_PLAIN, words, strlen(words));
-        fputc('\n', stream);
-        print_row(stream, forecast, NULL);
-        for (size_t k = 0; k < series->n; ++k)
-            print_row(stream, forecast, &series->line[k]);
+        command_wrap(stream, words, 0, 2, COLUMNS);
+        print_tables(stream, forecast, series);
         forecast_fit_words(series, words);
         command_wrap(stream, words, 0, 0, COLUMNS);
         forecast_interval_words(series, words);

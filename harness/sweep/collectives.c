@@ -40,11 +40,10 @@ static int compare(const void *left, const void *right)
 static void print_head(FILE *to)
 {
     fprintf(to,
-            "\n  %-13s %-4s %7s %-12s %-5s %12s %12s %9s %8s %8s  %s\n"
-            "  %-13s %-4s %7s %-12s %-5s %12s %12s %9s %8s %8s  %s\n",
-            "collective", "type", "devices", "communicator", "place", "size", "count", "time",
-            "algbw", "busbw", "verified", "", "", "", "", "", "(B)", "(numbers)", "", "(GB/s)",
-            "(GB/s)", "(launches)");
+            "\n%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s %s\n"
+            "%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s\n",
+            "collective", "type", "on", "communicator", "to", "size", "time", "algbw", "busbw",
+            "right", "", "", "", "", "", "(B)", "", "(GB/s)", "(GB/s)");
 }
 
 /* The launches of one setting, in order. */
@@ -52,7 +51,6 @@ static void print_line(FILE *to, const struct collectives_cell cells[], size_t n
 {
     const struct cell_config *config = cells->config;
     const struct collective *collective = collective_find(config->collective);
-    const struct collective_type *type = collective_type_find(config->type);
     char time[UNITS_BYTES], over[32];
     size_t verified = 0;
 
@@ -67,15 +65,14 @@ static void print_line(FILE *to, const struct collectives_cell cells[], size_t n
     snprintf(over, sizeof over, "%.12s", config->communicator);
     if (config->per_process > 0)
         snprintf(over, sizeof over, "mpi, %zu each", config->per_process);
-    fprintf(to, "  %-13s %-4s %7d %-12s %-5s %12zu %12zu ", config->collective, config->type,
-            config->n_devices, over, config->out_of_place ? "out" : "in", config->size_bytes,
-            type ? config->size_bytes / type->bytes : 0);
+    fprintf(to, "%-13s %-4s %3d %-12s %-3s %10zu ", config->collective, config->type,
+            config->n_devices, over, config->out_of_place ? "out" : "in", config->size_bytes);
     if (verified > 0 && collective)
-        fprintf(to, "%9s %8.2f %8.2f", units_time(ns, time), algbw,
+        fprintf(to, "%7s %7.2f %7.2f", units_time(ns, time), algbw,
                 algbw * collective->factor(config->n_devices));
     else
-        fprintf(to, "%9s %8s %8s", "-", "-", "-");
-    fprintf(to, "  %zu/%zu\n", verified, n);
+        fprintf(to, "%7s %7s %7s", "-", "-", "-");
+    fprintf(to, " %zu/%zu\n", verified, n);
 }
 
 void collectives_print(FILE *to, struct collectives_cell cells[], size_t n)

@@ -89,11 +89,15 @@ static int print_metrics(void)
     static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",
                                                       "x, %",          "B/s",       "FLOP/s"};
 
-    for (int i = 0; i < VALIDATE_METRICS; ++i)
-        printf("%-20s %-14s %s is better; %s%s\n", validate_metrics[i].name,
-               units[validate_metrics[i].kind], validate_metrics[i].higher ? "more" : "less",
-               validate_metrics[i].means,
-               validate_metrics[i].by_device ? "; each device by itself" : "");
+    for (int i = 0; i < VALIDATE_METRICS; ++i) {
+        const struct validate_metric *metric = &validate_metrics[i];
+        const int used = printf("%-20s %-14s ", metric->name, units[metric->kind]);
+        char text[160];
+
+        snprintf(text, sizeof text, "%s is better; %s%s", metric->higher ? "more" : "less",
+                 metric->means, metric->by_device ? "; each device by itself" : "");
+        command_wrap(stdout, text, (size_t)used, (size_t)used, 80);
+    }
     return EXIT_PASSED;
 }
 
