@@ -8,6 +8,7 @@
 
 #include "build_info.h"
 #include "check/pool.h"
+#include "check/record.h"
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
@@ -258,6 +259,23 @@ static bool hide(const struct runner_options *options)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
+/* What reads the result later has to be able to. What cannot be written is said by who closes it.
+ */
+static int read_back(const char *command, enum runner_format format, struct whole_file *out)
+{
+    struct check_record record;
+    struct text_error err;
+
+    if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
+        return 0;
+    if (check_record_read(out->temporary, &record, &err) == 0) {
+        check_record_free(&record);
+        return 0;
+    }
+    command_complain(command, "--out: nothing could read the result again: %s", err.text);
+    return EXIT_MISUSE;
+}
+
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct whole_file *out)
@@ -286,6 +304,8 @@ static int check_implementation(const char *command, const struct runner_options
         runner_require_devices(run);
         run->seconds = runner_now() - begin;
         status = write_result(command, run, out);
+        if (status == 0)
+            status = read_back(command, options->format, out);
         if (status == 0)
             status = runner_out_close(command, out);
         if (status == 0)

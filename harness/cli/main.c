@@ -88,20 +88,14 @@ static void dump(void)
 
 static int unknown_command(const char *name)
 {
-    const char *separator = "known are ";
-    char shown[61];
+    char known[512] = "";
+    size_t used = 0;
 
-    snprintf(shown, sizeof shown, "%s", name);
-    fputs("lockstep: unknown command '", stderr);
-    text_write(stderr, TEXT_PLAIN, shown, sizeof shown);
-    fputs("'; ", stderr);
-    for (int i = 0; i < COMMANDS; ++i) {
-        if (commands[i].help) {
-            fprintf(stderr, "%s%s", separator, commands[i].name);
-            separator = ", ";
-        }
-    }
-    fputc('\n', stderr);
+    for (int i = 0; i < COMMANDS; ++i)
+        if (commands[i].help)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                     used > 0 ? ", " : "", commands[i].name);
+    command_complain("lockstep", "unknown command '%.60s'; known are %s", name, known);
     return command_misuse("lockstep");
 }
 

@@ -62,7 +62,6 @@ static void print_difference(const struct record_field *field, const struct reco
         who_has(field, place, n, p, who, sizeof who);
         record_place_show(field, &place[p], value, sizeof value);
         snprintf(line, sizeof line, "%s: %s", who, value);
-        text_clean(line, ' ');
         const int used = printf("    ");
 
         command_wrap(stdout, line, (size_t)used, 6, COLUMNS);
@@ -95,7 +94,6 @@ static void print_fact(const char *name, const struct record_place *place)
     if (!field)
         return;
     record_place_show(field, place, value, sizeof value);
-    text_clean(value, ' ');
     const int used = printf("  %-12s ", field->words);
 
     command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);

@@ -83,6 +83,8 @@ int baseline_name(const char *folder, const char *name, struct baseline *baselin
                   struct text_error *err);
 /* 0: it was read, or is not there; -1 and "FILE:LINE: why". Free it in any case. */
 int baseline_read(struct baseline *baseline, struct text_error *err);
+/* The lines of its text, which is there; the same. */
+int baseline_read_lines(struct baseline *baseline, struct text_error *err);
 void baseline_free(struct baseline *baseline);
 /* Whether the sitting goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
  * added, so that it has to be one of its own. */
@@ -91,7 +93,8 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
 /* Adds the lines of the sitting behind those that are there, in memory. 0, or -1: memory is short.
  */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
-/* Puts the text in place of the file: all of it, or nothing. 0, or -1 and why. */
+/* Puts the text in place of the file: all of it, or nothing, and only if it can be read again. 0,
+ * or -1 and why. */
 int baseline_put(const struct baseline *baseline, struct text_error *err);
 
 /* What the sittings say of one cell, and of a new one. NaN: unknown. */

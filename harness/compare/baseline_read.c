@@ -219,7 +219,7 @@ static size_t count_lines(const struct baseline *baseline)
     return n;
 }
 
-static int read_lines(struct baseline *baseline, struct text_error *err)
+int baseline_read_lines(struct baseline *baseline, struct text_error *err)
 {
     struct record_chain chain = {.lines = 0};
     struct record_raw raw = {.line = NULL};
@@ -228,6 +228,8 @@ static int read_lines(struct baseline *baseline, struct text_error *err)
     size_t number = 0;
     int status = 0;
 
+    if (baseline->bytes > MOST_BYTES)
+        return record_fail(err, "%.160s: more than %d MiB", baseline->path, MOST_BYTES >> 20);
     baseline->lines.line = calloc(count_lines(baseline), sizeof baseline->lines.line[0]);
     if (!baseline->lines.line)
         return record_fail(err, "%.160s: no memory for its lines", baseline->path);
@@ -289,7 +291,7 @@ int baseline_read(struct baseline *baseline, struct text_error *err)
     const int status = read_all(baseline, fd, err);
 
     close(fd);
-    return status == 0 ? read_lines(baseline, err) : -1;
+    return status == 0 ? baseline_read_lines(baseline, err) : -1;
 }
 
 void baseline_free(struct baseline *baseline)

@@ -112,6 +112,14 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
 int baseline_put(const struct baseline *baseline, struct text_error *err)
 {
     const mode_t mode = (mode_t)baseline->mode;
+    struct baseline again = *baseline;
+
+    again.lines = (struct baseline_lines){.n = 0};
+    const int status = baseline_read_lines(&again, err);
+
+    baseline_lines_free(&again.lines);
+    if (status != 0)
+        return -1;
     const int failed = whole_put(baseline->path, baseline->text, baseline->bytes,
                                  baseline->is_there ? &mode : NULL);
 

@@ -489,32 +489,6 @@ static int read_meaning(const char *path, struct profile *profile, struct text_e
     return 0;
 }
 
-static void clean(char *text)
-{
-    if (text)
-        text_clean(text, '?');
-}
-
-/* What is printed of a profile: others wrote it. */
-static void clean_texts(struct profile *profile)
-{
-    clean(profile->schema);
-    clean(profile->name);
-    clean(profile->requires.conformance);
-    for (unsigned i = 0; i < profile->n_unknown; ++i)
-        clean(profile->unknown[i]);
-    for (unsigned i = 0; i < profile->n_limits; ++i) {
-        struct profile_limit *limit = &profile->limit[i];
-        char *const texts[] = {limit->metric,   limit->statistic,   limit->min,     limit->max,
-                               limit->kind,     limit->expected,    limit->date,    limit->source,
-                               limit->evidence, limit->at.workload, limit->at.mode, limit->peak,
-                               limit->at.bytes, limit->sibling};
-
-        for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
-            clean(texts[t]);
-    }
-}
-
 int profile_read(const char *path, struct profile **profile, struct text_error *why)
 {
     *profile = NULL;
@@ -522,7 +496,6 @@ int profile_read(const char *path, struct profile **profile, struct text_error *
         return -1;
     if (!*profile)
         return text_fail(why, "%.200s: it is empty", path);
-    clean_texts(*profile);
     if (read_meaning(path, *profile, why) == 0)
         return 0;
     profile_free(*profile);

@@ -1,10 +1,11 @@
 # `lockstep baseline` and `lockstep compare --baseline`: a history of planted sittings, one more that
 # is as fast, slower or faster, and everything that a baseline must not take.
-#   baseline.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON
+#   baseline.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON UNREADABLE
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 make_records=$3
 python=$4
+unreadable=$5
 unset CI # which makes a comparison strict
 
 # plant KIND FILE NUMBER [FACTOR [SECONDS_LATER]] [OLD=NEW...]
@@ -50,6 +51,13 @@ plant slower two.jsonl 23 1.001 # 12 % in the four cells on two devices
 
 refuse 'main.jsonl is not there: `lockstep baseline add` makes it' "$lockstep" baseline show main
 refuse 'main.jsonl is not there' "$lockstep" compare --baseline main same.jsonl
+# What nothing could read again is not written, here and by `lockstep check`.
+refuse 'planted' "$unreadable" baseline add main s1.jsonl
+[ ! -e results/baselines/main.jsonl ] || fail 'a baseline that cannot be read'
+expect_status 2 "$unreadable" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
+grep -q 'nothing could read the result again: planted$' err || fail "$(cat err)"
+[ ! -e unread.json ] || fail 'a result that cannot be read'
+expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 expect_status 0 "$lockstep" baseline add main s1.jsonl
 has 'results/baselines/main.jsonl: 1 added: now 1 sittings of 12 cells[.] A comparison takes 6 sittings, a gate 10'
 expect_status 0 "$lockstep" baseline show main

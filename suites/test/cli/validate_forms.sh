@@ -44,7 +44,7 @@ sed '1s/"name":"virt:1"/"name":"<i>\\u001b[2J\&\\"|\\u0007"/
     1s/"model":""/"model":"\\u202e<\&>]]>"/' one-slow.jsonl >devices.jsonl
 ! cmp -s devices.jsonl one-slow.jsonl || fail 'no name was changed'
 forms 1 hostile bad.yaml slower.jsonl
-grep -q 'a?\[31m???<b>' hostile.annotations || fail "the log does not show what cannot be seen"
+grep -q 'a \[31m ??<b>' hostile.annotations || fail "the log does not show what cannot be seen"
 for form in annotations json csv junit md; do
     ! grep -q "$(printf '\342\200\256')" "hostile.$form" || fail "$form: what turns directions"
 done

@@ -1,0 +1,22 @@
+/* unreadable.c: a lockstep that cannot read again what it has just written: then nothing may take
+ * the name of the file. */
+#include "check/record.h"
+#include "compare/baseline.h"
+
+int __wrap_check_record_read(const char *path, struct check_record *record, struct text_error *err);
+int __wrap_baseline_read_lines(struct baseline *baseline, struct text_error *err);
+
+int __wrap_check_record_read(const char *path, struct check_record *record, struct text_error *err)
+{
+    (void)path;
+    (void)record;
+    snprintf(err->text, sizeof err->text, "planted");
+    return -1;
+}
+
+int __wrap_baseline_read_lines(struct baseline *baseline, struct text_error *err)
+{
+    baseline->lines = (struct baseline_lines){.n = 0};
+    snprintf(err->text, sizeof err->text, "planted");
+    return -1;
+}
