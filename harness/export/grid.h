@@ -34,8 +34,7 @@ struct grid {
     struct memory_file pieces; /* see export/grid.c */
 };
 
-/* What follows makes a table; memory that is short shows when it is written. Close it in any case.
- */
+/* Memory that is short shows when the table is written. Close it in any case. */
 void grid_open(struct grid *grid, struct text_out *out, const char *id, const char *title);
 void grid_close(struct grid *grid);
 

@@ -194,7 +194,8 @@ int fleet_csv(FILE *stream, const struct fleet *fleet);
 int fleet_markdown(FILE *stream, const struct fleet *fleet);
 /* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
-/* Of the page, or of the summary of a job: 0, or -1: memory is short. fleet/page_tables.c */
+/* The tables of the page, or of the summary of a job. 0, or -1: memory is short.
+ * fleet/page_tables.c */
 struct text_out;
 int fleet_tables(struct text_out *out, const struct fleet *fleet);
 /* index.html, in a folder that is there. 0, or -1 and why. */

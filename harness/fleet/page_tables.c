@@ -13,7 +13,7 @@ static void open_table(struct grid *grid, struct text_out *out, const char *id, 
     grid->compact = true;
 }
 
-/* Of n rows the first ones; a table that has none is left out. */
+/* The first ones of n rows; a table that has none is left out. */
 static int put(struct grid *grid, size_t n, const char *remark)
 {
     int status = 0;
@@ -72,7 +72,7 @@ static void status_cell(struct grid *grid, const struct fleet_node *node)
               node->worse > 0 ? ", outlying" : "");
 }
 
-/* Those that do not pass. The summary of a job also has those that nobody expects, and says a
+/* Nodes that do not pass. The summary of a job also has those that nobody expects, and says a
  * status alone. */
 static int failing(struct text_out *out, const struct fleet *fleet)
 {
@@ -176,7 +176,7 @@ static void whose_words(const struct fleet *fleet, int device, char text[2 * FLE
         snprintf(text + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
 }
 
-/* Of each place in a node: how many numbers are outlying there, and whose. */
+/* How many numbers are outlying at each place in a node, and whose. */
 static int positions(struct text_out *out, const struct fleet *fleet)
 {
     const int last = last_device(fleet);

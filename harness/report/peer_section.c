@@ -33,7 +33,7 @@ static void fill_steps(struct grid *grid, const struct peer_record *record)
     }
 }
 
-/* What is compared, and which arm, are texts. */
+/* The first column says what is compared, the last one which arm. */
 static const char *ratio_class(int column)
 {
     return column == 0 || column == PEER_RATIO_COLUMNS - 1 ? "text" : "number";

@@ -111,7 +111,7 @@ static void cost_row(struct grid *grid, const struct report_run *run)
     }
 }
 
-/* What a launch takes that is no measured step. */
+/* A launch takes time outside its measured steps, too. */
 static void fill_costs(struct grid *grid, const struct report *report)
 {
     grid_heading(grid, "text", "Run");
@@ -194,7 +194,7 @@ static void fill_failures(struct grid *grid, const struct report *report)
     grid->fold = grid->rows > LONG_TABLE ? GRID_FOLDED : GRID_OPEN;
 }
 
-/* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest
+/* A short table shows these first: 0 the batch that the scaling sentence is about, 1 the smallest
  * batch, 2 the others. */
 static int rank_of(const struct report *report, const struct report_group *group,
                    const struct report_point *point)

@@ -39,7 +39,7 @@ extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 /* NULL: there is none of that name. */
 const struct validate_metric *validate_metric_find(const char *name);
 
-/* What the records of a launch say of its host; NaN: nothing. validate/host.c */
+/* The host, as the records of a launch know it; NaN: they do not. validate/host.c */
 double validate_memlock(const struct report_point *point, const struct report_row *row, int device,
                         enum validate_statistic by, double steps[]);
 double validate_shm(const struct report_point *point, const struct report_row *row, int device,
