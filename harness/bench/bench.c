@@ -213,26 +213,18 @@ int bench_check_devices(const char *command, struct dp_group *group, struct benc
     const bool limits = options->name == BENCH_LIMITS;
     struct dp_slot_info info;
 
-    if (n < (limits ? 1 : 2)) {
-        command_complain(command, "--devices: '%s' has %s", devices,
-                         limits ? "no devices" : "fewer than 2 devices to copy between");
-        return EXIT_MISUSE;
-    }
+    if (n < (limits ? 1 : 2))
+        return command_refuse(command, "--devices: '%s' has %s", devices,
+                              limits ? "no devices" : "fewer than 2 devices to copy between");
     dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (limits && !(info.flags & DP_KIND_CORES)) {
-        command_complain(command, "--devices: limits is for CPUs, '%s' is not; use virt:N",
-                         devices);
-        return EXIT_MISUSE;
-    }
-    if (info.lag) {
-        command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
-        return EXIT_MISUSE;
-    }
-    if (options->name != BENCH_OVERLAP && (info.delay_ns > 0 || info.delay_rate > 0)) {
-        command_complain(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
-                         devices);
-        return EXIT_MISUSE;
-    }
+    if (limits && !(info.flags & DP_KIND_CORES))
+        return command_refuse(command, "--devices: limits is for CPUs, '%s' is not; use virt:N",
+                              devices);
+    if (info.lag)
+        return command_refuse(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
+    if (options->name != BENCH_OVERLAP && (info.delay_ns > 0 || info.delay_rate > 0))
+        return command_refuse(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
+                              devices);
     options->gpus = (info.flags & DP_KIND_GPU) != 0;
     options->simulated = provenance_simulated(group);
     snprintf(options->backend, sizeof options->backend, "%s", dp_group_backend(group));

@@ -25,10 +25,8 @@ int runner_stopped(const char *command, int status, struct runner_progress *prog
         return 0;
     if (progress)
         runner_progress_close(progress);
-    if (status < 0) {
-        command_complain(command, "no process can be started: %s", why);
-        return EXIT_MISUSE;
-    }
+    if (status < 0)
+        return command_refuse(command, "no process can be started: %s", why);
     if (progress)
         command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
                          progress->done, progress->total);
@@ -49,10 +47,8 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     const struct runner_options *options = run->options;
     int status;
 
-    if (!job) {
-        command_complain(command, "out of memory");
-        return EXIT_MISUSE;
-    }
+    if (!job)
+        return command_refuse(command, "out of memory");
     *job = (struct runner_job){.spec = spec,
                                .impl_options = options->impl_options,
                                .devices = options->devices,
@@ -174,8 +170,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
         runner_text(stdout, run);
     if (status == 0)
         return 0;
-    command_complain(command, "%s", err.text);
-    return EXIT_MISUSE;
+    return command_refuse(command, "%s", err.text);
 }
 
 static int check_devices_there(const char *command, const struct runner_run *run)
@@ -284,10 +279,8 @@ static int check_implementation(const char *command, const struct runner_options
     struct runner_run *run = calloc(1, sizeof *run);
     int status = EXIT_MISUSE;
 
-    if (!run) {
-        command_complain(command, "out of memory");
-        return EXIT_MISUSE;
-    }
+    if (!run)
+        return command_refuse(command, "out of memory");
     run->options = options;
     run->traceable = !hide(options);
     load_libraries(options);
@@ -348,10 +341,8 @@ int check_main(int argc, char **argv)
     char why[RUNNER_TEXT];
     int status = EXIT_MISUSE;
 
-    if (!options) {
-        command_complain(argv[0], "out of memory");
-        return EXIT_MISUSE;
-    }
+    if (!options)
+        return command_refuse(argv[0], "out of memory");
     if (runner_parse(argc, argv, options) != 0) {
         free(options);
         return EXIT_MISUSE;

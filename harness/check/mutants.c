@@ -21,8 +21,7 @@ static const char CLEAN[] = "mutant:none";
 
 static int out_of_memory(const char *command)
 {
-    command_complain(command, "out of memory");
-    return EXIT_MISUSE;
+    return command_refuse(command, "out of memory");
 }
 
 static struct runner_job new_job(const struct runner_options *options, const char *spec,
@@ -260,22 +259,17 @@ static int run_both(const char *command, struct runner_matrix *matrix, struct ru
 static int run_matrix(const char *command, struct runner_matrix *matrix,
                       const struct check_case *const tests[], size_t n, struct runner_run *clean)
 {
-    if (clean->cause[0] != '\0') {
-        command_complain(command, "%s: %s", CLEAN, clean->cause);
-        return EXIT_MISUSE;
-    }
-    if (mutant_n < 1) {
-        command_complain(command, "there are no mutants");
-        return EXIT_MISUSE;
-    }
+    if (clean->cause[0] != '\0')
+        return command_refuse(command, "%s: %s", CLEAN, clean->cause);
+    if (mutant_n < 1)
+        return command_refuse(command, "there are no mutants");
     matrix->test = calloc(n, sizeof *matrix->test);
     if (!matrix->test)
         return out_of_memory(command);
     pick_claimed(matrix, tests, n);
-    if (matrix->n_tests == 0) {
-        command_complain(command, "no case is left that the mutants have the capabilities for");
-        return EXIT_MISUSE;
-    }
+    if (matrix->n_tests == 0)
+        return command_refuse(command,
+                              "no case is left that the mutants have the capabilities for");
     return run_both(command, matrix, clean);
 }
 

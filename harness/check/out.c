@@ -8,8 +8,7 @@
 
 static int complain(const char *command, const char *path, const char *what)
 {
-    command_complain(command, "--out: cannot write '%.400s': %s", path, what);
-    return EXIT_MISUSE;
+    return command_refuse(command, "--out: cannot write '%.400s': %s", path, what);
 }
 
 int runner_out_open(const char *command, const char *path, struct whole_file *out)

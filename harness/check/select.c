@@ -24,16 +24,12 @@ static int cut(const char *command, const char *option, const char *list, struct
     *parts = (struct parts){.n = 0};
     snprintf(parts->text, sizeof parts->text, "%s", list);
     for (char *one = strtok_r(parts->text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
-        if (parts->n == MAX_NAMES) {
-            command_complain(command, "%s: at most %d names", option, MAX_NAMES);
-            return EXIT_MISUSE;
-        }
+        if (parts->n == MAX_NAMES)
+            return command_refuse(command, "%s: at most %d names", option, MAX_NAMES);
         parts->part[parts->n++] = one;
     }
-    if (parts->n == 0 && list[0] != '\0') {
-        command_complain(command, "%s: '%.40s' names nothing", option, list);
-        return EXIT_MISUSE;
-    }
+    if (parts->n == 0 && list[0] != '\0')
+        return command_refuse(command, "%s: '%.40s' names nothing", option, list);
     return 0;
 }
 
@@ -47,10 +43,8 @@ static int read_areas(const char *command, const char *list, struct parts *areas
     for (; n < (size_t)check_n_areas && n < MAX_NAMES; ++n)
         names[n] = check_areas[n]->name;
     for (size_t i = 0; i < areas->n && status == 0; ++i) {
-        if (option_name("area", areas->part[i], names, n, &index, &why)) {
-            command_complain(command, "--area: %s", why.text);
-            return EXIT_MISUSE;
-        }
+        if (option_name("area", areas->part[i], names, n, &index, &why))
+            return command_refuse(command, "--area: %s", why.text);
     }
     return status;
 }
@@ -104,16 +98,13 @@ static size_t pick(const struct runner_options *options, const struct parts *are
 static int check_picked(const char *command, const struct parts *only, size_t n)
 {
     for (size_t i = 0; i < only->n; ++i) {
-        if (only->hits[i] == 0) {
-            command_complain(command, "--only: '%.60s' matches no case; --list shows them",
-                             only->part[i]);
-            return EXIT_MISUSE;
-        }
+        if (only->hits[i] == 0)
+            return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",
+                                  only->part[i]);
     }
     if (n > 0)
         return 0;
-    command_complain(command, "no case is selected: --area and --profile together leave none");
-    return EXIT_MISUSE;
+    return command_refuse(command, "no case is selected: --area and --profile together leave none");
 }
 
 int runner_select(const char *command, const struct runner_options *options,
@@ -130,10 +121,8 @@ int runner_select(const char *command, const struct runner_options *options,
     for (int a = 0; a < check_n_areas; ++a)
         total += (size_t)check_area_size(check_areas[a]);
     *tests = calloc(total, sizeof **tests);
-    if (!*tests) {
-        command_complain(command, "out of memory");
-        return EXIT_MISUSE;
-    }
+    if (!*tests)
+        return command_refuse(command, "out of memory");
     *n = pick(options, &areas, &only, *tests);
     return check_picked(command, &only, *n);
 }

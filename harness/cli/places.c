@@ -212,11 +212,9 @@ int places_show(const char *command, const char *launcher, size_t processes, boo
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (launcher_check(launcher, &why) || length < 0 ||
-        launcher_words(launcher, (int)processes, &words)) {
-        command_complain(command, "--launcher: %s",
-                         why.text[0] != '\0' ? why.text : "this program cannot be named");
-        return EXIT_MISUSE;
-    }
+        launcher_words(launcher, (int)processes, &words))
+        return command_refuse(command, "--launcher: %s",
+                              why.text[0] != '\0' ? why.text : "this program cannot be named");
     self[length] = '\0';
     snprintf(number, sizeof number, "%zu", processes);
     memcpy(argument, words.word, (size_t)words.n * sizeof *argument);

@@ -27,6 +27,18 @@ void command_complain(const char *command, const char *format, ...)
     fputc('\n', stderr);
 }
 
+int command_refuse(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_complain(command, "%s", text);
+    return EXIT_MISUSE;
+}
+
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
 {
     char others[81];

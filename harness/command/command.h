@@ -33,6 +33,9 @@ int workload_main(int argc, char **argv); /* for the comparison with PyTorch */
 /* "COMMAND: text", cleaned, as one line on stderr. */
 void command_complain(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same; returns EXIT_MISUSE. */
+int command_refuse(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Writes text, which continues at column used of its line, and a newline. Lines of at most columns
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);

@@ -137,10 +137,9 @@ static int read_files(const struct arguments *arguments, struct report *report)
         }
         if (report_same_machine(&report->file[0].run, &report->file[f].run))
             continue;
-        command_complain(NAME, "the machines differ: %s is of node %s, %s of node %s",
-                         arguments->files[0], report->file[0].run.node_hash, arguments->files[f],
-                         report->file[f].run.node_hash);
-        return EXIT_MISUSE;
+        return command_refuse(NAME, "the machines differ: %s is of node %s, %s of node %s",
+                              arguments->files[0], report->file[0].run.node_hash,
+                              arguments->files[f], report->file[f].run.node_hash);
     }
     return 0;
 }
@@ -185,10 +184,8 @@ static int forecast_files(const struct arguments *arguments)
     struct report report = {.file = calloc(arguments->n_files, sizeof *report.file)};
     int status;
 
-    if (!report.file) {
-        command_complain(NAME, "no memory for %zu files", arguments->n_files);
-        return EXIT_MISUSE;
-    }
+    if (!report.file)
+        return command_refuse(NAME, "no memory for %zu files", arguments->n_files);
     status = read_files(arguments, &report);
     if (status == 0)
         status = report_rows_make(NAME, &report);

@@ -218,6 +218,5 @@ int report_print(const char *command, const struct report *report, size_t format
     export_close(&set);
     if (status == 0)
         return 0;
-    command_complain(command, "%s", err.text);
-    return EXIT_MISUSE;
+    return command_refuse(command, "%s", err.text);
 }

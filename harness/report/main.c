@@ -115,10 +115,8 @@ static int check_files(const struct report *report, const struct report_argument
                          class_of(run->machine_class), run->cpu_model, run->usable_pus, run->pus);
         return EXIT_INVALID;
     }
-    if (cells == 0) {
-        command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
-        return EXIT_MISUSE;
-    }
+    if (cells == 0)
+        return command_refuse(NAME, "%s: no cells, so there is nothing to report", paths[0]);
     int status = check_drivers(report, paths);
 
     if (status == 0)
@@ -132,8 +130,7 @@ static int check_peak(const struct report *report)
 
     if (!(report->peak > 0.0) || report_peak_fits(report, why))
         return 0;
-    command_complain(NAME, "--peak: %s", why);
-    return EXIT_MISUSE;
+    return command_refuse(NAME, "--peak: %s", why);
 }
 
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
@@ -207,10 +204,8 @@ static int write_report(const char *directory, const struct report *report)
 
     status = text_folder_own(directory, &err) == 0 ? report_plot(directory, report, &figures, &err)
                                                    : PLOT_WRITE;
-    if (status == PLOT_WRITE) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
+    if (status == PLOT_WRITE)
+        return command_refuse(NAME, "%s", err.text);
     if (report->n_files == 0)
         status = figures.status[REPORT_FIGURE_PEER];
     if (write_pages(directory, report, &figures) != 0)
@@ -253,10 +248,8 @@ static int print_collectives(const struct report *report)
 {
     const size_t cells = report->collectives->n_points, n = report_nccl_tests(stdout, report);
 
-    if (cells == 0) {
-        command_complain(NAME, "--format nccl-tests is of collectives, and there are none");
-        return EXIT_MISUSE;
-    }
+    if (cells == 0)
+        return command_refuse(NAME, "--format nccl-tests is of collectives, and there are none");
     if (n == cells && report->counts.missing == 0)
         return 0;
     command_complain(NAME, "%zu of %zu collectives have no line, %zu launches are missing",
@@ -269,14 +262,11 @@ static int read_beside(const struct report_arguments *arguments, struct report *
     struct text_error err = {{0}};
 
     for (size_t i = 0; i < arguments->n_beside; ++i)
-        if (beside_file_add(arguments->beside[i], report, &err) != 0) {
-            command_complain(NAME, "%s: %s", arguments->beside[i], err.text);
-            return EXIT_MISUSE;
-        }
+        if (beside_file_add(arguments->beside[i], report, &err) != 0)
+            return command_refuse(NAME, "%s: %s", arguments->beside[i], err.text);
     if (beside_file_check(report, &err) == 0)
         return 0;
-    command_complain(NAME, "%s", err.text);
-    return EXIT_MISUSE;
+    return command_refuse(NAME, "%s", err.text);
 }
 
 static int report_files(const struct report_arguments *arguments, const struct check_record *check,
@@ -291,10 +281,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
                             .peak = arguments->peak};
     int status = 0;
 
-    if (!report.file) {
-        command_complain(NAME, "no memory for %zu files", arguments->n_files);
-        return EXIT_MISUSE;
-    }
+    if (!report.file)
+        return command_refuse(NAME, "no memory for %zu files", arguments->n_files);
     while (status == 0 && report.n_files < arguments->n_files) {
         status = input_records(NAME, arguments->files[report.n_files], belongs,
                                &report.file[report.n_files]);
@@ -325,10 +313,8 @@ static int report_check_alone(const char *directory, const struct check_record *
     struct text_error err = {{0}};
 
     if (text_folder_own(directory, &err) != 0 ||
-        report_conformance(directory, check, false, &err) != 0) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
+        report_conformance(directory, check, false, &err) != 0)
+        return command_refuse(NAME, "%s", err.text);
     printf("%s/%s\n", directory, REPORT_CONFORMANCE);
     return judge_conformance(check);
 }

@@ -433,8 +433,7 @@ int report_rows_make(const char *command, struct report *report)
             status = record_copied(&report->file[f], &report->file[other], &why);
     if (status == 0 && make_rows(report) == 0)
         return 0;
-    command_complain(command, "%s", why.text);
-    return EXIT_MISUSE;
+    return command_refuse(command, "%s", why.text);
 }
 
 void report_rows_free(struct report *report)

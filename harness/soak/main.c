@@ -177,16 +177,12 @@ static int check_devices(const char *command, struct dp_group *group,
 {
     struct dp_slot_info info;
 
-    if (dp_group_size(group) < 1) {
-        command_complain(command, "--devices: '%s' has no devices", options->devices);
-        return EXIT_MISUSE;
-    }
+    if (dp_group_size(group) < 1)
+        return command_refuse(command, "--devices: '%s' has no devices", options->devices);
     dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (info.lag) {
-        command_complain(command, "--devices: '%s' runs late on purpose; use virt:N",
-                         options->devices);
-        return EXIT_MISUSE;
-    }
+    if (info.lag)
+        return command_refuse(command, "--devices: '%s' runs late on purpose; use virt:N",
+                              options->devices);
     return EXIT_PASSED;
 }
 

@@ -163,10 +163,8 @@ int core_locks_take(const char *root, const char *command, const struct record_r
 
     find_cores(run, &cores, locks);
     locks->fd = calloc((size_t)cores.n + 1, sizeof *locks->fd);
-    if (!locks->fd) {
-        command_complain(command, "out of memory for the locks of %d cores", cores.n);
-        return EXIT_MISUSE;
-    }
+    if (!locks->fd)
+        return command_refuse(command, "out of memory for the locks of %d cores", cores.n);
     for (int core = 0; core < USAGE_UNITS && status == 0; ++core) {
         const int fd = cores.has[core] ? open_core(root, core, path, locks) : -1;
 

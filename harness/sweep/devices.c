@@ -35,8 +35,7 @@ static int look_again(const char *command, const struct dp_group_config *first, 
     dp_group_close(group);
     if (n >= 0 && (size_t)n < room)
         return status;
-    command_complain(command, "--communicator: too many names for a record");
-    return EXIT_MISUSE;
+    return command_refuse(command, "--communicator: too many names for a record");
 }
 
 static int look(const char *command, const struct sweep_options *options, struct record_run *run)

@@ -41,8 +41,7 @@ struct sweep {
 
 static int complain(const struct sweep *sweep, const char *text)
 {
-    command_complain(sweep->command, "%s", text);
-    return EXIT_MISUSE;
+    return command_refuse(sweep->command, "%s", text);
 }
 
 static int read_devices(struct sweep *sweep)

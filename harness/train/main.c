@@ -252,10 +252,8 @@ int train_main(int argc, char **argv)
     struct train_session *s = calloc(1, sizeof *s);
     int status;
 
-    if (!s) {
-        command_complain(argv[0], "out of memory");
-        return EXIT_MISUSE;
-    }
+    if (!s)
+        return command_refuse(argv[0], "out of memory");
     s->command = argv[0];
     stop_watch_signals(); /* before there is a file that would be left */
     if ((status = train_parse(argc, argv, &s->options)) == 0 &&

@@ -37,38 +37,29 @@ static int open_data(struct train_session *s)
     struct dp_error err = {0};
     char why[200];
 
-    if (train_model_want(o->model, &want, why, sizeof why)) {
-        command_complain(s->command, "--model: %s", why);
-        return EXIT_MISUSE;
-    }
+    if (train_model_want(o->model, &want, why, sizeof why))
+        return command_refuse(s->command, "--model: %s", why);
     want.header = o->header;
     if (o->data[0] == '\0')
         snprintf(o->data, sizeof o->data, "%s", want.text ? "text" : "digits");
     if (dataset_open(o->data, &want, &s->data, &err))
         return command_core_error(s->command, &err);
-    if (train_model_make(o->model, &s->data, &s->model, why, sizeof why)) {
-        command_complain(s->command, "--model: %s", why);
-        return EXIT_MISUSE;
-    }
-    if (s->model.classes < 2) {
-        command_complain(s->command, "%s: with one class every answer is right; at least 2",
-                         s->data.path);
-        return EXIT_MISUSE;
-    }
-    if (s->model.table > 0 && o->ddp) {
-        command_complain(s->command,
-                         "--mode ddp: %s has a table on the host, but a rank has its whole "
-                         "model on one device",
-                         s->model.name);
-        return EXIT_MISUSE;
-    }
+    if (train_model_make(o->model, &s->data, &s->model, why, sizeof why))
+        return command_refuse(s->command, "--model: %s", why);
+    if (s->model.classes < 2)
+        return command_refuse(s->command, "%s: with one class every answer is right; at least 2",
+                              s->data.path);
+    if (s->model.table > 0 && o->ddp)
+        return command_refuse(s->command,
+                              "--mode ddp: %s has a table on the host, but a rank has its whole "
+                              "model on one device",
+                              s->model.name);
     if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
         return EXIT_MISUSE;
     s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
     if (s->epoch)
         return 0;
-    command_complain(s->command, "no memory for %zu epochs", o->epochs);
-    return EXIT_MISUSE;
+    return command_refuse(s->command, "no memory for %zu epochs", o->epochs);
 }
 
 size_t train_session_ranks(const struct train_session *s)
@@ -87,10 +78,8 @@ static int fit_batch(struct train_session *s)
     char why[200];
     size_t steps = 0;
 
-    if (ranks == 0) {
-        command_complain(s->command, "--mode ddp needs devices: a rank on each");
-        return EXIT_MISUSE;
-    }
+    if (ranks == 0)
+        return command_refuse(s->command, "--mode ddp needs devices: a rank on each");
 
     s->asked = o->batch;
     o->batch = (o->batch + shares - 1) / shares * shares;
@@ -99,8 +88,7 @@ static int fit_batch(struct train_session *s)
     o->update.steps = steps * o->epochs;
     if (train_model_update(&s->model, &o->update, why, sizeof why) == 0)
         return 0;
-    command_complain(s->command, "%s", why);
-    return EXIT_MISUSE;
+    return command_refuse(s->command, "%s", why);
 }
 
 static int open_devices(struct train_session *s)
@@ -195,10 +183,9 @@ static int open_record(struct train_session *s)
 
     if (s->options.out[0] == '\0')
         return 0;
-    if (stat(s->options.out, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0) {
-        command_complain(s->command, "--out: %.200s is not empty: name a new file", s->options.out);
-        return EXIT_MISUSE;
-    }
+    if (stat(s->options.out, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0)
+        return command_refuse(s->command, "--out: %.200s is not empty: name a new file",
+                              s->options.out);
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&
         output_repair(&s->output, &why) == 0) {
         s->opened = s->writes = true;

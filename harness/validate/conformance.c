@@ -201,10 +201,8 @@ int validate_conformance(const char *command, const char *path, const struct pro
                  profile->requires.conformance);
         return 0;
     }
-    if (check_record_read(path, &record, &why) != 0) {
-        command_complain(command, "%s", why.text);
-        return EXIT_MISUSE;
-    }
+    if (check_record_read(path, &record, &why) != 0)
+        return command_refuse(command, "%s", why.text);
     for (size_t f = 0; f < report->n_files && conformance->why[0] == '\0'; ++f)
         find_doubt(&record, &report->file[f].run, conformance->why);
     find_maths(report, conformance->why);
@@ -248,10 +246,8 @@ int validate_check(const char *command, const char *cases, const char *devices, 
     fputs(" on ", stderr);
     text_write(stderr, TEXT_PLAIN, devices, SIZE_MAX);
     fputc('\n', stderr);
-    if (launch_program("/proc/self/exe", argument, false, seconds, &output) != 0) {
-        command_complain(command, "lockstep check was not started: %s", strerror(errno));
-        return EXIT_MISUSE;
-    }
+    if (launch_program("/proc/self/exe", argument, false, seconds, &output) != 0)
+        return command_refuse(command, "lockstep check was not started: %s", strerror(errno));
     free(output.text);
     if (output.interrupted)
         return EXIT_INTERRUPTED;

@@ -34,8 +34,7 @@ struct measuring {
 
 static int complain(const struct measuring *measuring, const char *text)
 {
-    command_complain(measuring->command, "%s", text);
-    return EXIT_MISUSE;
+    return command_refuse(measuring->command, "%s", text);
 }
 
 /* ---- how much there is time for ----------------------------------------------------------- */
@@ -408,10 +407,8 @@ int validate_measure(const char *command, const struct validate_request *request
     struct measuring *measuring = calloc(1, sizeof *measuring);
     int status;
 
-    if (!measuring) {
-        command_complain(command, "no memory for the measurement");
-        return EXIT_MISUSE;
-    }
+    if (!measuring)
+        return command_refuse(command, "no memory for the measurement");
     measuring->command = command;
     measuring->need = need;
     measuring->seconds = 60.0 * request->minutes;

@@ -16,11 +16,10 @@ static int check_machines(const char *command, char *const paths[], const struct
 
         if (!field)
             continue;
-        command_complain(command,
-                         "%.120s and %.120s are not of one start of one machine: the %s "
-                         "differs",
-                         paths[0], paths[f], field->words);
-        return EXIT_MISUSE;
+        return command_refuse(command,
+                              "%.120s and %.120s are not of one start of one machine: the %s "
+                              "differs",
+                              paths[0], paths[f], field->words);
     }
     return 0;
 }
@@ -30,10 +29,8 @@ int validate_open(const char *command, char *const paths[], size_t n, struct rep
     int status = 0;
 
     *report = (struct report){.file = calloc(n + 1, sizeof *report->file)};
-    if (!report->file) {
-        command_complain(command, "no memory for %zu files", n);
-        return EXIT_MISUSE;
-    }
+    if (!report->file)
+        return command_refuse(command, "no memory for %zu files", n);
     while (status == 0 && report->n_files < n) {
         status =
             input_records(command, paths[report->n_files], NULL, &report->file[report->n_files]);
