@@ -13,24 +13,16 @@
 
 static const char NAME[] = "lockstep compare";
 
+static int by_key(const void *key, const void *line)
+{
+    return baseline_key_order(key, &((const struct baseline_line *)line)->key);
+}
+
 /* The line of the sitting that is of the same cell; NULL: none. */
 static const struct baseline_line *find(const struct baseline_source *source,
                                         const struct record_key *key)
 {
-    size_t least = 0, most = source->lines.n;
-
-    while (least < most) {
-        const size_t middle = (least + most) / 2;
-        const int order = baseline_key_order(&source->lines.line[middle].key, key);
-
-        if (order == 0)
-            return &source->lines.line[middle];
-        if (order < 0)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return NULL;
+    return bsearch(key, source->lines.line, source->lines.n, sizeof source->lines.line[0], by_key);
 }
 
 static const struct baseline_line *last_of(const struct baseline *baseline, size_t cell)

@@ -2,76 +2,50 @@
 #include "compare/exact.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-static size_t one(const struct record_cell *cell)
-{
-    (void)cell;
-    return 1;
-}
-
-static size_t shards(const struct record_cell *cell)
-{
-    return (size_t)cell->n_shards;
-}
-
-static size_t peaks(const struct record_cell *cell)
-{
-    return (size_t)cell->n_peaks;
-}
-
-static double bytes_moved(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return cell->bytes_per_step;
-}
-
-static double flops(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return cell->flops_per_step;
-}
-
-static double kernels(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return cell->kernels_per_step;
-}
-
-static double params(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return (double)cell->model_params;
-}
-
-static double peak(const struct record_cell *cell, size_t i)
-{
-    return (double)cell->peak_bytes[i];
-}
-
-static double shard(const struct record_cell *cell, size_t i)
-{
-    return (double)cell->shard[i];
-}
+#define OF(member) offsetof(struct record_cell, member)
 
 const struct exact_metric exact_metrics[EXACT_METRICS] = {
-    {"bytes_per_step", "bytes", "", one, bytes_moved, false},
-    {"kernels_per_step", "launches", "", one, kernels, true},
-    {"peak_bytes", "bytes", "device", peaks, peak, false},
-    {"flops_per_step", "operations", "", one, flops, false},
-    {"shard_rows", "rows", "replica", shards, shard, false},
-    {"model_params", "values", "", one, params, false}};
+    {"bytes_per_step", "bytes", "", EXACT_REAL, OF(bytes_per_step), 0, false},
+    {"kernels_per_step", "launches", "", EXACT_REAL, OF(kernels_per_step), 0, true},
+    {"peak_bytes", "bytes", "device", EXACT_U64, OF(peak_bytes), OF(n_peaks), false},
+    {"flops_per_step", "operations", "", EXACT_REAL, OF(flops_per_step), 0, false},
+    {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
+    {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
+
+static size_t count_of(const struct exact_metric *metric, const struct record_cell *cell)
+{
+    const void *const count = (const char *)cell + metric->count;
+
+    return metric->count > 0 ? (size_t) * (const int *)count : 1;
+}
+
+static double number_of(const struct exact_metric *metric, const struct record_cell *cell, size_t i)
+{
+    const void *const first = (const char *)cell + metric->offset;
+
+    switch (metric->kind) {
+    case EXACT_SIZE:
+        return (double)((const size_t *)first)[i];
+    case EXACT_U64:
+        return (double)((const uint64_t *)first)[i];
+    default:
+        return ((const double *)first)[i];
+    }
+}
 
 /* An element that a launch does not have is unknown of all of them. */
 static void add_metric(struct exact_side *side, const struct record_cell *launch, size_t m)
 {
-    const size_t count = exact_metrics[m].count(launch);
+    const size_t count = count_of(&exact_metrics[m], launch);
     const bool first = side->launches == 0;
     const size_t n = count > side->n[m] ? count : side->n[m];
     double *lo = side->lo[m], *hi = side->hi[m];
 
     for (size_t i = 0; i < n; ++i) {
-        const double value = i < count ? exact_metrics[m].of(launch, i) : (double)NAN;
+        const double value = i < count ? number_of(&exact_metrics[m], launch, i) : (double)NAN;
         const bool unknown = isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])));
 
         lo[i] = unknown ? (double)NAN : first ? value : fmin(lo[i], value);

@@ -81,19 +81,27 @@ static void compare_fields(struct compare *compare)
                       a, b);
 }
 
+/* At one of several; field: NULL where none differs. */
+static void add_at(struct compare *compare, const struct record_field *field, const char *of,
+                   int at, const char *more, const void *a, const void *b)
+{
+    char what[64];
+
+    if (!field)
+        return;
+    snprintf(what, sizeof what, "%s of %s %d%s", field->words, of, at, more);
+    add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what, a,
+              b);
+}
+
 static void compare_slots(struct compare *compare)
 {
     const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
     int slot = 0;
     const struct record_field *field =
         record_slots_differ(a, b, a->n_slots < b->n_slots ? a->n_slots : b->n_slots, &slot);
-    char what[64];
 
-    if (!field)
-        return;
-    snprintf(what, sizeof what, "%s of device %d", field->words, slot);
-    add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what,
-              &a->slot[slot], &b->slot[slot]);
+    add_at(compare, field, "device", slot, "", &a->slot[slot], &b->slot[slot]);
 }
 
 static void compare_gpus(struct compare *compare)
@@ -101,13 +109,8 @@ static void compare_gpus(struct compare *compare)
     const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
     int gpu = 0;
     const struct record_field *field = record_gpus_differ(a, b, &gpu);
-    char what[64];
 
-    if (!field)
-        return;
-    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, gpu);
-    add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what,
-              &a->node.gpu[gpu], &b->node.gpu[gpu]);
+    add_at(compare, field, "GPU", gpu, " of the node", &a->node.gpu[gpu], &b->node.gpu[gpu]);
 }
 
 /* What makes the times of a file worth nothing by themselves. */
