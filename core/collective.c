@@ -4,15 +4,6 @@
  * the first member adds them in rank order, and all others get its sum. On the calling thread. */
 #include "backend.h"
 
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static struct dp_team team_of(struct dp_group *group, const struct dp_collective *c,
                               struct dp_slot *slots[])
 {
@@ -121,7 +112,7 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
     for (int i = 0; i < c->n_parts; ++i) {
         struct dp_part *part = &c->part[i];
         part->slot->ops->record(&part->slot->comm, &part->done);
-        atomic_store(part->done_ns, now_ns());
+        atomic_store(part->done_ns, dp_now_ns());
     }
     count_bytes(group, c);
     return status;

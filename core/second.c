@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct second_worker {
     struct dp_second *second;
@@ -34,13 +33,6 @@ struct dp_second {
     /* By slot; written by who works for it. */
     struct dp_error error[DP_MAX_SLOTS];
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the work of one slot for one allreduce ---------------------------------------------- */
 
@@ -92,7 +84,7 @@ static int do_slice(const struct dp_collective *c, int place, int i, struct dp_e
     const struct dp_part *part = &c->part[place];
     struct dp_trace *trace = part->slot->group->trace;
     const bool shown = trace && trace->timeline && !part->slot->ops->timer;
-    const uint64_t begin = shown ? now_ns() : 0;
+    const uint64_t begin = shown ? dp_now_ns() : 0;
     size_t total = 0, before = 0, bytes = 0;
     int status = 0;
     for (int k = 0; k < c->n_pieces; ++k)
@@ -141,7 +133,7 @@ static int fetch_slices(struct dp_collective *c, int place, struct dp_error *err
     ops->record(&part->slot->comm, &part->done);
     if (status == 0 && c->timed)
         status = ops->finish(&part->done, err);
-    atomic_store(part->done_ns, now_ns());
+    atomic_store(part->done_ns, dp_now_ns());
     return status;
 }
 

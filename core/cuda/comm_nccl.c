@@ -113,7 +113,7 @@ static int nccl_allreduce(struct dp_group *group, struct dp_collective *c, struc
         struct dp_part *part = &c->part[i];
         if (status == 0 && c->timed)
             status = part->slot->ops->finish(&part->done, err);
-        atomic_store(part->done_ns, dp_nccl_now());
+        atomic_store(part->done_ns, dp_now_ns());
     }
     return status;
 }

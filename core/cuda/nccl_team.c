@@ -30,7 +30,7 @@ int dp_nccl_fail(const struct dp_nccl *nccl, const struct dp_slot *slot, int ran
 int dp_nccl_settle(const struct dp_nccl *nccl, const struct dp_nccl_team *team, const char *call,
                    struct dp_error *err)
 {
-    const uint64_t begin = dp_nccl_now();
+    const uint64_t begin = dp_now_ns();
     for (int i = 0; i < team->n;) {
         ncclResult_t state = ncclSuccess;
         const ncclResult_t asked = nccl->call.async_error(team->comm[i], &state);
@@ -41,7 +41,7 @@ int dp_nccl_settle(const struct dp_nccl *nccl, const struct dp_nccl_team *team, 
             ++i;
             continue;
         }
-        if (dp_nccl_now() - begin > nccl->deadline_ns)
+        if (dp_now_ns() - begin > nccl->deadline_ns)
             return dp_fail(err, DP_EFAULT, "rank %d (%s): %s was not done after %llu s",
                            team->rank[i], team->slot[i]->info.name, call,
                            (unsigned long long)(nccl->deadline_ns / 1000000000u));

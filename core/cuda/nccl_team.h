@@ -102,7 +102,6 @@ size_t dp_nccl_spread_bytes(const struct dp_spread *s, int ranks, int rank);
 /* nccl_wait.c. What dp_cuda_slot calls watch; takes the lock. */
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err);
 /* A wait that began then goes on: soon it no longer keeps a core busy. */
-uint64_t dp_nccl_now(void);
 void dp_nccl_nap(uint64_t begin);
 
 #endif

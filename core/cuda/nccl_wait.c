@@ -10,17 +10,10 @@
 #define SPIN_NS 2000000u
 #define NAP_NS  100000
 
-uint64_t dp_nccl_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void dp_nccl_nap(uint64_t begin)
 {
     const struct timespec nap = {0, NAP_NS};
-    if (dp_nccl_now() - begin < SPIN_NS)
+    if (dp_now_ns() - begin < SPIN_NS)
         sched_yield();
     else
         nanosleep(&nap, NULL);
@@ -85,7 +78,7 @@ static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t beg
     if (!error && queue == &slot->comm)
         last->call = NULL;
     int status = check_ranks(nccl, err);
-    if (status == 0 && !*done && dp_nccl_now() - begin > nccl->deadline_ns)
+    if (status == 0 && !*done && dp_now_ns() - begin > nccl->deadline_ns)
         status = too_long(nccl, slot, err);
     return status;
 }
@@ -104,7 +97,7 @@ static void give_up(struct dp_nccl *nccl)
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err)
 {
     struct dp_nccl *nccl = queue->slot->group->nccl;
-    const uint64_t begin = dp_nccl_now();
+    const uint64_t begin = dp_now_ns();
     bool done = false;
     int status = 0;
     while (status == 0 && !done) {

@@ -75,7 +75,7 @@ void dp_mpi_wait(struct dp_mpi *mpi, pthread_cond_t *condition, uint64_t ns)
 static void check_carrier(struct dp_mpi *mpi)
 {
     const uint64_t limit = mpi->deadline_ns + CARRIER_NS;
-    const uint64_t beat = atomic_load(&mpi->beat), now = dp_mpi_now(); /* in this order */
+    const uint64_t beat = atomic_load(&mpi->beat), now = dp_now_ns(); /* in this order */
     if (mpi->state != STATE_OPEN || now - beat < limit)
         return;
     mpi->state = STATE_BROKEN;
@@ -108,16 +108,16 @@ int dp_mpi_call(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
 
 bool dp_mpi_wait_state(struct dp_mpi *mpi, enum mpi_state from, uint64_t ns)
 {
-    const uint64_t begin = dp_mpi_now();
-    while (mpi->state == from && dp_mpi_now() - begin < ns)
+    const uint64_t begin = dp_now_ns();
+    while (mpi->state == from && dp_now_ns() - begin < ns)
         dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
     return mpi->state != from;
 }
 
 bool dp_mpi_wait_gone(struct dp_mpi *mpi, uint64_t ns)
 {
-    const uint64_t begin = dp_mpi_now();
-    while (!mpi->gone && dp_mpi_now() - begin < ns)
+    const uint64_t begin = dp_now_ns();
+    while (!mpi->gone && dp_now_ns() - begin < ns)
         dp_mpi_wait(mpi, &mpi->changed, LOOK_NS);
     return mpi->gone;
 }

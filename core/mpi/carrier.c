@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <time.h>
 
 /* When nothing moves: how long it goes on at once, how long it lets others on its core, and how
  * long it sleeps then. While its program waits for the call, that has given up its core. */
@@ -13,13 +12,6 @@
 #define NAP_NS        50000u
 #define LONG_NAP_NS   200000u
 #define IDLE_SLEEP_NS 10000000u
-
-uint64_t dp_mpi_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int start(struct dp_mpi *mpi, struct dp_error *err)
 {
@@ -80,7 +72,7 @@ static int take_call(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
     if (!call)
         return 0;
     *moved = true;
-    call->begin_ns = dp_mpi_now();
+    call->begin_ns = dp_now_ns();
     const int status = dp_mpi_plan(mpi, call, err);
     return status ? status : dp_mpi_begin_step(mpi, err);
 }
@@ -89,7 +81,7 @@ static int take_call(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
 static void end_call(struct dp_mpi *mpi)
 {
     struct mpi_call *call = mpi->active.call;
-    const uint64_t now = dp_mpi_now();
+    const uint64_t now = dp_now_ns();
     for (int i = 0; call->kind == CALL_ALLREDUCE && call->c && i < call->c->n_parts; ++i)
         atomic_store(call->c->part[i].done_ns, now);
     mpi->active.call = NULL;
@@ -127,10 +119,10 @@ static int go_on(struct dp_mpi *mpi, bool *moved, bool *closed, struct dp_error 
         return *closed ? finish(mpi, err) : 0;
     }
     if (*moved) {
-        mpi->active.moved_ns = dp_mpi_now();
+        mpi->active.moved_ns = dp_now_ns();
         return 0;
     }
-    const bool late = dp_mpi_now() - mpi->active.moved_ns > mpi->deadline_ns;
+    const bool late = dp_now_ns() - mpi->active.moved_ns > mpi->deadline_ns;
     return late ? dp_mpi_inquire(mpi, err) : 0;
 }
 
@@ -167,12 +159,12 @@ void *dp_mpi_carry(void *arg)
     struct dp_error err = {0};
     bool closed = false;
     int status = start(mpi, &err);
-    uint64_t moved_ns = dp_mpi_now();
+    uint64_t moved_ns = dp_now_ns();
     if (status == 0)
         enter(mpi, STATE_OPEN);
     while (status == 0 && !closed) {
         bool moved = false;
-        const uint64_t now = dp_mpi_now();
+        const uint64_t now = dp_now_ns();
         atomic_store(&mpi->beat, now);
         status = turn(mpi, &moved, &closed, &err);
         moved_ns = moved ? now : moved_ns;

@@ -104,7 +104,7 @@ void dp_mpi_tell(struct dp_mpi *mpi, const char *verdict)
     const struct timespec nap = {0, NAP_NS};
     snprintf(control.text, sizeof control.text, "%s", verdict);
     (void)send_to_all(mpi, &control, NULL);
-    for (const uint64_t begin = dp_mpi_now(); dp_mpi_now() - begin < TELL_NS;) {
+    for (const uint64_t begin = dp_now_ns(); dp_now_ns() - begin < TELL_NS;) {
         if (all_have_left(mpi))
             return;
         nanosleep(&nap, NULL);
@@ -297,12 +297,12 @@ int dp_mpi_inquire(struct dp_mpi *mpi, struct dp_error *err)
     const struct mpi_control ask = {
         .kind = CONTROL_ASK, .world = call->world_at, .since = call->since_at};
     if (inquiry->on) {
-        const uint64_t since = dp_mpi_now() - inquiry->begin_ns;
+        const uint64_t since = dp_now_ns() - inquiry->begin_ns;
         const bool over = since >= GRACE_NS + (inquiry->defers ? DEFER_NS : 0);
         return over || (all_answered(mpi) && !inquiry->defers) ? judge(mpi, err) : 0;
     }
     inquiry->on = true;
-    inquiry->begin_ns = dp_mpi_now();
+    inquiry->begin_ns = dp_now_ns();
     for (int p = 0; p < mpi->size; ++p)
         inquiry->answered[p] = false;
     return send_to_all(mpi, &ask, err);

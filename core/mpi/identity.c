@@ -77,13 +77,13 @@ static int test(struct dp_mpi *mpi, struct meeting *m, int *missing, struct dp_e
 static int meet(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
 {
     const struct timespec nap = {0, NAP_NS};
-    const uint64_t begin = dp_mpi_now();
+    const uint64_t begin = dp_now_ns();
     int missing = -1, status = post(mpi, m, err);
     while (status == 0) {
         status = test(mpi, m, &missing, err);
         if (status || missing < 0)
             break;
-        if (dp_mpi_now() - begin > mpi->deadline_ns)
+        if (dp_now_ns() - begin > mpi->deadline_ns)
             return dp_fail(err, DP_EFAULT, "process %d of %d has not said within %.1f s who it is",
                            missing, mpi->size, (double)mpi->deadline_ns * 1e-9);
         nanosleep(&nap, NULL);

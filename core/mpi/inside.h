@@ -226,7 +226,6 @@ struct dp_mpi {
     struct mpi_inquiry inquiry;
 };
 
-uint64_t dp_mpi_now(void);
 const char *dp_mpi_kind_name(enum mpi_kind kind);
 
 /* module.c: the table of the module; stays loaded. */

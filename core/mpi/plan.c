@@ -152,7 +152,7 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
                              .piece = a->piece,
                              .piece_room = a->piece_room,
                              .in = a->in,
-                             .moved_ns = dp_mpi_now()};
+                             .moved_ns = dp_now_ns()};
     if (status)
         return status;
     if (call->spread) {

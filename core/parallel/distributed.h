@@ -114,7 +114,6 @@ struct dp_ddp {
 
 float *ddp_grads(const struct dp_ddp *ddp, int rank); /* its block */
 struct dp_slot *ddp_slot(const struct dp_ddp *ddp, int rank);
-uint64_t ddp_now(void);
 /* status, at the end of a call that all processes make: one that fails here fails there, too. */
 int ddp_done(struct dp_ddp *ddp, int status);
 /* Calls step(r) for every rank on its worker. */

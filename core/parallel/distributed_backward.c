@@ -40,7 +40,7 @@ static void mark_ready(struct ddp_rank *rank, int t)
         d->arrived[d->n_arrived++] = t;
     if (--rank->left[b] > 0)
         return;
-    rank->times[b].ready = ddp_now();
+    rank->times[b].ready = dp_now_ns();
     ddp_reduce_ready(d, rank->number, b);
 }
 
@@ -144,14 +144,14 @@ static int backward_rank(int r, void *arg, struct dp_error *err)
     /* A module that ends in a loss has no gradients to be given. */
     const struct dp_tensor *grad_out =
         b->n_grad_out == 0 ? NULL : b->grad_out + (ptrdiff_t)r * b->n_grad_out;
-    rank->begin = ddp_now();
+    rank->begin = dp_now_ns();
     int status = dp_backward(b->ddp->module, b->ddp->replicas->replica[r].run, grad_out,
                              b->n_grad_out, b->in[r], b->call->n_in, err);
     for (int t = 0; status == 0 && !rank->counting && t < b->ddp->n_train; ++t)
         rank->used[t] = rank->used[t] || rank->touched[b->ddp->train[t].place];
     if (status == 0 && rank->counting)
         status = end_rank(rank, err);
-    rank->end = ddp_now();
+    rank->end = dp_now_ns();
     return status;
 }
 
@@ -243,7 +243,7 @@ static void begin_times(const struct dp_ddp *d, struct dp_span span[])
 static void end_times(const struct dp_ddp *d, const struct dp_span span[])
 {
     struct dp_trace *trace = d->group->trace;
-    const uint64_t now = trace ? ddp_now() : 0;
+    const uint64_t now = trace ? dp_now_ns() : 0;
     for (int i = 0; i < d->n_team; ++i) {
         const struct ddp_rank *rank = &d->rank[d->team[i]];
         dp_span_end(&span[i], 0);
@@ -317,7 +317,7 @@ static int open_reduction(struct dp_ddp *d, struct dp_error *err)
             rank->used[t] = d->replicas->replica[r].state.has_grad[d->train[t].place];
             status = status ? status : zero_missing(d, r, t, err);
         }
-        rank->end = ddp_now();
+        rank->end = dp_now_ns();
     }
     if (status)
         dp_group_wait(d->group, NULL);

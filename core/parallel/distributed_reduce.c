@@ -98,7 +98,7 @@ void ddp_reduce_ready(struct dp_ddp *d, int r, int b)
     for (int *next = &red->launched[r]; *next < d->n_buckets; ++*next) {
         if (d->rank[r].left[*next] > 0)
             break;
-        d->rank[r].times[*next].launch = ddp_now();
+        d->rank[r].times[*next].launch = dp_now_ns();
     }
     for (; red->next < d->n_buckets && all_launched(d, red->next); ++red->next) {
         if (red->error.status == 0)
@@ -112,7 +112,7 @@ static int issue_all(struct dp_ddp *d, struct dp_error *err)
     int status = 0;
     for (int b = 0; status == 0 && b < d->n_buckets; ++b) {
         for (int i = 0; i < d->n_team; ++i)
-            d->rank[d->team[i]].times[b].launch = ddp_now();
+            d->rank[d->team[i]].times[b].launch = dp_now_ns();
         status = issue(d, b, err);
     }
     return status;
