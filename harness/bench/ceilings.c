@@ -1,6 +1,7 @@
 /* bench/ceilings.c: what a core can do at most, measured where steps are: by the workers of the
  * devices, with their binding, in memory of the devices. */
 #include "bench/limits.h"
+#include "measure/parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -80,13 +81,6 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     return c->fill || (c->alone && d > 0) ? 0 : runs[c->what](c, d, err);
 }
 
-static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
-                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
-{
-    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
-    return dp_fail(err, DP_EINVAL, "a ceiling has no backward");
-}
-
 /* ---- turns ---------------------------------------------------------------------------------- */
 
 static int take_turn(struct ceilings *c, struct dp_error *err)
@@ -122,7 +116,7 @@ static int choose_bytes(struct ceilings *c, struct dp_error *err)
 
 int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"ceiling", forward, backward, NULL};
+    static const struct dp_module_ops ops = {"ceiling", forward, measure_no_backward, NULL};
     struct dp_slot *slot[DP_MAX_SLOTS];
     int status;
 

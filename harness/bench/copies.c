@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "measure/parts.h"
 #include "measure/session.h"
 
 enum { PARAM_BYTES = 4 << 20, PARAMS_MAX = 256, WARMUP_ROUNDS = 3 };
@@ -131,13 +132,6 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     return 0;
 }
 
-static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
-                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
-{
-    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
-    return dp_fail(err, DP_EINVAL, "the model of this benchmark has no backward");
-}
-
 static int run_job(struct copies *c, enum job job, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
@@ -166,7 +160,7 @@ static int open_params(struct copies *c, size_t bytes, struct dp_error *err)
 
 static int open_copies(struct copies *c, const struct bench_options *options, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"bench", forward, backward, NULL};
+    static const struct dp_module_ops ops = {"bench", forward, measure_no_backward, NULL};
     const size_t total = options->bytes / sizeof(float);
     struct dp_slot *slot[DP_MAX_SLOTS];
     int status;

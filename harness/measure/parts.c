@@ -112,16 +112,9 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     return status;
 }
 
-static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
-                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
-{
-    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
-    return dp_fail(err, DP_EINVAL, "a product that is measured has no backward");
-}
-
 static int open_products(struct products *p, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"turn", forward, backward, NULL};
+    static const struct dp_module_ops ops = {"turn", forward, measure_no_backward, NULL};
     struct dp_slot *slot[DP_MAX_SLOTS];
     struct dp_param *weight;
     int status;
@@ -162,6 +155,14 @@ static void close_products(struct products *p)
     dp_module_close(p->turn);
     dp_module_close(p->linear);
     free(p->host);
+}
+
+int measure_no_backward(struct dp_module *module, struct dp_run *run,
+                        const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                        int n_in, struct dp_error *err)
+{
+    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
+    return dp_fail(err, DP_EINVAL, "what is measured has no backward");
 }
 
 /* Times of the devices that computed are in the trace then. */

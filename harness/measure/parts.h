@@ -14,6 +14,11 @@
 int measure_parts(struct dp_group *group, const struct cell_config *config,
                   struct record_cell *cell, struct dp_error *err);
 
+/* The backward of a module whose forward alone is measured: an error. */
+int measure_no_backward(struct dp_module *module, struct dp_run *run,
+                        const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                        int n_in, struct dp_error *err);
+
 /* Its part of copies, on several devices. */
 int measure_copies(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err);
