@@ -9,6 +9,7 @@
 #include "compare/export.h"
 #include "files/stop.h"
 #include "measure/watch.h"
+#include "numbers/random.h"
 #include "record/machine.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
@@ -22,15 +23,6 @@ static int complain(const char *text)
 {
     command_complain(NAME, "%s", text);
     return EXIT_MISUSE;
-}
-
-/* Evenly spread bits of a number: by splitmix64. */
-static uint64_t mixed(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
 }
 
 static void identify(const struct cell_config *config, char id[17])
@@ -157,9 +149,11 @@ static int run_pair(struct pairs *pairs, size_t place)
 {
     const size_t cell = pairs->cell[place], number = place / pairs->cells;
     struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
+    uint64_t order = place;
     int status = 0;
 
-    pair->first = (int)(mixed(pairs->seed ^ mixed(place)) & 1);
+    order = pairs->seed ^ random_next(&order);
+    pair->first = (int)(random_next(&order) & 1);
     for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
         const int arm = i == 0 ? pair->first : PAIRS_OLD + PAIRS_NEW - pair->first;
 

@@ -5,19 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15U;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
-}
+#include "numbers/random.h"
 
 static void shuffle(double x[], size_t n, uint64_t *state)
 {
     for (size_t i = n; i > 1; --i) {
-        const size_t j = (size_t)(next_random(state) % i);
+        const size_t j = (size_t)(random_next(state) % i);
         const double other = x[j];
         x[j] = x[i - 1];
         x[i - 1] = other;

@@ -3,6 +3,7 @@
  * Ranks are doubled, so that the mean of two neighbours is whole. Counts are doubles: nothing is
  * subtracted, so what rounding there is stays far below any p that matters. */
 #include "numbers/rank.h"
+#include "numbers/random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -115,15 +116,6 @@ struct rank_estimate rank_signed_estimate(const double d[], size_t n, double lev
     return estimate(mean, means, chance, top, level);
 }
 
-/* splitmix64 */
-static uint64_t next_bits(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 double rank_detectable(const double d[], size_t n, double margin, double least, double alpha)
 {
     double drawn[RANK_MOST], takes[ROUNDS];
@@ -135,7 +127,7 @@ double rank_detectable(const double d[], size_t n, double margin, double least, 
     const double wider = sqrt((double)n / (double)(n - 1));
     for (size_t round = 0; round < ROUNDS; ++round) {
         for (size_t i = 0; i < n; ++i) {
-            const uint64_t bits = next_bits(&state);
+            const uint64_t bits = random_next(&state);
             const double x = (d[(size_t)((bits >> 1) % n)] - middle) * wider;
             drawn[i] = bits & 1 ? -x : x;
         }

@@ -4,6 +4,7 @@
  * are blocks: what drifts over the time of a sweep meets all cells alike. In a block, the cells of
  * a workload and batch are neighbours. */
 #include "record/plan.h"
+#include "numbers/random.h"
 
 #include "command/device_list.h"
 #include "verify/verify.h"
@@ -319,22 +320,13 @@ size_t plan_cells(const struct plan_options *options)
     return options->launches * plan_block(options);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15U;
-
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
-
 /* The numbers 0 .. n-1. */
 static void shuffle(size_t number[], size_t n, uint64_t seed)
 {
     for (size_t i = 0; i < n; ++i)
         number[i] = i;
     for (size_t i = n; i > 1; --i) {
-        const size_t j = (size_t)(next_random(&seed) % i), last = number[i - 1];
+        const size_t j = (size_t)(random_next(&seed) % i), last = number[i - 1];
 
         number[i - 1] = number[j];
         number[j] = last;
@@ -423,9 +415,9 @@ static void make_block(const struct plan_options *options, uint64_t *state, size
     const size_t groups = groups_of(options), n = settings(options);
     size_t *group = order, *place = order + groups;
 
-    shuffle(group, groups, next_random(state));
+    shuffle(group, groups, random_next(state));
     for (size_t g = 0; g < groups; ++g) {
-        shuffle(place, n, next_random(state));
+        shuffle(place, n, random_next(state));
         for (size_t i = 0; i < n; ++i)
             make_cell(options, group[g], place[i], block++);
     }

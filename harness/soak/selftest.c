@@ -1,5 +1,6 @@
 /* soak/selftest.c: `lockstep selftest`: a table of faults, and which detector finds each. */
 #include "soak/selftest.h"
+#include "numbers/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,13 +172,6 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
 
 /* ---- many flips -------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebU;
-    return x ^ x >> 31;
-}
-
 /* One bit, and only one: in that iteration, on that device. */
 static bool flip_is_right(const struct row *row, const struct selftest_seen *seen)
 {
@@ -190,7 +184,7 @@ static bool flip_is_right(const struct row *row, const struct selftest_seen *see
 static int run_flips(const struct arguments *arguments, struct selftest *t)
 {
     for (size_t i = 0; i < arguments->flips; ++i) {
-        const uint64_t draw = mix((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i);
+        const uint64_t draw = random_mixed((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i);
         const struct row row = {"a flip",
                                 "flip",
                                 &values,
