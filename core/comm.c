@@ -1,8 +1,6 @@
 /* comm.c: the way to every communicator: what all of them would have to check. */
 #include "backend.h"
 
-#include <time.h>
-
 static int check_group(const struct dp_group *group, const struct dp_slot *slot,
                        struct dp_error *err)
 {
@@ -110,10 +108,8 @@ static int keep(struct dp_group *group, struct dp_collective *c, struct dp_error
 {
     const int status = c->timed ? dp_group_wait(group, err) : 0;
     for (int i = 0; i < c->n_parts; ++i) {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC_RAW, &t);
         c->part[i].done = c->part[i].ready;
-        atomic_store(c->part[i].done_ns, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+        atomic_store(c->part[i].done_ns, dp_now_ns());
     }
     return status;
 }
