@@ -11,8 +11,8 @@
 struct exact_metric {
     const char *name, *unit, *part; /* part: what an element is of; "": there is one */
     enum { EXACT_REAL, EXACT_SIZE, EXACT_U64 } kind; /* a real that is NaN: unknown */
-    size_t offset,
-        count;  /* in a cell: of its first element, and of their number; 0: there is one */
+    size_t offset;                                   /* in a cell: of its first element */
+    size_t count;                                    /* and of their number; 0: there is one */
     bool later; /* old records, and baselines of them, do not have it */
 };
 enum { EXACT_METRICS = 6 };

@@ -18,7 +18,6 @@ static void add_numbers(const struct pairs_rows *rows, const struct pairs_row *r
                  row->spread, row->rest);
 }
 
-/* The row of a cell, or of one in order. */
 static struct pairs_row row_of(const struct pairs_rows *rows, size_t cell)
 {
     struct pairs_row row = {.few = ""};
@@ -27,15 +26,15 @@ static struct pairs_row row_of(const struct pairs_rows *rows, size_t cell)
     return row;
 }
 
-static struct pairs_row row_at(const struct pairs_rows *rows, size_t i)
+static size_t cell_at(const struct pairs_rows *rows, size_t i)
 {
-    return row_of(rows, rows->sorted ? rows->sorted[i].cell : i);
+    return rows->sorted ? rows->sorted[i].cell : i;
 }
 
 void pairs_rows_text(FILE *stream, const struct pairs_rows *rows)
 {
     for (size_t i = 0; i < rows->n; ++i) {
-        const struct pairs_row row = row_at(rows, i);
+        const struct pairs_row row = row_of(rows, cell_at(rows, i));
         char numbers[NUMBERS] = "";
 
         add_numbers(rows, &row, numbers, sizeof numbers);
@@ -52,7 +51,7 @@ void pairs_rows_markdown(struct text_out *out, const struct pairs_rows *rows)
                "| verdict | cell | %s | cost | can find, or why not |\n|---|---|--:|--:|---|\n",
                rows->ratio);
     for (size_t i = 0; i < rows->n && i < SHOWN; ++i) {
-        const struct pairs_row row = row_at(rows, i);
+        const struct pairs_row row = row_of(rows, cell_at(rows, i));
 
         text_print(out, "| %s | %s | %s | %s | %s |\n", row.verdict,
                    row.against[0] != '\0' ? row.against : row.name, row.ratio, row.cost, row.rest);
