@@ -363,9 +363,10 @@ struct dp_group {
     bool broken;                   /* a collective between processes has failed: no others */
     char software[96];
     bool oversubscribed, bound_caller;
-    bool wide_blas; /* products have threads of the BLAS */
-    bool in_team;   /* workers are busy: no nested parallel call */
-    bool graphs;    /* launches that are held back may become CUDA graphs */
+    bool wide_blas;                       /* products have threads of the BLAS */
+    bool in_team;                         /* workers are busy: no nested parallel call */
+    struct dp_error errors[DP_MAX_SLOTS]; /* of its replicas, or of those of a transfer */
+    bool graphs;                          /* launches that are held back may become CUDA graphs */
     struct dp_topology *topology;
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */

@@ -22,8 +22,7 @@ struct job {
     int n_busy, n_idle;     /* replicas with moves of their own, and helpers without */
     int idle[DP_MAX_SLOTS]; /* position of an idle replica among them */
     enum dp_phase phase;
-    uint64_t begin;          /* of all, when one replica's moves wait for another's; else 0 */
-    struct dp_error *errors; /* one per replica */
+    uint64_t begin; /* of all, when one replica's moves wait for another's; else 0 */
 };
 
 static void ready_record(struct dp_slot *slot)
@@ -101,7 +100,7 @@ static void move_for_replica(int i, void *arg)
         return;
     const uint64_t begin = job->begin ? job->begin : dp_trace_begin(job->team->group);
     size_t bytes = 0;
-    issue_moves(job, i, &bytes, &job->errors[i]);
+    issue_moves(job, i, &bytes, &job->team->group->errors[i]);
     dp_trace_end(job->team->group, i, job->phase, begin, bytes);
 }
 
@@ -136,8 +135,8 @@ static int moves_done(const struct job *job, struct dp_error *err)
 static int threads_move(const struct dp_team *team, const struct dp_moves moves[],
                         enum dp_phase phase, struct dp_error *err)
 {
-    struct dp_error errors[DP_MAX_SLOTS];
-    struct job job = {.team = team, .moves = moves, .phase = phase, .errors = errors};
+    struct dp_error *errors = team->group->errors;
+    struct job job = {.team = team, .moves = moves, .phase = phase};
     size_t bytes = 0;
     for (int i = 0; i < team->n; ++i) {
         errors[i].status = 0;
@@ -198,7 +197,7 @@ static void sum_for_replica(int i, void *arg)
 {
     const struct job *job = arg;
     const uint64_t begin = dp_trace_begin(job->team->group);
-    issue_slices(job, i, &job->errors[i]);
+    issue_slices(job, i, &job->team->group->errors[i]);
     dp_trace_end(job->team->group, i, job->phase, begin, 0);
 }
 
@@ -206,13 +205,9 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
                           const struct dp_sum sums[], int n, enum dp_phase phase,
                           struct dp_error *err)
 {
-    struct dp_error errors[DP_MAX_SLOTS];
-    struct job job = {.team = team,
-                      .dst_slot = dst_slot,
-                      .sums = sums,
-                      .n_sums = n,
-                      .phase = phase,
-                      .errors = errors};
+    struct dp_error *errors = team->group->errors;
+    struct job job = {
+        .team = team, .dst_slot = dst_slot, .sums = sums, .n_sums = n, .phase = phase};
     size_t elements = 0;
     for (int k = 0; k < n; ++k)
         elements += sums[k].n;

@@ -5,43 +5,48 @@
 
 #include <cblas.h>
 
-/* Two tiles of floats are 128 KiB of a worker's stack and of its second cache. */
-enum { TILE = 128 };
+/* Two tiles of floats are 15 KiB of a worker's stack. */
+enum { ROWS = 48, COLS = 48, TERMS = 40 };
 
-struct tile {
-    size_t row, rows, col, cols;
+struct range {
+    size_t first, n;
 };
 
-static size_t part(size_t at, size_t n)
+static struct range part(size_t at, size_t n, size_t most)
 {
-    return n - at < TILE ? n - at : TILE;
+    return (struct range){at, n - at < most ? n - at : most};
 }
 
-/* Tile of op(matrix), whose rows are stored with that many columns, or as its transpose. */
-static void widen(float *to, const uint16_t *from, bool transposed, size_t rows, size_t cols,
-                  const struct tile *t)
+/* A tile of op(matrix), as it is stored, where rows are lead apart. */
+static void widen(float *to, const uint16_t *from, bool transposed, size_t lead, struct range rows,
+                  struct range cols)
 {
-    for (size_t r = 0; r < t->rows; ++r) {
-        for (size_t c = 0; c < t->cols; ++c) {
-            const size_t row = t->row + r, col = t->col + c;
-            to[r * t->cols + c] =
-                dp_bf16_value(transposed ? from[col * rows + row] : from[row * cols + col]);
-        }
+    const struct range outer = transposed ? cols : rows, inner = transposed ? rows : cols;
+    from += outer.first * lead + inner.first;
+    for (size_t r = 0; r < outer.n; ++r, from += lead) {
+        for (size_t c = 0; c < inner.n; ++c)
+            to[r * inner.n + c] = dp_bf16_value(from[c]);
     }
 }
 
-/* One tile of c, over all of k. */
-static void multiply(const struct dp_gemm_bf16 *g, size_t i, size_t j)
+/* Rows of c: each tile of a is widened once. */
+static void multiply(const struct dp_gemm_bf16 *g, struct range rows)
 {
-    float a[TILE * TILE], b[TILE * TILE];
-    const size_t m = part(i, g->m), n = part(j, g->n);
-    for (size_t l = 0; l < g->k; l += TILE) {
-        const size_t k = part(l, g->k);
+    const enum CBLAS_TRANSPOSE turn_a = g->transpose_a ? CblasTrans : CblasNoTrans;
+    const enum CBLAS_TRANSPOSE turn_b = g->transpose_b ? CblasTrans : CblasNoTrans;
+    float a[ROWS * TERMS], b[TERMS * COLS];
+    for (size_t l = 0; l < g->k; l += TERMS) {
+        const struct range terms = part(l, g->k, TERMS);
         const bool add = g->accumulate || l > 0;
-        widen(a, g->a, g->transpose_a, g->m, g->k, &(struct tile){i, m, l, k});
-        widen(b, g->b, g->transpose_b, g->k, g->n, &(struct tile){l, k, j, n});
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1.0f, a,
-                    (int)k, b, (int)n, add ? 1.0f : 0.0f, g->c + i * g->n + j, (int)g->n);
+        widen(a, g->a, g->transpose_a, g->transpose_a ? g->m : g->k, rows, terms);
+        for (size_t j = 0; j < g->n; j += COLS) {
+            const struct range cols = part(j, g->n, COLS);
+            widen(b, g->b, g->transpose_b, g->transpose_b ? g->k : g->n, terms, cols);
+            cblas_sgemm(CblasRowMajor, turn_a, turn_b, (int)rows.n, (int)cols.n, (int)terms.n, 1.0f,
+                        a, (int)(g->transpose_a ? rows.n : terms.n), b,
+                        (int)(g->transpose_b ? terms.n : cols.n), add ? 1.0f : 0.0f,
+                        g->c + rows.first * g->n + j, (int)g->n);
+        }
     }
 }
 
@@ -52,8 +57,6 @@ void dp_blas_gemm_bf16(const void *args)
         dp_ref_gemm_bf16(args);
         return;
     }
-    for (size_t i = 0; i < g->m; i += TILE) {
-        for (size_t j = 0; j < g->n; j += TILE)
-            multiply(g, i, j);
-    }
+    for (size_t i = 0; i < g->m; i += ROWS)
+        multiply(g, part(i, g->m, ROWS));
 }

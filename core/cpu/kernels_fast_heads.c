@@ -11,9 +11,9 @@
 
 #include <xmmintrin.h>
 
-/* ROWS are most of a tile's; K and COLS are what is packed of b at a time: 128 KiB of a worker's
+/* ROWS are most of a tile's; K rows of its columns of b are packed at a time: 12 KiB of a worker's
  * stack. */
-enum { ROWS = 8, WIDTH = 16, K = 256, COLS = 128 };
+enum { ROWS = 8, WIDTH = 16, K = 192 };
 
 typedef float wide __attribute__((vector_size(WIDTH * sizeof(float))));
 typedef float half __attribute__((vector_size(WIDTH / 2 * sizeof(float))));
@@ -26,8 +26,8 @@ struct work {
     const struct dp_gemm_heads *g;
     const float *a, *b;
     float *c;
-    float *packed;                 /* of b: panels of [k, WIDTH], 0 behind its last column */
-    size_t first, k, col, columns; /* terms and columns */
+    float *packed;        /* of b: a panel [k, WIDTH], 0 behind its last column */
+    size_t first, k, col; /* terms, and its first column */
 };
 
 PART size_t least(size_t a, size_t b)
@@ -82,9 +82,10 @@ PART void turn_rows(float *to, const float *from, size_t lead, size_t k, size_t 
     }
 }
 
-PART void pack_panel(const struct work *w, size_t col, float *to)
+PART void pack_panel(const struct work *w)
 {
-    const size_t lead = w->g->at_b.lead, n = part(col, w->g->n, WIDTH);
+    const size_t lead = w->g->at_b.lead, col = w->col, n = part(col, w->g->n, WIDTH);
+    float *to = w->packed;
     if (n < WIDTH)
         memset(to, 0, w->k * WIDTH * sizeof *to);
     if (w->g->transpose_b)
@@ -202,59 +203,43 @@ PART void make_tile(const struct work *w, const struct tile *t, const float *b, 
         copy_tile(c, lead, sum, WIDTH, t->rows, cols);
 }
 
-/* Rows of a transposed a are columns of what is stored, and are made runs of memory first. A row
- * that is missing is its neighbour. */
-PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from, size_t rows,
-                        float turned[K * ROWS])
+/* Rows of a transposed a are columns of what is stored. A row that is missing is its neighbour. */
+PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from, size_t rows)
 {
-    const struct dp_gemm_heads *g = w->g;
-    const size_t lead = g->at_a.lead;
-    t->next = g->transpose_a ? rows : 1;
+    const size_t lead = w->g->at_a.lead, term = w->first + from;
+    t->next = w->g->transpose_a ? lead : 1;
     for (size_t r = 0; r < rows; ++r) {
-        const size_t at = r < t->rows ? r : t->rows - 1;
-        t->a[r] = g->transpose_a ? turned + at : w->a + (row + at) * lead + w->first + from;
-    }
-    const float *a = w->a + (w->first + from) * lead + row;
-    for (size_t l = 0; g->transpose_a && l < t->k; ++l) {
-        if (t->rows == rows)
-            memcpy(turned + l * rows, a + l * lead, rows * sizeof *turned);
-        else
-            memcpy(turned + l * rows, a + l * lead, t->rows * sizeof *turned);
+        const size_t at = row + (r < t->rows ? r : t->rows - 1);
+        t->a[r] = w->a + (w->g->transpose_a ? term * lead + at : at * lead + term);
     }
 }
 
-PART void row_of_tiles(const struct work *w, size_t row, bool avx512)
+PART void tile_of_row(const struct work *w, size_t row, bool avx512)
 {
     const size_t rows = tile_rows(avx512);
-    float turned[K * ROWS];
     size_t from, to;
+    if (w->g->triangle == DP_TRIANGLE_C && w->col >= row + rows)
+        return;
     struct tile t = {.rows = part(row, w->g->m, rows)};
     terms_of(w, row, t.rows, &from, &to);
     t.k = behind(to, from);
-    point_at_rows(w, &t, row, from, rows, turned);
-    for (size_t p = 0; p * WIDTH < w->columns; ++p) {
-        const size_t col = w->col + p * WIDTH;
-        if (w->g->triangle == DP_TRIANGLE_C && col >= row + rows)
-            break;
-        if (t.k > 0 || w->first == 0)
-            make_tile(w, &t, w->packed + (p * w->k + from) * WIDTH,
-                      w->c + row * w->g->at_c.lead + col, part(col, w->g->n, WIDTH), avx512);
-    }
+    point_at_rows(w, &t, row, from, rows);
+    if (t.k > 0 || w->first == 0)
+        make_tile(w, &t, w->packed + from * WIDTH, w->c + row * w->g->at_c.lead + w->col,
+                  part(w->col, w->g->n, WIDTH), avx512);
 }
 
 PART void multiply(struct work *w, bool avx512)
 {
     const struct dp_gemm_heads *g = w->g;
-    _Alignas(64) float packed[K * COLS];
+    _Alignas(64) float packed[K * WIDTH];
     w->packed = packed;
     for (w->first = 0; w->first < g->k; w->first += K) {
         w->k = part(w->first, g->k, K);
-        for (w->col = 0; w->col < g->n; w->col += COLS) {
-            w->columns = part(w->col, g->n, COLS);
-            for (size_t p = 0; p * WIDTH < w->columns; ++p)
-                pack_panel(w, w->col + p * WIDTH, packed + p * w->k * WIDTH);
+        for (w->col = 0; w->col < g->n; w->col += WIDTH) {
+            pack_panel(w);
             for (size_t row = 0; row < g->m; row += tile_rows(avx512))
-                row_of_tiles(w, row, avx512);
+                tile_of_row(w, row, avx512);
         }
     }
 }

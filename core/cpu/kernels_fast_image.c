@@ -20,7 +20,7 @@ struct tap {
     ptrdiff_t shift;
     size_t first, end;
     bool near; /* at most one plane away */
-    int32_t keep[PLANE_MAX];
+    int16_t keep[PLANE_MAX];
 };
 
 static void tap_at(const struct dp_geometry *at, size_t k, struct tap *tap)
@@ -57,7 +57,7 @@ static inline bool is_inner(const struct planes *p, size_t n)
 DP_WIDE static void shift_planes(const struct planes *p, const struct tap *tap, const float *from,
                                  float *restrict to)
 {
-    const int32_t *keep = tap->keep;
+    const int16_t *keep = tap->keep;
     const size_t size = p->size;
     for (size_t n = 0; n < p->n; ++n, from += p->from_step, to += p->to_step) {
         const bool inner = tap->near && is_inner(p, n);
@@ -100,7 +100,7 @@ void dp_fast_im2col(const void *args)
 DP_WIDE static void add_planes(const struct planes *p, const struct tap *tap, const float *from,
                                float *restrict to)
 {
-    const int32_t *keep = tap->keep;
+    const int16_t *keep = tap->keep;
     for (size_t n = 0; n < p->n; ++n, from += p->from_step, to += p->to_step) {
         const bool inner = tap->near && is_inner(p, n);
         const size_t first = inner ? 0 : tap->first, end = inner ? p->size : tap->end;

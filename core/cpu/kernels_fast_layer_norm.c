@@ -4,8 +4,8 @@
 #include "lanes.h"
 #include "norm.h"
 
-/* Of the widest row whose sums over the rows have room on a worker's stack: 64 KiB. */
-enum { WIDEST = 4096 };
+/* Columns whose sums over the rows are made at a time: they have 15 KiB of a worker's stack. */
+enum { COLUMNS = 960 };
 
 DP_WIDE static double sum_values(const float *x, size_t n)
 {
@@ -73,32 +73,34 @@ void dp_fast_layer_norm(const void *args)
 struct row {
     const float *x, *dy, *weight;
     double mean, invstd;
-    size_t n;
+    size_t begin, n, first; /* columns from begin to n; from which on their sums are made */
 };
 
-/* Of all columns, over the rows so far. */
+/* Of such columns, over the rows so far. */
 struct sums {
-    double dy[WIDEST], product[WIDEST]; /* dy xhat */
+    double dy[COLUMNS], product[COLUMNS]; /* dy xhat */
 };
 
-/* Means of d = dy weight and of d xhat; adds the row to the sums of the columns. */
+/* Means of d = dy weight and of d xhat; adds the row to the sums of the columns from first on. */
 DP_WIDE static void look_at_row(const struct row *r, struct sums *sums, double *shift,
                                 double *slope)
 {
     dp_lanes total = {0.0}, products = {0.0}, x, dy, weight, sum;
     double s[DP_SUM_LANES], p[DP_SUM_LANES];
-    size_t c = 0;
+    size_t c = r->begin;
     for (; r->n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
         dp_lanes_load(&x, r->x + c);
         dp_lanes_load(&dy, r->dy + c);
         dp_lanes_load(&weight, r->weight + c);
         x = (x - r->mean) * r->invstd;
-        memcpy(&sum, sums->dy + c, sizeof sum);
-        sum += dy;
-        memcpy(sums->dy + c, &sum, sizeof sum);
-        memcpy(&sum, sums->product + c, sizeof sum);
-        sum += dy * x;
-        memcpy(sums->product + c, &sum, sizeof sum);
+        if (c - r->first < COLUMNS) {
+            memcpy(&sum, sums->dy + (c - r->first), sizeof sum);
+            sum += dy;
+            memcpy(sums->dy + (c - r->first), &sum, sizeof sum);
+            memcpy(&sum, sums->product + (c - r->first), sizeof sum);
+            sum += dy * x;
+            memcpy(sums->product + (c - r->first), &sum, sizeof sum);
+        }
         dy *= weight;
         total += dy;
         products += dy * x;
@@ -107,8 +109,8 @@ DP_WIDE static void look_at_row(const struct row *r, struct sums *sums, double *
     memcpy(p, &products, sizeof p);
     for (size_t l = 0; c < r->n; ++l, ++c) {
         const double xhat = ((double)r->x[c] - r->mean) * r->invstd, one = (double)r->dy[c];
-        sums->dy[c] += one;
-        sums->product[c] += one * xhat;
+        sums->dy[c - r->first] += one;
+        sums->product[c - r->first] += one * xhat;
         s[l] += one * (double)r->weight[c];
         p[l] += one * (double)r->weight[c] * xhat;
     }
@@ -135,26 +137,31 @@ DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double s
     }
 }
 
+/* Of all columns in one go, or of several the last: it has the whole row. */
+static void columns_grad(const struct dp_layer_norm_args *g, size_t first, size_t n)
+{
+    const bool last = first + n == g->width;
+    struct sums sums;
+    for (size_t c = 0; c < n; ++c)
+        sums.dy[c] = sums.product[c] = 0.0;
+    for (size_t r = 0; r < g->rows; ++r) {
+        const struct row row = {
+            g->x + r * g->width,  g->dy + r * g->width, g->weight, (double)g->mean[r],
+            (double)g->invstd[r], last ? 0 : first,     first + n, first};
+        double shift, slope;
+        look_at_row(&row, &sums, &shift, &slope);
+        if (g->y && last)
+            input_grad(g->y + r * g->width, &row, shift, slope);
+    }
+    for (size_t c = 0; c < n; ++c) {
+        dp_norm_add(g->dweight, first + c, sums.product[c], g->accumulate_weight);
+        dp_norm_add(g->dbias, first + c, sums.dy[c], g->accumulate_bias);
+    }
+}
+
 void dp_fast_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
-    struct sums sums;
-    if (g->width > WIDEST) {
-        dp_ref_layer_norm_grad(args);
-        return;
-    }
-    for (size_t c = 0; c < g->width; ++c)
-        sums.dy[c] = sums.product[c] = 0.0;
-    for (size_t r = 0; r < g->rows; ++r) {
-        const struct row row = {g->x + r * g->width, g->dy + r * g->width, g->weight,
-                                (double)g->mean[r],  (double)g->invstd[r], g->width};
-        double shift, slope;
-        look_at_row(&row, &sums, &shift, &slope);
-        if (g->y)
-            input_grad(g->y + r * g->width, &row, shift, slope);
-    }
-    for (size_t c = 0; c < g->width; ++c) {
-        dp_norm_add(g->dweight, c, sums.product[c], g->accumulate_weight);
-        dp_norm_add(g->dbias, c, sums.dy[c], g->accumulate_bias);
-    }
+    for (size_t first = 0; first < g->width; first += COLUMNS)
+        columns_grad(g, first, g->width - first < COLUMNS ? g->width - first : COLUMNS);
 }

@@ -62,12 +62,11 @@ void dp_fast_lstm_grad(const void *args)
 {
     const struct dp_lstm_args *g = args;
     const size_t n = g->hidden;
-    float zeros[UNITS_MAX];
+    static const float zeros[UNITS_MAX] = {0.0f};
     if (n > UNITS_MAX) {
         dp_ref_lstm_grad(args);
         return;
     }
-    memset(zeros, 0, n * sizeof *zeros);
     if (g->last)
         memset(g->dc, 0, g->rows * n * sizeof *g->dc);
     for (size_t r = 0; r < g->rows; ++r) {

@@ -1,30 +1,25 @@
 /* apply.c: replica i on the worker of its slot. Source: torch.nn.parallel.parallel_apply. */
 #include "parallel.h"
 
-struct job {
-    const struct dp_tasks *tasks;
-    struct dp_error *errors;
-};
-
 static void run_task(int i, void *arg)
 {
-    const struct job *job = arg;
-    const struct dp_tasks *tasks = job->tasks;
+    const struct dp_tasks *tasks = arg;
+    struct dp_error *err = &tasks->group->errors[i];
     const struct dp_span span = dp_span_begin(&tasks->slot[i]->compute, i, tasks->phase);
-    job->errors[i].status = 0;
-    int status = tasks->step(i, tasks->arg, &job->errors[i]);
+    err->status = 0;
+    int status = tasks->step(i, tasks->arg, err);
     /* The caller may be holding the slot: what this thread launched is nobody else's to issue. */
-    const int flushed = dp_slots_flush(&tasks->slot[i], 1, &job->errors[i]);
+    const int flushed = dp_slots_flush(&tasks->slot[i], 1, err);
     status = status ? status : flushed;
     if (status)
-        dp_fail(&job->errors[i], status, "failed with %s", dp_status_name(status));
+        dp_fail(err, status, "failed with %s", dp_status_name(status));
     dp_span_end(&span, 0);
 }
 
 /* All have ended; the lowest index is reported, whichever was first in time. */
-static int report(const struct dp_tasks *tasks, const struct dp_error errors[],
-                  struct dp_error *err)
+static int report(const struct dp_tasks *tasks, struct dp_error *err)
 {
+    const struct dp_error *errors = tasks->group->errors;
     for (int i = 0; i < tasks->n; ++i) {
         if (errors[i].status == 0)
             continue;
@@ -40,10 +35,8 @@ static int report(const struct dp_tasks *tasks, const struct dp_error errors[],
     return 0;
 }
 
-int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err)
+int dp_tasks_run(struct dp_tasks *tasks, struct dp_error *err)
 {
-    struct dp_error errors[DP_MAX_SLOTS];
-    struct job job = {tasks, errors};
     const struct dp_team team = {tasks->group, tasks->slot, tasks->n};
     if (tasks->n < 1 || tasks->n > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "parallel_apply of %d calls: 1 to %d", tasks->n,
@@ -57,9 +50,9 @@ int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err)
         return status;
     }
     tasks->group->in_team = true;
-    dp_team_run(&team, run_task, &job);
+    dp_team_run(&team, run_task, tasks);
     tasks->group->in_team = false;
-    return report(tasks, errors, err);
+    return report(tasks, err);
 }
 
 static int forward_call(int i, void *arg, struct dp_error *err)

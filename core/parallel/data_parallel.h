@@ -13,6 +13,8 @@ struct dp_parallel_self {
     /* The run and the step of it that the replicas' runs are in. */
     bool in_step;
     uint64_t run, step;
+    /* Of the backward under way: output and input k of replica i. */
+    struct dp_tensor grad_out[DP_MAX_IO][DP_MAX_SLOTS], grad_in[DP_MAX_IO][DP_MAX_SLOTS];
 };
 
 /* What one forward leaves for its backward, besides the outputs of each replica. */

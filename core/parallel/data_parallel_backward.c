@@ -9,8 +9,6 @@ struct backward {
     struct dp_parallel_self *p;
     struct dp_module *module;
     const struct dp_parallel_call *call;
-    struct dp_tensor (*grad_out)[DP_MAX_SLOTS]; /* [output][replica] */
-    struct dp_tensor (*grad_in)[DP_MAX_SLOTS];  /* [input][replica] */
 };
 
 static int backward_replica(int i, void *arg, struct dp_error *err)
@@ -18,11 +16,11 @@ static int backward_replica(int i, void *arg, struct dp_error *err)
     const struct backward *b = arg;
     struct dp_tensor grad_out[DP_MAX_IO], grad_in[DP_MAX_IO];
     for (int k = 0; k < b->call->n_out; ++k)
-        grad_out[k] = b->grad_out[k][i];
+        grad_out[k] = b->p->grad_out[k][i];
     const int status = dp_backward(b->module, dp_replicas_run(b->p->replicas, i), grad_out,
                                    b->call->n_out, grad_in, b->call->n_in, err);
     for (int k = 0; status == 0 && k < b->call->n_in; ++k)
-        b->grad_in[k][i] = grad_in[k];
+        b->p->grad_in[k][i] = grad_in[k];
     return status;
 }
 
@@ -89,13 +87,12 @@ static int backward_replicas(struct dp_module *module, struct dp_parallel_self *
                              const struct dp_tensor grad_out[], struct dp_tensor grad_in[],
                              struct dp_error *err)
 {
-    struct dp_tensor out[DP_MAX_IO][DP_MAX_SLOTS], in[DP_MAX_IO][DP_MAX_SLOTS];
     int status = 0;
     for (int k = 0; status == 0 && k < call->n_out; ++k)
-        status = scatter_gradient(p, run, call, k, &grad_out[k], out[k], err);
+        status = scatter_gradient(p, run, call, k, &grad_out[k], p->grad_out[k], err);
     if (status)
         return status;
-    struct backward b = {p, dp_module_child(module, 0), call, out, in};
+    struct backward b = {p, dp_module_child(module, 0), call};
     struct dp_tasks tasks = {.group = run->group,
                              .n = call->m,
                              .phase = DP_PHASE_BACKWARD,
@@ -106,7 +103,7 @@ static int backward_replicas(struct dp_module *module, struct dp_parallel_self *
     dp_replicas_zero_grad(p->replicas, call->m);
     status = dp_tasks_run(&tasks, err);
     for (int k = 0; status == 0 && k < call->n_in; ++k)
-        status = gather_gradient(p, run, call, k, in[k], &grad_in[k], err);
+        status = gather_gradient(p, run, call, k, p->grad_in[k], &grad_in[k], err);
     return status ? status : dp_reduce(p->replicas, call->m, err);
 }
 

@@ -110,6 +110,7 @@ struct dp_ddp {
     int64_t *votes;      /* for all ranks, and for all t */
     void **value;        /* [rank * parameters + piece] */
     size_t *value_bytes; /* [piece] */
+    struct dp_tensor grad_in[DP_MAX_SLOTS][DP_MAX_IO];
 };
 
 float *ddp_grads(const struct dp_ddp *ddp, int rank); /* its block */

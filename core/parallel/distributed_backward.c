@@ -117,7 +117,6 @@ struct backward {
     const struct ddp_call *call;
     const struct dp_tensor *grad_out;
     int n_grad_out;
-    struct dp_tensor (*in)[DP_MAX_IO]; /* of each rank */
 };
 
 static void begin_rank(struct dp_ddp *d, int r, const struct ddp_call *call)
@@ -146,7 +145,7 @@ static int backward_rank(int r, void *arg, struct dp_error *err)
         b->n_grad_out == 0 ? NULL : b->grad_out + (ptrdiff_t)r * b->n_grad_out;
     rank->begin = dp_now_ns();
     int status = dp_backward(b->ddp->module, b->ddp->replicas->replica[r].run, grad_out,
-                             b->n_grad_out, b->in[r], b->call->n_in, err);
+                             b->n_grad_out, b->ddp->grad_in[r], b->call->n_in, err);
     for (int t = 0; status == 0 && !rank->counting && t < b->ddp->n_train; ++t)
         rank->used[t] = rank->used[t] || rank->touched[b->ddp->train[t].place];
     if (status == 0 && rank->counting)
@@ -183,7 +182,7 @@ static int move_back(struct dp_ddp *d, const struct backward *b, struct dp_tenso
         struct dp_move *move = memory;
         moves[r] = (struct dp_moves){move, 0};
         for (int k = 0; status == 0 && k < n_in; ++k) {
-            const struct dp_tensor *from = &b->in[r][k];
+            const struct dp_tensor *from = &d->grad_in[r][k];
             struct dp_tensor *to = &grad_in[r * n_in + k];
             const size_t bytes = dp_tensor_bytes(from);
             *to = b->call->active[r] ? *from : (struct dp_tensor){0};
@@ -297,9 +296,8 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
     if (grad_in && n_in != call->n_in)
         return dp_fail(err, DP_EINVAL, "backward of %d inputs, the forward had %d", n_in,
                        call->n_in);
-    struct dp_tensor in[DP_MAX_SLOTS][DP_MAX_IO]; /* large: no more than is used is cleared */
-    struct backward b = {ddp, call, grad_out, n_grad_out, in};
-    memset(in, 0, (size_t)ddp->n * sizeof in[0]);
+    struct backward b = {ddp, call, grad_out, n_grad_out};
+    memset(ddp->grad_in, 0, (size_t)ddp->n * sizeof ddp->grad_in[0]);
     ddp->call = call->before;
     int status = backward_all(ddp, call, &b, err);
     if (status == 0 && grad_in)

@@ -22,7 +22,7 @@ struct dp_tasks {
     int (*step)(int i, void *arg, struct dp_error *err);
     void *arg;
 };
-int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err);
+int dp_tasks_run(struct dp_tasks *tasks, struct dp_error *err);
 
 /* Transfers that carry src[j] to dst[j], grouped as dp_broadcast_coalesced says, written to
  * moves (room for n). Returns how many. */
