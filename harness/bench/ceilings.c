@@ -86,11 +86,10 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 static int take_turn(struct ceilings *c, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
-    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
 
     for (int d = 0; d < c->devices; ++d)
-        call[d] =
-            (struct dp_call){c->turn, dp_replicas_run(c->replicas, d), &c->block[d], 1, out[d], 0};
+        call[d] = (struct dp_call){
+            c->turn, dp_replicas_run(c->replicas, d), &c->block[d], 1, c->out[d], 0};
     dp_group_barrier(c->group);
     return dp_apply(call, c->devices, err);
 }

@@ -40,6 +40,7 @@ struct ceilings {
     enum limits_rate what; /* of the turn under way */
     bool fill, alone;      /* fill: the blocks, and nothing is timed */
     double rate[DP_MAX_SLOTS];
+    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
 };
 /* Errors DP_ENOMEM the blocks, several times as large as the last cache, are more than half of the
  * memory. */

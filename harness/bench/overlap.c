@@ -144,16 +144,22 @@ static int round_here(void *self, size_t number, struct overlap_round *round, st
 
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options)
 {
-    struct here here = {.group = group, .bytes = options->bytes};
-    const struct overlap_maker maker = {.self = &here,
+    struct here *here = calloc(1, sizeof *here);
+    const struct overlap_maker maker = {.self = here,
                                         .open = open_here,
                                         .round = round_here,
                                         .processes = 1,
                                         .hosts = 1,
                                         .each = dp_group_size(group),
                                         .oversubscribed = dp_group_oversubscribed(group)};
+    if (!here) {
+        command_complain(command, "no memory for the ranks");
+        return EXIT_FAILED;
+    }
+    *here = (struct here){.group = group, .bytes = options->bytes};
     const int status = overlap_run(command, options, &maker);
 
-    overlap_ranks_close(&here.ranks);
+    overlap_ranks_close(&here->ranks);
+    free(here);
     return status;
 }

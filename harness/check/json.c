@@ -134,15 +134,18 @@ static json_t *rules(const struct runner_run *run)
 static json_t *machine(void)
 {
     char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];
-    struct record_run run = {.n_slots = 0};
+    struct record_run *run = calloc(1, sizeof *run);
     struct dp_machine here;
     struct dp_error err = {0};
+    int status = -1;
 
-    if (dp_machine_read(&here, &err) != 0 || machine_class("", &here, class) != 0 ||
-        machine_instance("", instance) != 0)
-        return NULL;
-    provenance_build(&run);
-    if (provenance_program(&run, program) != 0)
+    if (run && dp_machine_read(&here, &err) == 0 && machine_class("", &here, class) == 0 &&
+        machine_instance("", instance) == 0) {
+        provenance_build(run);
+        status = provenance_program(run, program);
+    }
+    free(run);
+    if (status != 0)
         return NULL;
     return json_pack("{s:s, s:s, s:s}", "class", class, "instance", instance, "program", program);
 }

@@ -209,15 +209,16 @@ static void print_devices(const struct record_devices *d)
     printf("  %-4s %-12s %-5s %-6s %-5s %s\n", "slot", "name", "kind", "NUMA", "bound",
            "processing units");
     for (int i = 0; i < d->n_slots; ++i) {
-        const struct dp_slot_info *s = &d->slot[i];
+        struct dp_slot_info s;
         char numa[16] = "-";
 
-        if (s->numa_node >= 0)
-            snprintf(numa, sizeof numa, "%d", s->numa_node);
-        const int used = printf("  %-4d %-12s %-5s %-6s %-5s ", s->index, s->name, s->kind, numa,
-                                s->bound ? "yes" : "no");
+        dp_slot_describe(dp_group_slot(d->group, i), &s);
+        if (s.numa_node >= 0)
+            snprintf(numa, sizeof numa, "%d", s.numa_node);
+        const int used = printf("  %-4d %-12s %-5s %-6s %-5s ", s.index, s.name, s.kind, numa,
+                                s.bound ? "yes" : "no");
 
-        command_wrap(stdout, s->cores[0] != '\0' ? s->cores : "-", (size_t)used, (size_t)used,
+        command_wrap(stdout, s.cores[0] != '\0' ? s.cores : "-", (size_t)used, (size_t)used,
                      COLUMNS);
     }
 }
@@ -225,19 +226,19 @@ static void print_devices(const struct record_devices *d)
 /* The GPUs of the list: what they are, and whether their workers are beside them. */
 static void print_gpus(const struct record_devices *d)
 {
+    struct dp_slot_info s = {.flags = 0};
     char memory[32];
 
     for (int i = 0; i < d->n_slots; ++i) {
-        const struct dp_slot_info *s = &d->slot[i];
-
-        if (s->model[0] == '\0')
+        dp_slot_describe(dp_group_slot(d->group, i), &s);
+        if (s.model[0] == '\0')
             continue;
-        printf("  %-12s ", s->name);
-        text_write(stdout, TEXT_PLAIN, s->model, 30);
-        printf(", %s, PCI %s, %s\n", bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
-               s->near ? "cores beside it" : "cores: a share of all");
+        printf("  %-12s ", s.name);
+        text_write(stdout, TEXT_PLAIN, s.model, 30);
+        printf(", %s, PCI %s, %s\n", bytes_text(s.memory_bytes, memory, sizeof memory), s.bus,
+               s.near ? "cores beside it" : "cores: a share of all");
     }
-    if (d->n_slots == 0 || (d->slot[0].flags & DP_KIND_GPU) == 0)
+    if ((s.flags & DP_KIND_GPU) == 0)
         return;
     if (strcmp(d->communicator, "peer-staged") == 0)
         puts("  no peer access between some of them: their transfers go through the host");
@@ -277,18 +278,15 @@ static void print_versions(const struct dp_machine *m, const struct record_run *
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
                 const struct record_run *run, const struct devices_options *options)
 {
-    struct dp_slot_info slot[DP_MAX_SLOTS];
     struct record_devices devices = {.devices = options->devices,
                                      .backend = dp_group_backend(group),
                                      .communicator = dp_group_communicator(group),
                                      .oversubscribed = dp_group_oversubscribed(group),
                                      .machine = machine,
-                                     .slot = slot,
+                                     .group = group,
                                      .n_slots = dp_group_size(group),
                                      .run = run};
 
-    for (int i = 0; i < devices.n_slots; ++i)
-        dp_slot_describe(dp_group_slot(group, i), &slot[i]);
     if (options->json) {
         char *text = record_devices_text(&devices);
 

@@ -178,19 +178,21 @@ static int show(const char *command, const char *launcher, const struct launch_o
 {
     struct record_place *place = calloc((size_t)n, sizeof *place);
     struct text_error why = {""};
-    struct said said;
+    struct said *said = calloc(1, sizeof *said);
     int status = EXIT_FAILED;
 
-    if (!place || output->no_memory) {
+    if (!place || !said || output->no_memory) {
         command_complain(command, "out of memory");
         free(place);
+        free(said);
         return EXIT_FAILED;
     }
-    if (said_read(output->text ? output->text : "", n, &said, &why))
+    if (said_read(output->text ? output->text : "", n, said, &why))
         command_complain(command, "--launcher: what it printed cannot be used: %.200s", why.text);
-    else if (judge(command, output, &said) == 0 && read_places(command, &said, place) == 0)
+    else if (judge(command, output, said) == 0 && read_places(command, said, place) == 0)
         status = EXIT_PASSED;
-    said_free(&said);
+    said_free(said);
+    free(said);
     if (status == EXIT_PASSED && json) {
         status = print_json(command, launcher, place, n);
     } else if (status == EXIT_PASSED) {

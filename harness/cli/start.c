@@ -13,30 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "command/command.h"
 
 enum { MOST = 4096, PATH_BYTES = 4096 };
 
-/* The buffer, of 128 MiB, and what the other libraries take. */
-static const size_t LOADING = (size_t)136 << 20;
+/* The buffer, of 128 MiB, and what the other libraries take; and the stack of every thread. */
+static const size_t LOADING = (size_t)136 << 20, STACK = (size_t)256 << 10;
 
 static const char no_room[] =
     "lockstep: 136 MiB of address space are needed to load OpenBLAS, and there is no room "
     "for them: see ulimit -v\n";
+static const char no_stack[] = "lockstep: a stack of 256 KiB is needed: see ulimit -s\n";
 
 static char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
 
 static void need_room(void)
 {
     void *room = mmap(NULL, LOADING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rlimit stack;
+    const bool fits = getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK;
+    const char *line = room == MAP_FAILED ? no_room : no_stack;
 
-    if (room == MAP_FAILED) {
-        const ssize_t written = write(STDERR_FILENO, no_room, sizeof no_room - 1);
-
-        _exit(written < 0 ? EXIT_MISUSE : EXIT_FAILED);
-    }
+    if (room == MAP_FAILED || !fits)
+        _exit(write(STDERR_FILENO, line, strlen(line)) < 0 ? EXIT_MISUSE : EXIT_FAILED);
     munmap(room, LOADING);
 }
 

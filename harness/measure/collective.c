@@ -353,23 +353,26 @@ static int measure_all(struct iterations *it, uint64_t start_ns)
 void measure_collective(const struct cell_config *config, struct dp_group *group,
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    struct iterations it = {.config = config, .cell = cell, .group = group};
+    struct iterations *it = calloc(1, sizeof *it);
     const int ranks = cell->n_ranks;
 
-    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it, NULL, gpus, clock_of};
     cell->oversubscribed = dp_group_oversubscribed(group);
-    if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
+    if (!it || record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
+        free(it);
         return;
     }
+    *it = (struct iterations){.config = config, .cell = cell, .group = group};
+    it->steps = (struct steps){&config->limits, group, cell, 0, iterate, it, NULL, gpus, clock_of};
     cell->n_ranks = ranks;
 
-    int status = measure_all(&it, start_ns);
+    int status = measure_all(it, start_ns);
 
     if (status != 0 && cell->warmup_steps == 0)
-        cell->warmup_steps = it.steps.n;
-    close_iterations(&it);
-    steps_trim(&it.steps);
+        cell->warmup_steps = it->steps.n;
+    close_iterations(it);
+    steps_trim(&it->steps);
+    free(it);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status == 0)

@@ -71,7 +71,8 @@ static int ddp_open(struct session *s, const struct cell_config *config, struct 
         return status;
     s->n_ranks = dp_group_size(s->group);
     s->ranks = calloc((size_t)s->n_ranks, sizeof *s->ranks);
-    if (!s->ranks)
+    s->out = calloc((size_t)s->n_ranks * DP_MAX_IO, sizeof *s->out);
+    if (!s->ranks || !s->out)
         return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", s->n_ranks);
     return open_ranks(s, config, err);
 }
@@ -153,7 +154,9 @@ static void ddp_close(struct session *session)
     for (int k = 0; k < SESSION_SETS; ++k)
         ddp_unload(session, k);
     free(session->ranks);
+    free(session->out);
     session->ranks = NULL;
+    session->out = NULL;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -213,22 +216,16 @@ static int take_batch(struct session *s, int k, struct dp_tensor in[], struct dp
 
 static int ddp_step(struct session *session, int k, struct dp_error *err)
 {
-    struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
+    struct dp_tensor in[DP_MAX_SLOTS * 2];
     int n_out = 0, status;
 
     if ((status = take_batch(session, k, in, err)))
         return status;
-    if ((status = dp_ddp_forward(session->ddp, in, 2, NULL, out, &n_out, err)))
+    if ((status = dp_ddp_forward(session->ddp, in, 2, NULL, session->out, &n_out, err)))
         return status;
     if ((status = dp_ddp_backward(session->ddp, NULL, 0, NULL, 0, err)))
         return status;
-    if ((status = update_step(&session->update, session->ddp, err)))
-        return status;
-    for (int r = 0; r < session->n_ranks; ++r) {
-        session->ranks[r].loss = out[r * DP_MAX_IO];
-        session->ranks[r].output = out[r * DP_MAX_IO + 1];
-    }
-    return 0;
+    return update_step(&session->update, session->ddp, err);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -242,14 +239,13 @@ static int read_outputs(struct session *s, struct dp_error *err)
 
     for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
         const size_t count = rank_rows(s, (size_t)r) * width;
+        const struct dp_tensor *out = &s->out[r * DP_MAX_IO];
 
-        if (dp_tensor_count(&s->ranks[r].output) != count ||
-            dp_tensor_count(&s->ranks[r].loss) != 1)
+        if (dp_tensor_count(&out[1]) != count || dp_tensor_count(&out[0]) != 1)
             return dp_fail(err, DP_ESHAPE, "rank %d: %zu outputs and %zu losses, must be %zu and 1",
-                           r, dp_tensor_count(&s->ranks[r].output),
-                           dp_tensor_count(&s->ranks[r].loss), count);
-        if ((status = dp_tensor_read(to, &s->ranks[r].output, err)) ||
-            (status = dp_tensor_read(&loss[r], &s->ranks[r].loss, err)))
+                           r, dp_tensor_count(&out[1]), dp_tensor_count(&out[0]), count);
+        if ((status = dp_tensor_read(to, &out[1], err)) ||
+            (status = dp_tensor_read(&loss[r], &out[0], err)))
             return status;
         to += count;
         sum += (double)loss[r];

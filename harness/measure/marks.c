@@ -73,8 +73,8 @@ static int fold_rank(struct marks *to, int r, struct dp_error *err)
     const struct session *s = to->session;
     int status;
 
-    if ((status = fold(to, &s->ranks[r].output, err)) ||
-        (status = fold(to, &s->ranks[r].loss, err)))
+    if ((status = fold(to, &s->out[r * DP_MAX_IO + 1], err)) ||
+        (status = fold(to, &s->out[r * DP_MAX_IO], err)))
         return status;
     for (int p = 0; status == 0 && p < s->n_params; ++p) {
         struct dp_ddp_param param;

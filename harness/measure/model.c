@@ -448,10 +448,16 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
 void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,
                    struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    struct measure m = {.config = config, .cell = cell, .trace = trace};
+    struct measure *m = calloc(1, sizeof *m);
 
-    m.left = (struct left){.session = &m.session, .cell = cell};
-    measure_on(&m, group, gpus, start_ns);
+    if (!m) {
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the session");
+        return;
+    }
+    *m = (struct measure){.config = config, .cell = cell, .trace = trace};
+    m->left = (struct left){.session = &m->session, .cell = cell};
+    measure_on(m, group, gpus, start_ns);
     for (int k = 0; k < WORKLOAD_SETS; ++k)
-        verify_close(m.left.verify[k]);
+        verify_close(m->left.verify[k]);
+    free(m);
 }

@@ -25,7 +25,7 @@ struct products {
     size_t size;
     struct dp_module *linear, *turn;
     struct dp_replicas *replicas;
-    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS][DP_MAX_IO];
     int whose;    /* the device that computes now; -1: all */
     int timed;    /* samples of a turn */
     size_t chain; /* products of a sample */
@@ -54,7 +54,7 @@ static float answer(size_t row, size_t output, float inner_sum)
 static int check_product(const struct products *p, int device, struct dp_error *err)
 {
     float sum = 0;
-    const int status = dp_tensor_read(p->host, &p->out[device], err);
+    const int status = dp_tensor_read(p->host, &p->out[device][0], err);
 
     for (size_t k = 0; k < p->size; ++k)
         sum += left_number(0, k) * right_number(0, k);
@@ -74,17 +74,11 @@ static void fill(float host[], size_t size, float (*number)(size_t, size_t))
 
 /* ---- products ----------------------------------------------------------------------------- */
 
-static int product(struct products *p, struct dp_module *module, struct dp_run *run,
-                   const struct dp_tensor in[], struct dp_tensor out[], int *n_out,
-                   struct dp_error *err)
+static int product(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                   struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
-    int status;
-
     dp_run_reset(run);
-    status = dp_forward(dp_module_child(module, 0), run, in, 1, out, n_out, err);
-    if (status == 0)
-        p->out[dp_run_replica(run)] = out[0];
-    return status;
+    return dp_forward(dp_module_child(module, 0), run, in, 1, out, n_out, err);
 }
 
 /* On the worker of each device; only that whose turn it is has something to do. It has waited while
@@ -101,12 +95,12 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     if (p->whose >= 0 && p->whose != dp_run_replica(run))
         return 0;
     if (p->whose >= 0)
-        status = product(p, module, run, in, out, n_out, err);
+        status = product(module, run, in, out, n_out, err);
     for (int t = 0; t < p->timed; ++t) {
         const struct dp_span span = dp_phase_within(dp_run_slot(run), timed[t], DP_PHASE_FORWARD);
 
         for (size_t i = 0; status == 0 && i < p->chain; ++i)
-            status = product(p, module, run, in, out, n_out, err);
+            status = product(module, run, in, out, n_out, err);
         dp_phase_end(&span);
     }
     return status;
@@ -169,12 +163,11 @@ int measure_no_backward(struct dp_module *module, struct dp_run *run,
 static int compute(struct products *p, int whose, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
-    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
     int status;
 
     for (int d = 0; d < p->devices; ++d)
         call[d] =
-            (struct dp_call){p->turn, dp_replicas_run(p->replicas, d), &p->in[d], 1, out[d], 0};
+            (struct dp_call){p->turn, dp_replicas_run(p->replicas, d), &p->in[d], 1, p->out[d], 0};
     p->whose = whose;
     memset(&p->trace, 0, sizeof p->trace);
     status = dp_apply(call, p->devices, err);

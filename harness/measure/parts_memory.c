@@ -30,7 +30,7 @@ struct chain {
     size_t n;
     struct dp_module *inner;
     struct dp_replicas *replicas;
-    struct dp_tensor first[DP_MAX_SLOTS], second[DP_MAX_SLOTS];
+    struct dp_tensor first[DP_MAX_SLOTS], second[DP_MAX_SLOTS], out[DP_MAX_SLOTS][DP_MAX_IO];
     struct dp_trace trace;
     int whose;    /* the device that copies now */
     bool fresh;   /* its memory was never written */
@@ -93,14 +93,13 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 static int copy_within(struct chain *c, int device, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
-    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
     int status;
 
     for (int d = 0; d < c->devices; ++d) {
         struct dp_run *run = dp_replicas_run(c->replicas, d);
 
         dp_run_reset(run);
-        call[d] = (struct dp_call){c->inner, run, &c->first[d], 1, out[d], 0};
+        call[d] = (struct dp_call){c->inner, run, &c->first[d], 1, c->out[d], 0};
     }
     c->whose = device;
     memset(&c->trace, 0, sizeof c->trace);

@@ -27,7 +27,6 @@ struct session_times {
 struct session_rank {
     struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors,
                                              unless these are on the host */
-    struct dp_tensor loss, output;        /* of the last step */
 };
 
 /* Plain data; fill with session_open, empty with session_close. */
@@ -52,6 +51,7 @@ struct session {
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
     struct session_rank *ranks;
+    struct dp_tensor *out;   /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
     int n_ranks;             /* of this process */
     uint64_t now_ns, end_ns; /* of the first of several processes: its clock; of the last step */
     struct dp_tensor output, loss; /* of the last step, until the next */
@@ -110,7 +110,7 @@ int session_share(struct session *session, struct session_times *times, struct d
 uint64_t session_now(const struct session *session);
 /* Waits until all are here. */
 int session_together(struct session *session, struct dp_error *err);
-/* bytes, in whole words, of each rank here to those of all ranks. */
+/* bytes, in whole words, of each rank here to those of all ranks; both may be in one place. */
 int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
                    struct dp_error *err);
 /* The most that each device held. */

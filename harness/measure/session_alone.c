@@ -115,23 +115,24 @@ int session_alone(struct session *session, const struct cell_config *config,
                   struct dp_error *err)
 {
     struct cell_config as_ranks = *config;
-    struct session ranks;
+    struct session *ranks = can_be_alone(session) ? calloc(1, sizeof *ranks) : NULL;
     int status;
 
-    if (!can_be_alone(session))
+    if (!ranks) /* a second model may find no memory */
         return 0;
     as_ranks.mode = CELL_DDP;
     as_ranks.bucket_bytes = 0;
-    status = session_open(&ranks, session->group, &as_ranks, err);
+    status = session_open(ranks, session->group, &as_ranks, err);
     if (status == 0)
-        session_set_traced(&ranks, !session->untraced);
+        session_set_traced(ranks, !session->untraced);
     if (status == 0)
-        status = session_open_set(&ranks, set, err);
+        status = session_open_set(ranks, set, err);
     if (status == 0)
-        status = run_steps(&ranks, 0.05 * config->limits.seconds,
+        status = run_steps(ranks, 0.05 * config->limits.seconds,
                            workload_is_exact(session->workload) ? gradients : 0, cell, err);
-    session_close(&ranks);
-    /* A second model may find no memory, and a communicator may know no ranks. */
+    session_close(ranks);
+    free(ranks);
+    /* It may find none later, and a communicator may know no ranks. */
     if (status == DP_ENOMEM || status == DP_ENOTSUP) {
         *err = (struct dp_error){0};
         return 0;

@@ -64,21 +64,21 @@ static void hear(struct session *s, struct session_times *times, const struct sa
 
 int session_share(struct session *session, struct session_times *times, struct dp_error *err)
 {
-    struct said_of_step mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
+    struct said_of_step said[DP_MAX_SLOTS]; /* of those here, then of all */
     uint64_t clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
     if (!session_is_shared(session))
         return 0;
     for (int r = 0; r < dp_group_size(session->group); ++r)
-        say(session, times, r, &mine[r]);
-    status = session_gather(session, mine, sizeof mine[0], all, err);
+        say(session, times, r, &said[r]);
+    status = session_gather(session, said, sizeof said[0], said, err);
     for (int r = 0; r < dp_group_size(session->group); ++r)
         clock[r] = session_clock_ns();
     if (status == 0)
         status = session_gather(session, clock, sizeof clock[0], clocks, err);
     if (status == 0)
-        hear(session, times, all, clocks[0]);
+        hear(session, times, said, clocks[0]);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* numbers/rank.c: distributions of sums of ranks, counted rank by rank.
  *
  * Ranks are doubled, so that the mean of two neighbours is whole. Counts are doubles: nothing is
- * subtracted, so what rounding there is stays far below any p that matters. */
+ * subtracted but from 1, so what rounding there is stays far below any p that matters. Of signed
+ * ranks the lower half of the sums is kept: sums as far above the middle have the same chances. */
 #include "numbers/rank.h"
 #include "numbers/random.h"
 
@@ -11,7 +12,7 @@
 
 #include "numbers/stats.h"
 
-enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2, SUM_MOST = RANK_MOST * (RANK_MOST + 1) };
+enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2 };
 
 /* Of comparisons that are drawn from the pairs. More than the 80 of 100 that are to be found: how
  * pairs scatter is itself known from n of them only. With this part, simulated comparisons of 12
@@ -42,18 +43,18 @@ static void double_ranks(const double x[], size_t n, size_t rank[])
     }
 }
 
-/* One more rank, which is in the sum or not, each with chance 1/2; sums up to *top so far. */
-static void toss(double chance[], size_t *top, size_t rank)
+/* One more rank, which is in a sum, up to *top, or not, each with chance 1/2. most: are kept. */
+static void toss(double chance[], size_t *top, size_t most, size_t rank)
 {
     *top += rank;
-    for (size_t s = *top + 1; s-- > 0;) {
+    for (size_t s = (*top < most ? *top : most) + 1; s-- > 0;) {
         chance[s] = (chance[s] + (s >= rank ? chance[s - rank] : 0)) / 2;
     }
 }
 
 double rank_signed_p(const double d[], size_t n, double margin)
 {
-    double size[RANK_MOST], chance[SUM_MOST + 1] = {1};
+    double size[RANK_MOST], chance[WALSH_MOST + 1] = {1}; /* doubled, the half of all sums */
     size_t rank[RANK_MOST], top = 0, sum = 0;
     if (n == 0 || n > RANK_MOST || !all_finite(d, n) || !isfinite(margin)) {
         return NAN;
@@ -64,29 +65,34 @@ double rank_signed_p(const double d[], size_t n, double margin)
     double_ranks(size, n, rank);
     for (size_t i = 0; i < n; ++i) {
         if (size[i] > 0) {
-            toss(chance, &top, rank[i]);
+            toss(chance, &top, WALSH_MOST, rank[i]);
             sum += d[i] > margin ? rank[i] : 0;
         }
     }
+    const bool upper = sum > top - sum;
     double p = 0;
-    for (size_t s = top + 1; s-- > sum;) {
+    for (size_t s = 0; s < (upper ? top - sum + 1 : sum); ++s) {
         p += chance[s];
     }
-    return fmin(p, 1);
+    return upper ? p : 1 - p;
 }
 
-/* From sorted values, of which so many lie below the shift as the sum of which chance[0..top] is
- * the distribution. */
-static struct rank_estimate estimate(const double sorted[], size_t n, const double chance[],
-                                     size_t top, double level)
+/* How many of the lowest sums are outside of an interval, and with how much chance. */
+static size_t tail_of(const double chance[], size_t top, double level, double *outside)
+{
+    size_t k = 0;
+    for (*outside = 0; k <= top && *outside + chance[k] <= (1 - level) / 2; ++k) {
+        *outside += chance[k];
+    }
+    return k;
+}
+
+/* From sorted values, of which so many lie below the shift as a sum that has such a tail says. */
+static struct rank_estimate estimate(const double sorted[], size_t n, size_t k, double outside,
+                                     double level)
 {
     struct rank_estimate found = {
         .middle = stats_quantile(sorted, n, 0.5), .lo = NAN, .hi = NAN, .coverage = NAN};
-    double outside = 0;
-    size_t k = 0;
-    while (k <= top && outside + chance[k] <= (1 - level) / 2) {
-        outside += chance[k++];
-    }
     if (!(level > 0 && level < 1) || k == 0 || k > n - k) {
         return found;
     }
@@ -101,19 +107,22 @@ static const struct rank_estimate UNKNOWN = {.middle = NAN, .lo = NAN, .hi = NAN
 
 struct rank_estimate rank_signed_estimate(const double d[], size_t n, double level)
 {
-    double mean[WALSH_MOST], chance[WALSH_MOST + 1] = {1};
+    double mean[WALSH_MOST + 1] = {1}, outside; /* first the chances of sums */
     size_t means = 0, top = 0;
     if (n == 0 || n > RANK_MOST || !all_finite(d, n)) {
         return UNKNOWN;
     }
     for (size_t i = 0; i < n; ++i) {
-        toss(chance, &top, i + 1);
+        toss(mean, &top, WALSH_MOST, i + 1);
+    }
+    const size_t k = tail_of(mean, top, level, &outside);
+    for (size_t i = 0; i < n; ++i) {
         for (size_t j = 0; j <= i; ++j) {
             mean[means++] = d[i] / 2 + d[j] / 2;
         }
     }
     stats_sort(mean, means);
-    return estimate(mean, means, chance, top, level);
+    return estimate(mean, means, k, outside, level);
 }
 
 double rank_detectable(const double d[], size_t n, double margin, double least, double alpha)
@@ -235,6 +244,7 @@ int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, doubl
 {
     const size_t k = n < m ? n : m, least = k * (k + 1) / 2;
     size_t rank[2 * RANK_MOST], top, differences = 0;
+    double outside;
     *shift = UNKNOWN;
     if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
         !all_finite(b, m)) {
@@ -255,7 +265,8 @@ int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, doubl
             count[s] /= choices(n, m);
         }
         stats_sort(difference, differences);
-        *shift = estimate(difference, differences, count + least, n * m, level);
+        const size_t outer = tail_of(count + least, n * m, level, &outside);
+        *shift = estimate(difference, differences, outer, outside, level);
     }
     free(count);
     free(difference);

@@ -46,8 +46,12 @@ char *record_devices_text(const struct record_devices *devices)
     json_t *slots = json_array();
     json_t *root;
 
-    for (int i = 0; i < devices->n_slots; ++i)
-        json_array_append_new(slots, slot_object(&devices->slot[i]));
+    for (int i = 0; i < devices->n_slots; ++i) {
+        struct dp_slot_info slot;
+
+        dp_slot_describe(dp_group_slot(devices->group, i), &slot);
+        json_array_append_new(slots, slot_object(&slot));
+    }
     root =
         json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
                   "lockstep/devices/1.0", "devices", devices->devices, "backend", devices->backend,

@@ -9,7 +9,7 @@ struct record_devices {
     const char *devices, *backend, *communicator;
     bool oversubscribed;
     const struct dp_machine *machine;
-    const struct dp_slot_info *slot; /* n_slots of them */
+    struct dp_group *group;
     int n_slots;
     const struct record_run *run; /* its node, and where the facts of its GPUs are from */
 };

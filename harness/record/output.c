@@ -131,7 +131,6 @@ static int cut(const struct output *output, off_t size, struct text_error *err)
 
 static int repair(struct output *output, struct text_error *err)
 {
-    struct record_file file;
     const off_t size = lseek(output->fd, 0, SEEK_END);
 
     if (output->started)
@@ -141,15 +140,14 @@ static int repair(struct output *output, struct text_error *err)
     /* With a newline the last line is either a record or still torn. */
     if (write(output->fd, "\n", 1) != 1)
         return cut(output, (off_t)output->file.torn_offset, err);
-    if (record_read(output->path, &file, err)) {
+    record_file_free(&output->file);
+    if (record_read(output->path, &output->file, err)) {
         struct text_error ignored;
 
         cut(output, size, &ignored);
         return -1;
     }
-    record_file_free(&output->file);
-    output->file = file;
-    return file.torn ? cut(output, (off_t)file.torn_offset, err) : 0;
+    return output->file.torn ? cut(output, (off_t)output->file.torn_offset, err) : 0;
 }
 
 static void note_size(struct output *output)
@@ -192,7 +190,7 @@ static bool leads_to(const char *path, const struct stat *file)
 
 static int copy_to(int from, int to)
 {
-    char block[65536];
+    char block[8192];
     ssize_t n;
 
     for (off_t at = 0; (n = pread(from, block, sizeof block, at)) > 0; at += n)

@@ -206,7 +206,7 @@ static int count_buckets(struct soak_ranks *ranks, struct dp_error *err)
 
 int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err)
 {
-    struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
+    struct dp_tensor in[DP_MAX_SLOTS * 2], *out = ranks->out;
     int n_out = 0, status;
 
     if (!ranks->ddp)

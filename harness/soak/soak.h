@@ -107,6 +107,7 @@ struct soak_ranks {
     struct soak_meters meters;
     struct dp_trace trace;
     struct soak_rank rank[DP_MAX_SLOTS]; /* mode dp: the first has all rows */
+    struct dp_tensor out[DP_MAX_SLOTS * DP_MAX_IO];
     int at[SOAK_PARAMS]; /* the place of each parameter in the list that has buffers, too */
     int n_params;
     bool overlap; /* mode overlap: buckets are reduced while backward goes on */

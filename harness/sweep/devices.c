@@ -69,11 +69,10 @@ static int look(const char *command, const struct sweep_options *options, struct
 }
 
 static _Noreturn void look_and_tell(const char *command, const struct sweep_options *options,
-                                    int output)
+                                    struct record_run *run, int output)
 {
-    struct record_run run;
-    const int status = look(command, options, &run);
-    const char *at = (const char *)&run, *end = at + sizeof run;
+    const int status = look(command, options, run);
+    const char *at = (const char *)run, *end = at + sizeof *run;
 
     while (status == 0 && at < end) {
         const ssize_t n = write(output, at, (size_t)(end - at));
@@ -110,7 +109,7 @@ int sweep_devices(const char *command, const struct sweep_options *options, stru
 
     if (child == 0) {
         close(ends[0]);
-        look_and_tell(command, options, ends[1]);
+        look_and_tell(command, options, run, ends[1]);
     }
     if (child < 0) {
         command_complain(command, "cannot start a process to look for the devices");

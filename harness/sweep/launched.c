@@ -140,16 +140,16 @@ static void note_hosts(const struct said *said, const struct cell_config *config
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
 /* mpirun -n 2 /path/of/lockstep cell ... NULL: it cannot be said. */
-static char **make_argument(struct launcher *words, char *self, struct launch_command *command)
+static char **make_argument(struct launcher *words, struct launch_command *command)
 {
-    char **argument = calloc((size_t)words->n + LAUNCH_ARGUMENTS + 1, sizeof *argument);
-    const ssize_t length = readlink("/proc/self/exe", self, PATH_BYTES - 1);
+    const size_t n = (size_t)words->n + LAUNCH_ARGUMENTS + 1;
+    char **argument = calloc(1, n * sizeof *argument + PATH_BYTES);
+    char *self = argument ? (char *)(argument + n) : NULL;
 
-    if (!argument || length < 0) {
+    if (!argument || readlink("/proc/self/exe", self, PATH_BYTES - 1) < 0) {
         free(argument);
         return NULL;
     }
-    self[length] = '\0';
     memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
     memcpy(argument + words->n, command->argument, sizeof command->argument);
     argument[words->n] = self;
@@ -159,19 +159,21 @@ static char **make_argument(struct launcher *words, char *self, struct launch_co
 static void hear(struct launch_output *output, const struct cell_config *config,
                  double timeout_seconds, struct record_cell *cell)
 {
-    struct text_error why = {""};
-    struct said said;
+    struct text_error why = {"out of memory"};
+    struct said *said = calloc(1, sizeof *said);
 
     if (output->too_long)
         fail(cell, RECORD_BROKEN, "the launcher printed more than a record can be");
-    else if (said_read(output->text ? output->text : "", cell_processes(config), &said, &why))
+    else if (!said ||
+             said_read(output->text ? output->text : "", cell_processes(config), said, &why))
         fail(cell, RECORD_BROKEN, "what the launcher printed cannot be used: %.200s", why.text);
     else
-        (void)judge(output, &said, timeout_seconds, cell);
-    if (!output->too_long) {
-        note_hosts(&said, config, cell);
-        said_free(&said);
+        (void)judge(output, said, timeout_seconds, cell);
+    if (said && !output->too_long) {
+        note_hosts(said, config, cell);
+        said_free(said);
     }
+    free(said);
 }
 
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
@@ -181,13 +183,13 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
     struct launch_command command;
     struct launch_output output;
     struct launcher words;
-    char self[PATH_BYTES], **argument = NULL;
+    char **argument = NULL;
 
     timed.timeout = timeout_seconds;
     cell_identify(config, cell);
     launch_command(&timed, &command);
     if (launcher_words(launcher, cell_processes(config), &words) == 0)
-        argument = make_argument(&words, self, &command);
+        argument = make_argument(&words, &command);
     if (!argument ||
         launch_gently(argument[0], argument, timeout_seconds, GRACE_SECONDS, &output) != 0) {
         fail(cell, RECORD_BROKEN, "no launcher could be started: %s", strerror(errno));

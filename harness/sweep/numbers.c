@@ -7,12 +7,13 @@
 #include "command/command.h"
 #include "record/input.h"
 
-int sweep_print_numbers(const char *command, const char *path, size_t format)
+int sweep_print_numbers(const char *command, struct output *output, size_t format)
 {
-    struct record_file file;
-    struct report report = {.file = &file, .n_files = 1};
+    struct report report = {.file = &output->file, .n_files = 1};
     size_t with_numbers = 0;
-    int status = input_records(command, path, NULL, &file);
+
+    record_file_free(&output->file); /* of earlier sittings only */
+    int status = input_records(command, output->path, NULL, &output->file);
 
     if (status != 0)
         return status;
@@ -20,6 +21,6 @@ int sweep_print_numbers(const char *command, const char *path, size_t format)
     if (status == 0)
         status = report_print(command, &report, format, &with_numbers);
     report_rows_free(&report);
-    record_file_free(&file);
+    record_file_free(&output->file);
     return status;
 }

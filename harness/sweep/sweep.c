@@ -429,7 +429,7 @@ static int run_plan(struct sweep *sweep)
         return status;
     print_summary(sweep, status);
     if (sweep->options.format < REPORT_FORMATS &&
-        sweep_print_numbers(sweep->command, sweep->output.path, sweep->options.format))
+        sweep_print_numbers(sweep->command, &sweep->output, sweep->options.format))
         return EXIT_MISUSE;
     return status ? status : exit_status(sweep);
 }

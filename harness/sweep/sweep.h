@@ -50,8 +50,9 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
 
 /* ---- its numbers for other programs: sweep/numbers.c ---- */
 
-/* Prints what `lockstep report --format` prints of the file. 0, or EXIT_MISUSE after one line. */
-int sweep_print_numbers(const char *command, const char *path, size_t format);
+/* Prints what `lockstep report --format` prints of the file, which is read to output->file. 0, or
+ * EXIT_MISUSE after one line. */
+int sweep_print_numbers(const char *command, struct output *output, size_t format);
 
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 

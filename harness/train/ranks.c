@@ -20,7 +20,8 @@ int train_ranks_open(struct train_ranks *ranks, struct dp_group *group, struct d
     ranks->world = dp_group_world(group);
     ranks->mpi = mpi;
     ranks->own = calloc((size_t)ranks->world + 1, sizeof *ranks->own);
-    if (!ranks->own)
+    ranks->out = calloc((size_t)ranks->n * DP_MAX_IO, sizeof *ranks->out);
+    if (!ranks->own || !ranks->out)
         return dp_fail(err, DP_ENOMEM, "no memory for the losses of %d ranks", ranks->world);
     for (int r = 0; r < ranks->n; ++r)
         slots[r] = dp_group_slot(group, r);
@@ -34,6 +35,7 @@ void train_ranks_close(struct train_ranks *ranks)
     dp_ddp_close(ranks->ddp);
     dp_module_close(ranks->pair);
     free(ranks->own);
+    free(ranks->out);
     *ranks = (struct train_ranks){.n = 0};
 }
 
@@ -110,7 +112,7 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
                      const struct dp_tensor *target, struct train_said said[],
                      struct dp_tensor output[], struct dp_error *err)
 {
-    struct dp_tensor in[2 * DP_MAX_SLOTS], out[DP_MAX_SLOTS * DP_MAX_IO];
+    struct dp_tensor in[2 * DP_MAX_SLOTS], *out = ranks->out;
     float loss;
     int n = 0, status;
 

@@ -18,6 +18,7 @@ struct train_ranks {
     int n, first, world;    /* ranks here, from that one on, of so many in all processes */
     struct dp_mpi *mpi;     /* between them; NULL: there is one */
     struct train_said *own; /* of the ranks of the world */
+    struct dp_tensor *out;  /* [rank * DP_MAX_IO], of those here */
     struct dp_module *pair; /* model and loss, so that each rank's worker does both */
     struct dp_ddp *ddp;
 };

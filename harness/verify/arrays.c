@@ -228,20 +228,22 @@ static int fill_clipped(struct verify *v, const struct workload_set *set, struct
 
 static int fill_twins(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    struct twins twins;
-    int status = fill_clipped(v, set, why);
+    struct twins *twins = calloc(1, sizeof *twins);
+    int status = twins ? fill_clipped(v, set, why) : verify_starved(why);
 
     if (status == 0)
-        status = twins_begin(&twins, v->arrays, reference_factor(v), why);
-    if (status)
-        return status;
+        status = twins_begin(twins, v->arrays, reference_factor(v), why);
+    const bool begun = status == 0;
+
     for (int scatters = 0; scatters < 2 && status == 0; ++scatters) {
         v->twin = (struct maths_twin){v->math, scatters == 1};
         status = fill_clipped(v, set, why);
-        twins_take(&twins, v->arrays, reference_factor(v));
+        twins_take(twins, v->arrays, reference_factor(v));
     }
     v->twin = (struct maths_twin){.math = DP_MATH_F32};
-    twins_end(&twins, v->arrays);
+    if (begun)
+        twins_end(twins, v->arrays);
+    free(twins);
     return status;
 }
 

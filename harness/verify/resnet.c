@@ -24,6 +24,7 @@ struct row {
     struct near image[IMAGE_SIDE * IMAGE_SIDE];
     struct near x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
     struct norm_gradient g[WIDE], dy[WIDE]; /* of x[b], from the last b on; of conv[b] */
+    struct norm_gradient dx[WIDE];          /* of x[b], from conv[b] */
 };
 
 struct resnet {
@@ -33,6 +34,7 @@ struct resnet {
     double rows;    /* of the shard */
     double largest; /* sum of |terms| of what is exact */
     struct windows_sum sum[CHANNELS * CHANNELS * WINDOWS_TAPS]; /* of a weight in the shard */
+    struct windows_upstream dy[WIDE];
 };
 
 /* What a ReLU makes of z: nothing moves what is surely cut off. */
@@ -151,7 +153,7 @@ static void gather(const struct row *row, struct windows_upstream *dy)
 static void weight_sums(struct resnet *m, int p, int b)
 {
     const struct windows *of = b < 0 ? &of_stem : &of_block;
-    struct windows_upstream dy[WIDE];
+    struct windows_upstream *dy = m->dy;
 
     memset(m->sum, 0, sizeof m->sum);
     for (size_t r = 0; r < m->v->kinds; ++r) {
@@ -263,17 +265,15 @@ static void norm_sums(struct resnet *m, int b, size_t c)
 /* Of what entered block b, from those of what left it, which the skip adds. */
 static void row_back(struct resnet *m, int b, struct row *row)
 {
-    struct norm_gradient dx[WIDE];
-
     for (size_t i = 0; i < WIDE; ++i) {
         const struct norm_gradient g = through(m, b, row, i);
 
         row->dy[i] = norm_backward(&m->norm[b][i / PLANE], row->conv[b][i], &g);
     }
-    windows_backward(&of_block, m->v->arrays->param[BLOCK + OF_BLOCK * b].value, row->dy, dx);
+    windows_backward(&of_block, m->v->arrays->param[BLOCK + OF_BLOCK * b].value, row->dy, row->dx);
     for (size_t i = 0; i < WIDE; ++i)
-        row->g[i] = (struct norm_gradient){near_plus(row->g[i].own, dx[i].own),
-                                           near_plus(row->g[i].all, dx[i].all)};
+        row->g[i] = (struct norm_gradient){near_plus(row->g[i].own, row->dx[i].own),
+                                           near_plus(row->g[i].all, row->dx[i].all)};
 }
 
 static void block_back(struct resnet *m, int b)
@@ -290,7 +290,7 @@ static void block_back(struct resnet *m, int b)
 static void stem_back(struct resnet *m)
 {
     struct windows_sum bias[CHANNELS] = {{0}};
-    struct windows_upstream dy[WIDE];
+    struct windows_upstream *dy = m->dy;
 
     for (size_t r = 0; r < m->v->kinds; ++r) {
         struct row *row = &m->row[r];

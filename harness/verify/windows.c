@@ -72,19 +72,18 @@ void windows_backward(const struct windows *windows, const double *weight,
         dx[i] = back_to(windows, weight, dy, i, places);
 }
 
-/* An image with a margin of zeros. */
+/* A channel of an image with a margin of zeros. */
 struct padded {
-    double value[WINDOWS_IMAGES], size[WINDOWS_IMAGES], away[WINDOWS_IMAGES];
+    double value[WINDOWS_PLANE], size[WINDOWS_PLANE], away[WINDOWS_PLANE];
 };
 
 static void pad(const struct windows *windows, const struct near *x, struct padded *to)
 {
-    const size_t side = windows->side, plane = side * side;
+    const size_t side = windows->side;
 
     memset(to, 0, sizeof *to);
-    for (size_t i = 0; i < windows->channels * plane; ++i) {
-        const size_t row = i / plane * (side + 2) + i % plane / side + 1;
-        const size_t at = row * (side + 2) + i % side + 1;
+    for (size_t i = 0; i < side * side; ++i) {
+        const size_t at = (i / side + 1) * (side + 2) + i % side + 1;
 
         to->value[at] = x[i].v;
         to->size[at] = fabs(x[i].v);
@@ -92,7 +91,7 @@ static void pad(const struct windows *windows, const struct near *x, struct padd
     }
 }
 
-/* The terms of tap t (of all channels') of a result whose gradients are dy. A sum for each column,
+/* The terms of tap t of a result whose gradients are dy. A sum for each column,
  * because they are as good as one and faster. */
 static void add_tap(const struct windows *windows, const struct padded *x, size_t t,
                     const struct windows_upstream *dy, struct windows_sum *sum)
@@ -101,7 +100,7 @@ static void add_tap(const struct windows *windows, const struct padded *x, size_
     double v[SIDE] = {0}, s[SIDE] = {0}, e[SIDE] = {0};
 
     for (size_t h = 0; h < side; ++h, dy += side) {
-        const size_t row = t / TAPS * pitch + h * windows->stride + t % TAPS / 3;
+        const size_t row = h * windows->stride + t / 3;
 
         for (size_t w = 0; w < side; ++w) {
             const size_t from = row * pitch + w * windows->stride + t % 3;
@@ -121,11 +120,14 @@ static void add_tap(const struct windows *windows, const struct padded *x, size_
 void windows_add(const struct windows *windows, const struct near *x,
                  const struct windows_upstream *dy, struct windows_sum *sum)
 {
-    const size_t taps = windows->channels * TAPS;
+    const size_t plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
     struct padded padded;
 
-    pad(windows, x, &padded);
-    for (size_t i = 0; i < windows->outs * taps; ++i)
-        add_tap(windows, &padded, i % taps, dy + i / taps * places, &sum[i]);
+    for (size_t c = 0; c < windows->channels; ++c) {
+        pad(windows, x + c * plane, &padded);
+        for (size_t i = 0; i < windows->outs * TAPS; ++i)
+            add_tap(windows, &padded, i % TAPS, dy + i / TAPS * places,
+                    &sum[(i / TAPS * windows->channels + c) * TAPS + i % TAPS]);
+    }
 }

@@ -8,9 +8,9 @@
 
 #include "verify/norm.h"
 
-#define WINDOWS_TAPS   9
-#define WINDOWS_SIDE   8          /* of a result, at most */
-#define WINDOWS_IMAGES (32 * 100) /* numbers of an image with a margin of 1, at most */
+#define WINDOWS_TAPS  9
+#define WINDOWS_SIDE  8   /* of a result, at most */
+#define WINDOWS_PLANE 100 /* numbers of a channel with a margin of 1, at most */
 
 struct windows {
     size_t channels, side, outs, out_side, stride;
