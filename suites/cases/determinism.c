@@ -233,7 +233,8 @@ static void free_sum(struct check *c, int k, size_t size, bool exact)
     const int *ids = mixed_ids(k);
     struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
     struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
-    double sum[MOST] = {0}, magnitude[MOST] = {0};
+    double *sum = check_memory(c, MOST * sizeof *sum);
+    double *magnitude = check_memory(c, MOST * sizeof *magnitude);
 
     check_note(c, "K=%d, %zu %s: ", k, size, exact ? "integers" : "numbers");
     for (int n = 0; n < k; ++n) {

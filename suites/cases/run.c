@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -485,22 +486,27 @@ static void close_other_sessions(struct check *c)
 void check_run(const struct check_case *test, struct check_session *s,
                const struct check_settings *settings, struct check_outcome *outcome)
 {
-    struct check c = {
-        .test = test, .settings = settings, .session = s, .own = s, .outcome = outcome};
+    struct check *c = calloc(1, sizeof *c);
     const enum arena_kind kind = settings->foreign ? ARENA_FENCED : ARENA_PLAIN;
     struct arena own = {.base = NULL};
 
     memset(outcome, 0, sizeof *outcome);
     outcome->verdict = CHECK_BROKEN;
-    c.arena = settings->wall ? wall_arena(settings->wall) : &own;
-    if (!settings->wall && arena_open(&own, kind) != 0) {
+    if (!c || (!settings->wall && arena_open(&own, kind) != 0)) {
         snprintf(outcome->reason, sizeof outcome->reason, "no address space for arrays");
+        free(c);
         return;
     }
-    run_to_its_end(&c);
-    check_close_models(&c);
-    close_other_sessions(&c);
-    judge_death(&c, s);
-    check_free_memory(&c);
+    c->test = test;
+    c->settings = settings;
+    c->session = c->own = s;
+    c->outcome = outcome;
+    c->arena = settings->wall ? wall_arena(settings->wall) : &own;
+    run_to_its_end(c);
+    check_close_models(c);
+    close_other_sessions(c);
+    judge_death(c, s);
+    check_free_memory(c);
     arena_close(&own);
+    free(c);
 }

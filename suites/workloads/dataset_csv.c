@@ -298,12 +298,12 @@ static int read_rows(struct reader *r)
 
 static void find_gaps(struct dataset *data)
 {
-    bool seen[DATASET_MAX_CLASSES] = {false};
+    unsigned char seen[(DATASET_MAX_CLASSES + 7) / 8] = {0}; /* a bit for each */
 
     for (size_t i = 0; i < data->rows; ++i)
-        seen[data->label[i]] = true;
+        seen[data->label[i] / 8] |= (unsigned char)(1U << data->label[i] % 8);
     for (int c = 0; c < data->classes; ++c) {
-        if (seen[c])
+        if (seen[c / 8] >> c % 8 & 1)
             continue;
         if (data->gaps < DATASET_GAPS)
             data->gap[data->gaps] = c;

@@ -73,7 +73,8 @@ static int source_of(const struct run *run, int j)
 /* Cuts every input, and makes a replica for each shard. */
 int group_shards(struct run *run, struct group *group)
 {
-    struct impl_array shards[IMPL_MAX_IO][IMPL_MAX_DEVICES];
+    struct impl_array(*shards)[IMPL_MAX_DEVICES] =
+        arena_take(&run->tape->arena, IMPL_MAX_IO * sizeof *shards);
     int m = group->k, made = 0;
 
     if (check_inputs(run, group) != 0)

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = DP_MAX_SLOTS * IMPL_MAX_IO };
-
 bool part_is_elsewhere(const struct impl_model *model)
 {
     return !model->session->group;
@@ -20,7 +18,7 @@ void part_shift_device(const struct impl_model *model, int *device)
 
 /* No memory is shared between processes: what lies on another's device cannot be had. */
 static int take_arrays(const struct impl_model *model, const struct impl_array from[], int n_each,
-                       struct impl_array to[MOST], struct impl_error *err)
+                       struct impl_array to[], struct impl_error *err)
 {
     const struct dp_group *group = model->session->group;
     const int first = dp_group_first(group), size = dp_group_size(group);
@@ -87,13 +85,12 @@ int part_forward(struct impl_model *model, struct impl_forward *op, struct impl_
 
     const struct dp_group *group = model->session->group;
     const int first = dp_group_first(group);
-    struct impl_array in[MOST];
     struct impl_forward here = *op;
-    int status = take_arrays(model, op->in, op->n_in, in, err);
+    int status = take_arrays(model, op->in, op->n_in, model->arrays, err);
 
     if (status != IMPL_OK)
         return part_done(model, status);
-    here.in = in;
+    here.in = model->arrays;
     here.out = op->out + (size_t)first * IMPL_MAX_IO;
     here.active = op->active ? op->active + first : NULL;
     status = reference_forward(model, &here, err);
@@ -113,15 +110,14 @@ int part_backward(struct impl_model *model, struct impl_backward *op, struct imp
     const struct dp_group *group = model->session->group;
     const int first = dp_group_first(group), world = dp_group_world(group);
     const int each = op->n_in / world;
-    struct impl_array grad_out[MOST];
     struct impl_backward here = *op;
-    int status = take_arrays(model, op->grad_out, op->n_grad_out, grad_out, err);
+    int status = take_arrays(model, op->grad_out, op->n_grad_out, model->arrays, err);
 
     if (status != IMPL_OK)
         return part_done(model, status);
     if (op->n_in < 0 || op->n_in != each * world || each > IMPL_MAX_IO)
         return impl_fail(err, IMPL_EINVAL, "%d inputs of %d ranks", op->n_in, world);
-    here.grad_out = grad_out;
+    here.grad_out = model->arrays;
     here.grad_in = op->grad_in + (size_t)first * (size_t)each;
     here.n_in = each * dp_group_size(group);
     status = reference_backward(model, &here, err);

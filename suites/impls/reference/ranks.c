@@ -1,6 +1,8 @@
 /* ranks.c: models of several ranks: rank r is on device r, with core's DistributedDataParallel. */
 #include "reference.h"
 
+#include <string.h>
+
 int ranks_open(struct impl_model *model, int ranks, struct dp_error *err)
 {
     struct dp_group *group = model->session->group;
@@ -77,8 +79,8 @@ static int put_inputs(struct impl_model *model, const struct impl_forward *op,
 int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
 {
     const int ranks = dp_ddp_ranks(model->ddp);
-    struct dp_tensor in[DP_MAX_SLOTS * IMPL_MAX_IO] = {{0}}, out[DP_MAX_SLOTS * DP_MAX_IO] = {{0}};
-    int status = put_inputs(model, op, in, err);
+    struct dp_tensor *out = memset(model->out, 0, sizeof model->out);
+    int status = put_inputs(model, op, memset(model->in, 0, sizeof model->in), err);
 
     if (status != 0)
         return status;
@@ -87,7 +89,7 @@ int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_e
     dp_ddp_no_sync(model->ddp, op->no_sync);
     trace_begin(model->session, op->trace);
     model->world.trace = op->trace;
-    status = dp_ddp_forward(model->ddp, in, op->n_in, op->active, out, &op->n_out, err);
+    status = dp_ddp_forward(model->ddp, model->in, op->n_in, op->active, out, &op->n_out, err);
     model->world.trace = NULL;
     trace_end(model->session, op->trace);
     if (status == 0 && op->grad && op->n_out > 0)
@@ -139,8 +141,8 @@ int ranks_backward(struct impl_model *model, struct impl_backward *op, struct te
                    struct dp_error *err)
 {
     const int ranks = dp_ddp_ranks(model->ddp);
-    struct dp_tensor grad_out[DP_MAX_SLOTS * IMPL_MAX_IO] = {{0}};
-    struct dp_tensor grad_in[DP_MAX_SLOTS * IMPL_MAX_IO] = {{0}};
+    struct dp_tensor *grad_out = memset(model->out, 0, sizeof model->out);
+    struct dp_tensor *grad_in = memset(model->in, 0, sizeof model->in);
     int status = put_gradients(model, op, made, grad_out, err);
 
     if (status == 0 && (op->n_in < 0 || op->n_in > ranks * IMPL_MAX_IO || op->n_in % ranks != 0))

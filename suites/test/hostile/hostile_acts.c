@@ -94,12 +94,12 @@ _Noreturn void act_hang(void)
 
 void act_noise(void)
 {
-    char block[65536];
+    char block[8192];
 
     memset(block, 'n', sizeof block);
     block[sizeof block - 1] = '\n';
-    for (int i = 0; i < 128; ++i)
-        fwrite(block, 1, sizeof block, i % 2 == 0 ? stdout : stderr);
+    for (int i = 0; i < 1024; ++i)
+        fwrite(block, 1, sizeof block, i / 8 % 2 == 0 ? stdout : stderr);
     fflush(NULL);
 }
 
