@@ -21,6 +21,11 @@ target_compile_options(dp_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wmissing-prototypes
     -Wstrict-prototypes ${dp_werror} -ffp-contract=off)
 target_link_libraries(dp_flags INTERFACE Threads::Threads)
+# All that users run works with a stack of 256 KiB, which is a thread's too where `ulimit -s` says so. A
+# property of folders: suites/test drops it. Frames of a build without optimization, or with sanitizers, are larger.
+if(NOT DP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wframe-larger-than=16384>)
+endif()
 if(DP_SANITIZE)
     target_compile_options(dp_flags INTERFACE
         -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
