@@ -201,14 +201,18 @@ static int judge_records(const json_t *records, struct fleet_node *node, struct 
 {
     char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT] = {"a build and a clock that it does not name"};
     struct record_field facts[PROVENANCE_FACTS + 1];
-    struct record_run run;
+    struct record_run *run = calloc(1, sizeof *run);
+    size_t doubts = 1;
+    int status = 0;
 
+    if (!run)
+        return text_fail(why, "out of memory for its records");
     provenance_facts(facts);
-    if (records && record_json_fields(records, facts, &run, why) != 0)
-        return -1;
-    if (node->status != FLEET_ACCEPTED ||
-        (records && provenance_doubts(&run, PROVENANCE_REFUSED, doubt) == 0))
-        return 0;
+    if (records && (status = record_json_fields(records, facts, run, why)) == 0)
+        doubts = provenance_doubts(run, PROVENANCE_REFUSED, doubt);
+    free(run);
+    if (status != 0 || doubts == 0 || node->status != FLEET_ACCEPTED)
+        return status;
     node->status = FLEET_NOT_SHOWN;
     snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
     return 0;

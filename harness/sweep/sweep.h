@@ -6,6 +6,7 @@
 
 #include "files/text_out.h"
 #include "record/cell.h"
+#include "record/output.h"
 #include "record/plan.h"
 #include "record/record.h"
 #include "report/export_report.h"
