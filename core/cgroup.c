@@ -49,8 +49,7 @@ static void read_group(const char *root, const struct rule *rule, const char *gr
         limits->memory_bytes = fmin(limits->memory_bytes, number[0]);
 }
 
-/* "4:cpu,cpuacct:/a/b"; version 2: "0::/a/b". Where a container sees its own group as the top, the
- * folders of the path are not there. */
+/* "4:cpu,cpuacct:/a/b", or "0::/a/b". A container may not see the folders of its path. */
 static void read_line(const char *root, char *line, struct dp_limits *limits, struct dp_error *err)
 {
     char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;

@@ -121,7 +121,7 @@ struct dp_group_config {
     const char *communicator;
     enum dp_math math;
     /* +lag only. 0: an operation runs only when something that is waited for needs it. Other
-     * seeds: some operations also run by themselves after a random number of others. */
+     * seeds: at times those of some queues run at once, until nothing is left. */
     uint64_t lag_seed;
     /* Bind workers, the calling thread included, to the slots' core sets, until the group is
      * closed. One bound group at a time: another would only see the caller's cores. */

@@ -21,8 +21,7 @@ struct dp_machine {
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
 
-/* What the control groups leave this process, INFINITY: all. Root is "", or a folder with another
- * machine's /proc and /sys. */
+/* What control groups leave this process; INFINITY: all. Root is "", or another machine's. */
 struct dp_limits {
     double cpus, memory_bytes; /* processors' time, in processors */
 };

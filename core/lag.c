@@ -1,10 +1,9 @@
 /* lag.c: devices that run every operation later, in an order that a GPU could choose.
  *
  * The table of the slots is a copy of the one that it wraps, which must run its work at once.
- * Queues are lists of operations. An operation runs when something that is waited for needs it;
- * with a seed, some also run by themselves after a random number of later operations. One lock
- * for all queues of a group: such a device finds missing events and drains, not data races (the
- * plain device under ThreadSanitizer does). */
+ * Queues are lists of operations. An operation runs when something that is waited for needs it, or,
+ * where its queue is early, at once. One lock for all queues of a group: such a device finds
+ * missing events and drains, not data races (the plain device under ThreadSanitizer does). */
 #include "backend.h"
 
 #include <pthread.h>
@@ -21,7 +20,6 @@ struct lag_work {
 struct lag_op {
     struct lag_op *next;
     struct lag_work work;
-    uint64_t due; /* clock tick from which it may run by itself */
     size_t bytes;
     unsigned char args[];
 };
@@ -38,7 +36,8 @@ struct dp_lag {
     pthread_mutex_t lock;
     struct dp_lag_queue queue[DP_MAX_SLOTS * 2];
     int n_queues;
-    uint64_t seed, random, now;
+    uint64_t seed, random, pending; /* pending: operations, of all queues */
+    uint64_t early; /* a bit for each queue, from the 64th on again: compute, comm, compute, .. */
     int status; /* the first failure of work that ran late; whoever waits gets it from then on */
     struct dp_error err;
 };
@@ -49,6 +48,14 @@ static uint64_t next_random(struct dp_lag *lag)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+/* Until nothing is left: draws for each operation would make all long queues late alike. */
+static void draw_early(struct dp_lag *lag)
+{
+    const uint64_t compute = 0x5555555555555555u, mixed = next_random(lag);
+    const uint64_t early[] = {0, compute, ~compute, mixed};
+    lag->early = lag->seed == 0 ? 0 : early[next_random(lag) % 4];
 }
 
 static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position);
@@ -81,16 +88,9 @@ static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t posit
             q->tail = &q->head;
         run(lag, q, op);
         ++q->done;
+        if (--lag->pending == 0)
+            draw_early(lag);
         free(op);
-    }
-}
-
-static void run_due(struct dp_lag *lag)
-{
-    for (int i = 0; i < lag->n_queues; ++i) {
-        struct dp_lag_queue *q = &lag->queue[i];
-        while (q->head && q->head->due <= lag->now)
-            run_until(lag, q, q->done + 1);
     }
 }
 
@@ -109,14 +109,12 @@ static int issue(struct dp_queue *queue, const struct lag_work *work, const void
     if (bytes > 0)
         memcpy(op->args, args, bytes);
     pthread_mutex_lock(&lag->lock);
-    const uint64_t r = lag->seed == 0 ? 0 : next_random(lag);
-    const bool lazy = (r & 1) == 0;
-    op->due = lazy ? UINT64_MAX : lag->now + (r >> 1) % 64;
+    ++lag->pending;
     *q->tail = op;
     q->tail = &op->next;
     ++q->issued;
-    ++lag->now;
-    run_due(lag);
+    if ((lag->early >> (q - lag->queue) % 64 & 1) != 0)
+        run_until(lag, q, q->issued);
     pthread_mutex_unlock(&lag->lock);
     return 0;
 }
@@ -204,12 +202,10 @@ static int lag_sync(struct dp_queue *queue, struct dp_error *err)
 uint64_t dp_lag_pending(const struct dp_group *group)
 {
     struct dp_lag *lag = group->lag;
-    uint64_t pending = 0;
     if (!lag)
         return 0;
     pthread_mutex_lock(&lag->lock);
-    for (int i = 0; i < lag->n_queues; ++i)
-        pending += lag->queue[i].issued - lag->queue[i].done;
+    const uint64_t pending = lag->pending;
     pthread_mutex_unlock(&lag->lock);
     return pending;
 }

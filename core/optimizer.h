@@ -7,7 +7,6 @@
 
 /* It has a gradient that counts. */
 bool dp_param_is_due(const struct dp_param *param);
-/* A step changes them: what a forward left of them is not that any more. */
 void dp_params_change(const struct dp_param_list *params);
 
 /* A parameter to be stepped or clipped. value and grad are its owner's, who may move them. */

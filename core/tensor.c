@@ -112,15 +112,10 @@ static int carry(const struct dp_tensor *tensor, void *dst, const void *src, str
     return status ? status : synced;
 }
 
-static void count_change(const struct dp_tensor *tensor)
+int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err)
 {
     if (tensor->version)
         ++*tensor->version;
-}
-
-int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err)
-{
-    count_change(tensor);
     return carry(tensor, tensor->data, host, err);
 }
 
@@ -137,7 +132,8 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
                        dp_shape_text(dst, b));
     struct dp_group *group = dst->slot->group;
     const size_t bytes = dp_tensor_bytes(dst);
-    count_change(dst);
+    if (dst->version)
+        ++*dst->version;
     if (dst->slot == src->slot)
         return copy_bytes(&dst->slot->compute, dst->data, src->data, bytes, err);
     const struct dp_move move = {

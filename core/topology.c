@@ -66,16 +66,12 @@ int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts
         return dp_fail(err, DP_EFAULT, "hwloc cannot be initialised");
     }
     if (choose_parts(t->tree, parts) != 0 || hwloc_topology_load(t->tree) != 0 ||
-        usable_read(t) != 0) {
+        usable_read(t) != 0 || dp_limits_read("", &t->limits, err) != 0) {
         dp_topology_close(t);
         return dp_fail(err, DP_EFAULT, "hwloc cannot read this machine's topology");
     }
-    const int status = dp_limits_read("", &t->limits, err);
-    if (status)
-        dp_topology_close(t);
-    else
-        *topology = t;
-    return status;
+    *topology = t;
+    return 0;
 }
 
 bool dp_topology_foreign(const struct dp_topology *topology)

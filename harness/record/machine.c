@@ -135,8 +135,7 @@ int machine_instance(const char *root, char hex[DIGEST_HEX])
     hex[0] = '\0';
     if (!machine_line(root, "/proc/sys/kernel/random/boot_id", boot, sizeof boot, &status))
         return status;
-    if (!machine_line(root, "/etc/machine-id", machine, sizeof machine, &status))
-        machine[0] = '\0';
+    (void)machine_line(root, "/etc/machine-id", machine, sizeof machine, &status);
     const int n = snprintf(text, sizeof text, "%s%s", machine, boot);
 
     return status == 0 ? digest_sha256(text, (size_t)n, hex) : status;

@@ -278,10 +278,38 @@ static void fails_late(struct context *c)
     expect(c, dp_lag_pending(group) == 0, "%d operations wait", (int)dp_lag_pending(group));
 }
 
+/* With a seed: all late, work early, and copies early, each for as long as anything is left. */
+static void late_orders(struct context *c)
+{
+    const struct dp_delay_args delay = {1};
+    for (uint64_t seed = 0; seed <= 20; ++seed) {
+        const struct dp_group_config config = {.devices = "virt:2+lag", .lag_seed = seed};
+        struct dp_group *group = NULL;
+        struct dp_error err = {0};
+        int rounds[3] = {0, 0, 0};
+        expect_ok(c, dp_group_open(&config, &group, &err), &err, "open");
+        struct dp_slot *slot = dp_group_slot(group, 1);
+        for (int round = 0; round < 32; ++round) {
+            uint64_t left[2];
+            dp_launch(&slot->compute, DP_KERNEL_DELAY, &delay, sizeof delay, &err);
+            left[0] = dp_lag_pending(group);
+            dp_launch(&slot->comm, DP_KERNEL_DELAY, &delay, sizeof delay, &err);
+            left[1] = dp_lag_pending(group);
+            expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+            ++rounds[left[0] == 0 ? 0 : left[1]];
+        }
+        expect(c, seed == 0 ? rounds[2] == 32 : rounds[0] > 0 && rounds[1] > 0 && rounds[2] > 0,
+               "seed %d: %d, %d and %d rounds of each kind", (int)seed, rounds[0], rounds[1],
+               rounds[2]);
+        dp_group_close(group);
+    }
+}
+
 static const struct test_case cases[] = {
-    {"decorated/parsed", "ERR-03", parsed},   {"decorated/refused", "ERR-03", refused},
-    {"decorated/harmed", "ERR-03", harmed},   {"decorated/delayed", "GATH-13", delayed},
-    {"decorated/rated", "GATH-13", rated},    {"decorated/fails-once", "ERR-08", fails_once},
-    {"decorated/stacked", "ERR-08", stacked}, {"decorated/fails-late", "ERR-08", fails_late},
+    {"decorated/late-orders", "ERR-08", late_orders}, {"decorated/parsed", "ERR-03", parsed},
+    {"decorated/refused", "ERR-03", refused},         {"decorated/harmed", "ERR-03", harmed},
+    {"decorated/delayed", "GATH-13", delayed},        {"decorated/rated", "GATH-13", rated},
+    {"decorated/fails-once", "ERR-08", fails_once},   {"decorated/stacked", "ERR-08", stacked},
+    {"decorated/fails-late", "ERR-08", fails_late},
 };
 const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};
