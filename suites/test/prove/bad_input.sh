@@ -71,9 +71,10 @@ closed() {
 }
 
 prove_fail-closed() {
-    local tried=0 wrong='' distinct two=("$lockstep" compare a.jsonl bad.jsonl)
+    local tried=0 wrong='' distinct two=("$lockstep" compare other.jsonl bad.jsonl)
     : >reasons
     records a.jsonl
+    sed 's/"run_id":"feedface/"run_id":"cafeface/; s/"start_epoch_ns":"17/"start_epoch_ns":"18/' a.jsonl >other.jsonl
     records bad.jsonl "s/\"machine_class\":\"$(class 7)\"/\"machine_class\":\"$(class 8)\"/"
     closed 3 'the class of machine: 7[0-9]* -> 8[0-9]*' "${two[@]}"
     records bad.jsonl 's/"machine_class":"7[0-9]*"/"machine_class":""/'
