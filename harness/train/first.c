@@ -1,27 +1,40 @@
 /* train/first.c: a step on the devices of a training, before its first one. It is made and verified
  * as that of a cell is: on numbers that are exact, then on numbers with all the bits of a float. A
  * device whose products are wrong trains nothing. */
+#include <stdlib.h>
+
 #include "measure/probe_step.h"
 #include "train/train.h"
+
+/* Too large for a stack. */
+struct first {
+    struct session session;
+    struct record_cell cell;
+};
 
 static int verify_step(struct dp_group *group, const struct cell_config *config,
                        struct dp_error *err)
 {
-    struct session session;
-    struct record_cell cell = {.status = RECORD_OK};
+    struct first *first = calloc(1, sizeof *first);
     struct text_error why = {""};
     size_t values;
-    int status = session_open(&session, group, config, err);
+    int status;
 
+    if (!first)
+        return dp_fail(err, DP_ENOMEM, "no memory for the step before the first one");
+    first->cell.status = RECORD_OK;
+    status = session_open(&first->session, group, config, err);
     if (status == 0)
-        status = measure_exact(config, 0, &session, &values, &why, err);
+        status = measure_exact(config, 0, &first->session, &values, &why, err);
     if (status == 0 && values == 0)
         status = dp_fail(err, DP_EINVAL, "%s: %.180s", config->workload.name, why.text);
     /* Of processes one alone may be wrong: all make the same calls. */
-    if ((status == 0 || status == DP_EFAULT) && measure_probe(config, &session, &cell))
-        status = dp_fail(err, cell.status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT, "%s: %.190s",
-                         config->workload.name, cell.reason);
-    session_close(&session);
+    if ((status == 0 || status == DP_EFAULT) &&
+        measure_probe(config, &first->session, &first->cell))
+        status = dp_fail(err, first->cell.status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT,
+                         "%s: %.190s", config->workload.name, first->cell.reason);
+    session_close(&first->session);
+    free(first);
     return status;
 }
 
