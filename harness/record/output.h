@@ -37,9 +37,9 @@ int output_repair(struct output *output, struct text_error *err);
 int output_append(struct output *output, char *line, struct text_error *err);
 /* For records of a sweep, after output_repair: a new file gets this header. */
 int output_begin(struct output *output, const struct record_run *run, struct text_error *err);
-/* Appends the record of a cell, which a reader takes, with the time of its launch. One that it would
- * refuse becomes a broken cell, and its reason says why. ns: what its launch took; the record may not
- * say more. */
+/* Appends the record of a cell, which a reader takes, with the time of its launch. One that it
+ * would refuse becomes a broken cell, and its reason says why. ns: what its launch took; the record
+ * may not say more. */
 int output_cell(struct output *output, const struct cell_config *config, double ns,
                 struct record_cell *cell, struct text_error *err);
 /* The same for the line that closes the file. */
