@@ -284,7 +284,8 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
                          const struct cell_config *planned, struct text_error *err)
 {
     const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
-    const bool said = !isnan(cell->clock_ratio);
+    const bool said = !isnan(cell->clock_ratio),
+               exact = trains && workload_is_exact(&planned->workload);
     const bool here = plan->cores > 0 && planned->per_process == 0;
     const bool moves = said && trains && cell->n_shards > 1 && record_on_cores(cell);
     const double inputs = planned->host_inputs > 0 ? least_bytes(planned) : -1;
@@ -309,15 +310,15 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
         {"reference_ns", (double)cell->reference_ns, said && trains, INFINITY},
         {"verify_ns", (double)cell->verify_ns, said && trains, INFINITY},
         {"probe_values", (double)cell->probe_values, said && trains, INFINITY},
-        {"exact_bits", cell->exact_bits, said && trains && workload_is_exact(&planned->workload),
-         24},
+        {"exact_bits", cell->exact_bits, said && exact, 24},
         {"peak_bytes", peak, said, INFINITY},
         {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
         {"bytes_per_step", known(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs, INFINITY},
         {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), said, INFINITY},
         {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
          INFINITY},
-        {"rounds_ns", cell->n_rounds, said && ddp ? RECORD_LEAST_ROUNDS : 0, RECORD_MOST_ROUNDS},
+        {"rounds_ns", cell->n_rounds, said && ddp && exact ? RECORD_LEAST_ROUNDS : 0,
+         RECORD_MOST_ROUNDS},
         {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
     };
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);

@@ -57,7 +57,7 @@ def verdict(number, noise):
             "measured_by": {"version": "1.0.0", "commit": "c0ffee"},
             "allow_dirty": False,
             "records": {"source": "measured", "clock": "CLOCK_MONOTONIC_RAW", "build_type": "Release",
-                        "sanitizers": "", "git_sha": "c0ffee", "git_dirty": False},
+                        "sanitizers": "", "git_sha": "c0ffee5d5b7e", "git_dirty": False},
             "binding": {"PASS": len(limits), "OPEN": 0, "UNMEASURED": 0, "INVALID": 0, "FAIL": 0},
             "limits": limits}
 

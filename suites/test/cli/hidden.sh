@@ -35,10 +35,11 @@ says()
 
 # Records whose every text is hidden; a verdict that is of them.
 "$make_records" old plain.jsonl
-sed '1s/"\(blas\|kernel\|cpu_model\|compiler\|governor\|gpu_software\|environment\|machine_instance\|cflags\)":"[^"]*"/"\1":"'"$json"'"/g
-    1s/"model":"[^"]*"/"model":"'"$json"'"/g' plain.jsonl >records.jsonl
+sed '1s/"\(blas\|kernel\|cpu_model\|compiler\|governor\|gpu_software\|environment\|cflags\)":"[^"]*"/"\1":"'"$json"'"/g
+    1s/"model":"[^"]*"/"model":"'"$json"'"/g; s/feedface/deadbeef/; s/"start_epoch_ns":"1/"start_epoch_ns":"2/' plain.jsonl >records.jsonl
 ! cmp -s plain.jsonl records.jsonl || fail 'nothing is hidden'
 "$make_records" hostile hostile.jsonl
+sed 's/feedface/deadbeef/; s/"start_epoch_ns":"1/"start_epoch_ns":"2/' hostile.jsonl >again.jsonl
 cat >profile.yaml <<PROFILE
 schema: lockstep/profile/1.0
 name: "$yaml"
@@ -63,7 +64,7 @@ for format in csv bmf github openmetrics annotations junit md; do
 done
 for format in text json md; do
     says 3 compare plain.jsonl records.jsonl --format $format
-    says 3 compare hostile.jsonl hostile.jsonl --format $format
+    says 3 compare hostile.jsonl again.jsonl --format $format
 done
 says 0 profile check profile.yaml records.jsonl
 says 2 profile learn records.jsonl records.jsonl

@@ -174,7 +174,7 @@ assert limit["by_device"][1] == {key: limit[key] for key in ("median", "lo", "hi
 assert all(0.9 < limit["by_device"][d]["median"] <= 1 for d in (0, 2)), limit["by_device"]
 assert all(one["by_device"] is None for one in found["accepted"][0]["limits"])
 (limit,) = found["devices"][0]["limits"]
-assert limit["device_name"] == '<i> [2J&"| ', limit
+assert limit["device_name"] == "virt:1", limit
 assert found["devices"][0]["devices"][0]["model"] == "?<&>]]>"
 assert found["accepted"][0]["verdict"] == "ACCEPTED"
 assert found["unbound"][0]["verdict"] == "NOT SHOWN"

@@ -40,9 +40,8 @@ forms 3 unbound advisory.yaml old.jsonl
 # Profiles and records of somebody who means no good; YAML that is no UTF-8 is none.
 sed 's/^name: .*/name: "a\\e[31m\\x01\\u202E\\uFFFE<b>\&amp;\\"| @you `x` ]]>"/
     s/made up/"<\/error>\\n\\e[2J]]>--> |"/' all.yaml >bad.yaml
-sed '1s/"name":"virt:1"/"name":"<i>\\u001b[2J\&\\"|\\u0007"/
-    1s/"model":""/"model":"\\u202e<\&>]]>"/' one-slow.jsonl >devices.jsonl
-! cmp -s devices.jsonl one-slow.jsonl || fail 'no name was changed'
+sed '1s/"model":""/"model":"\\u202e<\&>]]>"/' one-slow.jsonl >devices.jsonl
+! cmp -s devices.jsonl one-slow.jsonl || fail 'no model was changed'
 forms 1 hostile bad.yaml slower.jsonl
 grep -q 'a \[31m ??<b>' hostile.annotations || fail "the log does not show what cannot be seen"
 for form in annotations json csv junit md; do

@@ -48,7 +48,8 @@ shown sweep $quick --mode plain,ddp --counts 1,2 --batch 8,16 --launches 2 --wor
 fits err
 shown sweep $quick --collective allreduce,alltoall --sizes 1024,1048576 --out copies.jsonl
 fits err
-shown compare cells.jsonl cells.jsonl --allow-dirty
+shown sweep $quick --mode plain --counts 1 --batch 8 --launches 2 --workload $long --out other.jsonl
+shown compare cells.jsonl other.jsonl --allow-dirty
 "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)' || exit 0
 for to in 2 64 65536; do
     shown forecast cells.jsonl --allow-dirty --to $to

@@ -137,7 +137,8 @@ if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
 kind=accepted
 [ "$7" != n2 ] || kind=${SECOND:-accepted}
 [ "$7" != n3 ] || [ "${THIRD-}" != dead ] || kill -9 $PPID $$
-sed 's/"node":[^,]*/"node":"'"$7"'"/; s/\("run_id":"\|"machine_instance":"\)[^"]*/\1feedface0000000'"${7#n}"'/g' "$CORPUS/$kind"
+sed 's/"node":[^,]*/"node":"'"$7"'"/; s/\("run_id":"\|"machine_instance":"\)[^"]*/\1feedface0000000'"${7#n}"'/g
+    s/"limits":/"allow_dirty":false,"records":{"source":"measured","clock":"CLOCK_MONOTONIC_RAW","build_type":"Release","sanitizers":"","git_sha":"3f2a9c1d5b7e","git_dirty":false},&/' "$CORPUS/$kind"
 [ "$kind" = accepted ]
 SH
     touch node.yaml lockstep.sqsh

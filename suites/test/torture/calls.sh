@@ -81,7 +81,7 @@ PROFILE
     mkdir nodes
     for node in a b c; do
         "$lockstep" validate --allow-dirty --profile p.yaml --conformance c.json --format json --node "$node" s.jsonl |
-            sed "s/\(\"\(run_id\|machine_instance\|samples_sha256\)\": \"\)./\1$node/" >nodes/$node.json
+            sed "s/\(\"\(run_id\|machine_instance\|samples_sha256\)\": \"\)./\1$node/; s/\"git_dirty\": true/\"git_dirty\": false/" >nodes/$node.json
     done
     ;;
 forecast)

@@ -56,7 +56,9 @@ const struct fault_command fault_commands[] = {
     {"fleet",
      {"fleet", "../input/nodes", "--out", "lists"},
      {NULL}}, /* lists of another day are removed first */
-    {"forecast", {"forecast", "../input/s.jsonl", "--to", "4", "--format", "json"}, {NULL}},
+    {"forecast",
+     {"forecast", "--allow-dirty", "../input/s.jsonl", "--to", "4", "--format", "json"},
+     {NULL}},
     {"soak",
      {"soak", "--devices", "virt:2", "--iterations", "3", "--workload", "mlp:8,6,4", "--batch", "4",
       "--format", "json"},
