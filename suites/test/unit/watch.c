@@ -29,7 +29,7 @@ Test(watch, clock_and_timer)
     cr_assert(holds(1000 * ms, 1000500000, 1000 * ms + 100));
     cr_assert(!holds(1000 * ms, 994000000, 1000 * ms + 100));
     cr_assert(!holds(1000 * ms, 1006000000, 1000 * ms + 100));
-    cr_assert(!holds(100 * ms, 95 * ms, 100 * ms + 100), "5 % too slow");
+    cr_assert(!holds(100 * ms, 95 * ms, 100 * ms + 100), "5 %% too slow");
     /* Interrupted for a second before the clock was read, or after. */
     cr_assert(holds(ms, 1001 * ms, 1001 * ms + 100));
     cr_assert(holds(ms, ms, 1001 * ms + 100));
