@@ -1,4 +1,4 @@
-# No line that a command prints for people is wider than 80 columns. A complaint is one line for
+# No line that a command prints for people is wider than 80 columns. A complaint and --version are one line for
 # programs, whatever its length, and so is the path of a file.
 #   widths.sh LOCKSTEP FOLDER
 . "$(dirname "$0")/common.sh"
@@ -31,7 +31,6 @@ done
 for command in copy reduce overlap limits; do
     shown bench $command --help
 done
-shown --version
 shown profile --metrics
 shown check --list
 shown check --rules
