@@ -65,7 +65,7 @@ do_compare()
     does '[013]' 'pairs' compare --ab "$lockstep" "$lockstep" --allow-dirty --allow-disturbed $short --workload mlp:8,6,4 \
         --batch 8 --mode plain --pairs 8 --out ab.jsonl
 }
-do_baseline() { does '[03]' 'a.jsonl' baseline --dir here add main a.jsonl; }
+do_baseline() { does '[03]' 'a[.]jsonl\|main[.]jsonl: 1 added' baseline --dir here add main a.jsonl; }
 do_validate()
 {
     mkdir -p nodes
