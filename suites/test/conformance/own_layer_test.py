@@ -65,28 +65,28 @@ class Names(unittest.TestCase):
         """A class of that module; versions by module."""
         for name, version in versions.items():
             found = types.ModuleType(name)
-            found.__version__ = version
+            vars(found)["__version__"] = version
             sys.modules[name] = found
             self.addCleanup(sys.modules.pop, name)
         return type("Wrapper", (), {"__module__": module})
 
-    def test_of_its_class_and_its_package(self):
+    def test_of_its_class_and_its_package(self) -> None:
         layer = self.layer("own_thing.inner.ddp", own_thing="0.7")
         self.assertEqual(under_test.name_of(layer), "own_thing.inner.ddp.Wrapper")
         self.assertEqual(under_test.version_of(layer), "0.7")
         self.assertEqual(under_test.package_of(layer), "own_thing")
 
-    def test_never_of_another_package(self):
+    def test_never_of_another_package(self) -> None:
         layer = self.layer("own_thing", torch="2.15.0")
         self.assertEqual(under_test.version_of(layer), "unknown")
 
-    def test_of_what_is_installed(self):
+    def test_of_what_is_installed(self) -> None:
         import importlib.metadata as metadata
         name = next(d.metadata["Name"] for d in metadata.distributions()
                     if d.metadata["Name"].isidentifier() and d.metadata["Name"] not in sys.modules)
         self.assertEqual(under_test.version_of(self.layer(name)), metadata.version(name)[:63])
 
-    def test_no_longer_than_a_record_takes(self):
+    def test_no_longer_than_a_record_takes(self) -> None:
         layer = self.layer("a." * 40 + "b", a="1" * 99)
         self.assertEqual(len(under_test.name_of(layer)), 63)
         self.assertTrue(under_test.name_of(layer).endswith("a.b.Wrapper"))
@@ -96,7 +96,7 @@ class Names(unittest.TestCase):
 class Exceptions(unittest.TestCase):
     """Only what the adapter itself says is broken."""
 
-    def test_of_the_layer_are_its_fault(self):
+    def test_of_the_layer_are_its_fault(self) -> None:
         for error in (Strange("no word that is known"), Strange(), KeyboardInterrupt(), MemoryError(), StopIteration(),
                       ZeroDivisionError("division by zero"), SystemExit(3), OSError(5, "Input/output error"),
                       UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), RecursionError("too deep"), ImportError("none"),
@@ -109,13 +109,13 @@ class Exceptions(unittest.TestCase):
         self.assertEqual(report_of(Strange("no word that is known")).status, "fault")
         self.assertEqual(report_of(Strange("no word that is known")).text, "Strange: no word that is known")
 
-    def test_of_the_adapter_are_not(self):
+    def test_of_the_adapter_are_not(self) -> None:
         self.assertEqual(report_of(Refusal("broken", "no such field")).status, "broken")
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch")
 class Whole(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.here = Path(folder.name)
@@ -126,7 +126,7 @@ class Whole(unittest.TestCase):
         path.write_text(ADAPTER.format(pytorch=str(PYTORCH), here=str(self.here), layer=layer), encoding="utf-8")
         return path
 
-    def test_by_the_protocol(self):
+    def test_by_the_protocol(self) -> None:
         driver = Driver(program=self.script("Own"), stderr=subprocess.DEVNULL)
         self.assertEqual((driver.about["name"], driver.about["version"]), ("own_layer.Own", "3.1.4"))
         self.assertFalse({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]})
@@ -144,7 +144,7 @@ class Whole(unittest.TestCase):
         self.assertIn("sampler", driver.about["capabilities"])
         driver.close()
 
-    def test_by_the_suite(self):
+    def test_by_the_suite(self) -> None:
         """FAIL and exit status 1, not BROKEN and 2."""
         done = subprocess.run([LOCKSTEP, "check", "--impl", f"exec:'{sys.executable}' -B '{self.script('Never')}'",
                                "--only", "DDP-01*", "--format", "json"], capture_output=True, text=True, timeout=300,

@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import typing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 from baseline_plant import bare, chained  # noqa: E402
@@ -64,7 +65,7 @@ def values_wrong(kind: int, least: int, most: int, unit: str, was: object) -> li
     if kind == BOOL:
         return [not was]
     if kind == BIG:
-        return ["-1", "18446744073709551616"] + (["5000000000000000000"] if unit != "integer" else ["77"])
+        return ["-1", "18446744073709551616", "77" if unit == "integer" else "5000000000000000000"]
     if kind == SERIES:
         return [[-1e19, 1.0]]
     if kind == NESTED:
@@ -98,15 +99,16 @@ class Records:
         return {field.split(".")[1]: value_of(kind, unit) for field, kind, _, _, unit in self.fields
                 if field.startswith(name + ".") and kind != NESTED}
 
-    def objects(self, name: str, mode: str, lines: list) -> dict:
+    def objects(self, name: str, mode: str, lines: list[typing.Any]) -> dict[str, typing.Any]:
         """Where the fields of that table are."""
         cell = lines[self.cells[mode]]
-        return {"run": lines[0], "slot": lines[0]["slots"][1], "key": cell["cell"], "cell": cell, "end": lines[-1],
+        found: dict[str, dict[str, typing.Any]] = {"run": lines[0], "slot": lines[0]["slots"][1], "key": cell["cell"], "cell": cell, "end": lines[-1],
                 "numa": lines[0]["numa"][0], "gpu": lines[0]["gpus"][0], "reading": lines[0]["gpus"][0]["reading"],
                 "nvlink": lines[0]["gpus"][0]["reading"]["links"][0], "nic": lines[0]["nics"][0],
-                "watched": cell["gpus"][0], "during": cell["gpus"][0]["during"]}[name]
+                "watched": cell["gpus"][0], "during": cell["gpus"][0]["during"]}
+        return found[name]
 
-    def refused(self, lines: list) -> str:
+    def refused(self, lines: list[typing.Any]) -> str:
         """Why, or "": it is believed."""
         text = [json.dumps(line, separators=(",", ":")) for line in lines]
         done = chained(text, lambda line: '"lockstep/end/' in line)
