@@ -107,7 +107,7 @@ under() {
     done
     for script in "$scripts"/*; do
         [ -x "$script" ] || continue
-        case $(head -n 1 "$script") in *python3*) command -v python3 >/dev/null || continue ;; esac
+        command -v python3 >/dev/null || ! grep -q python3 "$script" || continue
         env "$@" "$script" --help >out 2>err </dev/null || fail "$*: ${script##*/} --help"
         [ -s "clean/${script##*/}" ] || cp out "clean/${script##*/}"
         cmp -s out "clean/${script##*/}" || fail "$*: another help of ${script##*/}"
