@@ -447,7 +447,7 @@ int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts
 void dp_topology_close(struct dp_topology *topology);
 /* It is not this machine's: hwloc says so, or the kernel has more processing units. */
 bool dp_topology_foreign(const struct dp_topology *topology);
-/* Of n slots, some share a core. When all are placed. */
+/* Whether some of n slots share a core. Call it when all are placed. */
 bool dp_topology_crowded(const struct dp_topology *topology, int n);
 /* Slot i belongs beside the device with this PCI bus id. False: nothing is known of that place.
  * Before anything is placed. */

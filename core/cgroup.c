@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of processors: microseconds of time in a period of so many, in one file or in two. */
+/* Processors: microseconds of time in each period, in one file or in two. */
 static const struct rule {
     const char *controller, *folder, *file[2];
     bool cpus;
@@ -19,7 +19,7 @@ static const struct rule {
     {",memory,", "/sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, false},
 };
 
-/* What is not there, or not for us, is no limit. */
+/* A file that does not exist, or that we may not read, is no limit. */
 static FILE *open_file(const char *path, struct dp_error *err)
 {
     FILE *file = fopen(path, "r");

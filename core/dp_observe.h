@@ -21,7 +21,8 @@ struct dp_machine {
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
 
-/* What control groups leave this process; INFINITY: all. Root is "", or another machine's. */
+/* The limits that control groups set for this process; INFINITY: none. Root is "", or the root of
+ * another machine's files. */
 struct dp_limits {
     double cpus, memory_bytes; /* processors' time, in processors */
 };

@@ -105,7 +105,7 @@ static hwloc_const_cpuset_t whole(const struct dp_topology *topology)
     return hwloc_get_root_obj(topology->tree)->cpuset;
 }
 
-/* Of so many cores or processing units: those that have time. */
+/* The number of n cores or processing units that the control group gives time to. */
 static int limited(const struct dp_topology *topology, int n)
 {
     const double cpus = topology->limits.cpus;

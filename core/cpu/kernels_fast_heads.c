@@ -26,7 +26,7 @@ struct work {
     const struct dp_gemm_heads *g;
     const float *a, *b;
     float *c;
-    float *packed;        /* of b: a panel [k, WIDTH], 0 behind its last column */
+    float *packed;        /* of b: a panel [k, WIDTH], 0 after its last column */
     size_t first, k, col; /* terms, and its first column */
 };
 

@@ -76,7 +76,7 @@ struct row {
     size_t begin, n, first; /* columns from begin to n; from which on their sums are made */
 };
 
-/* Of such columns, over the rows so far. */
+/* Sums of these columns over the rows so far. */
 struct sums {
     double dy[COLUMNS], product[COLUMNS]; /* dy xhat */
 };
@@ -137,7 +137,7 @@ DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double s
     }
 }
 
-/* Of all columns in one go, or of several the last: it has the whole row. */
+/* Whether these are all columns, or the last ones: the whole row is known then. */
 static void columns_grad(const struct dp_layer_norm_args *g, size_t first, size_t n)
 {
     const bool last = first + n == g->width;

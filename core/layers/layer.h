@@ -1,4 +1,4 @@
-/* layer.h: what layers share: opening one that has data of its own, the end of a forward, and where
+/* layer.h: shared by layers: opening one that has private data, the end of a forward, and where
  * a backward writes. Internal to core/layers. */
 #ifndef DP_LAYER_H
 #define DP_LAYER_H

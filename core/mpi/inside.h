@@ -5,8 +5,8 @@
  * process that gets something, which says what call it is, and flows: messages one behind the
  * other, from or to one process. Small calls have all their bytes in the heads. Nothing that is
  * received goes to the caller's memory by itself: it comes to rooms of the carrier, which copies
- * it. So what is still on its way when a call is given up hurts nobody. A head has the digest of
- * all that was sent before it: what came as something else is found at the next call. */
+ * it. So a message that is still on its way when a call is given up does no harm. A head has the
+ * digest of all that was sent before it: what came as something else is found at the next call. */
 #ifndef MPI_INSIDE_H
 #define MPI_INSIDE_H
 
@@ -161,7 +161,7 @@ struct mpi_who {
     long pid;
 };
 
-/* What has gone to a process, or has come from it: of messages the sum of their digests. */
+/* The sum of the digests of all messages that went to a process, or came from it. */
 struct mpi_tally {
     uint64_t heads, digest;
 };
@@ -270,7 +270,7 @@ int dp_mpi_step(struct dp_mpi *mpi, bool *moved, bool *ended, struct dp_error *e
 /* strip.c. The bytes from `at` on that are one behind the other, and where; at most *n. */
 struct mpi_piece dp_mpi_span(const struct mpi_strip *strip, size_t at, size_t n);
 void dp_mpi_pack(void *to, const struct mpi_strip *strip, size_t at, size_t n);
-/* Of bytes in one message; place: which one it is. */
+/* The digest of the bytes of one message; place: the number of the message. */
 uint64_t dp_mpi_digest(uint64_t place, const void *bytes, size_t n);
 /* By the queues of transfers of the slots; dp_mpi_settle waits for them. */
 int dp_mpi_write(const struct mpi_strip *strip, size_t at, const void *from, size_t n,

@@ -13,7 +13,7 @@ struct dp_parallel_self {
     /* The run and the step of it that the replicas' runs are in. */
     bool in_step;
     uint64_t run, step;
-    /* Of the backward under way: output and input k of replica i. */
+    /* Gradients of output and input k of replica i, during a backward. */
     struct dp_tensor grad_out[DP_MAX_IO][DP_MAX_SLOTS], grad_in[DP_MAX_IO][DP_MAX_SLOTS];
 };
 

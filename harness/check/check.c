@@ -254,8 +254,8 @@ static bool hide(const struct runner_options *options)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
-/* What reads the result later has to be able to. What cannot be written is said by who closes it.
- */
+/* The program that reads the result later has to be able to. An error of writing is reported when
+ * the file is closed. */
 static int read_back(const char *command, enum runner_format format, struct whole_file *out)
 {
     struct check_record record;

@@ -28,8 +28,8 @@ int crowd_start(const char *launcher, const char *command, int processes, double
  * anything. *answer is one line, good until the next call; of a lost crowd it is the reason. After
  * the others than CROWD_ANSWERED no process is left, and nothing more can be asked. */
 enum crowd_end crowd_ask(struct crowd *crowd, long long id, const char *line, const char **answer);
-/* Of the last request, or of its answer, each process says this digest by itself (check/worker.h).
- * 0, or -1 and which says another one. */
+/* Whether each process reports this digest of the last request, or of its answer
+ * (check/worker.h). 0, or -1 and which process reports another one. */
 enum crowd_word { CROWD_REQUEST, CROWD_ANSWER };
 int crowd_said_all(const struct crowd *crowd, enum crowd_word which, const char *digest,
                    struct text_error *why);

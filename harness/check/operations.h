@@ -25,8 +25,8 @@ const char *operations_text(const json_t *request, const char *name);
  * all have that answer is for who asks to see (check/crowd.h). NULL: no memory. */
 json_t *operations_join(json_t *const answers[], int n);
 
-/* Of all that an answer has, but for the few things that each process has its own of; "-" of an
- * error. 0, or -1: no memory. */
+/* The digest of an answer without the few values that differ by process; "-" for an error. 0, or
+ * -1: no memory. */
 int operations_digest(const json_t *answer, char hex[DIGEST_HEX]);
 
 /* ---- one answer for those of all ranks: check/join.c ---- */

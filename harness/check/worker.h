@@ -54,7 +54,7 @@ struct worker_part {
     /* Of the first process: one answer for those of all, in their order. */
     json_t *(*join)(void *self, json_t *const answers[], int n);
     void *self;
-    /* Of what must be the same in the answers of all: operations_digest. NULL: of nothing. */
+    /* The digest of the part that all answers share: operations_digest. NULL: none. */
     int (*digest)(const json_t *answer, char hex[DIGEST_HEX]);
 };
 /* Answers requests until there are no more. Each takes calls of all processes; where one is not

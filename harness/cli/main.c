@@ -109,9 +109,9 @@ static void open_standard_files(void)
             _exit(EXIT_MISUSE);
 }
 
-/* Of hwloc's variables only those stay that it then owns up to, and two that change no answer:
+/* hwloc keeps only variables whose effect it reports, and two that change no answer:
  * HWLOC_THISSYSTEM makes it call another machine's topology this one's. The width of help can keep
- * argp in a loop, and POSIX has no options behind files: the README's commands do. */
+ * argp in a loop, and POSIX takes no options after files: the README's commands have some. */
 static bool is_dropped(const char *variable)
 {
     static const char *const kept[] = {

@@ -226,7 +226,7 @@ void pairs_rows_markdown(struct text_out *out, const struct pairs_rows *rows);
 void pairs_rows_verdict(const struct pairs_rows *rows, size_t cell, char text[REPORT_CELL_TEXT]);
 /* "1 REGRESSED, 0 INCONCLUSIVE, ...", added to text. */
 void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
-/* What INCONCLUSIVE means, if a cell is. */
+/* The meaning of INCONCLUSIVE, if a cell is. */
 void pairs_say_open(FILE *stream, const size_t count[PAIRS_VERDICTS]);
 
 struct pairs_rows pairs_rows_of(const struct pairs *pairs);

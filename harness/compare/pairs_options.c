@@ -19,7 +19,7 @@ static const char NAME[] = "lockstep compare";
 
 enum { MORE_ARGUMENTS = 64 };
 
-/* What was taken out of the arguments, and the rest, which is a sweep's. A switch: 1, or 0; -1: it
+/* The options of pairs, and the other arguments, which go to a sweep. A switch: 1, or 0; -1: it
  * was not given. */
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *figure, *format;

@@ -68,7 +68,7 @@ static int write_all(int fd, const char *bytes, size_t n)
     return fsync(fd);
 }
 
-/* What was written is read: a disk, or what stands before it, may keep something else. */
+/* The file is read back: a disk, or a cache, may keep other bytes. */
 static bool holds(int fd, const char *bytes, size_t n)
 {
     char part[4096];

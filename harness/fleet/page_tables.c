@@ -72,8 +72,8 @@ static void status_cell(struct grid *grid, const struct fleet_node *node)
               node->worse > 0 ? ", outlying" : "");
 }
 
-/* Nodes that do not pass. The summary of a job also has those that nobody expects, and says a
- * status alone. */
+/* Nodes that do not pass. The summary of a job also has nodes that were not expected, and shows
+ * only their status. */
 static int failing(struct text_out *out, const struct fleet *fleet)
 {
     char words[FLEET_TEXT];

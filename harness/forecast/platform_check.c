@@ -134,7 +134,7 @@ static char *element(char *at, struct text_error *why)
     return !at ? NULL : at + (*at == '/' ? 2 : 1);
 }
 
-/* What is at a place: its end, or NULL and why. */
+/* Reads one piece of the file; returns its end, or NULL and why. */
 static char *step(char *at, struct text_error *why)
 {
     char *end;

@@ -47,7 +47,7 @@ static void print_row(FILE *stream, const struct forecast *forecast,
         fputc('\n', stream);
 }
 
-/* What is forecast; then, by ranks again, what shows how far that is to be believed. */
+/* The forecast; then, by ranks again, the errors that show how good it is. */
 static void print_tables(FILE *stream, const struct forecast *forecast,
                          const struct forecast_series *series)
 {

@@ -33,7 +33,7 @@ struct measurable {
     /* Makes the reference of a set that of this row's step. 0, or -1 and why there is none. NULL:
      * it is that of the whole batch. */
     int (*verify)(struct verify *verify, const struct workload_set *set, struct text_error *why);
-    /* What open made beside top; also after an open that failed. NULL: nothing. */
+    /* Closes all that open made except top; also after an open that failed. NULL: nothing. */
     void (*close)(struct session *session);
 };
 

@@ -27,7 +27,7 @@ T(bus, 16, FIRST, MACHINE, "PCI address", "PCI address", "`0000:19:00.0`") \
 T(model, 64, FIRST, MACHINE, "", "model", "as it calls itself, empty: unknown") \
 F(BOOL, shown, LATER, CONDITION, "", "visibility", "NVML shows it; else only the PCI bus knows it, and all its numbers but those of the bus are `null`") \
 T(uuid_hash, 17, LATER, HOST, "16 hex digits or none", "UUID", "stands for the UUID, which is not stored; empty: unknown") \
-F(REAL, numa_node, LATER, MACHINE, "number, -1: none", "NUMA node", "beside it, by sysfs") \
+F(REAL, numa_node, LATER, MACHINE, "number, -1: none", "NUMA node", "the node next to it, by sysfs") \
 F(REAL, memory_bytes, LATER, MACHINE, "bytes", "memory", "of the GPU") \
 F(REAL, pcie_generation_max, LATER, MACHINE, "generation", "best PCIe generation", "that GPU and slot can have") \
 F(REAL, pcie_width_max, LATER, MACHINE, "lanes", "best PCIe width", "that GPU and slot can have") \

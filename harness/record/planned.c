@@ -206,13 +206,13 @@ static size_t least_values(const struct cell_config *cell, int shards)
            (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
 }
 
-/* A number that nobody knows is one, too, where it has to be the same. */
+/* An unknown number is -1 where numbers have to be the same. */
 static double known(double number)
 {
     return isnan(number) ? -1 : number;
 }
 
-/* What follows from the command, whatever was measured. Records of before say nothing of tokens. */
+/* Numbers that follow from the command alone. Older records do not have tokens. */
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
                          struct text_error *err)
 {
@@ -260,8 +260,8 @@ static int check_warmup(const struct record_cell *cell, const struct cell_limits
                              cell->warmup_rule, rule);
 }
 
-/* What the rank that has least of it, of those with rows, has in all steps; not measured: more than
- * any. */
+/* The smallest sum over all steps among the ranks that have rows; INFINITY if it was not measured.
+ */
 static double least_of(const struct record_cell *cell, const uint64_t *ns, int ranks)
 {
     double least = INFINITY;
@@ -279,7 +279,7 @@ static double least_of(const struct record_cell *cell, const uint64_t *ns, int r
 /* More than a core can do in a nanosecond: its matrix unit of bfloat16 has 8192 operations then. */
 static const double MOST_RATE = 1e4;
 
-/* What a verified cell has. Programs before the one that compared its clock wrote 0 for some. */
+/* Amounts of a verified cell. Programs that did not yet compare clocks wrote 0 for some. */
 static int check_amounts(const struct record_plan *plan, const struct record_cell *cell,
                          const struct cell_config *planned, struct text_error *err)
 {

@@ -1,5 +1,5 @@
-/* record/ranges.c: what the value of a field can be: its unit says which numbers and which texts
- * there are. A number that nobody knows is NaN, and is let through. */
+/* record/ranges.c: the values that a field can have: its unit says which numbers and which texts.
+ * An unknown number is NaN, and is let through. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Of other units numbers are from 0 on, and texts are any, or one of those that the unit lists. */
+/* With any other unit a number is 0 or more, and a text is any, or one of those that the unit
+ * lists. */
 static const struct unit {
     const char *name;
     double least, most; /* of a text: characters */
@@ -77,7 +78,7 @@ static bool is_text(const char *name, const char *text)
     const size_t length = strlen(text);
     char listed[64];
 
-    /* What is between two words of a list is none of them. */
+    /* The separator between two words of a list is not a value. */
     if (name[0] == '`')
         return snprintf(listed, sizeof listed, "`%.60s`", text) > 2 &&
                strchr(" ,", text[0]) == NULL && strstr(name, listed);

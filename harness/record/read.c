@@ -25,7 +25,7 @@ static const json_t *find_array(const json_t *object, const char *name, size_t n
     return array;
 }
 
-/* Of at most a number for each rank; *n of them. */
+/* Reads at most one number for each rank; *n: how many. */
 static int read_list(const json_t *list, const char *name, uint64_t *to, int *n,
                      struct text_error *err)
 {

@@ -57,7 +57,7 @@ const struct beside_line *beside_find(const struct beside *beside,
                                       const struct report_point *point);
 void beside_words(const struct report_point *point, const struct beside_line *line, int column,
                   char text[REPORT_CELL_TEXT]);
-/* Of how many lines of all files there is no cell. */
+/* The number of lines of all files that have no cell. */
 size_t beside_unmatched(const struct report *report);
 /* What a reader must know of the files: wrong numbers, no end, lines without a cell. "": nothing.
  */

@@ -225,7 +225,7 @@ int report_answers(struct text_out *out, const struct report *report);
  * or -1: memory was short. report/tables.c */
 int report_tables(struct text_out *out, const struct report *report);
 int report_brief_tables(struct text_out *out, const struct report *report);
-/* What the rows that follow have in common. */
+/* The words that the next rows have in common. */
 void report_table_group(struct grid *grid, const struct report *report,
                         const struct report_group *group);
 

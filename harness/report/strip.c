@@ -20,7 +20,7 @@ static const struct grade {
               {"B", 0.03, REPORT_GOOD},
               {"C", 0.10, REPORT_AMBER},
               {"D", INFINITY, REPORT_RED}};
-/* Of the median step: an interval that is not narrower shows no small change. */
+/* Share of the median step: a wider interval shows no small change. */
 static const double WIDE = 0.20;
 
 int report_noise_make(struct report *report)
@@ -120,7 +120,7 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 /* Effects that are not chance at this level, and shares from there on, are said. */
 static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
 
-/* Of the run that surely drifted most; else of one of which it is not known, if there is one. */
+/* The run whose drift is shown to be largest; else a run of unknown drift, if there is one. */
 static const struct report_drift *find_drift(const struct report *report)
 {
     const struct report_drift *worst = &report->run[0].drift;
@@ -137,7 +137,7 @@ static const struct report_drift *find_drift(const struct report *report)
     return worst;
 }
 
-/* What other programs took of the cores. */
+/* The share of the cores that other programs took. */
 static void add_foreign(struct report_badge *badge, const struct report *report)
 {
     const size_t verified = report->counts.verified;

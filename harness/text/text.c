@@ -55,9 +55,9 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* What may be shown: characters with a shape of their own, and blanks. Between these ranges are
- * format characters, those that turn directions or break lines, code points that are no characters
- * or mean what somebody privately agreed on, and long runs that Unicode has not assigned. */
+/* Characters that may be shown: visible ones and blanks. Between these ranges are format
+ * characters, characters that turn directions or break lines, private ones, code points that are no
+ * characters, and long runs that Unicode has not assigned. */
 static bool is_shown(uint32_t code)
 {
     static const uint32_t ranges[][2] = {
@@ -126,7 +126,7 @@ static const struct escape markdown[] = {
     {"$", "\\$", 0},   {"#", "\\#<!-- -->", 0}, {"@", NULL, 1},   {"://", NULL, 1},
     {"www.", NULL, 3}, {"GH-", NULL, 2},        {NULL, NULL, 0}};
 
-/* Of a command in the log of a job; the text of a property ends at two characters more. */
+/* Commands in the log of a job; the text of a property also ends at these two characters. */
 static const struct escape command[] = {{"%", "%25", 0}, {NULL, NULL, 0}};
 static const struct escape property[] = {
     {"%", "%25", 0}, {":", "%3A", 0}, {",", "%2C", 0}, {NULL, NULL, 0}};

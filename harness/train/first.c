@@ -28,7 +28,7 @@ static int verify_step(struct dp_group *group, const struct cell_config *config,
         status = measure_exact(config, 0, &first->session, &values, &why, err);
     if (status == 0 && values == 0)
         status = dp_fail(err, DP_EINVAL, "%s: %.180s", config->workload.name, why.text);
-    /* Of processes one alone may be wrong: all make the same calls. */
+    /* One process alone may be wrong, but all must make the same calls. */
     if ((status == 0 || status == DP_EFAULT) &&
         measure_probe(config, &first->session, &first->cell))
         status = dp_fail(err, first->cell.status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT,

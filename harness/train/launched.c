@@ -6,7 +6,7 @@ int train_check_launched(const char *command, struct train_options *o)
 {
     const bool launched = o->processes.launcher[0] != '\0';
 
-    /* What a training in one process alone has. */
+    /* Options that only a training in one process has. */
     if (launched && o->dp)
         return launcher_refuse(command, "--launcher is for ranks: it does not go with --mode dp");
     if (launched && o->communicator[0] != '\0')

@@ -7,7 +7,7 @@
 
 struct dp_mpi;
 
-/* What a rank says of a step. */
+/* The report of a rank about a step. */
 struct train_said {
     double loss;
     uint64_t arrived; /* train_rows_digest of what it had */
@@ -44,7 +44,8 @@ size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t byt
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
                      const struct dp_tensor *target, struct train_said said[],
                      struct dp_tensor output[], struct dp_error *err);
-/* Of the ranks of the world: *loss the mean of theirs, and the sum of what arrived. */
+/* Over all ranks of the world: *loss is the mean of their losses, *arrived the sum of their
+ * digests. */
 int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], float *loss,
                      uint64_t *arrived, struct dp_error *err);
 

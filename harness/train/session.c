@@ -153,7 +153,7 @@ static int check_files(struct train_session *s)
     return status ? command_core_error(s->command, &err) : 0;
 }
 
-/* Of ranks in processes, each of these does the same. */
+/* With ranks in processes, each process does the same. */
 static int check_devices(struct train_session *s)
 {
     const struct train_options *o = &s->options;

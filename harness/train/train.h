@@ -175,7 +175,7 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
                     struct dp_error *err);
 /* Parameters (of float32, buffers too) to side->value. */
 int train_side_read(struct train_side *side, struct dp_error *err);
-/* Those numbers to them. */
+/* Sets the parameters to these values. */
 int train_side_write(struct train_side *side, const float value[], struct dp_error *err);
 /* The name of the parameter that value[i] is of, and the element's index in it. */
 void train_side_where(const struct train_side *side, size_t i, char *name, size_t bytes,
@@ -346,7 +346,7 @@ int train_world_holds(const struct train_world *world, const struct train_side *
 /* Malloc'ed; NULL and *err. */
 char *train_values_text(const struct train_side *side, struct dp_error *err);
 int train_values_put(struct train_side *side, const char *text, struct dp_error *err);
-/* Of all rows, in any order. */
+/* The digest of all rows of a batch; their order does not matter. */
 uint64_t train_rows_digest(const struct loader_batch *batch, size_t width, size_t labels);
 /* SHA-256 of what a data set has. 0, or -1. */
 int train_data_digest(const struct dataset *data, char *hex);

@@ -234,7 +234,7 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     status = take_losses(world, ok, n, err);
     json_decref(ok);
     world->left -= n;
-    /* What is compared is what each step leaves. */
+    /* Parameters are compared after each step. */
     if (seconds < soon / 2 && n == world->at_once && world->options->against[0] == '\0')
         world->at_once *= 2;
     else if (seconds > soon && world->at_once > 1)

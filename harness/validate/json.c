@@ -197,8 +197,8 @@ static json_t *samples_json(const struct report *report)
     return known(status == 0 ? chain : NULL);
 }
 
-/* What makes times doubtful, of records whose times are: who reads the verdict judges it
- * again. */
+/* The facts that make times doubtful, from records whose times are doubtful: the reader of the
+ * verdict judges them again. */
 static json_t *records_json(const struct report *report)
 {
     char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];

@@ -78,7 +78,7 @@ struct profile {
 int profile_read(const char *path, struct profile **profile, struct text_error *why);
 void profile_free(struct profile *profile);
 
-/* Of a file, or of a shipped profile by its name: where it is. 0, or -1 after the complaint. */
+/* Finds a file, or a shipped profile by its name: path. 0, or -1 after the complaint. */
 enum { PROFILE_PATH = 1024 };
 int profile_find(const char *command, const char *name, char path[PROFILE_PATH]);
 extern const struct shipped profile_shipped;

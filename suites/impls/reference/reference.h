@@ -130,7 +130,7 @@ struct impl_model {
     struct dp_adamw *adamw; /* NULL before the first step, and with SGD */
     struct dp_clip *clip;   /* NULL before the first step that clips */
     struct impl_step settings;
-    /* Of the call under way, of all ranks. */
+    /* Tensors of all ranks, during a call. */
     struct impl_array arrays[DP_MAX_SLOTS * IMPL_MAX_IO];
     struct dp_tensor in[DP_MAX_SLOTS * IMPL_MAX_IO], out[DP_MAX_SLOTS * DP_MAX_IO];
 };

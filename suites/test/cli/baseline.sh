@@ -51,7 +51,7 @@ plant slower two.jsonl 23 1.001 # 12 % in the four cells on two devices
 
 refuse 'main.jsonl is not there: `lockstep baseline add` makes it' "$lockstep" baseline show main
 refuse 'main.jsonl is not there' "$lockstep" compare --baseline main same.jsonl
-# What nothing could read again is not written, here and by `lockstep check`.
+# A file that could not be read again is not written, here and by `lockstep check`.
 refuse 'planted' "$unreadable" baseline add main s1.jsonl
 [ ! -e results/baselines/main.jsonl ] || fail 'a baseline that cannot be read'
 expect_status 2 "$unreadable" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json

@@ -130,7 +130,7 @@ sed 's/0-63/0-2/' fast.xml >small.xml
 expect_status 3 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate small.xml
 expect_count 4 'not simulated: the platform has fewer hosts than ranks' out
 
-# What is in a platform is a hint to SimGrid to write files, or a number that it takes as 0: refused.
+# A platform that makes SimGrid write files, or has a number that it takes as 0, is refused.
 echo kept >victim
 own='<cluster id="own" prefix="host" suffix="" radical="0-63" speed="1Gf" bw="1MBps" lat="1ms"/>'
 edited()

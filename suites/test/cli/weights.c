@@ -160,7 +160,7 @@ static void test_save(struct dp_group *group)
 }
 
 /* After test_save. */
-/* What lies on the disk in the end is another thing. */
+/* The disk keeps other bytes in the end. */
 static bool spoils;
 
 int fsync(int fd)

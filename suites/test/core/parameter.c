@@ -60,7 +60,7 @@ static void drawn_apart(struct context *c)
         expect_bits(c, "the same seed", &param_at(c, model, i)->value, drawn[i]);
 }
 
-/* What a forward has left is of no use when a parameter has changed. */
+/* A backward is refused when a parameter has changed after its forward. */
 static void changed(struct context *c)
 {
     static const char *const ways[] = {"written", "copied", "drawn", "SGD", "AdamW"};

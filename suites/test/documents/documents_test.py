@@ -184,7 +184,7 @@ class Documents:
         return ran, read, wrong
 
     def can_fail(self) -> list[str]:
-        """Of a command that nobody lists, of an unknown option, and of one that does not do what is said."""
+        """A command without a row, an unknown option, and a command that does not do what is said are found."""
         wrong = []
         if len(self.page("none.md", "```sh\nlockstep check --rules\n```\n", False)[2]) != 1:
             wrong.append("a line without a row is not found")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# What makes a cell small, and a training.
+# Options that make a cell small, and a training.
 CELL = " --seconds 0.001 --steps 5:10 --warmup 1:0 --bind none"
 CHAIN = CELL.replace("1:0", "2:0")
 TINY = " --workload mlp:8,8 --batch 8,16" + CELL
@@ -19,7 +19,7 @@ PAGE = r"^my-report/index\.html$"
 class Row:
     command: str  # as it stands there, without its comment
     swap: tuple[tuple[str, str], ...] = ()  # what is in it, and what is run instead
-    more: str = ""  # options behind it
+    more: str = ""  # options after it
     before: tuple[str, ...] = ()  # what makes the files that it reads
     status: tuple[int, ...] = (0,)
     prints: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             leaves={"coll.jsonl": "--collective allreduce .*--sizes 8,32,128,512,2048|--sizes"}),
     ),
     "docs/compare.md": (
-        # A program beside itself: equal, but one time in ten chance misleads.
+        # A program next to itself: equal, but one time in ten chance misleads.
         Row("lockstep compare --ab build/old/lockstep build/new/lockstep",
             before=('mkdir -p build/old build/new && for n in old new; do printf \'#!/bin/sh\\n# %s\\nexec lockstep "$@"\\n\' $n >build/$n/lockstep; done && chmod +x build/*/lockstep',),
             more=" --pairs 8 --devices virt:1 --counts 1 --allow-dirty --mode plain" + TINY.replace("8,16", "8"), status=(0, 1, 3, 4),

@@ -141,7 +141,7 @@ unheard)
     [ ! -e a.weights ] || fail "something was saved"
     ;;
 lies)
-    # What process 0 says for all, or is asked, is changed on its way, with a checksum that is right.
+    # An answer of process 0, or a request to it, is changed on its way, with a right checksum.
     command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
     cat >lie <<'PYTHON'
 import os, re, sys
@@ -192,7 +192,7 @@ zero)
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=zero who
     for who in 0 1; do
-        # Of three ranks the mean rounds: each is verified by itself.
+        # The mean of three ranks rounds: each process is verified by itself.
         for ranks in 2 3; do
             train 1 --backend cpu-cblas --devices "virt:$ranks" --launcher 'good {n} odd' --epochs 1 --save a.weights
             says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10, set 0: "

@@ -151,7 +151,7 @@ def main() -> int:
                 faults.append(f"{name}: {value!r} is believed, instead of {was!r}")
             elif not any(called in why for called in names):
                 faults.append(f"{name}: {value!r}: not named: {why.strip()}")
-    # What is 0 here, or not known, was not tried.
+    # A value that is 0 or unknown here was not tried.
     faults += [f"{name} needs no exception" for name, n in believed.items() if n == 0 and name in ANY]
     print("\n".join(faults), file=sys.stderr)
     print(f"{len(records.fields)} fields, {edits} edits, {len(faults)} faults")

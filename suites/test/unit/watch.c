@@ -24,7 +24,7 @@ Test(watch, clock_and_timer)
     cr_assert(holds(ms, ms - 90000, ms + 100));
     cr_assert(!holds(ms, 1000, ms + 100), "a thousand times too slow");
     cr_assert(!holds(ms, 0, ms + 100), "it stands still");
-    /* What a clock is corrected by, and what it is not. */
+    /* Corrections of a clock that are allowed, and those that are not. */
     cr_assert(holds(1000 * ms, 999500000, 1000 * ms + 100));
     cr_assert(holds(1000 * ms, 1000500000, 1000 * ms + 100));
     cr_assert(!holds(1000 * ms, 994000000, 1000 * ms + 100));

@@ -21,7 +21,7 @@ from .ranks import DistributedModel, Pool
 VERSION = 1
 MAX_DEVICES = 64
 ON_CPU = ("ddp", "batch_norm", "trace", "arguments", "find_unused", "unlike_ranks", "transformer", "adamw")
-OF_PYTORCH = ("split", "buckets", "sampler")  # functions of its own: no other layer has them from here
+OF_PYTORCH = ("split", "buckets", "sampler")  # functions of PyTorch itself: no other layer has them from here
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
 
