@@ -18,7 +18,7 @@ BEGIN {
     }
 
     # The rooms of harness/: each sees those before it.
-    n_rooms = split("text numbers files plot export command verify record node measure check report sweep compare validate soak fleet forecast train bench cli",
+    n_rooms = split("text numbers files plot export command verify record analysis node measure check report sweep compare validate soak fleet forecast train bench cli",
                     rooms, " ")
     for (i = 1; i <= n_rooms; i++)
         room_place[rooms[i]] = i

@@ -22,6 +22,7 @@
 #include "report/report.h"
 #include "soak/selftest.h"
 #include "soak/soak.h"
+#include "sweep/sweep.h"
 #include "text/text.h"
 #include "validate/validate.h"
 
@@ -31,10 +32,16 @@ struct command {
     const char *help; /* NULL: not for people */
 };
 
+/* A sweep prints its records as a report does. */
+static int sweep_and_print(int argc, char **argv)
+{
+    return sweep_main(argc, argv, report_print);
+}
+
 static const struct command commands[] = {
     {"devices", devices_main, "list devices, core sets, caches, memory and versions"},
     {"tutorial", tutorial_main, "print the sizes that PyTorch's data-parallel tutorial prints"},
-    {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
+    {"sweep", sweep_and_print, "measure and verify workloads x device counts x batches"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
     {"baseline", baseline_main, "keep the sittings of a machine, and show what they can tell"},

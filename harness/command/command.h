@@ -20,7 +20,6 @@ enum command_exit {
 /* Each is one subcommand; argv[0] is its name. They return an exit status. */
 int devices_main(int argc, char **argv);
 int tutorial_main(int argc, char **argv);
-int sweep_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int train_main(int argc, char **argv);

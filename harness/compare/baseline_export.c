@@ -1,9 +1,9 @@
 /* compare/baseline_export.c: a sitting against a baseline as a set of cells for other programs.
  *
  * With too few sittings for a gate no cell passes and none fails. */
+#include "analysis/words.h"
 #include "compare/baseline.h"
 #include "compare/export.h"
-#include "report/page.h"
 
 static const char *const not_a_gate[PAIRS_VERDICTS] = {
     "EQUIVALENT, not a gate", "IMPROVED, not a gate", "REGRESSED, not a gate",

@@ -1,8 +1,8 @@
 /* compare/baseline_text.c: a sitting against a baseline, and a baseline, for people. */
 #include "compare/baseline.h"
 
+#include "analysis/words.h"
 #include "files/text_out.h"
-#include "report/page.h"
 #include "text/units.h"
 
 #include <math.h>

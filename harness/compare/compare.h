@@ -12,8 +12,8 @@
 #ifndef HARNESS_COMPARE_H
 #define HARNESS_COMPARE_H
 
+#include "analysis/analysis.h"
 #include "record/record.h"
-#include "report/report.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #ifndef HARNESS_COMPARE_EXPORT_H
 #define HARNESS_COMPARE_EXPORT_H
 
+#include "analysis/analysis.h"
 #include "compare/exact.h"
-#include "report/export_report.h"
 
 enum { COMPARE_FORMATS = COMPARE_FORMS + EXPORT_FORMATS };
 const char *compare_format_name(size_t format);

@@ -1,7 +1,7 @@
 /* compare/pairs_export.c: pairs as a set of cells for other programs. */
+#include "analysis/words.h"
 #include "compare/export.h"
 #include "compare/pairs.h"
-#include "report/page.h"
 
 /* As the text says them. */
 static const char *const same_words[PAIRS_VERDICTS] = {

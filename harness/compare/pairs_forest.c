@@ -1,9 +1,9 @@
 /* compare/pairs_forest.c: the figure of pairs: a row per cell, from the slowest on, below what all
  * cells together show. */
+#include "analysis/words.h"
 #include "command/command.h"
 #include "compare/pairs.h"
 #include "plot/plot.h"
-#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

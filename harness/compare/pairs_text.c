@@ -2,8 +2,8 @@
  * cells from the slowest on, then what could not have been found. */
 #include "compare/pairs.h"
 
+#include "analysis/words.h"
 #include "files/text_out.h"
-#include "report/page.h"
 
 #include <math.h>
 

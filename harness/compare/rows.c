@@ -2,8 +2,8 @@
  * there are of each verdict. */
 #include "compare/pairs.h"
 
+#include "analysis/words.h"
 #include "files/text_out.h"
-#include "report/page.h"
 
 enum { SHOWN = 50, NUMBERS = 2 * REPORT_CELL_TEXT };
 

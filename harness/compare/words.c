@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "analysis/words.h"
 #include "record/plan.h"
-#include "report/page.h"
 
 const char compare_class_words[] =
     "Evidence class III, two files: two sittings, which differ for reasons of the machine, too. "

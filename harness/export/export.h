@@ -1,7 +1,7 @@
 /* export/export.h: numbers and verdicts of cells in formats of other programs.
  *
  * Who has cells puts them into a set, and one writer per format writes any set. It knows nothing of
- * records: report/export_report.c makes the set of those, compare/export.c those of comparisons. */
+ * records: analysis/export.c makes the set of those, compare/export.c those of comparisons. */
 #ifndef HARNESS_EXPORT_H
 #define HARNESS_EXPORT_H
 

@@ -6,8 +6,8 @@
 #ifndef HARNESS_FORECAST_H
 #define HARNESS_FORECAST_H
 
+#include "analysis/analysis.h"
 #include "forecast/fit.h"
-#include "report/report.h"
 
 /* The subcommand; argv[0] is "lockstep forecast". Returns the exit status, see --help. */
 int forecast_main(int argc, char **argv);

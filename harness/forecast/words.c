@@ -1,7 +1,7 @@
 /* forecast/words.c: a forecast in words: what a series is, what was fitted, and each line. */
 #include "forecast/forecast.h"
 
-#include "report/page.h"
+#include "analysis/words.h"
 #include "text/units.h"
 
 #include <math.h>

@@ -336,15 +336,6 @@ static void about_bases(struct text_out *out, const struct counts *counts, const
                 counts->unpaired, counts->points);
 }
 
-const struct report_elsewhere report_elsewhere[REPORT_ELSEWHERE] = {
-    {offsetof(struct record_cell, foreign_frac), 0.30, "other programs"},
-    {offsetof(struct record_cell, steal_frac), 0.02, "other machines on the same host"}};
-
-double report_share_of(const struct record_cell *cell, const struct report_elsewhere *to)
-{
-    return *(const double *)((const char *)cell + to->field);
-}
-
 /* Verified launches that say it, those of them above the limit, and the worst. */
 static const struct report_row *find_worst(const struct report *report,
                                            const struct report_elsewhere *to, size_t *known,

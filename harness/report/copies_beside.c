@@ -1,5 +1,4 @@
 /* report/copies_beside.c: what nvbandwidth says of the copies that were measured here. */
-#include "report/copies.h"
 #include "report/nvbandwidth.h"
 #include "report/page.h"
 

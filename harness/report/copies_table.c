@@ -1,7 +1,6 @@
 /* report/copies_table.c: the table of copies. A column is an end that they go to, so that eight
  * devices take nine lines and not eighty. */
 #include "export/grid.h"
-#include "report/copies.h"
 #include "report/page.h"
 
 #include <math.h>

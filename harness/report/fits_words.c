@@ -1,5 +1,4 @@
 /* report/fits_words.c: the table of alpha and beta of collectives. */
-#include "report/fits.h"
 #include "report/page.h"
 
 #include <math.h>

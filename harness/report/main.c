@@ -6,12 +6,11 @@
 #include "files/stop.h"
 #include "record/input.h"
 #include "report/beside.h"
-#include "report/copies.h"
-#include "report/export_report.h"
 #include "report/nvbandwidth.h"
 #include "report/options.h"
 #include "report/page.h"
 #include "report/peer_report.h"
+#include "report/report.h"
 #include "report/roof.h"
 
 #include <stdlib.h>
@@ -225,6 +224,25 @@ static int write_report(const char *directory, const struct report *report)
                    conformance == 0 && beside == 0
                ? peer
                : EXIT_PARTLY;
+}
+
+int report_print(const char *command, const struct report *report, size_t format,
+                 size_t *with_numbers)
+{
+    struct text_error err = {"no memory for the cells"};
+    struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
+    struct export_set set;
+    int status = export_report(report, &set);
+
+    if (status == 0)
+        status = format == REPORT_SUMMARY
+                     ? report_summary(&out, report, NULL)
+                     : export_write(stdout, (enum export_format)format, &set, &err);
+    *with_numbers = export_count(&set);
+    export_close(&set);
+    if (status == 0)
+        return 0;
+    return command_refuse(command, "%s", err.text);
 }
 
 static int print_numbers(size_t format, const struct report *report)

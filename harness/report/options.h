@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/export_report.h"
+#include "report/report.h"
 
 enum { REPORT_BESIDE_MOST = 32 };
 

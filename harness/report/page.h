@@ -3,6 +3,7 @@
 #ifndef HARNESS_REPORT_PAGE_H
 #define HARNESS_REPORT_PAGE_H
 
+#include "analysis/words.h"
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "plot/plot.h"
@@ -31,11 +32,6 @@ enum plot_status report_plot(const char *directory, const struct report *report,
                              struct report_figures *made, struct text_error *err);
 
 /* ---- words -------------------------------------------------------------------------------- */
-
-/* The middle in words, and the range. */
-void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric);
-void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
-                             int metric);
 
 /* Columns of the table of cells: what a point is, each metric and its range, and the rest. */
 enum {
@@ -100,19 +96,15 @@ void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CEL
 bool report_ranks_has(enum report_ranks table, const struct report_point *point);
 void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
-/* Of a column of the two of language models, where the last one of tokens is of a stated peak. What
- * is needed for its tokens, over the product rate of its devices, and over their stated peak: NaN:
- * not known. */
+/* Of a column of the two of language models, where the last one of tokens is of a stated peak. */
 enum { REPORT_TOKENS_COLUMNS = 9, REPORT_HELD_COLUMNS = 6 };
 const char *report_tokens_name(enum report_ranks table, int column);
 bool report_tokens_has(enum report_ranks table, const struct report_point *point);
 void report_tokens_words(enum report_ranks table, const struct report_point *point, int column,
                          char text[REPORT_CELL_TEXT]);
-double report_tokens_share(const struct report_point *point);
-double report_peak_share(const struct report_point *point);
 /* Whether it is of a language model, verified or not. */
 bool report_is_of_tokens(const struct report_point *point);
-/* Whether one stated peak can be that of all of them; else why has the reason. report/rates.c */
+/* Whether one stated peak can be that of all of them; else why has the reason. report/tokens.c */
 bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT]);
 const char *report_peak_words(double peak, char text[QUANTITY_TEXT]); /* "494.5 TFLOP/s" */
 /* What is to be said of a peak below what was measured, or "". */
@@ -123,6 +115,11 @@ void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT])
  * rate is of `sweep --parts`: "14 % (parts)". */
 void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
                            double rate);
+/* The columns of the slowest rank. */
+enum { REPORT_SLOWEST_COLUMNS = 6 };
+extern const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS];
+void report_slowest_words(const struct report_point *point, int column,
+                          char text[REPORT_CELL_TEXT]);
 /* The table of collectives, a row each. report/collectives.c */
 enum { REPORT_COLLECTIVES_COLUMNS = 11 };
 extern const char *const report_collectives_names[REPORT_COLLECTIVES_COLUMNS];
@@ -134,18 +131,6 @@ size_t report_nccl_tests(FILE *to, const struct report *report);
 bool report_collectives_any(const struct report *report);
 /* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
 void report_bucket_name(size_t bytes, char text[32]);
-
-/* Appends to text of that capacity; what does not fit is cut, and never inside a character. */
-void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Appends "1.86", with two digits at least: a speed-up of 0.004 is not none. "-" when not finite.
- */
-void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
-/* Appends "93 %", "<1 %"; "-" when not finite. */
-void report_add_share(char text[REPORT_CELL_TEXT], double share);
-/* Appends "[1.21, 1.25] ms", an interval, or "1.21..1.25 ms", a range; "-" without either. */
-void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
-                      report_number_fn *number);
 
 void report_point_words(const struct report *report, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
@@ -166,8 +151,6 @@ void report_group_words(const struct report *report, const struct report_group *
 /* Appends what these say behind the workload: "strong scaling, f32, cpu/threads on virt". */
 void report_setting_words(const struct report *report, const struct report_group *group,
                           char text[REPORT_CELL_TEXT]);
-/* "FAILED (crashed): why" of a launch that is not verified. */
-void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 /* What was verified; then in a sentence how it scales and what limits it. */
 void report_verdict(struct text_out *out, const struct report *report);
 void report_lead(struct text_out *out, const struct report *report);
@@ -201,6 +184,27 @@ void report_left(struct text_out *out, size_t all, size_t shown, const char *wha
 /* The same as summary.md. */
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err);
+
+/* ---- lines of collectives, and copies ----------------------------------------------------- */
+
+/* The table of lines, a row each. report/fits_words.c */
+enum { REPORT_FITS_COLUMNS = 10, REPORT_FITS_TEXTS = 4 };
+extern const char *const report_fits_names[REPORT_FITS_COLUMNS];
+extern const char report_fits_title[], report_fits_note[];
+void report_fits_words(const struct report_fit *fit, int column, char text[REPORT_CELL_TEXT]);
+
+/* What nvbandwidth says of such a copy, of that which the receiving device starts or of the other
+ * kind; NaN: nothing, or it was not measured here. A device is that with the number in its name.
+ * report/copies_beside.c */
+double copies_beside(const struct report *report, const struct copies_set *set, int from, int to,
+                     bool read);
+/* What a reader must know of its file: errors, no end, numbers without a counterpart. "": nothing.
+ */
+void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
+
+/* The table, a line for each end that copies come from, and below it what nvbandwidth says and the
+ * ratio: on the page, or in the summary. Nothing without copies. 0, or -1: memory was short. */
+int report_copies_table(struct text_out *out, const struct report *report);
 
 /* ---- page --------------------------------------------------------------------------------- */
 
@@ -242,24 +246,6 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
 #define REPORT_CONFORMANCE "conformance.html"
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err);
-
-/* ---- text --------------------------------------------------------------------------------- */
-
-/* "12.3 ms", "845 us": three digits. "-" when not finite. */
-void report_time(double ns, char text[32]);
-/* "1.23 M", "845": three digits. */
-void report_rate(double per_second, char text[32]);
-/* "74.7 GFLOP/s". */
-void report_flops(double per_second, char text[32]);
-/* "1.23 GB/s". */
-void report_speed(double per_second, char text[32]);
-/* "1.23 MiB", "845 B": three digits. */
-void report_bytes(double bytes, char text[32]);
-/* "1.86": two digits at least. */
-void report_ratio(double ratio, char text[32]);
-/* "93 %", "<1 %"; and "0 %" of what is known to be none. */
-void report_share(double share, char text[32]);
-void report_percent(double share, char text[32]);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
 extern const unsigned char report_asset_css[], report_asset_reading[];

@@ -4,6 +4,7 @@
 #include "report/page.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Behind the columns of the point itself: whose number it is, and of what. */
@@ -208,4 +209,57 @@ void report_ranks_words(enum report_ranks table, const struct report_point *poin
         report_slowest_words(point, column - FIRST_COLUMNS, text);
     else
         metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point, text);
+}
+
+/* Which of its hosts, from 1; 0: it is not known. */
+static int host_of(const char *ranks_of_hosts, int rank)
+{
+    int host = 0;
+
+    while (*ranks_of_hosts != '\0') {
+        char *end;
+        const long ranks = strtol(ranks_of_hosts, &end, 10);
+
+        if (end == ranks_of_hosts || ranks < 1)
+            return 0;
+        ++host;
+        if (rank < ranks)
+            return host;
+        rank -= (int)ranks;
+        ranks_of_hosts = *end == ',' ? end + 1 : end;
+    }
+    return 0;
+}
+
+const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS] = {
+    "Rank", "Host", "Own work, above the others'", "In steps", "In launches", "By chance"};
+
+void report_slowest_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
+{
+    const struct report_slowest *slowest = &point->slowest;
+    const struct record_cell *cell = point->row->cell;
+    const int host = host_of(cell->host_ranks, slowest->rank);
+
+    switch (column) {
+    case 0:
+        report_add(text, "%d", slowest->rank);
+        break;
+    case 1:
+        if (host > 0)
+            report_add(text, "%d of %d", host, cell->hosts);
+        else
+            report_add(text, "-");
+        break;
+    case 2:
+        report_add(text, isfinite(slowest->more) ? "%+.1f %%" : "-", 100 * slowest->more);
+        break;
+    case 3:
+        report_add_share(text, slowest->steps);
+        break;
+    case 4:
+        report_add(text, "%zu of %zu", slowest->lost, slowest->launches);
+        break;
+    default:
+        report_add(text, isfinite(slowest->p) ? "p %.2g" : "-", slowest->p);
+    }
 }

@@ -9,8 +9,6 @@
 
 /* ---- noise -------------------------------------------------------------------------------- */
 
-enum { LEAST_OF_CELL = 3 };
-
 /* Up to there a grade goes; the last has no end. */
 static const struct grade {
     const char *name;
@@ -20,46 +18,6 @@ static const struct grade {
               {"B", 0.03, REPORT_GOOD},
               {"C", 0.10, REPORT_AMBER},
               {"D", INFINITY, REPORT_RED}};
-/* Share of the median step: a wider interval shows no small change. */
-static const double WIDE = 0.20;
-
-int report_noise_make(struct report *report)
-{
-    const size_t training = report->n_points, all = training + report->collectives->n_points;
-    double *off = calloc(report->n_all + 1, sizeof *off);
-    double *launches = calloc(all + 1, sizeof *launches);
-    size_t n = 0, cells = 0;
-
-    report->noise = (struct report_noise){.spread = NAN, .least = NAN, .cells = all, .open = all};
-    for (size_t i = 0; off && launches && i < all; ++i) {
-        const struct report_point *point =
-            i < training ? &report->point[i] : &report->collectives->point[i - training];
-        const struct report_value *step = &point->value[REPORT_STEP];
-
-        if (point->verified < LEAST_OF_CELL)
-            continue;
-        report->noise.widest = fmax(report->noise.widest, (step->hi - step->lo) / step->middle);
-        report->noise.open -= report_resolved(step, 2 * WIDE * step->middle) ? 1 : 0;
-        launches[cells++] = (double)point->verified;
-        for (size_t k = 0; k < point->n; ++k)
-            if (point->row[k].verified)
-                off[n++] =
-                    fabs(log(point->row[k].cell->median_ns / report_middle(point, REPORT_STEP)));
-    }
-    if (n > 0) {
-        /* 1.4826: from the median distance to a standard deviation, of a normal distribution. */
-        report->noise.spread = 1.4826 * stats_median(off, n);
-        /* One-sided level 0.05 and power 0.8; 1.05: a rank test instead of means. */
-        report->noise.least =
-            expm1((stats_normal_width(0.90) + stats_normal_width(0.60)) * 1.05 *
-                  report->noise.spread * sqrt(2.0 / stats_median(launches, cells)));
-    }
-    const int status = off && launches ? 0 : -1;
-
-    free(off);
-    free(launches);
-    return status;
-}
 
 static void add_percent(char text[REPORT_CELL_TEXT], double share)
 {
@@ -77,7 +35,7 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
         badge->tone = REPORT_AMBER;
         report_add(badge->head, "noise unknown");
         report_add(badge->words, "No cell has %d verified launches: this file shows no change.",
-                   LEAST_OF_CELL);
+                   REPORT_LEAST_OF_CELL);
         return;
     }
     while (noise->spread > grade->most)
@@ -93,7 +51,7 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
     report_add(badge->words,
                " It is not shown of %zu of %zu cells: no interval narrower than %.0f points; the "
                "widest has %.0f.",
-               noise->open, noise->cells, 100.0 * WIDE, 100.0 * noise->widest);
+               noise->open, noise->cells, 100.0 * REPORT_WIDE, 100.0 * noise->widest);
 }
 
 /* ---- verified ----------------------------------------------------------------------------- */

@@ -139,25 +139,6 @@ static void shard_words(const struct record_cell *cell, char text[REPORT_CELL_TE
         report_add(text, " (%d idle)", cell->key.n_devices - n);
 }
 
-void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])
-{
-    const struct record_cell *cell = row->cell;
-    char why[RECORD_NODE_TEXT];
-
-    if (strcmp(row->state, REPORT_INVALID) == 0) {
-        record_gpu_doubt(cell, why);
-        report_add(text, REPORT_INVALID " for timing: %s", why);
-        return;
-    }
-    report_add(text, "%s", cell->status == RECORD_SKIPPED ? "skipped" : "FAILED");
-    if (cell->status != RECORD_SKIPPED && strcmp(row->state, "failed") != 0)
-        report_add(text, " (%s)", row->state);
-    if (cell->reason[0] != '\0')
-        report_add(text, ": %s", cell->reason);
-    else if (cell->status == RECORD_OK)
-        report_add(text, ": recorded as ok, but without checked values or finite times");
-}
-
 bool report_point_failed(const struct report_point *point)
 {
     for (size_t i = 0; i < point->n; ++i)

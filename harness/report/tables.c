@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "report/beside.h"
-#include "report/copies.h"
-#include "report/fits.h"
 #include "report/page.h"
 #include "report/roof.h"
 

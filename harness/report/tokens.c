@@ -10,26 +10,6 @@
 #include "record/cell.h"
 #include "workload.h"
 
-/* What is needed, per second and device. */
-static double needed(const struct report_point *point)
-{
-    const struct record_cell *cell = point->row->cell;
-
-    return report_middle(point, REPORT_TOKENS) * cell->flops_per_token /
-           (double)cell->key.n_devices;
-}
-
-double report_tokens_share(const struct report_point *point)
-{
-    return needed(point) / point->product_rate.most;
-}
-
-/* A time that was simulated is none of a device that has a peak. */
-double report_peak_share(const struct report_point *point)
-{
-    return report_simulated(point->row) ? (double)NAN : needed(point) / point->stated_peak;
-}
-
 /* ---- memory ------------------------------------------------------------------------------- */
 
 /* What has so much memory, and what is planned for it. */
@@ -123,14 +103,14 @@ static void needed_words(const struct report_point *point, char text[REPORT_CELL
 {
     char number[32];
 
-    report_flops(needed(point), number);
+    report_flops(report_tokens_work(point), number);
     report_add(text, "%s", number);
 }
 
 static void share_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
     if (isfinite(report_tokens_share(point)))
-        report_add_rate_share(text, point, needed(point));
+        report_add_rate_share(text, point, report_tokens_work(point));
     else
         report_add(text, report_simulated(point->row) ? "simulated" : "no rate");
 }
@@ -230,4 +210,133 @@ void report_tokens_words(enum report_ranks table, const struct report_point *poi
                          char text[REPORT_CELL_TEXT])
 {
     column_of(table, column)->words(point, text);
+}
+
+void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
+                           double rate)
+{
+    const double share = rate / point->product_rate.most;
+
+    report_add_share(text, share);
+    if (isfinite(share) && point->product_rate.in_parts)
+        report_add(text, "\u00a0(parts)");
+}
+
+/* ---- the stated peak ---------------------------------------------------------------------- */
+
+static const struct report_row *first_of_tokens(const struct report *report)
+{
+    for (size_t i = 0; i < report->n_points; ++i)
+        if (report_is_of_tokens(&report->point[i]))
+            return report->point[i].row;
+    return NULL;
+}
+
+bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT])
+{
+    const struct report_row *first = first_of_tokens(report);
+
+    why[0] = '\0';
+    if (!first)
+        report_add(why, "it is for the tokens of language models, and no cell is of one");
+    for (size_t i = 0; i < report->n_points && why[0] == '\0'; ++i) {
+        const struct report_row *row = report->point[i].row;
+
+        if (!report_is_of_tokens(&report->point[i]))
+            continue;
+        if (!report_device_model(row->run))
+            report_add(why, "it is that of one model of device, and %s are several",
+                       row->run->devices);
+        else if (!report_same_devices(first, row))
+            report_add(why,
+                       "it is that of one device in one math, and the cells of language models "
+                       "are in %s on %s and in %s on %s: name fewer files",
+                       first->cell->key.dtype, report_device_model(first->run),
+                       row->cell->key.dtype, report_device_model(row->run));
+    }
+    return why[0] == '\0';
+}
+
+const char *report_peak_words(double peak, char text[QUANTITY_TEXT])
+{
+    return quantity_words(peak, QUANTITY_WORK, text);
+}
+
+/* Of measured cells the one whose devices need most per second; NULL: there is none. */
+static const struct report_point *fastest(const struct report *report)
+{
+    const struct report_point *most = NULL;
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (report_tokens_has(REPORT_RANKS_TOKENS, point) && isfinite(report_peak_share(point)) &&
+            (!most || report_peak_share(point) > report_peak_share(most)))
+            most = point;
+    }
+    return most;
+}
+
+void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    const struct report_point *point = report->peak > 0.0 ? fastest(report) : NULL;
+    char peak[QUANTITY_TEXT], reached[32];
+
+    text[0] = '\0';
+    if (!point)
+        return;
+    const double in_steps = report_peak_share(point) * report->peak;
+    const double in_parts = report_rate_in_parts(report, point->row);
+    const double most = fmax(in_steps, in_parts);
+
+    if (!(most > report->peak))
+        return;
+    report_flops(most, reached);
+    report_add(text, "The stated peak of %s is too low: a device reached %s in ",
+               report_peak_words(report->peak, peak), reached);
+    if (in_parts > in_steps)
+        report_add(text, "the matrix products of --parts");
+    else
+        report_add(text, "%s, %s, %s, %zu rows", point->row->cell->key.workload,
+                   point->row->cell->key.mode, point->row->cell->key.devices,
+                   point->row->cell->key.global_batch);
+    report_add(text,
+               ". So the shares of it are too high. Look at its unit, and whether it is of the "
+               "whole device and in %s.",
+               point->row->cell->key.dtype);
+}
+
+/* ---- the note ----------------------------------------------------------------------------- */
+
+void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    const struct report_row *first = first_of_tokens(report);
+    bool in_parts = false, unknown = false;
+    char peak[QUANTITY_TEXT];
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const bool known = isfinite(point->product_rate.most);
+
+        if (!report_tokens_has(REPORT_RANKS_TOKENS, point))
+            continue;
+        in_parts = in_parts || (known && point->product_rate.in_parts);
+        unknown = unknown || (!known && !report_simulated(point->row));
+    }
+    text[0] = '\0';
+    if (in_parts)
+        report_add(text, " (parts): the time in matrix products is not known there, so the rate "
+                         "is the most that such a device reached in the products of a sweep with "
+                         "--parts, in the same math.");
+    if (unknown)
+        report_add(text, " No rate: what such a device can do in matrix products was not "
+                         "measured; a sweep with --parts measures it.");
+    if (first && report->peak > 0.0)
+        report_add(text,
+                   " Peak: %s, which --peak states of one device (%.64s) in %s. It was not "
+                   "measured.",
+                   report_peak_words(report->peak, peak), report_device_model(first->run),
+                   first->cell->key.dtype);
+    else if (unknown)
+        report_add(text, " A report with --peak has the share of a peak that you state.");
 }

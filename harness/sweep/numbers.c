@@ -7,7 +7,8 @@
 #include "command/command.h"
 #include "record/input.h"
 
-int sweep_print_numbers(const char *command, struct output *output, size_t format)
+int sweep_print_numbers(const char *command, struct output *output, size_t format,
+                        sweep_print_fn *print)
 {
     struct report report = {.file = &output->file, .n_files = 1};
     size_t with_numbers = 0;
@@ -19,7 +20,7 @@ int sweep_print_numbers(const char *command, struct output *output, size_t forma
         return status;
     status = report_rows_make(command, &report);
     if (status == 0)
-        status = report_print(command, &report, format, &with_numbers);
+        status = print(command, &report, format, &with_numbers);
     report_rows_free(&report);
     record_file_free(&output->file);
     return status;

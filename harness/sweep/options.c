@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "command/backend.h"
 #include "command/command.h"
 #include "record/launcher.h"
-#include "report/export_report.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 

@@ -22,6 +22,7 @@
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
     struct sweep_options options;
+    sweep_print_fn *print; /* its records, for --format */
     struct record_run run;
     struct output output;
     struct core_locks locks;
@@ -429,12 +430,12 @@ static int run_plan(struct sweep *sweep)
         return status;
     print_summary(sweep, status);
     if (sweep->options.format < REPORT_FORMATS &&
-        sweep_print_numbers(sweep->command, &sweep->output, sweep->options.format))
+        sweep_print_numbers(sweep->command, &sweep->output, sweep->options.format, sweep->print))
         return EXIT_MISUSE;
     return status ? status : exit_status(sweep);
 }
 
-int sweep_main(int argc, char **argv)
+int sweep_main(int argc, char **argv, sweep_print_fn *print)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     int status;
@@ -444,6 +445,7 @@ int sweep_main(int argc, char **argv)
         return EXIT_MISUSE;
     }
     sweep->command = argv[0];
+    sweep->print = print;
     sweep->output.fd = -1;
     status = sweep_parse(argc, argv, &sweep->options);
     if (status == 0)

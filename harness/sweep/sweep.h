@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
+#include "analysis/analysis.h"
 #include "files/text_out.h"
 #include "record/cell.h"
 #include "record/output.h"
 #include "record/plan.h"
 #include "record/record.h"
-#include "report/export_report.h"
 
 struct sweep_options {
     struct plan_options plan;
@@ -23,6 +23,12 @@ struct sweep_options {
     size_t required; /* devices */
     uint64_t seen;   /* options that were given */
 };
+
+/* Prints records in a format, as report_print does: a room after this one has it. */
+typedef int sweep_print_fn(const char *command, const struct report *report, size_t format,
+                           size_t *with_numbers);
+/* The subcommand; argv[0] is "lockstep sweep". Returns an exit status. */
+int sweep_main(int argc, char **argv, sweep_print_fn *print);
 
 /* Parses and completes nothing: what was not given stays empty. 0 or an exit status. */
 int sweep_parse(int argc, char **argv, struct sweep_options *options);
@@ -53,7 +59,8 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
 
 /* Prints what `lockstep report --format` prints of the file, which is read to output->file. 0, or
  * EXIT_MISUSE after one line. */
-int sweep_print_numbers(const char *command, struct output *output, size_t format);
+int sweep_print_numbers(const char *command, struct output *output, size_t format,
+                        sweep_print_fn *print);
 
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/report.h"
+#include "analysis/analysis.h"
 #include "text/quantity.h"
 #include "validate/statistic.h"
 

@@ -3,7 +3,7 @@
 #ifndef HARNESS_VALIDATE_PARTS_H
 #define HARNESS_VALIDATE_PARTS_H
 
-#include "report/report.h"
+#include "analysis/analysis.h"
 #include "validate/statistic.h"
 
 double validate_product(const struct report_point *point, const struct report_row *row, int device,

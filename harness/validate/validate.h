@@ -14,8 +14,8 @@
 #ifndef HARNESS_VALIDATE_H
 #define HARNESS_VALIDATE_H
 
+#include "analysis/analysis.h"
 #include "export/export.h"
-#include "report/report.h"
 #include "validate/profile.h"
 
 /* The subcommands. They return the exit status, see --help. */

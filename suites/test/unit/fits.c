@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "numbers/line.h"
-#include "report/fits.h"
+#include "report/page.h"
 
 /* ---- a line -------------------------------------------------------------------------------- */
 

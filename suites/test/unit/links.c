@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "analysis/analysis.h"
 #include "validate/metrics.h"
 #include "validate/validate.h"
 

@@ -2,11 +2,11 @@
 #ifndef UNIT_POINTS_BENCH_H
 #define UNIT_POINTS_BENCH_H
 
-#include "report/report.h"
+#include "analysis/analysis.h"
 
 enum { BENCH_CAPACITY = 96 };
 
-/* Rows as report/rows.c makes them, and room for what comes of them. */
+/* Rows as analysis/make.c makes them, and room for what comes of them. */
 struct bench {
     struct record_run run, other_run;
     struct record_cell cell[BENCH_CAPACITY];

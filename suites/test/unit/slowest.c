@@ -1,5 +1,6 @@
 /* slowest.c: which rank is the slowest, on hand-made launches. */
 #include "points_bench.h"
+#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,8 @@
-/* report/metrics.c: the catalogue of metrics: what is said of a point, a row each.
+/* analysis/metrics.c: the catalogue of metrics: what is said of a point, a row each.
  *
  * A metric is a number of a launch, summed up over the launches of a point, or a ratio of a point
  * and its base. What no launch knows is NaN, and its words are "-". */
-#include "report/page.h"
+#include "analysis/words.h"
 
 #include "numbers/stats.h"
 

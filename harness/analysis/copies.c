@@ -1,5 +1,5 @@
-/* report/copies.c: see report/copies.h. */
-#include "report/copies.h"
+/* analysis/copies.c: what --parts measured of copies. */
+#include "analysis/analysis.h"
 
 #include "numbers/stats.h"
 

@@ -1,11 +1,11 @@
-/* report/fits.c: alpha and beta of collectives: the line through the times of its sizes.
+/* analysis/fits.c: alpha and beta of collectives: the line through the times of its sizes.
  *
  * A launch has a line of its own, through its median times; what is said is the median over the
  * launches. So a launch that was disturbed counts as one, and the interval is one over launches.
  * Whether the line holds is asked of what is shown: of the two medians, at the median time of each
  * size. Below some size other things than bytes decide: the smallest are left out until it holds,
  * but so few may be that what bends all the way has no line. */
-#include "report/fits.h"
+#include "analysis/analysis.h"
 
 #include "numbers/line.h"
 #include "record/plan.h"

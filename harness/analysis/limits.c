@@ -1,10 +1,10 @@
-/* report/limits.c: what keeps a point from its bound, phase by phase.
+/* analysis/limits.c: what keeps a point from its bound, phase by phase.
  *
  * At its bound, a point does each phase of its base in its share of the time. What a phase takes
  * above that share is what it costs; what no phase accounts for lies between the phases. In a pair
  * of launches the parts add up to all that is missing. Their medians over the pairs need not: they
  * are scaled to what the efficiency says is missing, and are not told where that is far. */
-#include "report/report.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* report/drift.c: whether the machine was the same while a run went on. A launch is compared with
+/* analysis/drift.c: whether the machine was the same while a run went on. A launch is compared with
  * the median of its cell; what is left should depend neither on the time nor on the launch before.
  *
  * Two tests by permutation, seeded by the run: the slope of the blocks over their time, where
  * blocks change places as a whole, and the likeness of neighbouring launches. */
-#include "report/report.h"
+#include "analysis/analysis.h"
 
 #include "numbers/stats.h"
 

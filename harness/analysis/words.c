@@ -1,5 +1,5 @@
-/* report/words.c: numbers in words, alone or at the end of a text. */
-#include "report/page.h"
+/* analysis/words.c: numbers in words, alone or at the end of a text. */
+#include "analysis/words.h"
 
 #include <math.h>
 #include <stdarg.h>

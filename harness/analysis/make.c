@@ -1,18 +1,11 @@
-/* report/rows.c: which rows a report has, in which order, and what they are compared with.
- *
- * Only a row whose values were checked and whose numbers are finite is verified; everything else
- * is listed with its state and takes part in nothing. */
-#include "report/copies.h"
-#include "report/fits.h"
+/* analysis/make.c: from files of records to rows, points and what is known of them. */
+#include "analysis/analysis.h"
 
 #include "command/command.h"
 #include "command/device_list.h"
-#include "dp.h"
 #include "record/provenance.h"
-#include "record/roles.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,30 +32,6 @@ static const char *row_state(const struct record_cell *cell)
     return cell->validated && cell->values_checked > 0 && numbers ? "verified" : "unverified";
 }
 
-/* Fields of a run that are in the key of a cell, too (true), or are not (false): the key's sort
- * rows into groups, and only a record that contradicts itself has others in its run. */
-static int compare_runs(bool in_key, const struct record_run *a, const struct record_run *b)
-{
-    int order = 0;
-
-    if (a == b)
-        return 0;
-    for (const struct record_field *field = record_run_fields; field->name && order == 0; ++field)
-        if (in_key == (record_find(record_key_fields, field->name) != NULL))
-            order = record_field_order(field, RECORD_APART, a, b);
-    return order;
-}
-
-/* Records that were written before there were classes have none: those are of one machine only if
- * they are of one host. */
-bool report_same_machine(const struct record_run *a, const struct record_run *b)
-{
-    const unsigned roles =
-        RECORD_MACHINE | (a->machine_class[0] == '\0' ? RECORD_HOST : RECORD_MACHINE);
-
-    return !record_differs(record_run_fields, roles, a, b);
-}
-
 /* Rows of runs that do not fit together do not share a line: what was run, the build, the system
  * and the machine are the same, and so are the devices that both have. */
 static bool fits(const struct record_run *a, const struct record_run *b)
@@ -71,7 +40,7 @@ static bool fits(const struct record_run *a, const struct record_run *b)
     int slot, gpu;
 
     return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
-           compare_runs(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot) &&
+           report_runs_order(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot) &&
            !record_gpus_differ(a, b, &gpu);
 }
 
@@ -90,143 +59,6 @@ static int variant_of(const struct report *report, size_t file)
             best = i;
     }
     return (int)best;
-}
-
-/* plain, dp, then others; plain-mt is a reference, and last. */
-static int mode_rank(const char *mode)
-{
-    static const char *const first[] = {"plain", "dp"};
-
-    for (int i = 0; i < 2; ++i)
-        if (strcmp(mode, first[i]) == 0)
-            return i;
-    return strcmp(mode, "plain-mt") == 0 ? 3 : 2;
-}
-
-/* The axes of a group, of the fields of a key: what its points differ in. */
-static bool is_axis(const struct record_field *field)
-{
-    static const size_t axes[] = {
-        offsetof(struct record_key, mode),         offsetof(struct record_key, devices),
-        offsetof(struct record_key, n_devices),    offsetof(struct record_key, global_batch),
-        offsetof(struct record_key, bucket_bytes), offsetof(struct record_key, size_bytes)};
-    bool found = false;
-
-    for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !found; ++i)
-        found = axes[i] == field->offset;
-    return found;
-}
-
-/* Everything that a group has in common: of a key all but the axes. */
-static int compare_setting(const struct report_row *a, const struct report_row *b)
-{
-    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
-    int order = strcmp(x->workload, y->workload);
-
-    if (order == 0)
-        order = strcmp(a->run->scaling, b->run->scaling);
-    for (const struct record_field *field = record_key_fields; field->name && order == 0; ++field)
-        order = is_axis(field) ? 0 : record_field_order(field, RECORD_APART, x, y);
-    if (order == 0)
-        order = strcmp(a->kind, b->kind);
-    return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
-}
-
-static int compare_key(const struct report_row *a, const struct report_row *b)
-{
-    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
-    int order = mode_rank(x->mode) - mode_rank(y->mode);
-
-    if (order == 0)
-        order = strcmp(x->mode, y->mode);
-    if (order != 0)
-        return order;
-    if (x->n_devices != y->n_devices)
-        return x->n_devices < y->n_devices ? -1 : 1;
-    if (x->bucket_bytes != y->bucket_bytes)
-        return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
-    if (x->size_bytes != y->size_bytes)
-        return x->size_bytes < y->size_bytes ? -1 : 1;
-    if (x->global_batch != y->global_batch)
-        return x->global_batch < y->global_batch ? -1 : 1;
-    order = record_order(record_key_fields, RECORD_APART, x, y);
-    return order != 0 ? order : compare_runs(true, a->run, b->run);
-}
-
-static int compare_cells(const struct report_row *a, const struct report_row *b)
-{
-    return record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
-}
-
-static int compare_keys(const void *left, const void *right)
-{
-    const struct report_row *a = left, *b = right;
-    const int order = compare_setting(a, b);
-
-    return order != 0 ? order : compare_key(a, b);
-}
-
-/* Of one key: the verified ones first, those of one work together. */
-static int compare_work(const void *left, const void *right)
-{
-    const struct report_row *a = left, *b = right;
-    const int order = b->verified - a->verified;
-
-    return order != 0 || !a->verified ? order : compare_cells(a, b);
-}
-
-/* Numbers the work of rows of one key: what a cell says of it beside its key differs. A cell that
- * was not verified may have ended before it said anything: it goes with the first. */
-static void number_work(struct report_row row[], size_t n)
-{
-    qsort(row, n, sizeof *row, compare_work);
-    for (size_t i = 0; i < n; ++i)
-        row[i].work = i > 0 && row[i].verified
-                          ? row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0)
-                          : 0;
-}
-
-/* Of one key. */
-static int compare_launches(const void *left, const void *right)
-{
-    const struct report_row *a = left, *b = right;
-    const int order = (a->work > b->work) - (a->work < b->work);
-
-    return order != 0 ? order : report_launch_order(a, b);
-}
-
-/* Keys are many words: what is of one key is sorted by itself, so that they are compared once. */
-void report_rows_sort(struct report *report)
-{
-    qsort(report->row, report->n_rows, sizeof *report->row, compare_keys);
-    for (size_t first = 0, end; first < report->n_rows; first = end) {
-        struct report_row *row = &report->row[first];
-
-        for (end = first + 1; end < report->n_rows && compare_keys(row, &report->row[end]) == 0;)
-            ++end;
-        number_work(row, end - first);
-        qsort(row, end - first, sizeof *row, compare_launches);
-    }
-}
-
-int report_launch_order(const struct report_row *a, const struct report_row *b)
-{
-    const int x = a->cell->key.launch, y = b->cell->key.launch;
-    const int order = x != y ? (x > y) - (x < y) : strcmp(a->run->run_id, b->run->run_id);
-
-    return order != 0
-               ? order
-               : (a->cell->sitting > b->cell->sitting) - (a->cell->sitting < b->cell->sitting);
-}
-
-bool report_same_group(const struct report_row *a, const struct report_row *b)
-{
-    return compare_setting(a, b) == 0;
-}
-
-bool report_same_point(const struct report_row *a, const struct report_row *b)
-{
-    return a->work == b->work && compare_keys(a, b) == 0;
 }
 
 /* By run, cell and variant, then by file. */
@@ -466,28 +298,4 @@ bool report_repeated(const struct report *report)
     for (size_t r = 0; r < report->n_runs; ++r)
         repeated = repeated || report->run[r].run->launches > 1;
     return repeated;
-}
-
-/* A launch that is not verified may have ended before it knew. */
-bool report_oversubscribed(const struct report_point *point)
-{
-    return (point->middle ? point->middle : point->row)->cell->oversubscribed;
-}
-
-bool report_simulated(const struct report_row *row)
-{
-    return strcmp(row->run->source, "measured") != 0;
-}
-
-bool report_works_on_cores(const struct report_row *row)
-{
-    struct dp_kind_row kind;
-
-    return !dp_kind_of(row->kind, &kind) || kind.flags & DP_KIND_CORES;
-}
-
-const char *report_crowding(const struct report_row *row)
-{
-    return report_works_on_cores(row) ? "more devices than cores"
-                                      : "several slots on one GPU or core";
 }

@@ -1,10 +1,9 @@
-/* report/export_report.c: the cells of records for other programs.
+/* analysis/export.c: the cells of records for other programs.
  *
  * A cell has numbers there only if every planned launch of it was measured and verified. Any other
  * cell is without, and an error where the format knows errors: nothing that draws these numbers can
  * take it for a good one. */
-#include "report/export_report.h"
-#include "report/page.h"
+#include "analysis/words.h"
 
 #include <math.h>
 
@@ -200,23 +199,4 @@ int export_report(const struct report *report, struct export_set *set)
 const char *report_format_name(size_t format)
 {
     return format == REPORT_SUMMARY ? "md" : export_name(format);
-}
-
-int report_print(const char *command, const struct report *report, size_t format,
-                 size_t *with_numbers)
-{
-    struct text_error err = {"no memory for the cells"};
-    struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
-    struct export_set set;
-    int status = export_report(report, &set);
-
-    if (status == 0)
-        status = format == REPORT_SUMMARY
-                     ? report_summary(&out, report, NULL)
-                     : export_write(stdout, (enum export_format)format, &set, &err);
-    *with_numbers = export_count(&set);
-    export_close(&set);
-    if (status == 0)
-        return 0;
-    return command_refuse(command, "%s", err.text);
 }

@@ -1,12 +1,12 @@
-/* report/settling.c: whether steps were still getting faster while they were measured.
+/* analysis/settling.c: whether steps were still getting faster while they were measured.
  *
  * It is judged after the measurement and across launches: what one launch shows is mostly noise,
  * and a launch that chose by its own times when to begin would choose its result, too. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/analysis.h"
 #include "numbers/stats.h"
-#include "report/report.h"
 
 static double of_launch(const struct record_cell *cell, double steps[], double scratch[])
 {

@@ -1,51 +1,14 @@
-/* report/points.c: launches summed up, and compared with the base case launch by launch.
+/* analysis/points.c: launches summed up, and compared with the base case launch by launch.
  *
  * The launch is what is repeated: an interval is over launches and never over the steps of one.
  * Rows come sorted, so a pass over them is all it takes. */
-#include "report/report.h"
+#include "analysis/analysis.h"
 
 #include "numbers/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double LEVEL = 0.95;
-
-static const struct report_value UNKNOWN = {
-    .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
-
-struct report_value report_value_of(double values[], size_t n)
-{
-    struct report_value value = UNKNOWN;
-    struct stats_interval interval;
-
-    stats_sort(values, n);
-    interval = stats_median_interval(values, n, LEVEL);
-    value.middle = stats_quantile(values, n, 0.5);
-    value.n = n;
-    if (interval.valid) {
-        value.range = REPORT_INTERVAL;
-        value.lo = interval.lo;
-        value.hi = interval.hi;
-        value.coverage = interval.coverage;
-    } else if (n > 1) {
-        value.range = REPORT_LAUNCHES;
-        value.lo = values[0];
-        value.hi = values[n - 1];
-    }
-    return value;
-}
-
-struct report_value report_inverse(const struct report_value *value, double over)
-{
-    struct report_value inverse = *value;
-
-    inverse.middle = over / value->middle;
-    inverse.lo = over / value->hi;
-    inverse.hi = over / value->lo;
-    return inverse;
-}
 
 static double step_of(const struct report_row *row)
 {
@@ -110,11 +73,6 @@ static double cores_of(const struct report_row *row)
     return hosts * (cores > 0 && (usable <= 0 || cores < usable) ? cores : usable);
 }
 
-static bool is_mode(const struct report_point *point, const char *mode)
-{
-    return strcmp(point->row->cell->key.mode, mode) == 0;
-}
-
 /* Shards are whole rows, so the slowest device has ceil(N/K), and plain-mt has none; and devices
  * that share cores are together no faster than these. */
 static double bound_of(const struct report_point *point)
@@ -147,7 +105,7 @@ static void rates_of(struct report_point *point)
                 step, 1e9 * (double)cell->key.global_batch * (double)cell->tokens_per_row);
         return;
     }
-    point->value[REPORT_THROUGHPUT] = UNKNOWN;
+    point->value[REPORT_THROUGHPUT] = report_unknown;
     point->value[REPORT_ALGBW] = report_inverse(step, size);
     point->value[REPORT_BUSBW] = report_inverse(step, size * cell->bus_factor);
 }
@@ -159,7 +117,8 @@ static void sum_up(struct report_point *point, double scratch[])
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
-        point->value[m] = report_metric_of(m)->of ? over_launches(point, m, scratch) : UNKNOWN;
+        point->value[m] =
+            report_metric_of(m)->of ? over_launches(point, m, scratch) : report_unknown;
     if (point->verified > 0)
         point->middle = middle_launch(point, scratch);
     if (point->verified == 1)
@@ -178,24 +137,6 @@ static double ratio_of_medians(const struct report_point *point, const struct re
 {
     return report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
            rows_of(point->row) / rows_of(base->row);
-}
-
-/* Both are ordered by launch, run and sitting, so that equal ones meet. */
-bool report_pair_next(const struct report_point *point, const struct report_point *base,
-                      size_t at[2], struct report_pair *pair)
-{
-    while (at[0] < point->n && at[1] < base->n) {
-        const struct report_row *a = &point->row[at[0]], *b = &base->row[at[1]];
-        const int order = report_launch_order(a, b);
-
-        at[0] += order <= 0;
-        at[1] += order >= 0;
-        if (order == 0 && a->verified && b->verified) {
-            *pair = (struct report_pair){a, b};
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The one estimate for two points: every ratio of them is made of it. */
@@ -252,7 +193,7 @@ static void compare_with_peer(const struct report *report, const struct report_g
 {
     struct report_value faster;
 
-    point->beside = UNKNOWN;
+    point->beside = report_unknown;
     if (!report_is_ddp(point) || point->verified == 0)
         return;
     point->peer = find_peer(report, group, point);
@@ -298,9 +239,9 @@ static size_t find_ones(const struct report *report, const struct report_group *
     size_t n = 0;
 
     for (*first = group->first; *first < end; ++*first)
-        if (is_mode(&report->point[*first], mode))
+        if (report_is_mode(&report->point[*first], mode))
             break;
-    while (*first + n < end && is_mode(&report->point[*first + n], mode) &&
+    while (*first + n < end && report_is_mode(&report->point[*first + n], mode) &&
            report->point[*first + n].row->cell->key.n_devices == 1)
         ++n;
     return n;
@@ -448,19 +389,4 @@ int report_points_make(struct report *report)
         find_bases(report, &report->group[g], scratch);
     free(scratch);
     return 0;
-}
-
-bool report_is_plain(const struct report_point *point)
-{
-    return is_mode(point, "plain");
-}
-
-bool report_is_cores(const struct report_point *point)
-{
-    return is_mode(point, "plain-mt");
-}
-
-bool report_is_ddp(const struct report_point *point)
-{
-    return is_mode(point, "ddp");
 }

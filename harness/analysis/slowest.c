@@ -1,4 +1,4 @@
-/* report/slowest.c: which rank of DistributedDataParallel is the slowest, on which host, and
+/* analysis/slowest.c: which rank of DistributedDataParallel is the slowest, on which host, and
  * whether that is more than chance.
  *
  * All ranks wait for the slowest, in their reduction. So what a rank did itself counts: forward,
@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/words.h"
 #include "numbers/stats.h"
-#include "report/page.h"
 
 /* Of one launch. */
 struct race {
@@ -135,57 +135,4 @@ void report_slowest_make(struct report *report)
     for (size_t p = 0; p < report->n_points; ++p)
         if (report_is_ddp(&report->point[p]))
             report->point[p].slowest = slowest_of(&report->point[p]);
-}
-
-/* Which of its hosts, from 1; 0: it is not known. */
-static int host_of(const char *ranks_of_hosts, int rank)
-{
-    int host = 0;
-
-    while (*ranks_of_hosts != '\0') {
-        char *end;
-        const long ranks = strtol(ranks_of_hosts, &end, 10);
-
-        if (end == ranks_of_hosts || ranks < 1)
-            return 0;
-        ++host;
-        if (rank < ranks)
-            return host;
-        rank -= (int)ranks;
-        ranks_of_hosts = *end == ',' ? end + 1 : end;
-    }
-    return 0;
-}
-
-const char *const report_slowest_names[REPORT_SLOWEST_COLUMNS] = {
-    "Rank", "Host", "Own work, above the others'", "In steps", "In launches", "By chance"};
-
-void report_slowest_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
-{
-    const struct report_slowest *slowest = &point->slowest;
-    const struct record_cell *cell = point->row->cell;
-    const int host = host_of(cell->host_ranks, slowest->rank);
-
-    switch (column) {
-    case 0:
-        report_add(text, "%d", slowest->rank);
-        break;
-    case 1:
-        if (host > 0)
-            report_add(text, "%d of %d", host, cell->hosts);
-        else
-            report_add(text, "-");
-        break;
-    case 2:
-        report_add(text, isfinite(slowest->more) ? "%+.1f %%" : "-", 100 * slowest->more);
-        break;
-    case 3:
-        report_add_share(text, slowest->steps);
-        break;
-    case 4:
-        report_add(text, "%zu of %zu", slowest->lost, slowest->launches);
-        break;
-    default:
-        report_add(text, isfinite(slowest->p) ? "p %.2g" : "-", slowest->p);
-    }
 }
