@@ -74,7 +74,7 @@ install(DIRECTORY ${manual}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-f
 
 # The documents link to each other, so they lie as in the source tree.
 foreach(page
-        README.md LICENSE docs/accept.md docs/check.md docs/compare.md docs/extend.md docs/fleet.md docs/forecast.md docs/gpus.md docs/library.md docs/plug-in.md docs/processes.md docs/report.md docs/soak.md docs/validate.md
+        README.md LICENSE docs/accept.md docs/check.md docs/compare.md docs/extend.md docs/fleet.md docs/forecast.md docs/glossary.md docs/gpus.md docs/library.md docs/plug-in.md docs/processes.md docs/report.md docs/soak.md docs/validate.md
         docs/sweep.md docs/train.md docs/trust.md docs/gpus.example.yml results/README.md results/training.md
         results/weights.md suites/ADAPTERS.md suites/LAYERS.md suites/RULES.md suites/impls/exec/PROTOCOL.md
         results/reference/README.md results/reference/scaling.png)
