@@ -1,11 +1,13 @@
 /* compare/pairs_ask.c: asks two programs whether they are builds of lockstep whose worker knows all
- * options that it will be given.
+ * options that it will be given, and judges their builds by what they write.
  *
- * The answer is the help text of the worker: builds of before this question have it, too. */
+ * The answers are the help text of the worker and a record: builds of before these questions have
+ * them, too. */
 #include "compare/pairs.h"
 
 #include "command/command.h"
 #include "record/cell_options.h"
+#include "record/provenance.h"
 #include "sweep/launch.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@
 static const char NAME[] = "lockstep compare";
 static const char SELF[] = "/proc/self/exe";
 
-enum { ASK_SECONDS = 10, VERSION_BYTES = 160 };
+enum { ASK_SECONDS = 10, RECORD_SECONDS = 60, VERSION_BYTES = 160 };
 
 /* Cleans what others wrote, as all complaints do. */
 static int refuse(const char *program, const char *why, const char *value)
@@ -57,24 +59,25 @@ static int digest(const char *program, char hex[DIGEST_HEX])
     return status;
 }
 
-/* What the program prints, which the caller frees. 0, an exit status after one line, or
- * EXIT_INTERRUPTED. */
-static int ask(const char *program, char *const argument[], char **answer)
+/* What the program prints, which the caller frees. 0, an exit status after one line, which calls
+ * the question what, or EXIT_INTERRUPTED. */
+static int ask(const char *program, const char *what, char *const argument[], int seconds,
+               char **answer)
 {
     struct launch_output output;
     char why[64];
     int status = 0;
 
     *answer = NULL;
-    if (launch_program(program, argument, true, ASK_SECONDS, &output) != 0)
+    if (launch_program(program, argument, true, seconds, &output) != 0)
         return refuse(program, ": cannot be started: ", strerror(errno));
     if (output.interrupted) {
         status = EXIT_INTERRUPTED;
     } else if (output.timed_out) {
-        snprintf(why, sizeof why, "%s did not end in %d s", argument[1], ASK_SECONDS);
+        snprintf(why, sizeof why, "%s did not end in %d s", what, seconds);
         status = refuse(program, ": no build of lockstep: ", why);
     } else if (!WIFEXITED(output.status) || WEXITSTATUS(output.status) != 0 || !output.text) {
-        snprintf(why, sizeof why, "%s%s failed", argument[1], argument[2] ? " --help" : "");
+        snprintf(why, sizeof why, "%s failed", what);
         status = refuse(program, ": no build of lockstep: ", why);
     } else {
         *answer = output.text;
@@ -89,7 +92,7 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
 {
     char name[] = "lockstep", option[] = "--version", *text;
     char *const argument[] = {name, option, NULL};
-    int status = ask(program, argument, &text);
+    int status = ask(program, option, argument, ASK_SECONDS, &text);
 
     if (status != 0)
         return status;
@@ -122,7 +125,7 @@ static int ask_worker(const char *program)
 {
     char name[] = "lockstep", command[] = "cell", help[] = "--help", option[64], *text;
     char *const argument[] = {name, command, help, NULL};
-    int status = ask(program, argument, &text);
+    int status = ask(program, "cell --help", argument, ASK_SECONDS, &text);
 
     for (size_t i = 0; status == 0 && i < CELL_OPTIONS; ++i) {
         snprintf(option, sizeof option, "--%s", cell_option_name(i));
@@ -134,22 +137,48 @@ static int ask_worker(const char *program)
     return status;
 }
 
-/* Times of such a build are none of the program's, or nobody can build it again. */
-static int check_build(const char *program, const char *version, bool allow_dirty)
+/* The record of a short sweep by the program, which the caller frees. Its file is in memory, and
+ * the program has inherited it. */
+static int ask_record(const char *program, struct record_file *file)
 {
-    const bool optimised = strstr(version, ", Release") || strstr(version, ", RelWithDebInfo");
+    const int memory = memfd_create("lockstep-record", 0);
+    char path[40], out[48], *text = NULL;
+    char *const argument[] = {"lockstep",  "sweep",     "--devices=virt:1",     "--bind=none",
+                              "--batch=8", "--mode=dp", "--workload=mlp:8,6,4", "--seconds=0.001",
+                              out,         NULL};
+    struct text_error why = {""};
 
-    if (optimised && !strstr(version, "sanitizers")) {
-        if (!strstr(version, "-dirty") || allow_dirty)
-            return 0;
-        command_complain(NAME,
-                         "INVALID: %.100s is of a changed tree: %.150s; --allow-dirty takes it",
-                         program, version);
-        return PAIRS_EXIT_INVALID;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    snprintf(out, sizeof out, "--out=%s", path);
+    if (memory < 0)
+        return refuse(program, ": no memory for its record: ", strerror(errno));
+
+    int status = ask(program, "sweep", argument, RECORD_SECONDS, &text);
+
+    if (status == 0 && record_read(path, file, &why) != 0)
+        status = refuse(program, ": its record cannot be read: ", why.text);
+    free(text);
+    close(memory);
+    return status;
+}
+
+/* By the same doubts as files of records. */
+static int check_build(const char *program, bool allow_dirty)
+{
+    const enum provenance_dirty dirty = allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    struct record_file *file = calloc(1, sizeof *file);
+    int status =
+        file ? ask_record(program, file) : refuse(program, ": no memory for its record", "");
+
+    if (status == 0 && provenance_doubts(&file->run, dirty, doubt) > 0) {
+        command_complain(NAME, "INVALID: %.100s is of %s", program, doubt[0]);
+        status = PAIRS_EXIT_INVALID;
     }
-    command_complain(NAME, "INVALID: %.100s is no plain Release or RelWithDebInfo build: %.150s",
-                     program, version);
-    return PAIRS_EXIT_INVALID;
+    if (file)
+        record_file_free(file);
+    free(file);
+    return status;
 }
 
 int pairs_ask(struct pairs *pairs)
@@ -167,7 +196,7 @@ int pairs_ask(struct pairs *pairs)
         if (status == 0)
             status = ask_worker(program);
         if (status == 0)
-            status = check_build(program, arm->version, pairs->allow_dirty);
+            status = check_build(program, pairs->allow_dirty);
     }
     pairs->same = strcmp(a->sha256, b->sha256) == 0 && strcmp(a->run.command, b->run.command) == 0;
     return status;

@@ -361,16 +361,42 @@ ab 'says: another version of lockstep: its `cell` does not know --workload' "$lo
 ab 'hangs: no build of lockstep: --version did not end in 10 s' "$lockstep" ./hangs
 wrapper old 'if [ "$1 $2" = "cell --help" ]; then "$lockstep" cell --help | grep -v warmup; exit; fi'
 ab 'old: another version of lockstep: its `cell` does not know --warmup-steps' "$lockstep" ./old
-wrapper debug 'if [ "$1" = --version ]; then echo "lockstep 0.1.0 (x, Debug)"; exit; fi'
-one_line 3 'INVALID: ./debug is no plain Release or RelWithDebInfo build: lockstep 0.1.0 (x, Debug)' \
-    "$lockstep" compare --ab "$lockstep" ./debug $tiny
+wrapper none 'if [ "$1" = sweep ]; then exit 1; fi'
+ab 'none: no build of lockstep: sweep failed' "$lockstep" ./none
+wrapper torn 'if [ "$1" = sweep ]; then for out; do :; done; echo "{" >"${out#--out=}"; exit; fi'
+ab 'torn: its record cannot be read: ' "$lockstep" ./torn
+
+# writes NAME SCRIPT [LINE]: a program that writes its records with that change.
+writes()
+{
+    wrapper "$1" "${3-}" 'if [ "$1" = sweep ]; then' \
+        'for out; do :; done' 'out=${out#--out=}' '"$lockstep" "$@" || exit' \
+        "sed '1{$2};s/,\"chain\":\"[^\"]*\"//;s/,\"seal\":\"[^\"]*\"//' \"\$out\" >$1.records" \
+        "cat $1.records >\"\$out\"" 'exit' 'fi'
+}
+
+# A build is judged by its records, as files are, whatever it says of itself.
+of_what()
+{
+    writes odd "$1"
+    one_line 3 "^lockstep compare: INVALID: ./odd is of $2\$" "$lockstep" compare --ab "$lockstep" ./odd $tiny
+}
+of_what 's/"build_type":"[^"]*"/"build_type":"Debug"/' 'a Debug build, not of Release or RelWithDebInfo'
+of_what 's/"build_type":"[^"]*"/"build_type":""/' 'a nameless build, not of Release or RelWithDebInfo'
+of_what 's/"sanitizers":""/"sanitizers":"address"/' 'a build with sanitizers: address'
+of_what 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_MONOTONIC"/' 'the clock CLOCK_MONOTONIC, not CLOCK_MONOTONIC_RAW'
+of_what 's/"source":"measured"/"source":"simulated"/' 'times that are simulated, not measured'
 
 # A changed tree.
-wrapper dirty 'if [ "$1" = --version ]; then echo "lockstep 0.1.0 (3f2a9c1-dirty, Release)"; exit; fi'
+writes dirty 's/"git_dirty":false/"git_dirty":true/' 'if [ "$1" = --version ]; then echo "lockstep 0.1.0 (x, Debug)"; exit; fi'
 expect_status 3 "$lockstep" compare --ab ./dirty ./dirty --bind none --devices virt:1 --workload mlp:8,6,4 --mode dp --batch 8
-grep -q '^lockstep compare: INVALID: ./dirty is of a changed tree: lockstep 0.1.0 (3f2a9c1-dirty, Release); --allow-dirty takes it$' err ||
+grep -q '^lockstep compare: INVALID: ./dirty is of a changed tree on commit [0-9a-z]*; --allow-dirty takes it$' err ||
     fail "$(cat err)"
 [ ! -s out ] || fail "a result of a changed tree"
+expect_status 3 "$lockstep" compare --ab ./dirty ./dirty --allow-dirty --bind none --devices virt:1+fault:launch@3 --workload mlp:8,6,4 \
+    --batch 8 --seconds 0.01 --pairs 8 --mode dp
+has 'not verified: 8 of 8 pairs'
+has 'OLD: ./dirty: lockstep 0.1.0 (x, Debug)'
 
 # Misuse.
 refuse '--pairs 7: to show anything in one of 1 cell it takes at least 8 pairs' \
