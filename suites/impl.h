@@ -164,6 +164,7 @@ struct impl_about {
     uint64_t capabilities; /* enum impl_capability, or-ed */
     enum impl_choice dialect[IMPL_DIALECTS];
     char blas[160]; /* what makes its matrix products: name, version, kernels; "": not said */
+    char gpu_software[96]; /* versions of driver, runtime and libraries of GPUs; "": not said */
 };
 
 struct impl_session; /* the adapter's own */

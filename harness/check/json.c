@@ -34,9 +34,10 @@ static json_t *implementation(const struct runner_run *run)
         if (about->capabilities >> i & 1)
             json_array_append_new(capabilities, value_text(impl_capability_word((uint64_t)1 << i)));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
         value_text(about->name), "version", value_text(about->version), "blas",
-        about->blas[0] != '\0' ? value_text(about->blas) : json_null(), "spec",
+        about->blas[0] != '\0' ? value_text(about->blas) : json_null(), "gpu_software",
+        about->gpu_software[0] != '\0' ? value_text(about->gpu_software) : json_null(), "spec",
         value_text(run->options->impl), "options", value_text(run->options->impl_options),
         "device_list", value_text(run->options->devices), "devices", about->devices, "device_names",
         names, "capabilities", capabilities, "dialects", dialects(about), "seed",

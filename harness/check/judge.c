@@ -136,6 +136,7 @@ static const char *read_about(const struct runner_shared *shared, struct runner_
     runner_clean(about->name, sizeof about->name);
     runner_clean(about->version, sizeof about->version);
     runner_clean(about->blas, sizeof about->blas);
+    runner_clean(about->gpu_software, sizeof about->gpu_software);
     if (about->name[0] == '\0')
         return "the implementation has no name";
     if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)

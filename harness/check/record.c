@@ -131,6 +131,8 @@ static void read_implementation(json_t *impl, struct check_record *record, struc
     read_text(impl, "device_list", record->device_list, sizeof record->device_list, err);
     if (json_is_string(json_object_get(impl, "blas"))) /* null, or not there: not said */
         read_text(impl, "blas", record->blas, sizeof record->blas, err);
+    if (json_is_string(json_object_get(impl, "gpu_software")))
+        read_text(impl, "gpu_software", record->gpu_software, sizeof record->gpu_software, err);
     if (json_object_get(impl, "launcher"))
         read_text(impl, "launcher", record->launcher, sizeof record->launcher, err);
     record->n_devices = read_count(impl, "devices", err);

@@ -119,6 +119,9 @@ static void find_doubt(const struct check_record *record, const struct record_ru
     else if (strcmp(record->blas, run->blas) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases are of \"%.120s\", and the records of \"%.120s\"",
                  record->blas, run->blas);
+    else if (strcmp(record->gpu_software, run->gpu_software) != 0)
+        snprintf(why, VALIDATE_TEXT, "the cases are of \"%.95s\", and the records of \"%.95s\"",
+                 record->gpu_software, run->gpu_software);
     else if (provenance_program(run, program) != 0 || strcmp(record->program, program) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases are of another build than the records");
     else if (record->partial)

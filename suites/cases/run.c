@@ -239,6 +239,7 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
     check_clean(about->name, sizeof about->name);
     check_clean(about->version, sizeof about->version);
     check_clean(about->blas, sizeof about->blas);
+    check_clean(about->gpu_software, sizeof about->gpu_software);
     if (about->name[0] == '\0')
         return "it has no name";
     if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)

@@ -87,6 +87,8 @@ void answer_about(struct answer *a, struct impl_about *about)
     read_dialects(a, about);
     if (json_object_get(a->ok, "blas")) /* a process need not say it */
         answer_text(a, a->ok, "", "blas", about->blas, sizeof about->blas);
+    if (json_object_get(a->ok, "gpu_software"))
+        answer_text(a, a->ok, "", "gpu_software", about->gpu_software, sizeof about->gpu_software);
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */

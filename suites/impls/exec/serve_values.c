@@ -153,7 +153,7 @@ json_t *serve_about(const struct impl_about *about)
         if (about->dialect[i] != IMPL_UNDECLARED)
             json_object_set_new(dialects, impl_dialect_word((enum impl_dialect)i),
                                 json_string(impl_choice_word(about->dialect[i])));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s}", "name", about->name, "version",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "name", about->name, "version",
                      about->version, "devices", devices, "capabilities", capabilities, "dialects",
-                     dialects, "blas", about->blas);
+                     dialects, "blas", about->blas, "gpu_software", about->gpu_software);
 }

@@ -61,6 +61,7 @@ static void describe(struct dp_group *group, struct impl_about *about)
     memcpy(about->dialect, dialect, sizeof dialect);
     about->dialect[IMPL_SUMS] = sums_of(group);
     dp_group_blas(group, about->blas, sizeof about->blas);
+    snprintf(about->gpu_software, sizeof about->gpu_software, "%s", dp_group_software(group));
 }
 
 /* The options are "BACKEND/COMMUNICATOR". NULL: those that the devices have by themselves; without

@@ -87,6 +87,17 @@ changed 's/"program": "......../"program": "00000000/'
 judged 3 other 'INVALID .* the cases are of another build than the records'
 changed 's/"blas": "/"blas": "Other/'
 judged 3 other 'INVALID .* the cases are of "Other'
+gpus='driver 12.4, runtime 12.4, cuBLAS 12.4.5, NCCL 2.21.5'
+changed "s/\"gpu_software\": null/\"gpu_software\": \"$gpus\"/"
+judged 3 other "INVALID .* the cases are of \"$gpus\", and the records of \"\""
+sed "s/,\"chain\":\"[^\"]*\"//;s/,\"seal\":\"[^\"]*\"//;1s/\"gpu_software\":\"\"/\"gpu_software\":\"$gpus\"/" good.jsonl >gpus.jsonl
+expect_status 0 "$lockstep" validate --allow-dirty --profile good.yaml gpus.jsonl --conformance other
+has 'PASS conformance of primitives'
+changed "s/\"gpu_software\": null/\"gpu_software\": \"${gpus%.5}.4\"/"
+for result in good.jsonl.check other; do
+    expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml gpus.jsonl --conformance $result
+    has "INVALID .* the cases are of \".*\", and the records of \"$gpus\""
+done
 changed '0,/"rule": "SPLIT-01"/s//"rule": "SPLIT-99"/'
 judged 3 other 'INVALID .* is of SPLIT-01, .*, and not of SPLIT-99'
 changed '0,/"id": "SPLIT-01\./s//"id": "SPLIT-01.no/'

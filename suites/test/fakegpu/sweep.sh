@@ -19,6 +19,10 @@ expect_count 1 '"source":"simulated"' gpus.jsonl
 has '"model":"Fake GPU","bus":"0000:12:00.0"' gpus.jsonl
 has '"gpu_software":"driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*"' gpus.jsonl
 has '"communicator":"peer"' gpus.jsonl
+# A result of the cases names the same software.
+expect_status 0 "$lockstep" check --devices cuda:0-1 --only SPLIT-01.sizes --format json --out gpus.check
+software=$(sed -n 's/.*"gpu_software":"\([^"]*\)".*/\1/p' gpus.jsonl)
+has "\"gpu_software\": \"$software\"" gpus.check
 # A GPU's worker needs a core as any other does.
 usable=$("$lockstep" devices --format json | sed -n 's/.*"usable_cores": \([0-9]*\).*/\1/p')
 for n in 1 2 3; do
