@@ -88,10 +88,11 @@ static int read_system(struct record_run *run)
     snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
     snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
     read_load(run);
-    if (!machine_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
-                      sizeof run->governor, &status))
-        snprintf(run->governor, sizeof run->governor, "unknown");
+    (void)machine_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
+                       sizeof run->governor, &status);
     run->governor[strcspn(run->governor, "\n")] = '\0';
+    if (run->governor[0] == '\0')
+        snprintf(run->governor, sizeof run->governor, "unknown");
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* record/ranges.c: the values that a field can have: its unit says which numbers and which texts.
  * An unknown number is NaN, and is let through. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "record/json.h"
 
 static const char hex[] = "0123456789abcdef";
+/* Of candidates and of packages, too: "2.12.0rc1", "2.9.0+dfsg~1". */
+static const char version[] = "0123456789.+-~_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /* With any other unit a number is 0 or more, and a text is any, or one of those that the unit
  * lists. */
@@ -35,7 +38,7 @@ static const struct unit {
     {"16 hex digits or none", 16, 16, hex, true},
     {"SHA-256", 64, 64, hex, true},
     {"commit", 7, 40, hex, true},
-    {"version", 1, 31, "0123456789.", false},
+    {"version", 1, 31, version, false},
     {"list of numbers", 1, 191, "0123456789,-", true},
     {"PCI address", 7, 15, "0123456789abcdefABCDEF:.", true},
     {"", 0, 1e18, NULL, false},
@@ -88,7 +91,8 @@ static bool is_text(const char *name, const char *text)
         return length > 0;
     return !unit->set || (unit->none && (length == 0 || strcmp(text, "unknown") == 0)) ||
            ((double)length >= unit->least && (double)length <= unit->most &&
-            strspn(text, unit->set) == length);
+            strspn(text, unit->set) == length &&
+            (unit->set != version || isdigit((unsigned char)text[0])));
 }
 
 int record_check_bounds(const struct record_bound *bound, size_t n, struct text_error *err)

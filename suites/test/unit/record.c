@@ -33,6 +33,42 @@ Test(record, run_round_trip)
     free(again);
 }
 
+/* Versions of candidates and packages, and names of a machine and of systems that no list has. */
+Test(record, odd_machines_are_recorded)
+{
+    static const char *const versions[] = {"2.9.0",       "2.12.0rc1",
+                                           "2.9.0+dfsg",  "2.9.0-1ubuntu3~22.04",
+                                           "3.0.0a1-git", "2.13.0_r4"},
+                             *const wrong[] = {"",      "rc1",   "v2.9", "2.9 0",
+                                               "2.9;0", "2.9\n", "-1",   "2,9"};
+    struct record_run run = example_run(), back;
+
+    snprintf(run.compiler, sizeof run.compiler, "Clang 21.0.0git (https://x.org/y 3f2a9c1)");
+    snprintf(run.kernel, sizeof run.kernel, "Linux 6.1.0-rc7+_Ä \xff#1 'x'");
+    snprintf(run.libc, sizeof run.libc, "glibc 2.42.9000");
+    snprintf(run.governor, sizeof run.governor, "schedutil-2 (x)");
+    snprintf(run.cpu_model, sizeof run.cpu_model, "0x00 \x80 <CPU> \"Ω\"");
+    snprintf(run.gpu_software, sizeof run.gpu_software, "driver none, runtime 13.0, cuBLAS 0.0.0");
+    snprintf(run.slot[0].model, sizeof run.slot[0].model, "NVIDIA \xe9 GPU");
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; ++i) {
+        struct text_error err = {""};
+        snprintf(run.hwloc_version, sizeof run.hwloc_version, "%s", versions[i]);
+        char *text = record_run_text(&run);
+        cr_assert(text && record_run_parse(text, &back, &err) == 0, "%s: %s", versions[i],
+                  err.text);
+        cr_assert_str_eq(back.hwloc_version, versions[i]);
+        free(text);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        struct text_error err = {""};
+        snprintf(run.hwloc_version, sizeof run.hwloc_version, "%s", wrong[i]);
+        char *text = record_run_text(&run);
+        cr_assert(text && record_run_parse(text, &back, &err) != 0, "\"%s\" is read", wrong[i]);
+        cr_assert(strstr(err.text, "\"hwloc_version\""), "%s", err.text);
+        free(text);
+    }
+}
+
 Test(record, cell_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
