@@ -41,5 +41,8 @@ for command in 'sweep --out seen.jsonl' 'soak --minutes 0.01' 'bench overlap' 'b
     grep -q 'another machine' err || fail "$command: $(cat err)"
 done
 [ ! -e seen.jsonl ] || fail "a record of another machine: $(cat seen.jsonl)"
+# A topology of hardware threads alone: they are shared out as cores are.
+HWLOC_SYNTHETIC='pu:4' expect_status 0 "$lockstep" devices --format json
+grep -q '"cores": 0,' out && grep -q '"pus": 4,' out && grep -q '"usable_cores": 4,' out || fail "without cores: $(cat out)"
 unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM
 ARGP_HELP_FMT=rmargin=10 expect_status 0 timeout 10 "$lockstep" sweep --help
