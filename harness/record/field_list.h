@@ -181,7 +181,7 @@ F(REAL, minor_faults, LATER, RESULT, "faults", "number of minor faults", "page f
 F(REAL, major_faults, LATER, RESULT, "faults", "number of major faults", "those that did, likewise") \
 F(REAL, cpu_hz, LATER, RESULT, "Hz", "frequency", "mean `scaling_cur_freq` of the same units behind the last measured step; `null` where the system does not tell that of each") \
 F(REAL, sampling_ns, LATER, RESULT, "ns", "time of readings", "what the readings of GPUs took while the steps were measured, on a thread of their own; `null` without any") \
-F(REAL, clock_ratio, LATER, RESULT, "ratio", "rate of the clock", "how many times as long the launch took by the clock of its times as by a timer of the kernel, 1 within 0.1 ms: below 0.995 and above 1.005 the cell failed; `null`: there was no such timer, missing in old records") \
+F(REAL, clock_ratio, LATER, RESULT, "ratio", "rate of the clock", "how many times as long the launch took by the clock of its times as by a timer of the kernel, 1 within 0.1 ms: below 0.995 and above 1.005 the cell failed; `null`: there was no such timer, and the cell is not verified. Missing in old records") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "0, and one more each time that `--resume` went on with the file and measured something: cells of two sittings are never compared as a pair. 0 in old records") \
 I(hosts, 0, INT_MAX, LATER, SYSTEM, "", "number of hosts", "that the processes of a launched cell ran on; 0 of other cells, and where not all have begun") \
 T(host_ranks, 192, LATER, SYSTEM, "list of numbers", "ranks of each host", "`2,2`: in the order of the first rank of each; empty likewise. Names of hosts are not stored, but in the `reason` of a cell that failed") \
@@ -193,7 +193,7 @@ F(U64, reference_ns, LATER, RESULT, "ns", "time of the reference", "making the n
 F(U64, verify_ns, LATER, RESULT, "ns", "time of verifying", "between the steps: reading what each left, and comparing it. 0 of mode `collective`, and in old records") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \
 F(U64, launch_ns, LATER, RESULT, "ns", "time of the launch", "`wall_ns`, and what its process took to begin and to end, as the sweep saw it; 0: not known, in old records") \
-N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown") \
+N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown, as in old records") \
 N(gpus, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
 N(raw, "object", RESULT, "", "the samples, see below") \
 N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")

@@ -10,7 +10,7 @@
 #include "record/record.h"
 #include "record/roles.h"
 
-/* "run" of "lockstep/run/1.1". */
+/* "run" of "lockstep/run/1.2". */
 enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };
 extern const char *const record_type_names[RECORD_TYPES];
 

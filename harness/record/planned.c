@@ -136,6 +136,7 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
 
     if (dp_kind_of(run->devices, &kind) && kind.flags & DP_KIND_CORES)
         plan->cores = run->cores < run->usable_pus ? run->cores : run->usable_pus;
+    plan->clocked = run->clocked;
     plan->memory = run->mem_bytes > 0 ? (double)run->mem_bytes : INFINITY;
     one.launches = 1;
     plan->cells = plan_cells(&one);
@@ -284,7 +285,7 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
                          const struct cell_config *planned, struct text_error *err)
 {
     const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
-    const bool said = !isnan(cell->clock_ratio),
+    const bool said = plan->clocked || !isnan(cell->clock_ratio),
                exact = trains && workload_is_exact(&planned->workload);
     const bool here = plan->cores > 0 && planned->per_process == 0;
     const bool moves = said && trains && cell->n_shards > 1 && record_on_cores(cell);
@@ -305,12 +306,14 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
         {"n_samples", (double)n, (double)(warmup + samples.min_steps),
          (double)(warmup + samples.max_steps)},
         {"wall_ns", (double)cell->wall_ns, wait, INFINITY},
+        {"clock_ratio", said ? cell->clock_ratio : 1, 0, INFINITY},
         {"launch_ns", (double)cell->launch_ns, said, INFINITY},
         {"devices_ns", (double)cell->devices_ns, said, INFINITY},
         {"reference_ns", (double)cell->reference_ns, said && trains, INFINITY},
         {"verify_ns", (double)cell->verify_ns, said && trains, INFINITY},
         {"probe_values", (double)cell->probe_values, said && trains, INFINITY},
         {"exact_bits", cell->exact_bits, said && exact, 24},
+        {"peak_bytes", cell->n_peaks, said ? cell->key.n_devices : 0, INFINITY},
         {"peak_bytes", peak, said, INFINITY},
         {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
         {"bytes_per_step", known(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs, INFINITY},

@@ -22,6 +22,7 @@ struct record_plan {
     size_t *taken;              /* by order_index: the index of the cell there, and 1 */
     unsigned char *state;       /* by launch and index: RECORD_PLAN_... */
     size_t n_ok, n_not_ok;
+    bool clocked;  /* as of the run */
     int sitting;   /* of the last cell */
     int cores;     /* more virtual devices share some; 0: not known */
     double memory; /* bytes */

@@ -176,6 +176,7 @@ static void name_run(struct record_run *run)
     if (gmtime_r(&now, &utc))
         strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(run->source, sizeof run->source, "measured");
+    run->clocked = true;
 }
 
 int provenance_read(struct dp_group *group, const struct dp_machine *machine,

@@ -161,6 +161,8 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
         read_slots(root, run, err) != 0 || record_node_from_json(root, &run->node, err) != 0) {
         return -1;
     }
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    run->clocked = schema && strtol(schema + strlen("lockstep/run/1."), NULL, 10) > 1;
     const json_t *load = find_array(root, "load_avg", 3, err);
     for (size_t i = 0; load && i < 3; ++i) {
         double *to = &run->load_avg[i];

@@ -1,6 +1,6 @@
 /* record/record.h: records of a sweep as C structs, and as JSON Lines in a file.
  *
- * The only part of the harness that knows jansson. A file is: one "lockstep/run/1.1" line, then
+ * The only part of the harness that knows jansson. A file is: one "lockstep/run/1.2" line, then
  * one "lockstep/cell/1.1" line per finished cell, then at most one "lockstep/end/1.1" line per
  * sitting. Readers reject other majors and other schemas, and ignore unknown fields.
  * Fields with their units and meanings: record/field_list.h, and results/README.md. */
@@ -75,6 +75,7 @@ struct record_slot {
 /* The manifest: once per file. */
 struct record_run {
     RECORD_MEMBERS(RECORD_RUN_FIELDS)
+    bool clocked; /* of minor 2: every verified cell has compared its clock */
     double load_avg[3];
     int n_slots;
     struct record_slot slot[RECORD_MAX_SLOTS];

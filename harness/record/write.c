@@ -265,10 +265,10 @@ static json_t *raw(const struct record_cell *cell)
     return whole(object, status);
 }
 
-static json_t *begin(enum record_type type)
+static json_t *begin(enum record_type type, int minor)
 {
     char schema[40];
-    snprintf(schema, sizeof schema, "lockstep/%s/1.1", record_type_names[type]);
+    snprintf(schema, sizeof schema, "lockstep/%s/1.%d", record_type_names[type], minor);
     json_t *root = json_object();
     if (json_object_set_new(root, "schema", json_string(schema)) != 0) {
         json_decref(root);
@@ -298,7 +298,7 @@ static json_t *slots(const struct record_run *run)
 
 char *record_run_text(const struct record_run *run)
 {
-    json_t *root = begin(RECORD_IS_RUN);
+    json_t *root = begin(RECORD_IS_RUN, run->clocked ? 2 : 1);
     int status = put_fields(root, record_run_fields, run);
     json_t *load = json_array();
     for (int i = 0; i < 3; ++i) {
@@ -314,7 +314,7 @@ char *record_cell_text(const struct record_cell *cell)
 {
     const char *name =
         (unsigned)cell->status < RECORD_STATUSES ? record_status_names[cell->status] : NULL;
-    json_t *root = begin(RECORD_IS_CELL);
+    json_t *root = begin(RECORD_IS_CELL, 1);
     int status = json_object_set_new(root, "cell", record_json_of(record_key_fields, &cell->key));
     status |= json_object_set_new(root, "status", json_string(name));
     status |= put_fields(root, record_cell_fields, cell);
@@ -330,6 +330,6 @@ char *record_end_text(const char *run_id, const struct record_end *end)
 {
     struct record_end line = *end;
     snprintf(line.run_id, sizeof line.run_id, "%s", run_id);
-    json_t *root = begin(RECORD_IS_END);
+    json_t *root = begin(RECORD_IS_END, 1);
     return finish(root, put_fields(root, record_end_fields, &line));
 }

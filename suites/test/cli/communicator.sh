@@ -11,7 +11,7 @@ cell='"schema":"lockstep/cell/1.1"'
 
 expect_status 0 "$lockstep" sweep $grid $fast --communicator threads,staged --out both.jsonl
 expect_count 20 "$cell.*\"status\":\"ok\"" both.jsonl
-expect_count 1 '"schema":"lockstep/run/1.1".*"communicator":"threads,staged"' both.jsonl
+expect_count 1 '"schema":"lockstep/run/1.2".*"communicator":"threads,staged"' both.jsonl
 for name in threads staged; do
     for mode in plain:2 dp:4 ddp:4; do
         expect_count "${mode#*:}" "$cell.*\"mode\":\"${mode%:*}\".*\"communicator\":\"$name\"" both.jsonl

@@ -34,7 +34,7 @@ hold()
     taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 --mode plain --workload tutorial --batch 10 \
         --launches 500 --seconds 100 --steps 2:100000 --timeout 300 --out "$1" >hold.out 2>hold.err &
     holder=$!
-    wait_for '"schema":"lockstep/run/1.1"' "$1" "$holder"
+    wait_for '"schema":"lockstep/run/1.2"' "$1" "$holder"
 }
 
 hold held.jsonl

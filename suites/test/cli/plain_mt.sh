@@ -8,7 +8,7 @@ expect_status 0 "$lockstep" sweep --bind none $short --devices virt:2 --counts 1
 expect_count 8 '"status":"ok"' cells.jsonl
 expect_count 2 '"mode":"plain-mt","devices":"virt:2","n_devices":2' cells.jsonl
 expect_count 1 '"mode":"plain-mt",.*"shard_rows":\[31\]' cells.jsonl
-expect_count 1 '"schema":"lockstep/run/1.1".*--mode plain,dp,plain-mt' cells.jsonl
+expect_count 1 '"schema":"lockstep/run/1.2".*--mode plain,dp,plain-mt' cells.jsonl
 grep -q ' 2 plain-mt batch  *31 verified' err || fail "the progress: $(cat err)"
 # One that rounds, and one that knows of its shards.
 expect_status 0 "$lockstep" sweep --bind none $short --devices virt:2 --counts 2 --batch 31 \

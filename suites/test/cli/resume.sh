@@ -69,7 +69,7 @@ expect_count "$planned" '"status":"ok"' start.jsonl
 head -c 300 end.jsonl >start.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out start.jsonl
 expect_count "$planned" '"status":"ok"' start.jsonl
-expect_count 1 '"schema":"lockstep/run/1.1"' start.jsonl
+expect_count 1 '"schema":"lockstep/run/1.2"' start.jsonl
 printf 'my thesis' >start.jsonl
 expect_status 2 "$lockstep" sweep $grid --resume --out start.jsonl
 [ "$(cat start.jsonl)" = 'my thesis' ] || fail "a foreign file was changed"
@@ -142,7 +142,7 @@ diff wanted found || fail "not the cells of an undisturbed sweep"
 grep -o '"cell_id":"[0-9a-f]*"' whole.jsonl >wanted_order
 grep -o '"cell_id":"[0-9a-f]*"' cut.jsonl | cmp - wanted_order || fail "another order"
 expect_count "$planned" '"status":"ok"' cut.jsonl
-expect_count 1 '"schema":"lockstep/run/1.1"' cut.jsonl
+expect_count 1 '"schema":"lockstep/run/1.2"' cut.jsonl
 
 # A cell knows its sitting, and the page says that there were two.
 expect_count "$kept" '"sitting":0,.*"start_epoch_ns"' cut.jsonl

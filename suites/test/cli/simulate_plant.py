@@ -57,6 +57,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as out:
         for line in source:
             record = json.loads(bare(line.rstrip("\n")))
+            if "run/" in record.get("schema", ""):
+                record["schema"] = "lockstep/run/1.1"
             if record.get("schema", "").startswith("lockstep/cell/"):
                 plant(record)
             print(json.dumps(record, separators=(",", ":")), file=out)

@@ -15,7 +15,7 @@ sweep()
 # check FILE CELLS
 check()
 {
-    expect_count 1 '"schema":"lockstep/run/1.1"' "$1"
+    expect_count 1 '"schema":"lockstep/run/1.2"' "$1"
     expect_count "$2" '"schema":"lockstep/cell/1.1"' "$1"
     expect_count "$2" '"status":"ok"' "$1"
     expect_count "$2" '"validated":true' "$1"

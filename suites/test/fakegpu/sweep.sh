@@ -112,7 +112,7 @@ has 'cuda/peer-staged on cuda' staged/summary.md
 # Communicators side by side, each under the name that it gives itself, and resumed under it.
 both='--wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 --mode plain,dp,ddp --communicator staged,peer'
 expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --out both.jsonl
-has '"schema":"lockstep/run/1.1".*"communicator":"staged,peer-staged"' both.jsonl
+has '"schema":"lockstep/run/1.2".*"communicator":"staged,peer-staged"' both.jsonl
 expect_count 10 '"status":"ok"' both.jsonl
 expect_count 5 '"communicator":"peer-staged"' both.jsonl
 head -n 4 both.jsonl >cut.jsonl
