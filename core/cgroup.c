@@ -1,5 +1,5 @@
 /* cgroup.c: how much of the machine its control groups leave this process, by the files of either
- * version. The limits of the groups above a group are limits of it, too. */
+ * version, and of both at once (version 2 under "unified"). The limits of the groups above a group are limits of it, too. */
 #include "backend.h"
 
 #include <errno.h>
@@ -15,6 +15,8 @@ static const struct rule {
 } rules[] = {
     {",,", "/sys/fs/cgroup", {"cpu.max"}, true},
     {",,", "/sys/fs/cgroup", {"memory.max"}, false},
+    {",,", "/sys/fs/cgroup/unified", {"cpu.max"}, true},
+    {",,", "/sys/fs/cgroup/unified", {"memory.max"}, false},
     {",cpu,", "/sys/fs/cgroup/cpu", {"cpu.cfs_quota_us", "cpu.cfs_period_us"}, true},
     {",memory,", "/sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, false},
 };

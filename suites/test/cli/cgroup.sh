@@ -50,3 +50,16 @@ printf '2147483648\n' >root/sys/fs/cgroup/memory/memory.limit_in_bytes
 expect_status 0 "$lockstep" devices --format json
 has usable_pus 1
 has usable_mem_bytes 2147483648
+
+# Both versions at once: controllers of version 2 have their files under "unified".
+printf '7:memory:/elsewhere\n0::/job\n' >root/proc/self/cgroup
+rm -r root/sys/fs/cgroup/job
+mkdir -p root/sys/fs/cgroup/unified/job
+expect_status 0 "$lockstep" devices --format json
+has usable_mem_bytes 2147483648
+printf '150000 100000\n' >root/sys/fs/cgroup/unified/job/cpu.max
+printf '1073741824\n' >root/sys/fs/cgroup/unified/job/memory.max
+expect_status 0 "$lockstep" devices --devices virt:2 --format json
+has usable_pus 1
+has usable_mem_bytes 1073741824
+has oversubscribed true

@@ -209,6 +209,9 @@ Test(machine, limits_of_control_groups)
         {"3:cpu,cpuacct:/c\n", "/cpu/c/cpu.cfs_period_us", "100000\n", 2.5, INFINITY},
         {"3:cpuacct,cpuset:/c,cpu,\n", "/cpu/c/cpu.cfs_period_us", "100000\n", INFINITY, INFINITY},
         {"7:memory:/seen/outside\n", "/memory/memory.limit_in_bytes", "4096\n", INFINITY, 4096},
+        {"7:memory:/e\n0::/h/i\n", "/unified/h/i/cpu.max", "300000 100000\n", 3, 4096},
+        {"7:memory:/e\n0::/h/i\n", "/unified/h/memory.max", "1024\n", 3, 1024},
+        {"7:memory:/e\n0::/h/i\n", "/memory/e/memory.limit_in_bytes", "512\n", 3, 512},
         {"no line\n", "/unused", "", INFINITY, INFINITY},
     };
     struct dp_limits limits;
