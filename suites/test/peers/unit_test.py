@@ -18,7 +18,7 @@ PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 
 sys.path.insert(0, PEERS)
 
 from lockstep_peers import compare, figures, limits, printed
-from lockstep_peers.arms import FASTEST, KINDS, PARALLEL, PLAIN, PRODUCTS, Arm, arms_of
+from lockstep_peers.arms import KINDS, PARALLEL, PLAIN, PRODUCTS, Arm, arms_of
 from lockstep_peers.here import absence
 from lockstep_peers.launch import Cell, Failed, Plan, answer_of, blame, compilations_of, lockstep_command
 from lockstep_peers.meeting import Meeting
