@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/memory.h"
+#include "text/text.h"
 
 enum { PLACE_ROLES = RECORD_BUILD | RECORD_SYSTEM | RECORD_MACHINE, DIGEST_SHOWN = 12 };
 
@@ -19,6 +20,8 @@ void record_place_begun(struct record_place *place, const char *begun)
     place->pid = begun[host] == ' ' ? strtol(begun + host, &library, 10) : 0;
     snprintf(place->library, sizeof place->library, "%s",
              library && *library == ' ' ? library + 1 : "");
+    text_clean(place->host, '?');
+    text_clean(place->library, '?');
 }
 
 static bool differs(const struct record_field *field, const struct record_place place[], int n)

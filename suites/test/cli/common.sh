@@ -129,3 +129,14 @@ needs_release()
         exit 77
     }
 }
+
+# Escape, U+009B, U+200B, U+202E, U+E000, and a byte that is no UTF-8.
+hidden=$(printf 'x\033[2J\302\233\342\200\213\342\200\256\356\200\200')
+
+# clean FILE: nothing in it that a terminal or a log would obey, or that cannot be seen.
+clean()
+{
+    ! LC_ALL=C grep -qa "$(printf '[\001-\010\013\014\016-\037\177]\|\302[\200-\237]\|\342\200[\213-\217\250-\256]\|\356\200\200\|\357\277\277')" \
+        "$1" || fail "$1 of ${ran-}: $(cat -v "$1")"
+    iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || fail "$1 of ${ran-} is not UTF-8"
+}

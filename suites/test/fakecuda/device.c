@@ -2,6 +2,7 @@
 #include "fake.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 cudaError_t cudaGetDeviceCount(int *count)
@@ -46,8 +47,10 @@ static int bus_of(int device)
 
 static void describe(struct cudaDeviceProp *properties, int device)
 {
+    const char *more = getenv("LOCKSTEP_FAKE_NAME"); /* after its name */
+
     memset(properties, 0, sizeof *properties);
-    snprintf(properties->name, sizeof properties->name, "%s", FAKECUDA_NAME);
+    snprintf(properties->name, sizeof properties->name, "%s%s", FAKECUDA_NAME, more ? more : "");
     snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "fake-gpu-%d",
              fake.visible[device]);
     properties->major = fake.config.capability / 10;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# places.sh MPIRUN KIND LOCKSTEP: `lockstep devices --launcher` names every process, and what differs
+# places.sh MPIRUN KIND LOCKSTEP [HOSTILE_NAME]: `lockstep devices --launcher` names every process, and what differs
 # between them first; where one of them is missing it shows nothing.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
@@ -43,6 +43,20 @@ has out '"schema": "lockstep/places/1.0"'
 tr -d ' \n' <out >one
 has one '"differences":\[("[a-z_]+",)*"environment"'
 [ "$(grep -c '"host"' out)" = 2 ] || fail "not 2 processes"
+
+# A host may have any name. Some MPI does not start on such a one, and then says so.
+if [ -n "${4-}" ]; then
+    start hidden "export LD_PRELOAD=$4"'
+        exec "$n" "$@"'
+    for form in text json; do
+        "$lockstep" devices --launcher 'good {n} hidden' --format $form >out 2>err || [ $form = text ]
+        for file in out err; do
+            if LC_ALL=C grep -qa "$(printf '[\033\377]\|\342\200\256')" $file; then fail "$file has it"; fi
+        done
+        [ $form = json ] || has out '^  [01]  +n.\[2J'
+    done
+    has out '"host": "n'
+fi
 
 # One that dies, and a launcher that starts too few.
 start dead "case $rank in 1) kill -9 \$\$ ;; esac"'
