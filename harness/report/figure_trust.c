@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LEAST_OF_CELL = 3,
@@ -146,7 +147,7 @@ static void cell_words(const struct plot *plot, const struct report_point *point
 
     figure_style_words(plot, figure_style(point), mode);
     text[0] = '\0';
-    report_add(text, "%.40s, %s", key->workload, mode);
+    report_add(text, "%.40s%s, %s", key->workload, strlen(key->workload) > 40 ? "..." : "", mode);
     if (!report_is_plain(point))
         report_add(text, " on %d", key->n_devices);
     report_add(text, ", %zu", key->global_batch);
@@ -231,8 +232,8 @@ static void write_first(struct plot_table *table, const struct launches *all)
     for (size_t i = 0; i < all->n; ++i)
         all->scratch[i] = (double)all->list[i].row->cell->warmup_steps;
     warmup = stats_median(all->scratch, all->n);
-    report_add(note, "thick: median of all %zu launches; shaded: warm-up, %.0f steps in the middle",
-               all->n, warmup);
+    report_add(note, "thick: median of all %zu launches; shaded: warm-up, %.0f step%s in the middle",
+               all->n, warmup, warmup == 1 ? "" : "s");
     if (drawn < all->n)
         report_add(note, "; %zu launches are drawn", drawn);
     if (!panel(table, FIRST, "The first steps of launches", note))
