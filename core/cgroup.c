@@ -1,5 +1,6 @@
 /* cgroup.c: how much of the machine its control groups leave this process, by the files of either
- * version, and of both at once (version 2 under "unified"). The limits of the groups above a group are limits of it, too. */
+ * version, and of both at once (version 2 under "unified"). The limits of the groups above a group
+ * are limits of it, too. */
 #include "backend.h"
 
 #include <errno.h>

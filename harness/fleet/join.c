@@ -61,8 +61,8 @@ static void find_copies(const struct fleet *fleet, int identity)
             }
         if (!other || node->status == FLEET_BROKEN)
             continue;
-        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: files %.80s and %.80s", n,
-                 identity_words[identity], is, node->file, other->file);
+        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: this file and %.200s", n,
+                 identity_words[identity], is, other->file);
         node->status = FLEET_BROKEN;
     }
 }

@@ -232,7 +232,8 @@ static void write_first(struct plot_table *table, const struct launches *all)
     for (size_t i = 0; i < all->n; ++i)
         all->scratch[i] = (double)all->list[i].row->cell->warmup_steps;
     warmup = stats_median(all->scratch, all->n);
-    report_add(note, "thick: median of all %zu launches; shaded: warm-up, %.0f step%s in the middle",
+    report_add(note,
+               "thick: median of all %zu launches; shaded: warm-up, %.0f step%s in the middle",
                all->n, warmup, warmup == 1 ? "" : "s");
     if (drawn < all->n)
         report_add(note, "; %zu launches are drawn", drawn);

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "command/command.h"
 #include "text/units.h"
+
+enum { COLUMNS = 80, INDENT = 2 };
 
 const char *soak_device(const struct soak *soak, int device)
 {
@@ -22,23 +25,21 @@ bool soak_has_slow(const struct soak *soak)
 
 void soak_text_finding(const struct soak *soak, const struct soak_finding *f)
 {
-    printf("iteration %" PRIu64 ", ", f->iteration);
-    text_write(stdout, TEXT_PLAIN, soak_device(soak, f->device), SIZE_MAX);
-    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG) {
-        printf(": %s: ", soak_what_words[f->what]);
-        text_write(stdout, TEXT_PLAIN, f->text, sizeof f->text);
-        putchar('\n');
-        fflush(stdout);
-        return;
-    }
-    printf(": %s%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
-           "; %zu of %zu differ",
-           soak_what_words[f->what], f->param >= 0 ? " of " : "",
-           f->param >= 0 ? soak->ranks.name[f->param] : "", f->index, f->got, f->want,
-           f->got ^ f->want, f->differ, f->of);
+    char text[640] = "";
+
+    text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", f->iteration,
+             soak_device(soak, f->device), soak_what_words[f->what]);
+    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
+        text_add(text, sizeof text, ": %s", f->text);
+    else
+        text_add(text, sizeof text,
+                 "%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
+                 "; %zu of %zu differ",
+                 f->param >= 0 ? " of " : "", f->param >= 0 ? soak->ranks.name[f->param] : "",
+                 f->index, f->got, f->want, f->got ^ f->want, f->differ, f->of);
     if (f->what == SOAK_REDUCED && f->part != SOAK_RIGHT)
-        printf("; %s", soak_part_words[f->part]);
-    putchar('\n');
+        text_add(text, sizeof text, "; %s", soak_part_words[f->part]);
+    command_wrap(stdout, text, 0, INDENT, COLUMNS);
     fflush(stdout);
 }
 
@@ -99,9 +100,14 @@ static void put_verdict(const struct soak *soak)
 
 void soak_text(const struct soak *soak)
 {
-    printf("%s %s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s\n",
-           soak->options->workload.name, soak_mode_words[soak->options->mode], soak->options->rows,
-           soak->ranks.n, dp_group_backend(soak->ranks.group), soak->iterations, soak->seconds);
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "%s %s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s",
+             soak->options->workload.name, soak_mode_words[soak->options->mode],
+             soak->options->rows, soak->ranks.n, dp_group_backend(soak->ranks.group),
+             soak->iterations, soak->seconds);
+    command_wrap(stdout, text, 0, INDENT, COLUMNS);
     printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
     for (int r = 0; r < soak->ranks.n; ++r)
         put_device(soak, r);

@@ -194,11 +194,13 @@ void text_wrap(FILE *file, enum text_form form, const char *text, size_t left, c
             --end;
         size_t n = end > 0 ? end : left;
 
+        while (n > 1 && text[n - 1] == ' ')
+            --n;
         while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
             --n;
         text_write(file, form, text, n);
         fprintf(file, "\n%s", others);
-        text += n + (end > 0);
+        text += end > 0 ? end + 1 : n;
         left = room;
     }
     text_write(file, form, text, SIZE_MAX);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NAME_SHOWN = 80 };
+
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT])
 {
     const struct profile_place *at = &judged->limit->at;
@@ -52,14 +54,15 @@ void validate_summary_words(const struct validate *validate, char text[VALIDATE_
     const size_t *count = validate->count;
     const struct validate_conformance *cases = validate->conformance;
     bool changed = false;
+    const bool is_long = strlen(validate->profile->name) > NAME_SHOWN;
 
     for (size_t f = 0; f < validate->report->n_files && validate->allow_dirty; ++f)
         changed = changed || validate->report->file[f].run.git_dirty;
     snprintf(text, VALIDATE_TEXT,
-             "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
+             "%s by profile %.*s%s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
              "UNMEASURED, %zu INVALID%s%s%s",
-             validate_machine_words[validate->machine], validate->profile->name,
-             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
+             validate_machine_words[validate->machine], NAME_SHOWN, validate->profile->name,
+             is_long ? "..." : "", count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
              count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID], cases ? "; conformance " : "",
              cases ? validate_verdict_words[cases->verdict] : "",
              changed ? "; of a changed tree, by --allow-dirty" : "");

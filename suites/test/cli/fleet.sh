@@ -106,7 +106,7 @@ make copied 24 3 copied
 echo node0013x >>planted
 named copied
 fleet 1 copied
-has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: files node0013.json and node0013x.json'
+has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
 
 make few0 8 5
 # No single edit of a verdict is believed, and no run is more than one node.

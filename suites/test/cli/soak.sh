@@ -64,13 +64,22 @@ wait $pid || status=$?
 grep -q '^iteration 1, virt:1: ' interrupted || fail "interrupted: $(cat interrupted)"
 grep -q '^interrupted: FOUND: [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
 
-# found FAULT LINE [OPTION...]: that line is printed, for every finding.
+# joined COMMAND...: as expect_status 1; what is broken into several lines is one in the file out.
+joined()
+{
+    expect_status 1 "$@"
+    ! grep '.\{81\}' out | grep -v '^replay of ' || fail 'more than 80 columns'
+    sed -e ':again' -e '$!N' -e 's/\n  / /' -e 't again' -e P -e D out >whole
+    mv whole out
+}
+
+# found FAULT LINE [OPTION...]: that is said of every finding.
 found()
 {
     fault=$1
     line=$2
     shift 2
-    expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --spread 0.5 "$@"
+    joined "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --spread 0.5 "$@"
     [ ! -s err ] || fail "words on standard error: $(cat err)"
     grep -q "^iteration .*$line" out || fail "$fault: $(cat out)"
     ! grep '^iteration ' out | grep -v "$line" || fail "$fault: other findings: $(cat out)"
@@ -113,7 +122,7 @@ replayed()
     number=$1
     fault=$2
     shift 2
-    expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@"
+    joined "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@"
     replay=$(sed -n "s/^replay of iteration $number: lockstep //p" out)
     [ -n "$replay" ] || fail "$fault: no replay of iteration $number: $(cat out)"
     [ "$(tail -n 1 out)" = "replay of iteration $number: lockstep $replay" ] || fail "$fault: not the last line"
@@ -121,7 +130,7 @@ replayed()
     expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@" \
         --format json
     grep -qxF " \"replay\": \"lockstep $replay\"," out || fail "$fault: JSON: $(cat out)"
-    expect_status 1 "$lockstep" $replay
+    joined "$lockstep" $replay
     grep "^iteration $number," out | cmp -s found - || fail "$fault: not $(cat found): $(cat out)"
 }
 replayed 9 row@9/0
