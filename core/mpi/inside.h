@@ -270,14 +270,18 @@ int dp_mpi_step(struct dp_mpi *mpi, bool *moved, bool *ended, struct dp_error *e
 /* strip.c. The bytes from `at` on that are one behind the other, and where; at most *n. */
 struct mpi_piece dp_mpi_span(const struct mpi_strip *strip, size_t at, size_t n);
 void dp_mpi_pack(void *to, const struct mpi_strip *strip, size_t at, size_t n);
-/* The digest of the bytes of one message; place: the number of the message. */
-uint64_t dp_mpi_digest(uint64_t place, const void *bytes, size_t n);
 /* By the queues of transfers of the slots; dp_mpi_settle waits for them. */
 int dp_mpi_write(const struct mpi_strip *strip, size_t at, const void *from, size_t n,
                  struct dp_error *err);
 int dp_mpi_copy(const struct mpi_strip *to, size_t to_at, const struct mpi_strip *from, size_t at,
                 size_t n, struct dp_error *err);
 int dp_mpi_settle(const struct mpi_call *call, struct dp_error *err);
+
+/* digest.c: the digest of the bytes of one message; place: the number of the message, and of a flow
+ * its tag, too (dp_mpi_place). A digest shows with certainty that one word of 8 bytes is another.
+ */
+uint64_t dp_mpi_digest(uint64_t place, const void *bytes, size_t n);
+uint64_t dp_mpi_place(int tag, size_t message);
 
 /* sum.c: adds the blocks whose numbers are there. */
 int dp_mpi_add(struct dp_mpi *mpi, bool *moved, struct dp_error *err);

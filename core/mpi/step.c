@@ -172,7 +172,7 @@ static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
     if (span.bytes < n)
         dp_mpi_pack(room, strip, at, n);
     const void *from = span.bytes < n ? (const void *)room : span.data;
-    mpi->sent[flow->peer].digest += dp_mpi_digest(m, from, n);
+    mpi->sent[flow->peer].digest += dp_mpi_digest(dp_mpi_place(flow->tag, m), from, n);
     return mpi->wire->send(mpi->self, from, n, flow->peer, flow->tag, request, why);
 }
 
@@ -200,7 +200,7 @@ static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, s
         return dp_fail(err, DP_EFAULT, "%s %llu: a message of %zu bytes, expected %zu",
                        dp_mpi_kind_name(a->call->kind), (unsigned long long)a->call->number, bytes,
                        n);
-    mpi->come[flow->peer].digest += dp_mpi_digest(flow->ended, from, n);
+    mpi->come[flow->peer].digest += dp_mpi_digest(dp_mpi_place(flow->tag, flow->ended), from, n);
     for (int i = 0; !flow->kept && status == 0 && i < flow->n_strips; ++i)
         status = dp_mpi_write(&flow->strip[i], at, from, n, err);
     return status || flow->kept ? status : dp_mpi_settle(a->call, err);

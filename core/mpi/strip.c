@@ -74,25 +74,3 @@ int dp_mpi_settle(const struct mpi_call *call, struct dp_error *err)
         status = dp_queue_sync(&group->slot[i]->comm, err);
     return status;
 }
-
-/* Four words at a time. */
-static void fold(uint64_t lane[4], const void *from)
-{
-    uint64_t word[4];
-    memcpy(word, from, sizeof word);
-    for (int l = 0; l < 4; ++l) {
-        lane[l] = (lane[l] ^ word[l]) * 0x9e3779b97f4a7c15u;
-        lane[l] ^= lane[l] >> 29;
-    }
-}
-
-uint64_t dp_mpi_digest(uint64_t place, const void *bytes, size_t n)
-{
-    uint64_t lane[4] = {place, n, 2, 3}, rest[4] = {0};
-    const unsigned char *from = bytes;
-    for (; n >= sizeof rest; n -= sizeof rest, from += sizeof rest)
-        fold(lane, from);
-    memcpy(rest, from, n);
-    fold(lane, rest);
-    return lane[0] ^ lane[1] ^ lane[2] ^ lane[3];
-}
