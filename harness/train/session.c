@@ -159,7 +159,7 @@ static int check_devices(struct train_session *s)
     const struct train_options *o = &s->options;
     const bool ranks = o->ddp && o->processes.launcher[0] == '\0';
     struct dp_error err = {0};
-    int status = o->epochs > 0 ? train_first(&s->model, o, &s->data, s->group, ranks, &err) : 0;
+    int status = train_first(&s->model, o, &s->data, s->group, ranks, &err);
 
     if (status == 0 && s->compares)
         status = train_first(&s->model, o, &s->data, s->other_group, false, &err);

@@ -30,8 +30,9 @@ struct verify {
     double loss;
     struct reference_arrays *arrays; /* of other models, which have no layers here; NULL */
     bool ranks;                      /* a step of DistributedDataParallel */
-    size_t divisor;                  /* of the gradients: 1, or the ranks of a mean */
-    double bound;                    /* above every sum of |terms| of the gradients */
+    size_t mean_roundings; /* of a mean over ranks: 2 where their number is no power of two */
+    size_t divisor;        /* of the gradients: 1, or the ranks of a mean */
+    double bound;          /* above every sum of |terms| of the gradients */
     struct workload_set set;
     bool probe;      /* rounds: all is compared within bounds */
     double operands; /* what the math may take a product of two operands away; f32: 0 */

@@ -118,7 +118,8 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
         /* All terms are positive. */
         const double carried = bound[j] / (double)v->divisor;
 
-        bound[j] = carried + near_rounding(rows + 2, v->operands) * (want[j] + carried);
+        bound[j] = carried + near_rounding(rows + 2 + (double)v->mean_roundings, v->operands) *
+                                 (want[j] + carried);
     }
 }
 

@@ -63,7 +63,7 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
     return 0;
 }
 
-/* A division by a power of two rounds nothing; the bound of a model that is not exact allows for as
+/* The mean of a probe, or over a power of two: the bound of a model that is not exact allows for as
  * many parts of its sums as there are devices. */
 static void divide(struct reference_arrays *d, size_t ranks)
 {
@@ -79,11 +79,12 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     const size_t ranks = verify->devices;
     struct reference_arrays *d = verify->arrays;
     const bool exact = !d ? !verify->probe : d->exact;
+    const bool rounds = (ranks & (ranks - 1)) != 0;
     const bool mean = workload_end(&verify->workload)->loss == DP_LOSS_XENT;
     const double bound = exact ? update_bound(verify) : 0;
     int status;
 
-    if ((ranks & (ranks - 1)) != 0)
+    if (rounds && !verify->probe)
         return text_fail(why, "the mean over %zu ranks is not exact: ranks must be a power of two",
                          ranks);
     if (!(bound < FLOAT_LIMIT))
@@ -93,12 +94,14 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
             "exact",
             bound, FLOAT_LIMIT);
     verify->ranks = true;
+    verify->mean_roundings = rounds ? 2 : 0; /* of 1/ranks, and of each rank's product with it */
     if (mean && verify->rows < ranks)
         return text_fail(why, "%zu rows on %zu ranks: there is no mean of no rows", verify->rows,
                          ranks);
     /* Both splits are one where every rank has as many rows. */
-    if ((mean || verify->patterns > verify->kinds) && verify->rows % ranks != 0 &&
-        (status = reference_arrays_again(verify, set, why)))
+    const bool splits = (mean || verify->patterns > verify->kinds) && verify->rows % ranks != 0;
+
+    if ((splits || (d && rounds)) && (status = reference_arrays_again(verify, set, why)))
         return status;
     if (d && !mean)
         divide(d, ranks);

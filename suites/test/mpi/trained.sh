@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE: trainings whose ranks are in several processes. They leave the
+# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE SUM BATCH: trainings whose ranks are in several processes. They leave the
 # bits of one process; who is missing is named, nothing that was trained is lost, no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
-mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5 message=$6
+mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5 message=$6 sum=$7 batch=$8
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
@@ -192,20 +192,59 @@ zero)
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=zero who
     for who in 0 1; do
-        # The mean of three ranks rounds: each process is verified by itself.
+        # The mean of three ranks rounds: a process that is right by itself meets the others' outputs.
         for ranks in 2 3; do
             train 1 --backend cpu-cblas --devices "virt:$ranks" --launcher 'good {n} odd' --epochs 1 --save a.weights
-            says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10, set 0: "
+            says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10(, set 0|: probe): "
             [ ! -e a.weights ] || fail "something was saved"
         done
     done
     # The one that asks has a test of them, and what is in one process is no other.
     for where in "host" "virt:2" "virt:3" "virt:2 --mode ddp" "virt:3 --mode ddp"; do
         # shellcheck disable=SC2086 # words
-        if LD_PRELOAD=$wrong "$lockstep" train --backend cpu-cblas --epochs 1 --devices $where >out 2>err; then
-            fail "nothing is wrong on $where"
-        fi
-        says '^lockstep train: the step before the first one: mlp:64,128,10, set 0: output'
+        for epochs in 1 0; do
+            # shellcheck disable=SC2086 # words
+            if LD_PRELOAD=$wrong "$lockstep" train --backend cpu-cblas --epochs $epochs --devices $where >out 2>err; then
+                fail "nothing is wrong on $where in $epochs epochs"
+            fi
+            says '^lockstep train: the step before the first one: mlp:64,128,10, set 0: output'
+        done
+    done
+    ;;
+sum)
+    # The numbers of a rank are zeros for all others: each process alone is right, and all have the
+    # same sums. Those of a number of ranks that is no power of two are verified within bounds.
+    start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$SUM
+        exec "$n" "$@"'
+    export SUM=$sum who
+    for list in 2:0 3:0 3:2 5:3 6:5; do
+        who=${list#*:}
+        train 1 --devices "virt:${list%:*}" --launcher 'good {n} odd' --epochs 1 --save a.weights
+        says "process [0-9] of ${list%:*} .*: the step before the first one: mlp:64,128,10(, set 0|: probe): gradient"
+        [ ! -e a.weights ] || fail "something was saved"
+    done
+    # Several ranks of each process, AdamW with what it clips, and a model of convolutions.
+    who=1
+    for model in "gpt-tiny --data text:fox.txt" "cnn"; do
+        yes 'the quick brown fox jumps over the lazy dog; ' | head -c 1000 >fox.txt || true
+        # shellcheck disable=SC2086 # words
+        train 0 --devices virt:6 --per-process 2 --launcher 'good {n}' --epochs 0 --model $model
+        # shellcheck disable=SC2086 # words
+        train 1 --devices virt:6 --per-process 2 --launcher 'good {n} odd' --epochs 1 --model $model
+        says 'the step before the first one: [a-z:0-9,-]*: probe: '
+    done
+    ;;
+batch)
+    # A row of a batch is another one in one of the processes, in the second epoch.
+    start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$BATCH
+        exec "$n" "$@"'
+    export BATCH=$batch WRONG_BATCH=1000000 who=0
+    train 0 --devices virt:2 --launcher 'good {n} odd' --epochs 2
+    for list in 0:40 1:500; do
+        IFS=: read -r who WRONG_BATCH <<<"$list"
+        train 1 --devices virt:2 --launcher 'good {n} odd' --epochs 2 --save a.weights
+        says '^lockstep train: the devices had other rows than those of the batch$'
+        [ ! -e a.weights ] || fail "something was saved"
     done
     ;;
 message)
