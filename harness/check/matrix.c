@@ -173,10 +173,9 @@ static json_t *kill_object(const struct runner_matrix *matrix, const struct runn
                      kill->own ? 1 : 0, "cases", cases);
 }
 
-void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
+static json_t *matrix_object(const struct runner_matrix *matrix)
 {
-    json_t *mutants = json_array(), *idle = json_array(), *alive = json_array(), *root;
-    char *text;
+    json_t *mutants = json_array(), *idle = json_array(), *alive = json_array();
 
     for (size_t k = 0; k < matrix->n; ++k) {
         json_array_append_new(mutants, kill_object(matrix, &matrix->kill[k]));
@@ -186,7 +185,7 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
     for (size_t i = 0; i < matrix->n_tests; ++i)
         if (!matrix->options->until_caught && catches_nothing(matrix, i))
             json_array_append_new(idle, json_string(matrix->test[i]->id));
-    root = json_pack(
+    return json_pack(
         "{s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}",
         "schema", "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
         matrix->is->about.version, "until_caught", matrix->options->until_caught ? 1 : 0, "mutants",
@@ -196,8 +195,24 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
         (json_int_t)matrix->left_out, "runs", (json_int_t)matrix->runs, "runs_left_out",
         (json_int_t)(matrix->n * matrix->n_tests - matrix->runs), "seconds",
         round(matrix->seconds * 1e3) / 1e3);
-    text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+}
+
+void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
+{
+    char *text =
+        record_memory_text(matrix_object(matrix), JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+
     if (text)
         fprintf(stream, "%s\n", text);
     free(text);
+}
+
+bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix)
+{
+    json_t *want = matrix_object(matrix), *got = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const bool same = want && json_equal(want, got);
+
+    json_decref(want);
+    json_decref(got);
+    return same;
 }

@@ -33,5 +33,7 @@ void runner_matrix_sum(struct runner_matrix *matrix);
 size_t runner_survivors(const struct runner_matrix *matrix);
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix);
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix);
+/* Whether that is what the file has. */
+bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix);
 
 #endif

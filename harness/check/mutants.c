@@ -232,6 +232,9 @@ static int write_matrix(const char *command, const struct runner_matrix *matrix,
         runner_matrix_text(stdout, matrix);
     if (record_memory_failed())
         return out_of_memory(command);
+    if (out->file && matrix->options->format == RUNNER_FORMAT_JSON && fflush(out->file) == 0 &&
+        !runner_matrix_holds(out->temporary, matrix))
+        return command_refuse(command, "--out: nothing could read the result again");
     status = runner_out_close(command, out);
     if (status)
         return status;

@@ -171,7 +171,8 @@ int weights_save(struct dp_module *module, const struct workload *workload, cons
 
         if (!image)
             status = dp_fail(err, DP_ENOMEM, "no memory for weights of %zu bytes", bytes);
-        else if ((status = write_image(&list, image, bytes, err)) == 0)
+        else if ((status = write_image(&list, image, bytes, err)) == 0 &&
+                 (status = weights_readable(&list, path, image, bytes, err)) == 0)
             status = write_file(path, image, bytes, err);
         free(image);
     }

@@ -45,4 +45,8 @@ int weights_list_open(struct dp_module *module, const struct workload *workload,
                       struct weights_list *list, struct dp_error *err);
 void weights_list_close(struct weights_list *list);
 
+/* Whether the bytes of a file would be read as these weights. */
+int weights_readable(const struct weights_list *list, const char *path, unsigned char *bytes,
+                     size_t n, struct dp_error *err);
+
 #endif

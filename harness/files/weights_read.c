@@ -88,13 +88,22 @@ static size_t most_bytes(const struct weights_list *list)
     return bytes;
 }
 
+static int check_sum(const struct image *image)
+{
+    uint64_t sum;
+
+    memcpy(&sum, image->bytes + image->n - WEIGHTS_SUM_BYTES, sizeof sum);
+    return sum == weights_checksum(image->bytes, image->n - WEIGHTS_SUM_BYTES)
+               ? 0
+               : bad(image, "is damaged: its checksum is wrong");
+}
+
 /* Takes memory only for a file that can be the model's, or is small enough to be looked at to say
  * where it differs. */
 static int read_image(struct image *image, int fd, const struct weights_list *list)
 {
     const size_t most = most_bytes(list) > LOOK_BYTES ? most_bytes(list) : LOOK_BYTES;
     unsigned char head[WEIGHTS_HEAD_BYTES];
-    uint64_t sum;
     const size_t got = read_bytes(fd, head, sizeof head);
     const int status = check_head(image, head, got);
 
@@ -111,10 +120,7 @@ static int read_image(struct image *image, int fd, const struct weights_list *li
     memcpy(image->bytes, head, got);
     if (read_bytes(fd, image->bytes + got, image->n - got) != image->n - got)
         return bad(image, "cannot be read to its end");
-    memcpy(&sum, image->bytes + image->n - WEIGHTS_SUM_BYTES, sizeof sum);
-    return sum == weights_checksum(image->bytes, image->n - WEIGHTS_SUM_BYTES)
-               ? 0
-               : bad(image, "is damaged: its checksum is wrong");
+    return check_sum(image);
 }
 
 static int read_file(struct image *image, const struct weights_list *list)
@@ -304,6 +310,18 @@ static int match(struct image *image, const struct weights_list *list, bool copy
             return status;
     }
     return 0;
+}
+
+int weights_readable(const struct weights_list *list, const char *path, unsigned char *bytes,
+                     size_t n, struct dp_error *err)
+{
+    struct image image = {.path = path, .bytes = bytes, .n = n, .err = err};
+    int status;
+
+    if ((status = check_head(&image, bytes, n)) || (status = check_sum(&image)) ||
+        (status = check_entries(&image)))
+        return status;
+    return match(&image, list, false);
 }
 
 int weights_load(struct dp_module *module, const struct workload *workload, const char *path,

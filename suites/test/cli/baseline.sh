@@ -57,6 +57,9 @@ refuse 'planted' "$unreadable" baseline add main s1.jsonl
 expect_status 2 "$unreadable" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 grep -q 'nothing could read the result again: planted$' err || fail "$(cat err)"
 [ ! -e unread.json ] || fail 'a result that cannot be read'
+expect_status 2 "$unreadable" check --mutants --until-caught --only SPLIT-01.sizes --format json --out matrix.json
+grep -q 'nothing could read the result again$' err || fail "$(cat err)"
+[ ! -e matrix.json ] || fail 'mutants that cannot be read'
 expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 expect_status 0 "$lockstep" baseline add main s1.jsonl
 has 'results/baselines/main.jsonl: 1 added: now 1 sittings of 12 cells[.] A comparison takes 6 sittings, a gate 10'

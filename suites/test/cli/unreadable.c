@@ -1,8 +1,10 @@
 /* unreadable.c: a lockstep that cannot read again what it has just written: then nothing may take
  * the name of the file. */
+#include "check/matrix.h"
 #include "check/record.h"
 #include "compare/baseline.h"
 
+bool __wrap_runner_matrix_holds(const char *path, const struct runner_matrix *matrix);
 int __wrap_check_record_read(const char *path, struct check_record *record, struct text_error *err);
 int __wrap_baseline_read_lines(struct baseline *baseline, struct text_error *err);
 
@@ -12,6 +14,13 @@ int __wrap_check_record_read(const char *path, struct check_record *record, stru
     (void)record;
     snprintf(err->text, sizeof err->text, "planted");
     return -1;
+}
+
+bool __wrap_runner_matrix_holds(const char *path, const struct runner_matrix *matrix)
+{
+    (void)path;
+    (void)matrix;
+    return false;
 }
 
 int __wrap_baseline_read_lines(struct baseline *baseline, struct text_error *err)
