@@ -27,7 +27,7 @@ BEGIN {
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
     rule("^(cuda|cublas|cudnn|nccl|nvml|nvtx)", "^(core/cuda|suites/test/fakecuda)/",
          "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
-    rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/(rate_alone|wrong_message)\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it, simulated or preloaded")
+    rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/(rate_alone|wrong_message|wrong_sum)\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it, simulated or preloaded")
     rule("^dnnl", "^(core/cpu/onednn_inside\\.h|suites/test/core/onednn_asked\\.c)$", "dnnl.h belongs in core/cpu/onednn_inside.h, and in the test that looks at what is asked")
     rule("^simgrid/", "^harness/forecast/step_smpi\\.c$", "SimGrid belongs in harness/forecast/step_smpi.c")
     rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/(record|trainee|world)|harness/bench/(bencher|world)|harness/export/json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|schema|verdict)|harness/forecast/json|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
@@ -102,6 +102,7 @@ function check_include(name, part, directory, target, target_part, i)
     if (part != "core" && target_part == "core" && target !~ /^core\/(dp|ddp|dp_mpi)\.h$/ &&
         !(target ~ /^core\/cuda\/(launch|cuda|nccl_call)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
         !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(decorated|joined|faults|grouping|onednn|onednn_convolution))\.[ch]$/) &&
+        !(target == "core/mpi/inside.h" && FILENAME ~ /^suites\/test\/mpi\/(digest|wrong_sum)\.c$/) &&
         !(target == "core/cpu/fast_functions.h" && FILENAME == "suites/test/core/kernel.c") &&
         !(target ~ /^core\/(kernels|cpu\/(kernels_ref|products))\.h$/ && FILENAME ~ /^suites\/test\/(core\/onednn|core\/onednn_convolution|cli\/(fake_products|rounding))\.c$/))
         complain(part " includes " target ": only dp.h, ddp.h and dp_mpi.h of core are public")
