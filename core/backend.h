@@ -454,7 +454,7 @@ bool dp_topology_crowded(const struct dp_topology *topology, int n);
 bool dp_topology_near(struct dp_topology *topology, int i, const char *bus);
 /* Of those slots without a device of their own: they are some of so many, behind so many. Before
  * anything is placed. */
-void dp_topology_share(struct dp_topology *topology, int sharing, int before);
+void dp_topology_share(struct dp_topology *topology, const struct dp_group_config *config);
 /* Core set i of n disjoint ones (shared when there are too few cores), those beside its device if
  * it has one, as text and NUMA node. */
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info);

@@ -145,9 +145,11 @@ struct dp_group_config {
     /* NULL: this process alone. Else the processes that open a group together, each with its own
      * slots: core/backend.h. Used until the group is closed. */
     const struct dp_world *world;
-    /* Slots of all processes on this machine that have the same cores to choose from, and how many
-     * of them are before this one's: each gets cores of its own. 0: this process's are all. */
-    int sharing, sharing_before;
+    /* Slots of the processes on this machine that may use a core that this process may use, too,
+     * and how many of them come before those of this process: the slots divide the cores. Slots of
+     * all processes on this machine: the processor time of a control group is for all of them.
+     * 0: there are only those of this process. */
+    int sharing, sharing_before, on_machine;
 };
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling

@@ -62,7 +62,9 @@ int dp_mpi_size(const struct dp_mpi *mpi);                      /* P */
 int dp_mpi_rank(const struct dp_mpi *mpi);                      /* of this process, 0..P-1 */
 const char *dp_mpi_library(const struct dp_mpi *mpi);           /* "Open MPI v4.1.4", one line */
 const char *dp_mpi_host(const struct dp_mpi *mpi, int process); /* name of its machine */
-long dp_mpi_pid(const struct dp_mpi *mpi, int process);         /* its number there */
+/* Whether it is on this machine, and may use a core that this process may use; so does this one. */
+bool dp_mpi_shares_cores(const struct dp_mpi *mpi, int process);
+long dp_mpi_pid(const struct dp_mpi *mpi, int process); /* its number there */
 
 /* Everyone's bytes to all, in the order of the processes: P * bytes of all. A call of all
  * processes, with as many bytes in each. DP_EFAULT: another one did not join. */

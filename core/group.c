@@ -117,7 +117,7 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
                        "hwloc describes another machine than this one: HWLOC_SYNTHETIC, "
                        "HWLOC_XMLFILE, HWLOC_FSROOT or HWLOC_CPUID_PATH is set");
     if (status == 0)
-        dp_topology_share(group->topology, config->sharing, config->sharing_before);
+        dp_topology_share(group->topology, config);
     for (int i = 0; status == 0 && i < list->n; ++i)
         status = slot_open(group, i, list, err);
     if (status == 0 && list->lag)

@@ -10,9 +10,9 @@
 
 struct dp_topology {
     hwloc_topology_t tree;
-    hwloc_cpuset_t usable;          /* where the calling thread might run when this was opened */
-    hwloc_obj_t near[DP_MAX_SLOTS]; /* what a slot's device is beside, NULL: not known */
-    int sharing, before;            /* slots of all processes; 0: of this one alone */
+    hwloc_cpuset_t usable;           /* where the calling thread might run when this was opened */
+    hwloc_obj_t near[DP_MAX_SLOTS];  /* what a slot's device is beside, NULL: not known */
+    int sharing, before, on_machine; /* of dp_group_config */
     struct dp_limits limits;
 };
 
@@ -154,17 +154,16 @@ static hwloc_cpuset_t share(const struct dp_topology *topology, hwloc_const_cpus
     return set;
 }
 
-void dp_topology_share(struct dp_topology *topology, int sharing, int before)
+void dp_topology_share(struct dp_topology *topology, const struct dp_group_config *config)
 {
-    topology->sharing = sharing;
-    topology->before = before;
+    topology->sharing = config->sharing;
+    topology->before = config->sharing_before;
+    topology->on_machine = config->on_machine;
 }
 
-/* A process that its launcher has bound shares its cores with no other one. */
 static int placed_with(const struct dp_topology *topology, int n)
 {
-    const bool bound = !hwloc_bitmap_isincluded(whole(topology), topology->usable);
-    return topology->sharing > n && !bound ? topology->sharing : n;
+    return topology->sharing > n ? topology->sharing : n;
 }
 
 /* Slots beside the same object divide its cores among themselves; without a device of its own a
@@ -199,8 +198,9 @@ void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slo
 bool dp_topology_crowded(const struct dp_topology *topology, int n)
 {
     hwloc_bitmap_t taken = hwloc_bitmap_alloc();
-    const int cores = count_cores(topology), all = topology->sharing > n ? topology->sharing : n;
-    bool crowded = !taken || placed_with(topology, n) > cores || all > limited(topology, all);
+    const int all = topology->on_machine > n ? topology->on_machine : n;
+    bool crowded =
+        !taken || placed_with(topology, n) > count_cores(topology) || all > limited(topology, all);
     for (int i = 0; i < n && !crowded; ++i) {
         hwloc_cpuset_t set = core_set(topology, i, n);
         crowded = !set || hwloc_bitmap_intersects(set, taken) || hwloc_bitmap_or(taken, taken, set);

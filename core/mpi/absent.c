@@ -50,6 +50,12 @@ const char *dp_mpi_host(const struct dp_mpi *mpi, int process)
     return "";
 }
 
+bool dp_mpi_shares_cores(const struct dp_mpi *mpi, int process)
+{
+    (void)mpi, (void)process;
+    return false;
+}
+
 long dp_mpi_pid(const struct dp_mpi *mpi, int process)
 {
     (void)mpi, (void)process;

@@ -2,14 +2,16 @@
  * process 0, in the same order, so that all say the same. */
 #include "inside.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PROTOCOL 2 /* of heads, flows and letters */
-#define NAP_NS   200000
+#define PROTOCOL   3 /* of heads, flows and letters */
+#define NAP_NS     200000
+#define CORE_BYTES 1024 /* as many as a kernel of Linux can have */
 
 /* Bytes first: what is behind them may be in another order. */
 struct identity {
@@ -20,6 +22,7 @@ struct identity {
     int32_t size, wanted;
     int64_t pid;
     char host[WIRE_NAME_BYTES], build[128], plan[128];
+    unsigned char cores[CORE_BYTES]; /* a bit for each that the process may use */
 };
 
 static void describe(const struct dp_mpi *mpi, struct identity *me)
@@ -37,6 +40,9 @@ static void describe(const struct dp_mpi *mpi, struct identity *me)
     snprintf(me->host, sizeof me->host, "%.*s", (int)sizeof me->host - 1, mpi->host);
     memcpy(me->build, mpi->build, sizeof me->build);
     memcpy(me->plan, mpi->plan, sizeof me->plan);
+    /* A process whose cores are unknown may use all of them. */
+    if (sched_getaffinity(0, sizeof me->cores, (cpu_set_t *)(void *)me->cores))
+        memset(me->cores, 0xff, sizeof me->cores);
 }
 
 /* ---- the exchange, with itself, too ------------------------------------------------------- */
@@ -144,6 +150,14 @@ static size_t block_most(const struct dp_mpi *mpi)
     return WIRE_BLOCK_MOST;
 }
 
+static bool cores_meet(const struct identity *a, const struct identity *b)
+{
+    bool meet = false;
+    for (size_t i = 0; i < CORE_BYTES; ++i)
+        meet = meet || (a->cores[i] & b->cores[i]) != 0;
+    return meet && strncmp(a->host, b->host, sizeof a->host) == 0;
+}
+
 static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
 {
     int status = 0;
@@ -153,6 +167,7 @@ static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
         all[p].plan[sizeof all[p].plan - 1] = '\0';
         memcpy(mpi->who[p].host, all[p].host, sizeof all[p].host);
         mpi->who[p].pid = (long)all[p].pid;
+        mpi->who[p].meets = cores_meet(&all[p], &all[mpi->rank]);
     }
     mpi->block_most = block_most(mpi);
     for (int p = 0; status == 0 && p < mpi->size; ++p)

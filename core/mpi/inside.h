@@ -159,6 +159,7 @@ struct mpi_active {
 struct mpi_who {
     char host[WIRE_NAME_BYTES];
     long pid;
+    bool meets; /* it is on this host, and may use a core that this process may use, too */
 };
 
 /* The sum of the digests of all messages that went to a process, or came from it. */

@@ -191,6 +191,11 @@ const char *dp_mpi_host(const struct dp_mpi *mpi, int process)
     return process >= 0 && process < mpi->size ? mpi->who[process].host : "";
 }
 
+bool dp_mpi_shares_cores(const struct dp_mpi *mpi, int process)
+{
+    return process >= 0 && process < mpi->size && mpi->who[process].meets;
+}
+
 long dp_mpi_pid(const struct dp_mpi *mpi, int process)
 {
     return process >= 0 && process < mpi->size ? mpi->who[process].pid : 0;

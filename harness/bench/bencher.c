@@ -33,15 +33,16 @@ static int do_group(void *self, const json_t *request, json_t **ok, struct dp_er
                                      .backend = operations_text(request, "backend"),
                                      .world = dp_mpi_world(b->worker.mpi),
                                      .bind = true};
+    bool crowded;
     int status;
 
     b->bytes = size_of(request, "bytes");
     share_cores(b->worker.mpi, (int)size_of(request, "each"), &config);
-    if ((status = dp_group_open(&config, &b->group, err)))
+    if ((status = dp_group_open(&config, &b->group, err)) ||
+        (status = share_oversubscribed(b->group, &crowded, err)))
         return status;
     *ok = json_pack("{s:s, s:s, s:b}", "backend", dp_group_backend(b->group), "library",
-                    dp_mpi_library(b->worker.mpi), "oversubscribed",
-                    dp_group_oversubscribed(b->group));
+                    dp_mpi_library(b->worker.mpi), "oversubscribed", crowded);
     return 0;
 }
 

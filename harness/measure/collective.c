@@ -356,7 +356,6 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     struct iterations *it = calloc(1, sizeof *it);
     const int ranks = cell->n_ranks;
 
-    cell->oversubscribed = dp_group_oversubscribed(group);
     if (!it || record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
         free(it);

@@ -419,7 +419,6 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
                               .ready = learn_chains,
                               .now = now_of,
                               .gpus = gpus};
-    cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
         return;

@@ -67,12 +67,28 @@ uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint6
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
+int share_oversubscribed(struct dp_group *group, bool *any, struct dp_error *err)
+{
+    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS] = {0};
+    int status = 0;
+
+    *any = dp_group_oversubscribed(group);
+    mine[0] = *any;
+    if (dp_group_world(group) > dp_group_size(group))
+        status = share_gather(group, mine, sizeof mine[0], all, err);
+    for (int r = 0; r < dp_group_world(group); ++r)
+        *any = *any || all[r] != 0;
+    return status;
+}
+
 void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group)
 {
     for (int p = 0; p < dp_mpi_size(mpi); ++p) {
-        const bool here = strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0;
+        const bool meets = dp_mpi_shares_cores(mpi, p);
 
-        group->sharing += here ? each : 0;
-        group->sharing_before += here && p < dp_mpi_rank(mpi) ? each : 0;
+        group->sharing += meets ? each : 0;
+        group->sharing_before += meets && p < dp_mpi_rank(mpi) ? each : 0;
+        group->on_machine +=
+            strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0 ? each : 0;
     }
 }

@@ -2,6 +2,7 @@
 #ifndef HARNESS_SHARE_H
 #define HARNESS_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,8 +21,11 @@ int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *a
  * earlier than the first one took longer: so it may have begun earlier, too. */
 uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint64_t now_ns);
 
-/* Processes to which the launcher has left all cores of their machine divide them: so many devices
- * each. Fills in what a group has to know of that. */
+/* Whether devices of any process share cores. A call of all processes. */
+int share_oversubscribed(struct dp_group *group, bool *any, struct dp_error *err);
+
+/* Processes whose launcher has given them the same cores divide them: so many devices each. Fills
+ * in what a group has to know of that. */
 void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group);
 
 #endif

@@ -110,19 +110,20 @@ static int do_group(void *self, const json_t *request, json_t **ok, struct dp_er
                                      .backend = t->options.backend,
                                      .world = dp_mpi_world(t->worker.mpi)};
     char blas[160];
+    bool crowded;
     int status;
 
     (void)request;
     share_cores(t->worker.mpi, (int)t->options.processes.per_process, &config);
-    if ((status = dp_group_open(&config, &t->group, err)))
+    if ((status = dp_group_open(&config, &t->group, err)) ||
+        (status = share_oversubscribed(t->group, &crowded, err)))
         return status;
     if ((status = train_first(&t->model, &t->options, &t->data, t->group, true, err)))
         return status;
     dp_group_blas(t->group, blas, sizeof blas);
     *ok = json_pack("{s:s, s:s, s:s, s:s, s:b}", "blas", blas, "backend",
                     dp_group_backend(t->group), "communicator", dp_group_communicator(t->group),
-                    "library", dp_mpi_library(t->worker.mpi), "oversubscribed",
-                    dp_group_oversubscribed(t->group));
+                    "library", dp_mpi_library(t->worker.mpi), "oversubscribed", crowded);
     return 0;
 }
 

@@ -28,6 +28,9 @@ left() {
     [ -z "$(ours cell)" ] || fail "left behind: $(ours cell)"
 }
 
+# shellcheck disable=SC2016
+rank='${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}'
+
 case $case in
 verified)
     sweep 0 good "${short[@]}" --counts 1,2,4 --per-process 0,1
@@ -47,6 +50,26 @@ collectives)
     [ "$(grep -c ' 4 mpi, 2 each .* 1/1$' err)" = 5 ] || fail "not 5 lines"
     "$lockstep" report a.jsonl --out page >/dev/null 2>err || fail "no report"
     [ "$(grep -c 'cpu/mpi, [12] per process' page/summary.md)" -ge 10 ] || fail "the report does not say processes"
+    ;;
+places)
+    # Processes that share a core are no evidence of speed, and those that have a core each are.
+    crowded() { # YES_OR_NO LAUNCHER
+        rm -f a.jsonl
+        "$lockstep" sweep --launcher "$2" "${short[@]}" --batch 11 --counts 2 --per-process 1 --out a.jsonl >out 2>err ||
+            fail "$2: exit status $?"
+        grep -q '"status":"ok"' a.jsonl || fail "$2: no cell is ok"
+        grep -q "\"oversubscribed\":$1" a.jsonl || fail "$2: oversubscribed is not $1"
+    }
+    [ "$(nproc)" -ge 2 ] || exit 77
+    start narrow 'exec taskset -c 0 bash $LAUNCH "$n" "$@"'
+    crowded true 'narrow {n}'
+    start apart "exec taskset -c $rank"' "$n" "$@"'
+    crowded false 'good {n} apart'
+    start one_of_two 'exec taskset -c $(('"$rank"' ? 0 : 1)) "$n" "$@"'
+    crowded false 'good {n} one_of_two'
+    start same 'exec taskset -c 1 "$n" "$@"'
+    crowded true 'good {n} same'
+    crowded false 'good {n}'
     ;;
 banners)
     start loud 'echo "a banner" && printf "lockstep-says-2 0 0 00000000 ended ok\nhalf"
