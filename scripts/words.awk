@@ -45,8 +45,11 @@ function complain(word, better)
         printf "%s\t%s:%d: \"%s\": write %s\n", unit, FILENAME, FNR, word, better
 }
 
+# Names of files and of the code are no words.
 function look(text, i, word)
 {
+    gsub(/[A-Za-z0-9_\/-]*\.(c|h|cu|cuh|md|sh|py|json)/, "", text)
+    gsub(/[A-Za-z0-9]*_[A-Za-z0-9_]*/, "", text)
     text = tolower(text)
     for (i = 1; i <= n_words; i++)
         if (match(text, pattern[i])) {
@@ -101,8 +104,13 @@ kind == "text" {
 
 /^[ \t]*#/ && !/^#!/ {
     look($0)
-    look_at_start($0)
+    if (!in_comment)
+        look_at_start($0)
+    in_comment = 1
+    next
 }
+
+{ in_comment = 0 }
 
 END {
     if (failed)
