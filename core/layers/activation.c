@@ -1,5 +1,5 @@
-/* activation.c: relu and tanh, element by element on any shape. Both derivatives follow from the
- * output, so the output is what is saved. */
+/* activation.c: relu and tanh, element by element, for any shape. Both derivatives follow from the
+ * output, so the output is saved. */
 #include "../module.h"
 #include "layer.h"
 

@@ -1,6 +1,6 @@
 /* attention.c: causal attention of several heads. The probabilities of all rows and heads are one
- * tensor, which the backward uses again, and the products are of that and of the columns of the
- * packed input that belong to a head: nothing is copied. */
+ * tensor, which the backward uses again. Products use that tensor, and the columns of the packed
+ * input that belong to a head, so nothing is copied. */
 #include "draws.h"
 #include "layer.h"
 
@@ -14,7 +14,7 @@ struct attention {
 
 struct saved {
     struct dp_tensor x;
-    struct dp_tensor p, kept; /* probabilities; those behind dropout: p itself without */
+    struct dp_tensor p, kept; /* probabilities; after dropout: without dropout the same as p */
     const uint64_t *key;      /* NULL: nothing was dropped */
 };
 
@@ -36,7 +36,7 @@ static int check(const struct attention *l, const struct dp_tensor in[], int n_i
 
 /* ---- products ----------------------------------------------------------------------------- */
 
-/* One matrix for each row and head, and where it is. */
+/* One matrix for each row and head, with its place. */
 struct operand {
     float *data;
     struct dp_heads at;
@@ -51,14 +51,14 @@ static struct operand part_of(const struct attention *l, const struct dp_tensor 
     return (struct operand){data + part * width, {packed->dim[1] * all, width / l->heads, all}};
 }
 
-/* Of a tensor [N, T, heads, size]. */
+/* The matrices of a tensor [N, T, heads, size]. */
 static struct operand joined(const struct attention *l, const struct dp_tensor *y)
 {
     const size_t width = y->dim[2];
     return (struct operand){y->data, {y->dim[1] * width, width / l->heads, width}};
 }
 
-/* Of a tensor [N, heads, T, T]. */
+/* The matrices of a tensor [N, heads, T, T]. */
 static struct operand squares(const struct dp_tensor *p)
 {
     const size_t time = p->dim[3];
@@ -67,14 +67,14 @@ static struct operand squares(const struct dp_tensor *p)
 
 enum { PLAIN, TRANSPOSED };
 
-/* What is stored there, or its transpose. */
+/* A matrix as stored, or its transpose. */
 struct factor {
     struct operand operand;
     int transposed;
 };
 
-/* c = a b, with a sum of k products. Above the diagonal of a [T, T] are zeros, and what would be
- * there of a product [T, T] is not used. */
+/* c = a b, a sum of k products. A [T, T] has zeros above the diagonal. Elements above the diagonal
+ * of a product [T, T] are not used. */
 static int multiply(const struct dp_tensor *p, struct factor a, struct factor b, struct operand c,
                     size_t n, size_t k, enum dp_triangle triangle, struct dp_error *err)
 {
@@ -102,7 +102,7 @@ static size_t size_of(const struct attention *l, const struct dp_tensor *x)
     return x->dim[2] / 3 / l->heads;
 }
 
-/* p becomes its softmax; with d: d becomes the gradient before it. */
+/* p becomes its softmax. If there is d, it becomes the gradient of the input of the softmax. */
 static int softmax(const struct attention *l, const struct saved *s, const struct dp_tensor *d,
                    struct dp_error *err)
 {
@@ -165,7 +165,7 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
-/* The gradient of the scores, from that of the output. */
+/* Computes the gradient of the scores from that of the output. */
 static int scores_grad(const struct attention *l, struct dp_run *run, const struct saved *s,
                        const struct dp_tensor *dy, struct dp_tensor *d, struct dp_error *err)
 {

@@ -1,5 +1,5 @@
-/* batch_norm.c: batch normalisation per channel. The running values are buffers: replica 0 shares
- * those of the base, so that its rows alone move them. */
+/* batch_norm.c: batch normalisation per channel. The running values are buffers. Replica 0 shares
+ * those of the base, so only its rows change them. */
 #include "../module.h"
 #include "layer.h"
 
@@ -112,7 +112,7 @@ static int norm_backward(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops norm_ops = {"batch_norm", norm_forward, norm_backward, free};
 
-/* On the host, where they are made. */
+/* The parameters are on the host when they are created. */
 static void fill(const struct dp_param *param, float value)
 {
     float *values = param->value.data;

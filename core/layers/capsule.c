@@ -1,5 +1,5 @@
-/* capsule.c: a layer of capsules. Votes are a matrix product per capsule below, then the routing is
- * one operation. */
+/* capsule.c: a layer of capsules. Votes are a matrix product for each input capsule; the routing is
+ * one kernel. */
 #include "../module.h"
 #include "layer.h"
 
@@ -37,7 +37,7 @@ static int swap_outer(struct dp_queue *queue, const void *from, void *to, size_t
     return dp_launch(queue, DP_KERNEL_SWAP, &swap, sizeof swap, err);
 }
 
-/* What a capsule's product works on. */
+/* The operands of the product of a capsule. */
 struct block {
     const float *x, *weight;
     float *votes;
@@ -69,7 +69,7 @@ static int open_saved(const struct capsule *l, struct dp_run *run, const struct 
     return status;
 }
 
-/* votes [N, in, out d_out] from x, by way of [in, N, ...] on both sides. */
+/* Computes votes [N, in, out d_out] from x; both are reordered to [in, N, ...] in between. */
 static int make_votes(const struct capsule *l, struct dp_run *run, const struct saved *s,
                       struct dp_error *err)
 {
@@ -153,7 +153,7 @@ static int weight_grad(const struct capsule *l, struct dp_run *run, const struct
     return status;
 }
 
-/* dx[i] = dvotes[i] W[i], in the place of what x was. */
+/* dx[i] = dvotes[i] W[i], written over x. */
 static int input_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
                       void *dvotes, struct dp_tensor *dx, struct dp_error *err)
 {

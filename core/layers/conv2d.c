@@ -1,9 +1,9 @@
-/* conv2d.c: convolution by a library where the device has one that is faster, else as matrix
- * products over windows laid out as columns.
+/* conv2d.c: convolution by a library if the device has a faster one, otherwise as matrix products
+ * over windows that are laid out as columns.
  *
- * A chunk of images at a time, so that its columns stay in the cache: columns [C KH KW, windows],
- * then sums [C_out, windows] = weight [C_out, C KH KW] columns, then those image by image. The
- * backward makes the columns again, which is faster than reading them from memory. */
+ * It takes a chunk of images at a time, so that their columns stay in the cache: columns [C KH KW,
+ * windows], then sums [C_out, windows] = weight [C_out, C KH KW] columns, then the sums image by
+ * image. The backward computes the columns again, which is faster than reading them from memory. */
 #include "layer.h"
 #include "window.h"
 
@@ -15,14 +15,14 @@ struct conv {
     size_t c_in, c_out;
     struct dp_window window;
     bool has_bias;
-    struct dp_param *weight, *bias; /* bias NULL: none */
+    struct dp_param *weight, *bias; /* bias may be NULL */
 };
 
-/* What one call works with: chunks of so many images, and memory for one. */
+/* The sizes of one call: chunks of so many images, and memory for one chunk. */
 struct work {
     struct dp_geometry at;
     size_t chunk, depth, windows; /* images, C KH KW, windows of an image */
-    size_t bytes;                 /* of an image's columns */
+    size_t bytes;                 /* of the columns of an image */
     struct dp_queue *queue;
     void *col, *sums; /* [depth, chunk windows], [C_out, chunk windows] */
 };
@@ -56,7 +56,7 @@ static int open_chunks(const struct conv *l, struct dp_run *run, struct dp_slot 
                                   &w->sums, err);
 }
 
-/* The chunk that begins at image first of x. */
+/* The chunk that begins with image `first` of x. */
 static struct dp_columns columns(const struct work *w, void *x, size_t first)
 {
     struct dp_columns g = {.at = w->at, .col = w->col};
@@ -133,7 +133,7 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
     return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
-/* A gradient that the chunks of one backward are added to. */
+/* A gradient to which the chunks of one backward are added. */
 struct target {
     void *data; /* NULL: not wanted */
     bool accumulate;
@@ -166,7 +166,8 @@ static int weight_chunk(const struct conv *l, const struct work *w, const struct
     return status ? status : dp_launch(w->queue, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
 }
 
-/* The columns' gradient takes their place: nobody needs them any more, and the cache has them. */
+/* The gradient of the columns overwrites them: they are not needed any more, and are in the cache.
+ */
 static int input_chunk(const struct conv *l, struct dp_run *run, const struct work *w,
                        const struct back *b, size_t first, struct dp_error *err)
 {
@@ -187,7 +188,7 @@ static int backward_chunk(const struct conv *l, struct dp_run *run, const struct
                           const struct dp_tensor *dy, size_t first, struct dp_error *err)
 {
     const struct dp_columns g = columns(w, x->data, first);
-    /* From image by image to [C_out, windows of the chunk]. */
+    /* This reorders from image by image to [C_out, windows of the chunk]. */
     const struct dp_swap swap = {w->sums,  (const float *)dy->data + first * l->c_out * w->windows,
                                  NULL,     g.at.images,
                                  l->c_out, w->windows};
@@ -202,7 +203,7 @@ static int backward_chunk(const struct conv *l, struct dp_run *run, const struct
     return status;
 }
 
-/* Without images no chunk sets the gradient. */
+/* If there are no images, no chunk sets the gradient. */
 static int open_target(struct dp_run *run, struct dp_param *param, const struct work *w,
                        struct target *target, struct dp_error *err)
 {

@@ -1,4 +1,4 @@
-/* draws.c: the keys of dropout, and what is dropped by one. */
+/* draws.c: the keys of dropout, and the dropout by a key. */
 #include "draws.h"
 
 static uint64_t mix(uint64_t z)
@@ -12,11 +12,12 @@ static uint64_t mix(uint64_t z)
 static uint64_t next_key(const struct dp_draws *l, struct dp_run *run, const struct dp_slot *slot)
 {
     const int rank = dp_is_host(slot) ? -1 : slot->group->first + slot->info.index;
-    const uint64_t device = (uint64_t)rank + 1u; /* the host is 0 */
+    const uint64_t device = (uint64_t)rank + 1u; /* the host has 0 */
     return mix(mix(mix(l->seed) ^ device) ^ run->draws++);
 }
 
-/* In the slot's memory and ahead of the step's launches, which are the same each time then. */
+/* The key is stored in memory of the slot before the launches of the step, so that these are the
+ * same in every step. */
 int dp_draws_key(const struct dp_draws *l, struct dp_run *run, struct dp_slot *slot,
                  const uint64_t **key, struct dp_error *err)
 {

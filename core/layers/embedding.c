@@ -1,4 +1,4 @@
-/* embedding.c: rows of a table by number. The table may be on the host. */
+/* embedding.c: rows of a table, chosen by number. The table may be on the host. */
 #include "../module.h"
 #include "layer.h"
 

@@ -1,10 +1,11 @@
-/* flatten.c: other dimensions behind the first. Tensors are contiguous, so both ways are views. */
+/* flatten.c: changes the dimensions after the first. Tensors are contiguous, so both ways are
+ * views. */
 #include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>
 
-/* The dimensions of an output's row; ndim 0: all of the input's as one. */
+/* The dimensions of a row of the output; ndim 0: all dimensions of the input become one. */
 struct view {
     int ndim;
     size_t dim[DP_MAX_DIMS];

@@ -1,5 +1,5 @@
-/* layer.c: opening a layer: its data, its module, its parameters, or none of them; and where its
- * backward writes. */
+/* layer.c: opens layers with their data, module and parameters, or none of them; and finds the
+ * destination of a backward. */
 #include "layer.h"
 
 #include "../module.h"
@@ -38,7 +38,7 @@ int dp_layer_output(struct dp_module *module, struct dp_run *run, const struct d
     const int status = run->grad ? dp_run_save(run, module, saved, bytes, err) : 0;
     if (status)
         return status;
-    out[0] = *y; /* last: what is saved may be in the same place */
+    out[0] = *y; /* last, because the saved data may be in the same place */
     *n_out = 1;
     return 0;
 }

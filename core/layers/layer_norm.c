@@ -1,5 +1,5 @@
-/* layer_norm.c: layer normalisation over the last dimension: each of the others is a row of its
- * own, so that nothing is shared between rows or shards. */
+/* layer_norm.c: layer normalisation over the last dimension. Each index of the other dimensions is
+ * a separate row, so rows and shards share nothing. */
 #include "../module.h"
 #include "layer.h"
 
@@ -103,7 +103,7 @@ static int add_params(struct dp_module *m, void *self, struct dp_error *err)
     if (status)
         return status;
     l->weight->init_bound = l->bias->init_bound = -1.0f;
-    float *ones = l->weight->value.data; /* on the host, where it is made */
+    float *ones = l->weight->value.data; /* on the host, where it is created */
     for (size_t c = 0; c < l->width; ++c)
         ones[c] = 1.0f;
     return 0;

@@ -1,5 +1,5 @@
 /* linear.c: y = x W^T + b, with x [N, ..., D_in], W [D_out, D_in], b [D_out], y [N, ..., D_out].
- * All dimensions of x but the last are rows of one matrix. */
+ * All dimensions of x but the last are the rows of one matrix. */
 #include "../module.h"
 #include "layer.h"
 
@@ -8,7 +8,7 @@
 struct linear {
     size_t d_in, d_out;
     bool has_bias;
-    struct dp_param *weight, *bias; /* bias NULL: none */
+    struct dp_param *weight, *bias; /* bias may be NULL */
 };
 
 static int check(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
@@ -21,13 +21,13 @@ static int check(const struct linear *l, struct dp_run *run, const struct dp_ten
     return dp_same_slot("the input", x, "the weight", dp_run_value(run, l->weight), err);
 }
 
-/* An operand of a matrix product; rounded only where the group's math does so. */
+/* An operand of a matrix product. It is rounded only if the math of the group does that. */
 struct operand {
     const float *value;
     uint16_t *rounded;
 };
 
-/* What a forward leaves: what it has rounded is good for the backward, too. */
+/* The data that a forward saves. The backward uses the rounded operands again. */
 struct saved {
     struct dp_tensor x;
     struct operand input;
@@ -55,7 +55,7 @@ static int take_operand(struct dp_run *run, const struct dp_tensor *t, struct op
     return dp_launch(&t->slot->compute, DP_KERNEL_ROUND_BF16, &args, sizeof args, err);
 }
 
-/* c (+)= op(a) op(b), with what dp_gemm says; its operands are not looked at. */
+/* c (+)= op(a) op(b) with the sizes of dp_gemm, whose operands are ignored. */
 static int multiply(const struct dp_run *run, struct dp_slot *slot, const struct dp_gemm *g,
                     const struct operand *a, const struct operand *b, struct dp_error *err)
 {
@@ -73,7 +73,7 @@ static size_t rows_of(const struct linear *l, const struct dp_tensor *x)
     return dp_tensor_count(x) / l->d_in;
 }
 
-/* Of x's shape, with D_out in place of D_in. */
+/* The output has the shape of x, with D_out instead of D_in. */
 static int open_output(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
                        struct dp_tensor *y, struct dp_error *err)
 {

@@ -15,7 +15,7 @@ struct saved {
     double scale;
 };
 
-/* Of XENT: all dimensions but the last are rows. */
+/* For XENT, all dimensions but the last are rows. */
 static size_t rows_of(const struct dp_tensor *y)
 {
     return dp_tensor_count(y) / y->dim[y->ndim - 1];
@@ -64,7 +64,7 @@ static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, 
     return 0;
 }
 
-/* XENT needs rows and columns; the others only the product. */
+/* XENT needs rows and columns; the others need only their product. */
 static struct dp_loss_args arguments(const struct loss *l, const struct saved *s)
 {
     const bool rows = l->kind == DP_LOSS_XENT;

@@ -1,4 +1,4 @@
-/* max_pool2d.c: the largest of each window. Where it was is saved for the gradient. */
+/* max_pool2d.c: the maximum of each window. Its place is saved for the gradient. */
 #include "layer.h"
 #include "window.h"
 

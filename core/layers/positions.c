@@ -1,5 +1,5 @@
-/* positions.c: a learned vector for each position, added to every row. A shard has whole rows, so
- * that positions are the same on every device. */
+/* positions.c: a learned vector for each position is added to every row. A shard has whole rows, so
+ * positions are the same on every device. */
 #include "../module.h"
 #include "layer.h"
 
@@ -41,7 +41,7 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
     if (status)
         return status;
     struct dp_queue *queue = &y.slot->compute;
-    /* Not DP_KERNEL_COPY, which no graph holds. */
+    /* DP_KERNEL_COPY cannot be in a graph, so this kernel copies. */
     const struct dp_swap copy = {y.data, in[0].data, NULL, 1, 1, dp_tensor_count(&y)};
     const struct dp_add_bias add = {y.data, dp_run_value(run, l->weight)->data, y.dim[0],
                                     y.dim[1] * l->width};
@@ -54,7 +54,7 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
     return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
-/* The first T vectors get a gradient; the others' is 0. */
+/* The first T vectors get a gradient; for the others it is 0. */
 static int weight_grad(const struct positions *l, struct dp_run *run, const struct dp_tensor *dy,
                        struct dp_error *err)
 {

@@ -1,9 +1,9 @@
-/* recurrent.c: the Elman network and the LSTM over [N, T, F], from a state of zeros.
+/* recurrent.c: the Elman network and the LSTM over [N, T, F], with an initial state of zeros.
  *
- * Inside, time comes first, so that a step's rows are together: the inputs of all steps are one
- * matrix product, the recurrent part is one a step. The sums of the gates become their activations
- * and, in the backward, the gradients of the sums: the weights' gradients are again one product
- * each. */
+ * Inside, time is the first dimension, so that the rows of a step are together. The inputs of all
+ * steps are one matrix product, and the recurrent part is one product per step. The sums of the
+ * gates become their activations and, in the backward, the gradients of the sums. So the gradients
+ * of the weights are also one product each. */
 #include "../module.h"
 #include "layer.h"
 
@@ -17,10 +17,10 @@ struct recurrent {
     struct dp_param *weight_x, *weight_h, *bias_x, *bias_h;
 };
 
-/* Of one forward; all [T, N, ...]. */
+/* The data of one forward; all are [T, N, ...]. */
 struct saved {
     struct dp_tensor x, gates, h, c;
-    bool needs_grad; /* the input */
+    bool needs_grad; /* of the input */
 };
 
 static float *step_of(const struct dp_tensor *tensor, size_t t)
@@ -162,13 +162,13 @@ static int recurrent_forward(struct dp_module *module, struct dp_run *run,
     return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
-/* The gradients of the states while going back: of h at each step, of c between them. */
+/* The gradients of the states during the backward: of h at each step, and of c between steps. */
 struct back {
-    struct dp_tensor dy; /* [T, N, H], or when only the last is an output [N, H] */
+    struct dp_tensor dy; /* [T, N, H]; [N, H] if only the last step is an output */
     void *dh, *dc;       /* [N, H] */
 };
 
-/* From dh to the gradients of step t's sums, in the place of its gates. */
+/* Computes the gradients of the sums of step t from dh, and writes them over its gates. */
 static int step_back(const struct recurrent *l, const struct saved *s, const struct back *b,
                      size_t t, const float *dh, struct dp_error *err)
 {
@@ -214,7 +214,7 @@ static int steps_back(const struct recurrent *l, struct dp_run *run, const struc
     return status;
 }
 
-/* grad (+)= sums^T inputs over rows. */
+/* grad (+)= sums^T inputs, over rows. */
 static int weight_grad(const struct recurrent *l, struct dp_run *run, struct dp_param *weight,
                        const float *sums, const struct dp_tensor *inputs, size_t rows,
                        struct dp_error *err)
@@ -235,7 +235,7 @@ static int weight_grad(const struct recurrent *l, struct dp_run *run, struct dp_
     return dp_launch(&inputs->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
 }
 
-/* Both biases have the same gradient: it is summed once. */
+/* Both biases have the same gradient, which is summed once. */
 static int bias_grads(const struct recurrent *l, struct dp_run *run, const struct saved *s,
                       struct dp_error *err)
 {

@@ -1,10 +1,9 @@
-/* residual.c: a skip: the input is added to what the child makes of it. The child's sums and the
- * skip's meet in one addition, forward and backward. */
+/* residual.c: a skip connection: the input is added to the output of the child. One addition joins
+ * both, in forward and backward. */
 #include "../module.h"
 #include "layer.h"
 
-/* dst = a + b, of one shape: the mean of two with a factor of 1, which rounds nothing but the sum.
- */
+/* dst = a + b of one shape: the mean of two with a factor of 1, which rounds only the sum. */
 static int add(struct dp_run *run, const struct dp_tensor *a, const struct dp_tensor *b,
                struct dp_tensor *sum, struct dp_error *err)
 {
@@ -55,7 +54,7 @@ static int residual_forward(struct dp_module *module, struct dp_run *run,
                            n_out, err);
 }
 
-/* An input gradient that the child does not make is 0. */
+/* If the child gives no gradient of its input, that gradient is 0. */
 static int residual_backward(struct dp_module *module, struct dp_run *run,
                              const struct dp_tensor grad_out[], int n_out,
                              struct dp_tensor grad_in[], int n_in, struct dp_error *err)

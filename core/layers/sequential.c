@@ -1,4 +1,4 @@
-/* sequential.c: children in order, the outputs of one being the inputs of the next. */
+/* sequential.c: runs children in order; the outputs of one are the inputs of the next. */
 #include "../module.h"
 
 static int sequential_forward(struct dp_module *module, struct dp_run *run,

@@ -1,4 +1,4 @@
-/* to.c: a tensor from where it is to a slot, and its gradient back. */
+/* to.c: moves a tensor to a slot, and its gradient back. */
 #include "../module.h"
 #include "layer.h"
 
