@@ -1,4 +1,4 @@
-/* apply.c: replica i on the worker of its slot. Source: torch.nn.parallel.parallel_apply. */
+/* apply.c: runs replica i on the worker of its slot. Source: torch.nn.parallel.parallel_apply. */
 #include "parallel.h"
 
 static void run_task(int i, void *arg)
@@ -8,7 +8,7 @@ static void run_task(int i, void *arg)
     const struct dp_span span = dp_span_begin(&tasks->slot[i]->compute, i, tasks->phase);
     err->status = 0;
     int status = tasks->step(i, tasks->arg, err);
-    /* The caller may be holding the slot: what this thread launched is nobody else's to issue. */
+    /* The caller may hold launches of this slot back; only this thread can issue its launches. */
     const int flushed = dp_slots_flush(&tasks->slot[i], 1, err);
     status = status ? status : flushed;
     if (status)
@@ -16,7 +16,7 @@ static void run_task(int i, void *arg)
     dp_span_end(&span, 0);
 }
 
-/* All have ended; the lowest index is reported, whichever was first in time. */
+/* All calls have ended. The lowest index is reported, whichever failed first. */
 static int report(const struct dp_tasks *tasks, struct dp_error *err)
 {
     const struct dp_error *errors = tasks->group->errors;

@@ -1,14 +1,14 @@
-/* buckets.c: which gradients travel together in DistributedDataParallel. Pure arithmetic.
- * Source: c10d compute_bucket_assignment_by_size. */
+/* buckets.c: which gradients are reduced together in DistributedDataParallel. This is pure
+ * arithmetic. Source: c10d compute_bucket_assignment_by_size. */
 #include "ddp.h"
 
 #define TYPES (DP_I64 + 1)
 
-/* The bucket of one element type that is being filled. */
+/* The open bucket of one element type. */
 struct filling {
-    int bucket; /* -1: none is open */
+    int bucket; /* -1: none */
     size_t bytes;
-    int limit; /* which of limits */
+    int limit; /* index in limits */
 };
 
 static int check(const enum dp_dtype dtype[], int n, int n_limits, struct dp_error *err)
@@ -28,8 +28,7 @@ static size_t add_up_to_max(size_t a, size_t b)
     return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* A bucket's lowest tensor is the one it was opened for, so buckets are opened in the order of
- * their numbers. */
+/* A bucket is opened for its lowest tensor, so buckets are opened in the order of their numbers. */
 int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const size_t limits[],
                int n_limits, int bucket[], size_t limit_of[], int *n_buckets, struct dp_error *err)
 {

@@ -1,6 +1,7 @@
-/* coalesce.c: many small tensors as few transfers. Grouping is by element type, in the order
- * given; broadcast closes a group when it reaches the limit, reduce before it would exceed it, as
- * PyTorch's two implementations do. Within a group, neighbours in memory travel as one. */
+/* coalesce.c: sends many small tensors in few transfers. Groups are formed by element type, in the
+ * given order. Broadcast closes a group when it reaches the limit, reduce before it would exceed
+ * it, as the two implementations in PyTorch do. Tensors of a group that are adjacent in memory are
+ * sent as one. */
 #include "parallel.h"
 
 static bool follows(const void *end, const void *next)
@@ -8,7 +9,7 @@ static bool follows(const void *end, const void *next)
     return end == next;
 }
 
-/* Appends the copy to the last move when both sides continue it. */
+/* Extends the last move if both sides are adjacent to it; otherwise appends one. */
 static int add_move(struct dp_move moves[], int n, bool group_begins, const struct dp_tensor *src,
                     const struct dp_tensor *dst)
 {
@@ -107,7 +108,7 @@ static int check_broadcast(const struct dp_tensor src[], int n, struct dp_slot *
     return 0;
 }
 
-/* The tensors of one target slot: the source itself, or new ones side by side. */
+/* The tensors of one target slot: those of the source itself, or new ones that are adjacent. */
 static int make_copies(struct dp_run *run, const struct dp_tensor src[], int n,
                        struct dp_slot *slot, struct dp_tensor copies[], struct dp_error *err)
 {
@@ -181,14 +182,14 @@ static void list_summands(const struct dp_tensor src[], int n, int k, const stru
     }
 }
 
-/* A sum is made where one of its terms is, never on the host. [GRAD-15] */
+/* A sum is made where one of its terms is, and never on the host. [GRAD-15] */
 static int check_places(const struct dp_tensor src[], int n, int k, const struct dp_slot *output,
                         struct dp_error *err)
 {
     bool holds = false;
     for (int i = 0; n > 0 && i < k; ++i) {
         if (src[i * n].slot->group != output->group)
-            return 0; /* another group's: refused, and named, by the communicator */
+            return 0; /* a slot of another group: the communicator reports it */
         if (dp_is_host(src[i * n].slot))
             return dp_fail(err, DP_EDEVICE, "reduce: list %d of tensors is on the host", i);
         holds = holds || src[i * n].slot == output;

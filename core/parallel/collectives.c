@@ -1,4 +1,4 @@
-/* collectives.c: a collective by itself, on memory that is no module's. */
+/* collectives.c: standalone collectives, on memory that belongs to no module. */
 #include "../backend.h"
 
 #include "../ddp.h"
@@ -35,7 +35,7 @@ static int check(const struct dp_group *group, const struct dp_tensor tensor[],
                : dp_fail(err, DP_ESHAPE, "the tensors of a collective have no elements");
 }
 
-/* Behind the work that is in the compute queues. */
+/* The collective starts after the work that is in the compute queues. */
 static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct alone *alone,
                  struct dp_error *err)
 {
@@ -107,7 +107,7 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
 
 /* ---- from one memory to another ---------------------------------------------------------- */
 
-/* Whether a rank brings, and gets, a block for each. */
+/* Whether in and out of a rank have a block for each rank. */
 static const struct {
     const char *name;
     bool in_blocks, out_blocks, sums;
@@ -124,7 +124,7 @@ bool dp_spread_sums(enum dp_spread_kind kind)
     return kinds[kind].sums;
 }
 
-/* What every tensor must have is what one rank's block has, or that of all ranks. */
+/* Each tensor must have the size of one block, or of the blocks of all ranks. */
 static int check_spread(const struct dp_group *group, enum dp_spread_kind kind, int root,
                         const struct dp_tensor in[], const struct dp_tensor out[],
                         struct dp_error *err)

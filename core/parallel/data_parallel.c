@@ -1,11 +1,12 @@
-/* data_parallel.c: scatter, replicate, apply, gather as one module. The composition and nothing
- * else; the backward is in data_parallel_backward.c. Source: torch.nn.DataParallel. */
+/* data_parallel.c: scatter, replicate, apply and gather as one module, and nothing else. The
+ * backward is in data_parallel_backward.c. Source: torch.nn.DataParallel. */
 #include "data_parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls are large and per step: they live in the run's memory, the tape holds the pointer. */
+/* A call is large, and lasts one step: it is in the memory of the run, and the tape holds a
+ * pointer. */
 static int open_call(struct dp_run *run, struct dp_parallel_call **call, struct dp_error *err)
 {
     void *memory;
@@ -82,7 +83,8 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
     p->step = run->step;
 }
 
-/* The caller's run counts random draws for all: the next call has others, in whichever wrapper. */
+/* The run of the caller counts random draws for all, so that the next call, in any wrapper, gets
+ * new ones. */
 static void count_draws(const struct dp_parallel_self *p, struct dp_run *run)
 {
     for (int i = 0; i < p->n; ++i) {
@@ -91,7 +93,8 @@ static void count_draws(const struct dp_parallel_self *p, struct dp_run *run)
     }
 }
 
-/* How far each replica has saved: what backward, or a failure of this forward, goes back to. */
+/* Records how much each replica has saved. Backward, or a failure of this forward, goes back to it.
+ */
 static void mark_tapes(const struct dp_parallel_self *p, struct dp_parallel_call *call)
 {
     for (int i = 0; i < p->n; ++i)
@@ -130,7 +133,8 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
     return status;
 }
 
-/* One slot: inputs move there and the module is called; none: the inputs stay where they are. */
+/* With one slot, inputs move there and the module is called. With no slot, inputs stay where they
+ * are. */
 static int forward_direct(struct dp_module *module, struct dp_parallel_self *p, struct dp_run *run,
                           struct dp_parallel_call *call, struct dp_tensor out[],
                           struct dp_error *err)
@@ -165,8 +169,8 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     struct dp_parallel_call *call;
     if (run->replica >= 0)
         return dp_fail(err, DP_EINVAL, "data_parallel inside a replica of data_parallel");
-    /* First of all, as PyTorch does: a misplaced model is reported whatever the inputs [COMP-03].
-     */
+    /* This is the first check, as in PyTorch: a misplaced model is reported for any inputs
+     * [COMP-03]. */
     int status = p->n > 0 ? dp_replicas_check(p->replicas, err) : 0;
     if (status == 0 && p->n > 0)
         status = check_rows(p, in, n_in, err);
@@ -188,7 +192,7 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     }
     if (status == 0 && run->grad)
         status = dp_run_save(run, module, &call, sizeof call, err);
-    /* Some replicas may have saved a forward that will have no backward; earlier ones wait. */
+    /* Some replicas may have saved a forward that will get no backward; earlier ones are kept. */
     for (int i = 0; status && p->n > 1 && i < p->n; ++i)
         dp_replicas_run(p->replicas, i)->tape_used = call->tape[i];
     if (status == 0)

@@ -1,6 +1,6 @@
-/* data_parallel_backward.c: the output gradient to the replicas by the recorded sizes, their
- * backwards, the input gradients back to the inputs' slots, the parameters' gradients summed into
- * the base module. */
+/* data_parallel_backward.c: scatters the output gradient by the sizes of the forward, runs the
+ * backwards of the replicas, gathers input gradients on the slots of the inputs, and sums the
+ * gradients of the parameters into the base module. */
 #include "data_parallel.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static int backward_replica(int i, void *arg, struct dp_error *err)
     return status;
 }
 
-/* The output gradient cut by the sizes that were gathered, not by a fresh split. */
+/* The output gradient is cut by the sizes that were gathered; they are not computed again. */
 static int scatter_gradient(struct dp_parallel_self *p, struct dp_run *run,
                             const struct dp_parallel_call *call, int k,
                             const struct dp_tensor *grad, struct dp_tensor shards[],
@@ -60,7 +60,7 @@ static int zeros_like(struct dp_run *run, const struct dp_tensor *like, struct d
     return dp_launch(&like->slot->compute, DP_KERNEL_ZERO, &args, sizeof args, err);
 }
 
-/* Input gradients back where the input was; a replica that gave none counts as zeros. */
+/* Input gradients go back to the slot of the input. A replica without one counts as zeros. */
 static int gather_gradient(struct dp_parallel_self *p, struct dp_run *run,
                            const struct dp_parallel_call *call, int k, struct dp_tensor parts[],
                            struct dp_tensor *grad, struct dp_error *err)
@@ -99,7 +99,7 @@ static int backward_replicas(struct dp_module *module, struct dp_parallel_self *
                              .step = backward_replica,
                              .arg = &b};
     memcpy(tasks.slot, p->slot, sizeof tasks.slot);
-    /* Not those of an earlier backward of two forwards: the base has them already. */
+    /* Gradients of an earlier backward, of two forwards, are already in the base. */
     dp_replicas_zero_grad(p->replicas, call->m);
     status = dp_tasks_run(&tasks, err);
     for (int k = 0; status == 0 && k < call->n_in; ++k)
@@ -133,7 +133,8 @@ static int backward_direct(struct dp_module *module, struct dp_run *run,
     return status;
 }
 
-/* A later forward may have succeeded here and failed further on: what it saved is dropped. */
+/* A later forward may have succeeded on this replica and failed later; its saved data are dropped.
+ */
 static int rewind_replicas(struct dp_parallel_self *p, const struct dp_parallel_call *call,
                            struct dp_error *err)
 {

@@ -1,5 +1,4 @@
-/* distributed.c: ranks, from their opening to their end. Source:
- * torch.nn.parallel.DistributedDataParallel. */
+/* distributed.c: opens and closes ranks. Source: torch.nn.parallel.DistributedDataParallel. */
 #include "distributed.h"
 
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static int open_rank(struct dp_ddp *d, int r, struct dp_error *err)
     return 0;
 }
 
-/* In one process any slots are ranks; with others all of them, in their order. */
+/* With one process any slots can be ranks; with several, all of them are, in their order. */
 static int number_ranks(struct dp_ddp *d, struct dp_slot *const slots[], int n,
                         struct dp_error *err)
 {
@@ -154,7 +153,7 @@ static int open_ranks(struct dp_ddp *d, int n, struct dp_error *err)
     return status;
 }
 
-/* All processes have the same parameters: a digest of their places, types and shapes. */
+/* All processes must have the same parameters: it compares a digest of places, types and shapes. */
 static int check_world(struct dp_ddp *d, struct dp_error *err)
 {
     uint64_t hash = 14695981039346656037u;

@@ -1,16 +1,16 @@
-/* distributed_backward.c: the backwards of all ranks, and which gradients are ready when.
+/* distributed_backward.c: the backwards of all ranks, and when each gradient is ready.
  *
  * A parameter is ready on a rank when every module that ran with it in the forward has ended its
- * backward: then nothing adds to its gradient any more. Those that got none are found when the
- * rank's backward has ended; PyTorch looks for them in its graph, before. */
+ * backward, because nothing adds to its gradient after that. Parameters without a gradient are
+ * found when the backward of the rank has ended; PyTorch finds them before, in its graph. */
 #include "distributed.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the watch --------------------------------------------------------------------------- */
+/* ---- the observer -------------------------------------------------------------------------- */
 
-/* The trained number of a parameter, or -1. */
+/* The number t of a parameter, or -1 if it is not trained. */
 static int train_number(const struct dp_ddp *d, const struct dp_param *param)
 {
     const struct dp_replicas *r = d->replicas;
@@ -78,7 +78,7 @@ static int fail_unused(const struct ddp_rank *rank, struct dp_error *err)
     return dp_fail(err, DP_EINVAL, "no gradient in this backward, and no find_unused: %s", list);
 }
 
-/* What a rank does not have counts as zeros. */
+/* A gradient that a rank does not have counts as zeros. */
 static int zero_missing(const struct dp_ddp *d, int r, int t, struct dp_error *err)
 {
     const struct dp_state *state = &d->replicas->replica[r].state;
@@ -89,7 +89,7 @@ static int zero_missing(const struct dp_ddp *d, int r, int t, struct dp_error *e
     return dp_launch(&ddp_slot(d, r)->compute, DP_KERNEL_ZERO, &zero, sizeof zero, err);
 }
 
-/* Whatever did not become ready on the way. */
+/* Handles all parameters that did not become ready during the backward. */
 static int end_rank(struct ddp_rank *rank, struct dp_error *err)
 {
     struct dp_ddp *d = rank->ddp;
@@ -140,7 +140,7 @@ static int backward_rank(int r, void *arg, struct dp_error *err)
     struct ddp_rank *rank = &b->ddp->rank[r];
     if (!b->call->active[r])
         return 0;
-    /* A module that ends in a loss has no gradients to be given. */
+    /* A module that ends in a loss gets no gradients. */
     const struct dp_tensor *grad_out =
         b->n_grad_out == 0 ? NULL : b->grad_out + (ptrdiff_t)r * b->n_grad_out;
     rank->begin = dp_now_ns();
@@ -154,7 +154,7 @@ static int backward_rank(int r, void *arg, struct dp_error *err)
     return status;
 }
 
-/* A later forward may have failed on other ranks: what it saved here is dropped. */
+/* A later forward may have failed on other ranks; what it saved here is dropped. */
 static int rewind_runs(struct dp_ddp *d, const struct ddp_call *call, struct dp_error *err)
 {
     for (int r = 0; r < d->n; ++r) {
@@ -168,7 +168,7 @@ static int rewind_runs(struct dp_ddp *d, const struct ddp_call *call, struct dp_
     return 0;
 }
 
-/* Input gradients to where the inputs were. */
+/* Input gradients go to the slots of the inputs. */
 static int move_back(struct dp_ddp *d, const struct backward *b, struct dp_tensor grad_in[],
                      struct dp_error *err)
 {
@@ -200,7 +200,7 @@ static int move_back(struct dp_ddp *d, const struct backward *b, struct dp_tenso
     return status || total == 0 ? status : dp_comm_move(&team, moves, DP_PHASE_BACKWARD, err);
 }
 
-/* Who reduces, and by what they divide. */
+/* Selects the ranks that reduce, and their divisor. */
 static void choose_team(struct dp_ddp *d, const bool everyone[])
 {
     d->n_team = d->n_members = 0;
@@ -216,7 +216,7 @@ static void choose_team(struct dp_ddp *d, const bool everyone[])
     d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_members : d->world));
 }
 
-/* The team holds the mean of what somebody used. */
+/* All ranks of the team now have the mean of what any rank has used. */
 static void end_reduction(struct dp_ddp *d)
 {
     for (int t = 0; t < d->n_train; ++t) {
@@ -228,8 +228,8 @@ static void end_reduction(struct dp_ddp *d)
         memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
 }
 
-/* A device with a timer of its own has issued its backward, not ended it: its queue of computation
- * tells when it has, and when it comes to what follows the reduction. */
+/* A device with a timer has issued its backward, but not ended it. Its compute queue knows when it
+ * has ended, and when the work after the reduction begins. */
 static void begin_times(const struct dp_ddp *d, struct dp_span span[])
 {
     for (int i = 0; i < d->n_team; ++i) {
@@ -248,7 +248,7 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
         dp_span_end(&span[i], 0);
         if (!trace || ddp_slot(d, rank->number)->ops->timer)
             continue;
-        /* Not before what its backward is said to have ended. */
+        /* The reduction does not begin before the reported end of the backward. */
         const uint64_t end = trace->replica[rank->number].end_ns;
         dp_trace_add(
             trace, rank->number, DP_LANE_COMPUTE,
@@ -256,7 +256,7 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
     }
 }
 
-/* After the backwards of all ranks, or their failure. */
+/* Called after the backwards of all ranks, or after a failure. */
 static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
     struct dp_span span[DP_MAX_SLOTS];
@@ -305,7 +305,7 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
     return ddp_done(ddp, status);
 }
 
-/* What each rank has is all that it brings; what it does not have counts as zeros. */
+/* A rank contributes the gradients that it has; others count as zeros. */
 static int open_reduction(struct dp_ddp *d, struct dp_error *err)
 {
     int status = 0;

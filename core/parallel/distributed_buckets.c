@@ -1,12 +1,12 @@
-/* distributed_buckets.c: which gradients of a DistributedDataParallel travel together, in which
- * order. Source: c10d Reducer, DistributedDataParallel._ddp_init_helper. */
+/* distributed_buckets.c: which gradients of a DistributedDataParallel are reduced together, and in
+ * which order. Source: c10d Reducer, DistributedDataParallel._ddp_init_helper. */
 #include "distributed.h"
 
 #include <stdlib.h>
 
 static const size_t first_bytes = 1048576, other_bytes = 26214400;
 
-/* Parameters list[0..n) cut into buckets; reversed: the last bucket first. */
+/* Cuts the parameters list[0..n) into buckets; reversed: the last bucket comes first. */
 static int assign(struct dp_ddp *d, const int list[], const size_t limits[], int n_limits,
                   bool reversed, struct dp_error *err)
 {
@@ -32,7 +32,7 @@ static int assign(struct dp_ddp *d, const int list[], const size_t limits[], int
     return status;
 }
 
-/* Trained parameters are numbered by their place in memory, so t ascends with it. */
+/* Numbers t of trained parameters ascend with their place in memory. */
 static void sort_buckets(struct dp_ddp *d)
 {
     struct ddp_span *span = d->bucket[0].span;
@@ -86,7 +86,7 @@ void ddp_buckets_close(struct dp_ddp *ddp)
     free(ddp->bucket);
 }
 
-/* Every process takes the order of the lowest rank of all, if that rank's are known. */
+/* Every process takes the order of the lowest rank of all, if that is known. */
 static int agree_order(struct dp_ddp *d, struct dp_error *err)
 {
     const bool known = d->leads && d->n_arrived == d->n_train;

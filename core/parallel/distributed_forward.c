@@ -1,5 +1,5 @@
-/* distributed_forward.c: a forward of every rank on a batch of its own; who takes part in it; what
- * is copied between ranks before it. Source: torch.nn.parallel.DistributedDataParallel. */
+/* distributed_forward.c: a forward of every rank on its batch; which ranks take part; and copies
+ * between ranks before it. Source: torch.nn.parallel.DistributedDataParallel. */
 #include "distributed.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ static bool has_buffers(const struct dp_ddp *d)
     return false;
 }
 
-/* The caller's inputs to their ranks, all at once; those that are there already stay. */
+/* Moves the inputs of the caller to their ranks, all together. Those that are already there stay.
+ */
 static int move_inputs(struct dp_ddp *d, struct ddp_call *call, struct dp_error *err)
 {
     struct dp_moves moves[DP_MAX_SLOTS];
@@ -86,7 +87,7 @@ static void set_active(struct dp_ddp *d, const bool everyone[])
         d->rank[r].active = d->everyone[d->first + r];
 }
 
-/* Parameters and buffers of the last rank to join. */
+/* Sends the parameters and buffers of the rank that joined last. */
 static int end_join(struct dp_ddp *d, struct dp_error *err)
 {
     const int status = ddp_send_values(d, d->last, false, err);
@@ -97,7 +98,7 @@ static int end_join(struct dp_ddp *d, struct dp_error *err)
     return 0;
 }
 
-/* Which ranks of the world have a batch: every process knows its own. */
+/* Finds which ranks of the world have a batch; each process knows only its ranks. */
 static int ask_everyone(struct dp_ddp *d, const bool active[], bool everyone[],
                         struct dp_error *err)
 {
@@ -114,7 +115,7 @@ static int ask_everyone(struct dp_ddp *d, const bool active[], bool everyone[],
     return status;
 }
 
-/* Sets who takes part. *none: nobody has a batch, which is the end. */
+/* Sets the ranks that take part. *none: no rank has a batch, which ends the join. */
 static int enter_join(struct dp_ddp *d, const bool active[], bool *none, struct dp_error *err)
 {
     bool everyone[DP_MAX_SLOTS];
@@ -160,7 +161,7 @@ static int forward_rank(int r, void *arg, struct dp_error *err)
     return status;
 }
 
-/* In the memory of the runs, until their reset. */
+/* The call is in the memory of the runs until their reset. */
 static int open_call(struct dp_ddp *d, const struct dp_tensor in[], int n_in,
                      struct ddp_call **call, struct dp_error *err)
 {

@@ -1,4 +1,4 @@
-/* distributed_optimizer.c: AdamW and clipping by each rank, on what is its own. */
+/* distributed_optimizer.c: AdamW and clipping, by each rank on its parameters. */
 #include "distributed.h"
 
 static void choose_targets(const struct dp_ddp *d, int r)

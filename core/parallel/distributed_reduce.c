@@ -1,8 +1,9 @@
-/* distributed_reduce.c: means over the ranks: one allreduce a bucket, by the group's communicator.
+/* distributed_reduce.c: means over the ranks, by one allreduce for each bucket.
  *
- * Buckets go in order. A rank launches a bucket when it and those before it are complete there;
- * when all local ranks have, whoever comes last issues the allreduce for them all. A communicator
- * that cannot run beside backward gets all of them behind it, in the same order. */
+ * Buckets are reduced in order. A rank launches a bucket when that bucket, and all before it, are
+ * complete on the rank. When all local ranks have launched it, the last of them issues the
+ * allreduce for all. A communicator that cannot run during backward gets all of them after it, in
+ * the same order. */
 #include "distributed.h"
 
 #include <pthread.h>
@@ -11,12 +12,12 @@
 struct ddp_reduction {
     pthread_mutex_t lock;
     bool asks;   /* other processes say which parameters they have used, when backward has ended */
-    bool beside; /* this reduction is issued while backward goes on */
-    /* Behind the lock. */
-    int launched[DP_MAX_SLOTS]; /* buckets, by local rank */
-    int next;                   /* buckets that all have launched */
-    struct dp_error error;      /* of one that could not be issued */
-    /* Room, so that a step allocates nothing. By bucket, and by trained parameter. */
+    bool beside; /* this reduction is issued during backward */
+    /* The lock protects the fields that follow. */
+    int launched[DP_MAX_SLOTS]; /* number of buckets, by local rank */
+    int next;                   /* number of buckets that all have launched */
+    struct dp_error error;      /* of a bucket that could not be issued */
+    /* Workspace, so that a step allocates nothing. By bucket, and by trained parameter. */
     struct dp_collective *collective;
     struct dp_part *part;   /* [bucket * n + place in the team] */
     struct dp_event *ready; /* [rank * n_train + bucket] */
@@ -118,7 +119,7 @@ static int issue_all(struct dp_ddp *d, struct dp_error *err)
     return status;
 }
 
-/* Later work of the team's compute queues comes after the reduction. */
+/* Later work of the team's compute queues runs after the reduction. */
 static int order_queues(const struct dp_ddp *d, struct dp_error *err)
 {
     const struct dp_collective *last = &d->reduction->collective[d->n_buckets - 1];
@@ -128,7 +129,8 @@ static int order_queues(const struct dp_ddp *d, struct dp_error *err)
     return status;
 }
 
-/* Parameters that ranks of other processes have used: all say so, those without a part too. */
+/* Finds the parameters that ranks of other processes have used. Every process contributes, even one
+ * whose ranks do not take part. */
 static int agree_used(struct dp_ddp *d, struct dp_error *err)
 {
     for (int t = 0; t < d->n_train; ++t)
@@ -162,7 +164,7 @@ int ddp_reduce_end(struct dp_ddp *d, bool failed, struct dp_error *err)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-/* In a step a bucket has two events in a queue; a few more are of other work. */
+/* In a step a bucket has two events in a queue; other work has a few more. */
 static int open_events(struct dp_ddp *d, struct dp_error *err)
 {
     int status = dp_group_wait(d->group, err);

@@ -1,4 +1,4 @@
-/* distributed_step.c: what a program reads and writes of ranks, and their optimizers. */
+/* distributed_step.c: reads and writes of a program to ranks, and their optimizers. */
 #include "distributed.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ struct step {
     float lr, momentum, decay;
 };
 
-/* By itself: it is no part of what each step launches. */
+/* The rate is written separately, because it is no part of what each step launches. */
 static int write_rate(struct ddp_rank *rank, struct dp_slot *slot, float lr, struct dp_error *err)
 {
     if (rank->lr == lr)
@@ -82,7 +82,7 @@ static int open_rates(struct dp_ddp *d, struct dp_error *err)
     return status;
 }
 
-/* The gradients' layout, once. */
+/* Velocities have the layout of the gradients, and are allocated once. */
 static int open_velocities(struct dp_ddp *d, struct dp_error *err)
 {
     const struct ddp_train *last = &d->train[d->n_train - 1];
@@ -107,7 +107,7 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
 
 /* ---- comparison -------------------------------------------------------------------------- */
 
-/* Of each of two tensors at one time: a part of them stays in a core's cache. */
+/* This much of two tensors is compared at a time; a part of them stays in the cache of a core. */
 enum { PART_BYTES = 256 * 1024 };
 
 static struct dp_tensor part_of(const struct dp_tensor *tensor, size_t first, size_t n)
@@ -119,7 +119,7 @@ static struct dp_tensor part_of(const struct dp_tensor *tensor, size_t first, si
     return part;
 }
 
-/* *differs: of so many, the first that is not the same; n: all are. */
+/* differs: the first of n numbers that is not the same; n if all are. */
 static int compare_part(const struct dp_tensor *zero, const struct dp_tensor *own,
                         unsigned char *memory, size_t *differs, struct dp_error *err)
 {
@@ -136,7 +136,7 @@ static int compare_part(const struct dp_tensor *zero, const struct dp_tensor *ow
     return 0;
 }
 
-/* memory has room for a part of both. */
+/* memory has space for a part of both. */
 static int compare(const struct dp_ddp *d, int r, int j, const char *what,
                    const struct dp_tensor *zero, const struct dp_tensor *own, unsigned char *memory,
                    struct dp_error *err)

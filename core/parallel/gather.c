@@ -1,4 +1,5 @@
-/* gather.c: parts to one tensor, in replica order. Source: torch.nn.parallel.gather. */
+/* gather.c: concatenates parts to one tensor, in replica order. Source: torch.nn.parallel.gather.
+ */
 #include "parallel.h"
 
 static int check_part(const struct dp_tensor parts[], int i, int dim, struct dp_error *err)
@@ -17,7 +18,7 @@ static int check_part(const struct dp_tensor parts[], int i, int dim, struct dp_
     return 0;
 }
 
-/* The shape of the result; a scalar part counts as a vector of one. */
+/* The shape of the result; a scalar part counts as a vector of one number. */
 static int result_shape(const struct dp_tensor parts[], int n, int dim, struct dp_tensor *shape,
                         struct dp_error *err)
 {

@@ -1,5 +1,5 @@
-/* replicas.c: K sets of tensors for one module: replicate and reduce.
- * Sources: torch.nn.parallel.replicate, comm.reduce_add_coalesced. */
+/* replicas.c: K sets of tensors for one module, with replicate and reduce. Sources:
+ * torch.nn.parallel.replicate, comm.reduce_add_coalesced. */
 #include "replicas.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static void *zeroed(size_t count, size_t bytes)
     return calloc(count > 0 ? count : 1, bytes);
 }
 
-/* index[id - first_id] for every parameter of the list. */
+/* Fills index[id - first_id] for every parameter of the list. */
 static int open_index(struct dp_replicas *r, struct dp_error *err)
 {
     size_t first = SIZE_MAX, last = 0;
@@ -37,7 +37,7 @@ static void place(const struct dp_replicas *r, const struct dp_block *block,
 {
     size_t offset = 0;
     for (int j = 0; j < r->params.n; ++j) {
-        tensors[j] = r->params.item[j]->grad; /* of its shape */
+        tensors[j] = r->params.item[j]->grad; /* has the same shape */
         tensors[j].slot = block->slot;
         tensors[j].data = (char *)block->memory + dp_layout_add(&offset, &tensors[j]);
     }
@@ -77,8 +77,9 @@ static int open_replica(struct dp_replicas *r, int i, struct dp_error *err)
     return 0;
 }
 
-/* Memory belongs to the NUMA node of the thread that writes it first: that of the slot, whoever
- * carries the values there later. NaN shows a replica that is read before dp_replicate. */
+/* Memory belongs to the NUMA node of the thread that writes it first. That is the worker of the
+ * slot, even if another thread copies values there later. NaN shows a replica that is read before
+ * dp_replicate. */
 static int touch_values(int i, void *arg, struct dp_error *err)
 {
     const struct dp_replicas *r = arg;

@@ -1,4 +1,4 @@
-/* scatter.c: rows to slots. Source: torch.nn.parallel.scatter, comm.scatter. */
+/* scatter.c: copies rows to slots. Sources: torch.nn.parallel.scatter, comm.scatter. */
 #include "parallel.h"
 
 static int check_sizes(const struct dp_tensor *input, int dim, int n, const size_t sizes[],
@@ -18,7 +18,7 @@ static int check_sizes(const struct dp_tensor *input, int dim, int n, const size
     return 0;
 }
 
-/* A shard of consecutive rows that is already where it belongs stays there. */
+/* A shard of consecutive rows that is already on its slot needs no copy. */
 static bool is_view(const struct dp_tensor *input, const struct dp_slot *slot, int dim)
 {
     for (int d = 0; d < dim; ++d) {
