@@ -1,4 +1,4 @@
-/* absent.c: a build without MPI: it was not found, or not wanted. */
+/* absent.c: a build without MPI, because it was not found or not wanted. */
 #include "../backend.h"
 #include "../dp_mpi.h"
 
@@ -13,7 +13,7 @@ int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct 
     return dp_fail(err, DP_ENOTSUP, "this build has no MPI");
 }
 
-/* Nobody has one. */
+/* In this build no program has one. */
 int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err)
 {
     (void)mpi, (void)err;

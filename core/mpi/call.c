@@ -1,13 +1,13 @@
-/* call.c: calls are given to the carrier, in order, and waited for; and the bootstrap, which is
- * made of them. */
+/* call.c: gives calls to the carrier, in order, and waits for them. The bootstrap is made of such
+ * calls. */
 #include "inside.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define LOOK_NS    100000000u  /* how often the carrier is looked after */
-#define CARRIER_NS 2000000000u /* that it may be away, beside the deadline */
+#define LOOK_NS    100000000u  /* how often to check the carrier */
+#define CARRIER_NS 2000000000u /* how long the carrier may be away, in addition to the deadline */
 
 const char *dp_mpi_kind_name(enum mpi_kind kind)
 {
@@ -20,14 +20,15 @@ const char *dp_mpi_kind_name(enum mpi_kind kind)
     return (unsigned)kind < CALL_KINDS ? names[kind] : "unknown call";
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static int broken(const struct dp_mpi *mpi, struct dp_error *err)
 {
     return dp_fail(err, mpi->error.status ? mpi->error.status : DP_EFAULT, "%s",
                    mpi->error.status ? mpi->error.text : "these processes have parted");
 }
 
-/* Some calls are of some processes only: those without a rank that takes part do not make them. */
+/* Some calls are of some processes only: a process without a rank that takes part does not make
+ * them. */
 static bool is_of_all(const struct mpi_call *call)
 {
     return !call->c || call->kind != CALL_ALLREDUCE ||
@@ -71,11 +72,11 @@ void dp_mpi_wait(struct dp_mpi *mpi, pthread_cond_t *condition, uint64_t ns)
     (void)pthread_cond_timedwait(condition, &mpi->lock, &until);
 }
 
-/* With the lock held. MPI itself may hang, and the carrier in it. */
+/* Called with the lock held. MPI may hang, and the carrier with it. */
 static void check_carrier(struct dp_mpi *mpi)
 {
     const uint64_t limit = mpi->deadline_ns + CARRIER_NS;
-    const uint64_t beat = atomic_load(&mpi->beat), now = dp_now_ns(); /* in this order */
+    const uint64_t beat = atomic_load(&mpi->beat), now = dp_now_ns(); /* the order matters */
     if (mpi->state != STATE_OPEN || now - beat < limit)
         return;
     mpi->state = STATE_BROKEN;

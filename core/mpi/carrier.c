@@ -1,12 +1,12 @@
-/* carrier.c: the thread that makes every call of MPI. It goes on with one call of its process at a
- * time, hears what other processes say, and sees to it that no wait is without an end. */
+/* carrier.c: the thread that makes every call of MPI. It advances one call of its process at a
+ * time, reads messages of other processes, and makes sure that every wait ends. */
 #include "inside.h"
 
 #include <sched.h>
 #include <stdio.h>
 
-/* When nothing moves: how long it goes on at once, how long it lets others on its core, and how
- * long it sleeps then. While its program waits for the call, that has given up its core. */
+/* When nothing moves, it first polls, then yields its core, and then sleeps, each for this long.
+ * While its program waits for the call, the program has given up its core. */
 #define SPIN_NS       20000u
 #define YIELD_NS      1000000u
 #define NAP_NS        50000u
@@ -30,7 +30,7 @@ static void enter(struct dp_mpi *mpi, enum mpi_state state)
     pthread_mutex_unlock(&mpi->lock);
 }
 
-/* still_ns: for so long nothing has moved. */
+/* still_ns: how long nothing has moved. */
 static void rest(struct dp_mpi *mpi, uint64_t still_ns)
 {
     pthread_mutex_lock(&mpi->lock);
@@ -59,7 +59,7 @@ static int check_program(struct dp_mpi *mpi, struct dp_error *err)
     return dp_fail(err, DP_EFAULT, "%s has given up", name);
 }
 
-/* The next call of this process, if there is one. */
+/* Takes the next call of this process, if there is one. */
 static int take_call(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
 {
     pthread_mutex_lock(&mpi->lock);
@@ -77,7 +77,7 @@ static int take_call(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
     return status ? status : dp_mpi_begin_step(mpi, err);
 }
 
-/* What the caller reads of the call is written before. */
+/* The results of the call are written before it ends. */
 static void end_call(struct dp_mpi *mpi)
 {
     struct mpi_call *call = mpi->active.call;
@@ -136,7 +136,8 @@ static int turn(struct dp_mpi *mpi, bool *moved, bool *closed, struct dp_error *
     return status || !mpi->active.call ? status : go_on(mpi, moved, closed, err);
 }
 
-/* The others first: when those who wait here have gone on, nothing of MPI is called any more. */
+/* Other processes are told first: when the waiting threads of this process go on, MPI is not called
+ * any more. */
 static void break_down(struct dp_mpi *mpi, const struct dp_error *why)
 {
     if (mpi->self && mpi->letter && !mpi->told) {

@@ -1,15 +1,15 @@
-/* comm.c: the communicator mpi. Inside of the process replicas are moved and added as by threads;
+/* comm.c: the communicator mpi. Inside a process it moves and adds replicas as threads does;
  * collectives of ranks are calls of all processes.
  *
- * An allreduce is given to the carrier when its bucket is ready, and goes on beside backward; poll
- * waits for it. What is ordered as a move waits for the slots first, and is over when it
- * returns. */
+ * An allreduce is given to the carrier when its bucket is ready, and proceeds during backward; poll
+ * waits for it. An operation that is ordered as a move waits for the slots first, and has ended
+ * when it returns. */
 #include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL = 32 }; /* allreduces that are issued before one is waited for, at first */
+enum { POOL = 32 }; /* initial number of allreduces that may be issued before a wait */
 
 static int mpi_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                     struct dp_error *err)
@@ -23,16 +23,16 @@ static int mpi_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return dp_comm_threads.reduce(team, dst_slot, sums, n, phase, err);
 }
 
-/* What crosses between ranks when each adds a share, and hands it on. */
+/* Counts the bytes between ranks as if each added a share, and sent it to the others. */
 static void count(const struct dp_group *group, int replica, enum dp_phase phase, size_t bytes)
 {
     if (group->trace && phase != DP_PHASE_NONE)
         group->trace->replica[replica].bytes[phase] += bytes;
 }
 
-/* ---- in order ---------------------------------------------------------------------------- */
+/* ---- ordered as a move ----------------------------------------------------------------------- */
 
-/* The slots first: the host reads and writes what they do. */
+/* The slots must finish first, because the host reads and writes their memory. */
 static int call_now(struct dp_group *group, struct mpi_call *call, struct dp_error *err)
 {
     call->team = group->mpi;
@@ -105,10 +105,10 @@ static int mpi_agree(struct dp_group *group, int64_t values[], int n, struct dp_
     return status;
 }
 
-/* ---- beside backward --------------------------------------------------------------------- */
+/* ---- during backward ------------------------------------------------------------------------- */
 
-/* The carrier has the address of those that are under way: a pool that is too small gets calls of
- * their own beside it, and is made larger when none is under way. */
+/* The carrier has the addresses of calls in progress. If the pool is too small, further calls are
+ * allocated separately, and the pool grows when none is in progress. */
 static struct mpi_call *next_call(struct dp_mpi_team *team)
 {
     struct mpi_call *call = NULL;
@@ -139,7 +139,7 @@ static int mpi_allreduce(struct dp_group *group, struct dp_collective *c, struct
     return dp_mpi_begin(team->mpi, call, err);
 }
 
-/* The carrier has left the queues of transfers empty. */
+/* The carrier has emptied the comm queues. */
 static void settle_call(struct dp_group *group, const struct mpi_call *call)
 {
     const struct dp_collective *c = call->c;
@@ -174,7 +174,7 @@ static void forget_calls(struct dp_mpi_team *team)
     team->last = NULL;
 }
 
-/* They end in order: the last one is waited for. */
+/* Calls end in order, so it waits for the last one. */
 static int mpi_poll(struct dp_group *group, struct dp_error *err)
 {
     struct dp_mpi_team *team = group->mpi;
@@ -183,7 +183,7 @@ static int mpi_poll(struct dp_group *group, struct dp_error *err)
         return 0;
     const int status = dp_mpi_end(team->mpi, team->last, err);
     if (status)
-        return status; /* the caller aborts */
+        return status; /* the caller aborts then */
     for (int k = 0; k < in_pool; ++k)
         settle_call(group, &team->pool[k]);
     for (const struct mpi_call *call = team->spare; call; call = call->later)
@@ -192,7 +192,7 @@ static int mpi_poll(struct dp_group *group, struct dp_error *err)
     return 0;
 }
 
-/* Nothing has been issued in a group whose failure is none of its ranks' together. */
+/* A group without a team has issued nothing, so it has nothing to give up. */
 static void mpi_give_up(struct dp_group *group)
 {
     struct dp_mpi_team *team = group->mpi;
@@ -204,7 +204,7 @@ static void mpi_give_up(struct dp_group *group)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-/* Who has which ranks. */
+/* Finds which process has which ranks. */
 static int share_ranks(struct dp_mpi_team *team, struct dp_error *err)
 {
     struct dp_mpi *mpi = team->mpi;

@@ -1,16 +1,17 @@
-/* control.c: what the carriers of processes say to each other beside the calls.
+/* control.c: messages between the carriers of processes, in addition to the calls.
  *
- * When a call does not end, all are asked how far they are. Each answers, also while its program
- * computes. Those that do not answer are dead or stopped; else those that are behind are named. */
+ * When a call does not end, each process is asked how far it is. Carriers answer even while their
+ * programs compute. Processes that do not answer have died or stopped. If all answer, those that
+ * have joined the fewest calls are named. */
 #include "inside.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define GRACE_NS 400000000u /* for an answer */
-#define DEFER_NS 300000000u /* longer than that, for a verdict about an earlier call */
-#define TELL_NS  200000000u /* for a verdict to leave */
+#define GRACE_NS 400000000u /* to wait for an answer */
+#define DEFER_NS 300000000u /* longer than that, to wait for a verdict about an earlier call */
+#define TELL_NS  200000000u /* to send a verdict */
 #define NAP_NS   50000
 
 void dp_mpi_name(struct dp_mpi *mpi, int process, char *text, size_t bytes)
@@ -40,7 +41,7 @@ int dp_mpi_wire_failed(const struct dp_mpi *mpi, const char *why, struct dp_erro
 
 /* ---- letters ----------------------------------------------------------------------------- */
 
-/* One that has arrived can be written anew. */
+/* A letter that has arrived can be written again. */
 static int check_letter(struct dp_mpi *mpi, struct mpi_letter *letter, struct dp_error *err)
 {
     char why[DP_WIRE_TEXT];
@@ -53,7 +54,7 @@ static int check_letter(struct dp_mpi *mpi, struct mpi_letter *letter, struct dp
     return 0;
 }
 
-/* To a process that takes none any more, nothing is sent. */
+/* A process that accepts no more letters gets none. */
 static int send_letter(struct dp_mpi *mpi, int peer, const struct mpi_control *control,
                        struct dp_error *err)
 {
@@ -79,7 +80,7 @@ static int send_to_all(struct dp_mpi *mpi, const struct mpi_control *control, st
     int status = 0;
     for (int p = 0; p < mpi->size; ++p) {
         if (p != mpi->rank && send_letter(mpi, p, control, err))
-            status = DP_EFAULT; /* the others hear of it all the same */
+            status = DP_EFAULT; /* the other processes are told all the same */
     }
     return status;
 }
@@ -91,7 +92,7 @@ static bool all_have_left(struct dp_mpi *mpi)
         for (int k = 0; k < WIRE_LETTERS; ++k) {
             struct mpi_letter *letter = &mpi->letter[p][k];
             if (check_letter(mpi, letter, NULL))
-                letter->busy = false; /* it never will */
+                letter->busy = false; /* it will never arrive */
             left = left && !letter->busy;
         }
     }
@@ -137,7 +138,7 @@ static bool is_before(uint64_t world, uint64_t since, uint64_t than_world, uint6
     return world < than_world || (world == than_world && since < than_since);
 }
 
-/* Somebody waits in an earlier call than this process: what it finds is what all say. */
+/* Another process waits in an earlier call than this one. Its finding is what all will report. */
 static void hear(struct dp_mpi *mpi, const struct mpi_control *ask)
 {
     const struct mpi_call *call = mpi->active.call;
@@ -185,7 +186,7 @@ int dp_mpi_control_read(struct dp_mpi *mpi, struct dp_error *err)
     return status;
 }
 
-/* ---- who is to blame --------------------------------------------------------------------- */
+/* ---- the processes to name ----------------------------------------------------------------- */
 
 /* Processes that have one thing in common. */
 struct culprits {
@@ -218,7 +219,7 @@ static struct culprits find_silent(const struct dp_mpi *mpi)
     return found;
 }
 
-/* Processes without a part in the call are behind only if they miss one before it. */
+/* A process that does not take part in the call is late only if it misses an earlier one. */
 static bool takes_part(const struct dp_mpi *mpi, int process)
 {
     const struct mpi_active *a = &mpi->active;
@@ -239,7 +240,7 @@ static struct culprits find_late(const struct dp_mpi *mpi)
         if (p == mpi->rank || !is_before(state->world, there, call->world_at, call->since_at))
             continue;
         if (is_before(state->world, there, world, since))
-            found.n = 0; /* further behind than those before */
+            found.n = 0; /* later than those found before */
         else if (found.n > 0 && (state->world != world || there != since))
             continue;
         world = state->world;
@@ -257,7 +258,7 @@ static bool is_waiting(const struct mpi_flow *flow)
     return flow->ended < flow->posted;
 }
 
-/* They have joined, and yet it does not go on. */
+/* They have all joined, but the call does not proceed. */
 static struct culprits find_stuck(const struct dp_mpi *mpi)
 {
     const struct mpi_active *a = &mpi->active;

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-/* As many words at a time: the compiler makes them vectors, none of which waits for another. */
+/* So many words are folded at a time: the compiler makes independent vectors of them. */
 enum { DIGEST_LANES = 16, DIGEST_ROTATION = 23 };
 
 static const uint64_t DIGEST_STEP = 0x9e3779b97f4a7c15u;
 
-/* A word, or what was in the lane, that is another one always leaves another lane. The sum carries:
- * without it, words whose places are a whole turn apart could be exchanged. */
+/* If the word or the old lane differs, the new lane differs. The sum carries: without it, two words
+ * whose places are a whole turn apart could be swapped unseen. */
 static void fold_words(uint64_t lane[DIGEST_LANES], const void *from)
 {
     uint64_t word[DIGEST_LANES];

@@ -1,5 +1,5 @@
-/* identity.c: each process says who it is, and what it takes for granted. All compare all with
- * process 0, in the same order, so that all say the same. */
+/* identity.c: each process sends its name and its assumptions. All compare all processes with
+ * process 0 in the same order, so that all report the same. */
 #include "inside.h"
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 #define NAP_NS     200000
 #define CORE_BYTES 1024 /* as many as a kernel of Linux can have */
 
-/* Bytes first: what is behind them may be in another order. */
+/* Single bytes come first, because the byte order of later fields may differ. */
 struct identity {
     char magic[8];
     unsigned char sizes[8];
@@ -45,7 +45,7 @@ static void describe(const struct dp_mpi *mpi, struct identity *me)
         memset(me->cores, 0xff, sizeof me->cores);
 }
 
-/* ---- the exchange, with itself, too ------------------------------------------------------- */
+/* ---- the exchange, also with itself -------------------------------------------------------- */
 
 struct meeting {
     struct identity mine, *all;
@@ -97,7 +97,7 @@ static int meet(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
     return status;
 }
 
-/* ---- what must be alike ------------------------------------------------------------------ */
+/* ---- what must be equal ---------------------------------------------------------------------- */
 
 static int unlike(struct dp_mpi *mpi, int process, const char *format, const char *theirs,
                   const char *first, struct dp_error *err)
@@ -137,9 +137,9 @@ static int compare(struct dp_mpi *mpi, int p, const struct identity *it,
     return 0;
 }
 
-/* Over TCP an MPI sends at once what is below its limit for that, which in Open MPI is 64 KiB. What
- * is larger waits for an answer first, and that answer waits behind the numbers that go the same
- * way: both directions of a link together then carry no more than one could. In shared memory
+/* Over TCP, MPI sends a message at once if it is smaller than a limit, which is 64 KiB in Open MPI.
+ * A larger one waits for an answer first, and that answer is queued after the data in the same
+ * direction. Then both directions of a link together carry no more than one could. In shared memory
  * larger blocks are faster. */
 static size_t block_most(const struct dp_mpi *mpi)
 {
@@ -177,7 +177,7 @@ static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-/* What there is for each process. */
+/* Allocates what there is for each process. */
 static int open_processes(struct dp_mpi *mpi, struct dp_error *err)
 {
     const size_t n = (size_t)mpi->size, head = WIRE_HEAD_BYTES + WIRE_SMALL_BYTES;
@@ -200,7 +200,7 @@ static int open_processes(struct dp_mpi *mpi, struct dp_error *err)
                : dp_fail(err, DP_ENOMEM, "no memory for %d processes", mpi->size);
 }
 
-/* What MPI may still write to when it fails stays. */
+/* After a failure MPI may still write to this memory, so it is not freed. */
 int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
 {
     const size_t n = (size_t)mpi->size;
@@ -229,6 +229,6 @@ int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
     free(m->come);
     free(m);
     mpi->common = status != 0;
-    mpi->told = status != 0; /* all have found it */
+    mpi->told = status != 0; /* all processes have found it */
     return status ? status : dp_mpi_control_open(mpi, err);
 }

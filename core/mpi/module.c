@@ -1,5 +1,5 @@
-/* module.c: loads the module that is compiled with an MPI, when it is asked for: a program that
- * does not use it neither needs MPI nor waits for its libraries. */
+/* module.c: loads the plug-in that is compiled with MPI when a program asks for it. A program that
+ * does not use MPI neither needs it nor waits for its libraries. */
 #include "../beside.h"
 #include "inside.h"
 
@@ -8,7 +8,8 @@
 
 #define MODULE "lockstep-mpi.so"
 
-/* Its symbols are those of all: the module looks for MPI's, and so do parts that Open MPI loads. */
+/* Its symbols are global, because the plug-in, and parts that Open MPI loads, look for those of
+ * MPI. */
 static void *load(const char *path, char *why, size_t bytes)
 {
     return dp_beside_open(path, RTLD_GLOBAL, why, bytes);

@@ -7,9 +7,9 @@
 #include <time.h>
 
 enum { DEADLINE_MS = 300000, START_MS = 60000 };
-#define GONE_NS 1000000000u /* for the carrier to end when it has nothing to do any more */
-/* Others may be about to read this process's memory, and some MPIs do not survive that it is gone:
- * so long they have to hear that nothing is to be read. */
+#define GONE_NS 1000000000u /* how long the carrier may take to end without work */
+/* Other processes may be about to read memory of this one, and some MPIs fail if it is gone. So it
+ * waits this long, until they have been told. */
 #define LINGER_NS 250000000
 
 static int copy_text(char *to, size_t bytes, const char *from, const char *what,
@@ -52,7 +52,7 @@ static int configure(struct dp_mpi *mpi, const struct dp_mpi_config *config, str
     return status ? status : open_lock(mpi, err);
 }
 
-/* True: nobody uses it any more. Else the thread is left to itself, in MPI. */
+/* True: the thread has ended. False: it is left alone, in MPI. */
 static bool join(struct dp_mpi *mpi, uint64_t ns)
 {
     pthread_mutex_lock(&mpi->lock);
@@ -65,7 +65,7 @@ static bool join(struct dp_mpi *mpi, uint64_t ns)
     return gone;
 }
 
-/* Of processes that have parted in peace, MPI writes to nothing any more. */
+/* After all processes have closed, MPI writes to nothing any more. */
 static void free_rooms(struct dp_mpi *mpi)
 {
     for (int p = 0; p < mpi->size; ++p) {
@@ -97,7 +97,7 @@ static void free_all(struct dp_mpi *mpi, bool peace)
     pthread_cond_destroy(&mpi->changed);
     pthread_cond_destroy(&mpi->wake);
     if (peace)
-        free(mpi); /* it has the room for letters that come */
+        free(mpi); /* it contains the buffers for letters */
 }
 
 static int start(struct dp_mpi *mpi, struct dp_error *err)
@@ -118,7 +118,7 @@ static int start(struct dp_mpi *mpi, struct dp_error *err)
     return status;
 }
 
-/* What a start that failed has made stays: MPI has begun, and has not ended. */
+/* Memory of a failed start is not freed, because MPI has begun and has not ended. */
 int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct dp_error *err)
 {
     struct dp_mpi *m = calloc(1, sizeof *m);

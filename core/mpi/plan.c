@@ -1,4 +1,4 @@
-/* plan.c: the flows of a call: what goes to whom, from where to where. Here those that copy. */
+/* plan.c: the flows of a call: sources and destinations. This file has the flows that copy. */
 #include "plan.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static void plan_allgather(struct dp_mpi *mpi, const struct mpi_call *call)
     memcpy(a->to, &a->in[mpi->rank * DP_MAX_SLOTS], (size_t)a->n_to * sizeof *a->to);
 }
 
-/* What each rank here has for the ranks of process p, rank by rank; and the way back. */
+/* The blocks that each rank here has for the ranks of process p, rank by rank; and the reverse. */
 static struct mpi_strip blocks_for(struct mpi_active *a, const struct mpi_call *call, int p,
                                    size_t bytes)
 {

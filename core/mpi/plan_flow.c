@@ -1,5 +1,4 @@
-/* plan_flow.c: what all plans are made of: pieces of memory, flows, and the rooms that they need.
- */
+/* plan_flow.c: the parts of all plans: pieces of memory, flows, and the buffers that they need. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -102,7 +101,7 @@ void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes
                                  .limit = SIZE_MAX};
 }
 
-/* Blocks of a size that keeps a few on their way, alike in all processes. */
+/* The block size keeps a few blocks in progress, and is the same in all processes. */
 static size_t block_for(size_t bytes, size_t most)
 {
     const size_t eighth = (bytes / 8 + 4096) / 4096 * 4096;
@@ -118,7 +117,7 @@ void mpi_choose_size(struct mpi_active *a, size_t most, size_t message)
     a->head.small = a->small;
 }
 
-/* ---- rooms ------------------------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------------------------ */
 
 static int open_room(struct mpi_room *room, size_t messages, size_t bytes, struct dp_error *err)
 {
@@ -141,7 +140,7 @@ static int open_room(struct mpi_room *room, size_t messages, size_t bytes, struc
     return 0;
 }
 
-/* What is sent from several pieces is packed first. */
+/* Data from several pieces are packed before they are sent. */
 static bool is_packed(const struct mpi_flow *flow)
 {
     for (int i = 0; i < flow->n_strips; ++i) {

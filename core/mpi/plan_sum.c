@@ -1,8 +1,9 @@
 /* plan_sum.c: the flows of sums.
  *
- * An allreduce is cut into as many shares as processes take part, and a process owns one. All send
- * their ranks' numbers of a share to its owner, unsummed, who adds them and sends the sum to all. A
- * small one is everybody's: all send everything to everybody. */
+ * An allreduce is cut into shares, one for each process that takes part, which owns it. All
+ * processes send the numbers of their ranks for a share to its owner, unsummed. The owner adds
+ * them, and sends the sum to all. A small allreduce has no owner: every process sends everything to
+ * all others. */
 #include "plan.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ struct share {
     size_t begin, bytes;
 };
 
-/* Whole lines of memory. */
+/* Shares are whole cache lines. */
 static struct share share_of(size_t total, size_t unit, int i, int n)
 {
     const size_t elements = total / unit;
@@ -30,7 +31,7 @@ static bool is_member(const struct mpi_call *call, int rank)
     return !c;
 }
 
-/* How many ranks of a process take part. */
+/* The number of ranks of a process that take part. */
 static int members_of(const struct mpi_call *call, int process)
 {
     int n = 0;
@@ -39,7 +40,7 @@ static int members_of(const struct mpi_call *call, int process)
     return n;
 }
 
-/* In rank order, whoever has them. */
+/* The sources are in rank order, for any distribution over processes. */
 static void plan_sources(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
@@ -154,7 +155,7 @@ void mpi_plan_sum(struct dp_mpi *mpi, const struct mpi_call *call)
     plan_sources(mpi, call);
 }
 
-/* Everybody owns the blocks of its ranks. */
+/* Every process owns the blocks of its ranks. */
 void mpi_plan_reducescatter(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;

@@ -1,4 +1,4 @@
-/* step.c: goes on with the call that the carrier is at, as far as that is possible now. */
+/* step.c: advances the call of the carrier as far as possible without waiting. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static unsigned char *head_at(unsigned char *heads, int peer)
 
 /* ---- heads ------------------------------------------------------------------------------- */
 
-/* With all bytes of a small call, strip by strip. */
+/* A small call has all its bytes in the head, strip by strip. */
 static size_t pack_head(struct dp_mpi *mpi, const struct mpi_link *link)
 {
     const struct mpi_active *a = &mpi->active;
@@ -68,7 +68,7 @@ static void describe(const struct mpi_head *head, char *text, size_t bytes)
         snprintf(text, bytes, "%s", name);
 }
 
-/* In the same words in both: the lower one first. */
+/* Both processes report it in the same words: the lower one comes first. */
 static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine,
                        const struct mpi_head *theirs, struct dp_error *err)
 {
@@ -84,7 +84,7 @@ static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine
                    strcmp(calls[0], calls[1]) == 0 ? ", which differ in something else" : "");
 }
 
-/* Known to who got it alone. */
+/* Only the process that received it knows. */
 static int fail_changed(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
     char name[120];
@@ -94,7 +94,8 @@ static int fail_changed(struct dp_mpi *mpi, int peer, struct dp_error *err)
                    (unsigned long long)mpi->active.call->number);
 }
 
-/* The others make this call, too, with the same numbers; and what came is what they sent. */
+/* Checks that the other process makes the same call with the same sizes, and that the data are
+ * those that it sent. */
 static int check_head(struct dp_mpi *mpi, const struct mpi_link *link, size_t bytes,
                       struct dp_error *err)
 {
@@ -113,7 +114,7 @@ static int check_head(struct dp_mpi *mpi, const struct mpi_link *link, size_t by
     return come->digest == theirs.digest ? 0 : fail_changed(mpi, link->peer, err);
 }
 
-/* What has come with the head of a small call. */
+/* Takes the data that came with the head of a small call. */
 static int take_head(struct dp_mpi *mpi, const struct mpi_link *link, struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
@@ -150,7 +151,7 @@ static size_t turns_of(const struct mpi_flow *flow)
     return flow->sends || flow->kept ? (size_t)flow->n_strips : 1;
 }
 
-/* Where message m begins in the strips, and its bytes. */
+/* The offset of message m in the strips, and its bytes. */
 static size_t place(const struct mpi_flow *flow, size_t m, size_t *n)
 {
     const size_t at = m / turns_of(flow) * flow->block;
@@ -188,7 +189,7 @@ static int post_all(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, stru
     return 0;
 }
 
-/* A block has come. */
+/* Takes a received block. */
 static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
@@ -206,7 +207,7 @@ static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, s
     return status || flow->kept ? status : dp_mpi_settle(a->call, err);
 }
 
-/* What overwrites numbers waits until they have gone. */
+/* Data that overwrite numbers wait until these were sent. */
 static bool may_take(const struct mpi_flow *flow)
 {
     const struct mpi_flow *behind = flow->behind;
@@ -267,7 +268,7 @@ static bool is_done(const struct mpi_active *a)
     return done;
 }
 
-/* What stays in this process. */
+/* Copies the data that stay in this process. */
 static int copy_own(struct dp_mpi *mpi, struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;

@@ -1,4 +1,4 @@
-/* strip.c: bytes in pieces, read and written as one. */
+/* strip.c: bytes in several pieces, read and written as one. */
 #include "inside.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* sum.c: the owner of some bytes adds all members' numbers, in rank order, block by block as they
- * come. The kernels are those of one process, and so are the bits. */
+/* sum.c: the owner of some bytes adds the numbers of all members in rank order, block by block as
+ * they arrive. The kernels are those of one process, and so are the bits. */
 #include "inside.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const unsigned char *head_of(const struct dp_mpi *mpi, int peer)
     return mpi->heads_in + (size_t)peer * (WIRE_HEAD_BYTES + WIRE_SMALL_BYTES);
 }
 
-/* A member's numbers at byte `at`: as many of n as are one behind the other there. */
+/* The numbers of a member at byte `at`; *n is reduced to those that are consecutive. */
 static const void *numbers(const struct dp_mpi *mpi, const struct mpi_source *s, size_t at,
                            size_t *n)
 {
@@ -34,7 +34,7 @@ static const void *numbers(const struct dp_mpi *mpi, const struct mpi_source *s,
     return in->room->bytes + message % in->ring * a->block + (at - a->begin) % a->block;
 }
 
-/* To the first of the strips, by the slot that has it. */
+/* Adds to the first of the strips, on the slot that has it. */
 static int add_span(const struct dp_mpi *mpi, const struct mpi_piece *to, size_t at, size_t n,
                     struct dp_error *err)
 {
@@ -77,7 +77,7 @@ static int add_block(const struct dp_mpi *mpi, size_t at, size_t n, struct dp_er
     return status || a->n_to < 2 ? status : dp_mpi_settle(a->call, err);
 }
 
-/* All numbers of a block have come. */
+/* True if all numbers of a block have arrived. */
 static bool is_there(const struct mpi_active *a, size_t block)
 {
     for (int k = 0; k < a->n_links; ++k) {

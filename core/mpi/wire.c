@@ -1,4 +1,4 @@
-/* wire.c: the module lockstep-mpi.so, the only file that is compiled with an MPI. */
+/* wire.c: the plug-in lockstep-mpi.so, the only file that is compiled with MPI. */
 #include "wire.h"
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct wire {
-    MPI_Comm comm; /* of all processes, and of nobody else's messages */
+    MPI_Comm comm; /* of all processes, separate from all other messages */
 };
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "a request fits");
@@ -31,7 +31,7 @@ static void name_library(char *library)
     int length = 0;
     if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
         text[0] = '\0';
-    /* Open MPI: up to a comma, MPICH: the first lines, with tabs. */
+    /* It takes the text up to a comma from Open MPI, and the first lines, with tabs, from MPICH. */
     for (char *c = text; *c; ++c)
         *c = *c == '\t' || *c == '\n' ? ' ' : *c;
     char *end = strstr(text, "MPICH Release date");

@@ -1,7 +1,7 @@
-/* wire.h: what the module lockstep-mpi.so offers: the few calls of MPI that are made, as a table.
+/* wire.h: the table of the plug-in lockstep-mpi.so: the few calls of MPI that are made.
  *
- * An MPI has no binary interface that is the same for all of them, so the part that is compiled
- * for one is small, and knows nothing of the rest. All functions are called by one thread. */
+ * MPI libraries have no common binary interface. So the part that is compiled for one of them is
+ * small, and knows nothing of the rest. One thread calls all functions. */
 #ifndef MPI_WIRE_H
 #define MPI_WIRE_H
 
@@ -10,26 +10,26 @@
 #include <stdint.h>
 
 #define DP_WIRE_VERSION 1   /* of this table */
-#define DP_WIRE_TEXT    160 /* room for a library's name, and for why a call failed */
+#define DP_WIRE_TEXT    160 /* bytes for the name of a library, and for the reason of a failure */
 
-/* Functions that return int: 0, or why says what failed, in at most DP_WIRE_TEXT bytes. */
+/* Functions that return int: 0, or `why` has the reason, in at most DP_WIRE_TEXT bytes. */
 struct dp_wire {
     unsigned version;
-    /* *self: for the other functions. Texts are of DP_WIRE_TEXT bytes, each one line. */
+    /* *self is for the other functions. Texts have DP_WIRE_TEXT bytes, and are one line each. */
     int (*start)(void **self, int *rank, int *size, char *library, char *host, char *why);
     int (*send)(void *self, const void *bytes, size_t n, int to, int tag, uint64_t *request,
                 char *why);
-    /* At most n bytes. from negative: from anyone. */
+    /* Receives at most n bytes. A negative `from` means any process. */
     int (*receive)(void *self, void *bytes, size_t n, int from, int tag, uint64_t *request,
                    char *why);
-    /* from and bytes, of a receive, may be NULL. A request that is done is no more. */
+    /* For a receive, from and bytes may be NULL. A request that is done no longer exists. */
     int (*test)(void *self, uint64_t *request, bool *done, int *from, size_t *bytes, char *why);
-    /* Of a receive that nothing has come for. */
+    /* Cancels a receive for which nothing has arrived. */
     int (*cancel)(void *self, uint64_t *request, char *why);
     int (*finish)(void *self, char *why);
 };
 
-/* The one symbol of the module: returns its table. */
+/* The only symbol of the plug-in; it returns the table. */
 #define DP_WIRE_SYMBOL "dp_wire_table"
 const struct dp_wire *dp_wire_table(void);
 
