@@ -1,10 +1,10 @@
-/* blas_load.c: cuBLAS, when it is needed: most processes multiply nothing on a GPU. */
+/* blas_load.c: loads cuBLAS when it is needed; most processes multiply nothing on a GPU. */
 #include "cuda.h"
 
 #include "load.h"
 
 #define TEXT(word)  #word
-#define VALUE(word) TEXT(word) /* after the header's macros: cublasCreate is cublasCreate_v2 */
+#define VALUE(word) TEXT(word) /* expands cublasCreate to cublasCreate_v2, as the header does */
 
 #define LIBRARY "libcublas.so." VALUE(CUBLAS_VER_MAJOR)
 

@@ -1,5 +1,5 @@
-/* call.c: a C function in the order of a GPU's queue. The host cannot touch the GPU's memory: the
- * function works on copies of what it uses. */
+/* call.c: a C function in the order of a GPU's queue. The host cannot access the memory of the GPU,
+ * so the function works on copies. */
 #include "cuda.h"
 
 #include <stdlib.h>

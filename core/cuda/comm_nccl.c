@@ -1,9 +1,9 @@
 /* comm_nccl.c: collectives of ranks by NCCL.
  *
- * One thread issues a collective for all local ranks, in the order of the ranks, as one group. The
- * comm queue of each waits for its own rank's numbers, multiplies them, and NCCL adds: the order of
- * that sum is NCCL's. NCCL's calls do not block. What they issue is in the streams when NCCL says
- * that it has done so: only then the event behind it is recorded. */
+ * One thread issues a collective for all local ranks, in the order of the ranks, as one NCCL group.
+ * The comm queue of each rank waits for the numbers of that rank and multiplies them; then NCCL
+ * adds, in an order of its choice. NCCL's calls do not block. Their work is in the streams only
+ * when NCCL reports that they are done; then the event after it is recorded. */
 #include "nccl_team.h"
 
 #include <stdio.h>
@@ -67,7 +67,8 @@ static int nccl_spread(struct dp_group *group, const struct dp_spread *s, struct
                             err);
 }
 
-/* What a rank sends and gets in a ring, or when it adds a share of all and hands it on. */
+/* Counts what a rank sends and receives in a ring, or when each rank adds a share and sends it to
+ * all. */
 static void count_bytes(const struct dp_group *group, const struct dp_collective *c)
 {
     const size_t members = (size_t)c->n_members,
@@ -102,7 +103,8 @@ static int sum(struct dp_nccl *nccl, struct dp_collective *c, struct dp_error *e
     return status;
 }
 
-/* By whoever comes last of the workers: one at a time, but others may wait for queues meanwhile. */
+/* The last worker to arrive calls it. There is one call at a time, but other threads may wait for
+ * queues meanwhile. */
 static int nccl_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct dp_nccl *nccl = group->nccl;
@@ -118,8 +120,8 @@ static int nccl_allreduce(struct dp_group *group, struct dp_collective *c, struc
     return status;
 }
 
-/* Ranks of this process have issued all of a group or nothing of it, and it ends. Other processes
- * may never issue theirs. */
+/* The ranks of this process have issued all of a group or nothing of it, so it ends. Other
+ * processes may never issue theirs. */
 static void nccl_abort(struct dp_group *group)
 {
     struct dp_nccl *nccl = group->nccl;
@@ -165,8 +167,8 @@ static void nccl_close(struct dp_group *group)
     group->nccl = NULL;
 }
 
-/* Ranks of one GPU that wait for each other may each hold what the other needs. A later NCCL
- * decides that itself. */
+/* Ranks on one GPU that wait for each other may each hold resources that the other needs. Later
+ * versions of NCCL refuse that themselves. */
 static int check_duplicates(const struct dp_group *group, int version, struct dp_error *err)
 {
     char text[32];
@@ -220,13 +222,13 @@ enum {
     .needs = DP_KIND_PEERS, .close = nccl_close, .move = (moves), .reduce = (sums),                \
     .broadcast = nccl_broadcast, .allreduce = nccl_allreduce, .spread = nccl_spread,               \
     .abort = nccl_abort, .agree = nccl_agree
-/* Who collects, and who moves: by peer, or by peer through the host. */
+/* The composites: collectives by NCCL, moves by peer, or by peer through the host. */
 static const struct dp_comm_ops with_peer = {
     .name = "nccl+peer", .can = CAN, OPERATIONS(dp_nccl_peer_move, dp_nccl_peer_reduce)};
 static const struct dp_comm_ops with_peer_staged = {
     .name = "nccl+peer-staged", .can = CAN, OPERATIONS(dp_nccl_peer_move, dp_nccl_peer_reduce)};
 
-/* Peers are connected first, which may take another row of that communicator. */
+/* Peers are connected first, because that may replace the table of the communicator. */
 static int nccl_open(struct dp_group *group, struct dp_error *err)
 {
     const struct dp_comm_ops *asked = group->comm;

@@ -1,10 +1,11 @@
 /* comm_peer.c: transfers and sums between GPUs, issued by the calling thread.
  *
- * A transfer goes from GPU to GPU by the way that the driver has; the same one to many GPUs goes on
- * from GPU to GPU (peer_spread.c). A sum is cut into slices, one per
- * replica; the replica's GPU reads all summands of its slice and adds them in replica order. Where
- * a GPU may not use another's memory, the summands are copied to the destination's GPU instead,
- * which adds them in the same order: the same bits. Order on the devices as in comm_threads.c. */
+ * A transfer goes from GPU to GPU by the path that the driver has. The same data for many GPUs are
+ * forwarded from GPU to GPU (peer_spread.c). A sum is cut into slices, one for each replica. The
+ * GPU of the replica reads all summands of its slice, and adds them in replica order. If a GPU
+ * cannot use the memory of another, the summands are copied to the GPU of the destination, which
+ * adds them in the same order, with the same bits. The order on devices is that of comm_threads.c.
+ */
 #include "peer.h"
 
 static struct dp_cuda_slot *native(const struct dp_slot *slot)
@@ -14,7 +15,7 @@ static struct dp_cuda_slot *native(const struct dp_slot *slot)
 
 /* ---- order ------------------------------------------------------------------------------- */
 
-/* The slots of the group that a communication touches, and whether the host is among them. */
+/* The slots of the group that a communication uses, and whether the host is one of them. */
 struct touched {
     uint64_t slots;
     bool host;
@@ -59,7 +60,7 @@ static int ready_wait(struct dp_slot *worker, const struct dp_slot *touched, str
     return dp_is_host(touched) ? 0 : dp_event_wait(&worker->comm, &touched->ready, err);
 }
 
-/* Everything that was touched goes on after the worker; the host does so by waiting here. */
+/* All slots that were used continue after the worker; the host waits here. */
 static int done_wait(const struct dp_group *group, const struct touched *touched,
                      struct dp_slot *worker, struct dp_error *err)
 {
@@ -82,7 +83,7 @@ int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_
     return dp_launch(&worker->comm, DP_KERNEL_PEER_COPY, &across, sizeof across, err);
 }
 
-/* Who carries a replica's transfers: the host has no queue to do it in. */
+/* The slot that makes the transfers of a replica; the host has no queue for them. */
 static struct dp_slot *carrier(struct dp_slot *slot, const struct dp_moves *moves)
 {
     for (int k = 0; dp_is_host(slot) && k < moves->n; ++k) {
@@ -92,7 +93,7 @@ static struct dp_slot *carrier(struct dp_slot *slot, const struct dp_moves *move
     return slot;
 }
 
-/* The transfers of replica i. Waiting for what they need is none of their time. */
+/* Issues the transfers of replica i. The wait for their data does not count as their time. */
 static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, int i,
                        enum dp_phase phase, struct dp_error *err)
 {
@@ -113,7 +114,7 @@ static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, int
     return status;
 }
 
-/* All are issued before anything waits for the first: they run side by side. */
+/* All transfers are issued before anything waits for the first, so they run concurrently. */
 static int peer_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                      struct dp_error *err)
 {
@@ -150,7 +151,7 @@ static size_t unit_of(const struct part *part)
     return dp_dtype_bytes(part->sum->dtype);
 }
 
-/* The arguments of the kernel, all summands where they are. */
+/* The arguments of the kernel, with all summands in their places. */
 static struct dp_reduce_args arguments(const struct dp_team *team, const struct part *part)
 {
     struct dp_reduce_args args = {part->sum->dtype, team->n, part->sum->accumulate,
@@ -168,8 +169,8 @@ static int issue_slice(const struct dp_team *team, struct dp_slot *worker, const
     return part->n == 0 ? 0 : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
 }
 
-/* Who has the sum in the end gets all of it through its port, and adds nothing itself where others
- * can: else that port would have to carry summands, too. */
+/* The GPU of the destination gets the whole sum through its port. If other GPUs can add, it adds
+ * nothing, because its port would have to carry summands, too. */
 static bool adds(const struct dp_team *team, const struct dp_slot *dst_slot, int i)
 {
     bool others = false;
@@ -178,7 +179,7 @@ static bool adds(const struct dp_team *team, const struct dp_slot *dst_slot, int
     return team->n <= 2 || !others || team->slot[i] != dst_slot;
 }
 
-/* The slice of replica i, as many as there are that add, in whole lines of memory. */
+/* The slice of replica i, in whole cache lines. There is one slice for each replica that adds. */
 static struct part slice_of(const struct dp_team *team, const struct dp_slot *dst_slot,
                             const struct dp_sum *sum, int i)
 {
@@ -205,7 +206,7 @@ static int wait_for_team(const struct dp_team *team, struct dp_slot *worker,
     return status || waited ? status : ready_wait(worker, dst_slot, err);
 }
 
-/* The first that adds waits for everybody, and the others that add for it. */
+/* The first GPU that adds waits for all slots, and the others that add wait for it. */
 static int wait_for_first(const struct dp_team *team, struct dp_slot *first,
                           const struct dp_slot *dst_slot, struct dp_error *err)
 {
@@ -237,7 +238,8 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
-/* In slices. The first that adds has also the last word, for which all that was touched waits. */
+/* Adds in slices. The first GPU that adds also finishes, and all slots that were used wait for
+ * that. */
 static int sum_direct(const struct dp_team *team, struct dp_slot *dst_slot,
                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
@@ -257,7 +259,7 @@ static int sum_direct(const struct dp_team *team, struct dp_slot *dst_slot,
     return status ? status : done_wait(team->group, &touched, first, err);
 }
 
-/* Replicas of the team whose memory the slot cannot use. */
+/* The number of replicas of the team whose memory the slot cannot use. */
 static int count_far(const struct dp_team *team, const struct dp_slot *slot)
 {
     int far = 0;
@@ -266,7 +268,7 @@ static int count_far(const struct dp_team *team, const struct dp_slot *slot)
     return far;
 }
 
-/* With the first sum that needs it: few slots ever have one. */
+/* It is allocated with the first sum that needs it, because few slots ever have one. */
 int dp_cuda_stage(struct dp_slot *slot, void **stage, struct dp_error *err)
 {
     void *memory = native(slot)->stage;
@@ -276,8 +278,8 @@ int dp_cuda_stage(struct dp_slot *slot, void **stage, struct dp_error *err)
     return status;
 }
 
-/* What is out of reach comes to the destination's GPU before it is added there, each summand to a
- * place of chunk bytes, from this one on. */
+/* Summands out of reach are copied to the GPU of the destination before they are added there: each
+ * to a place of chunk bytes, from this one on. */
 static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, const struct part *part,
                       char *place, size_t chunk, struct dp_error *err)
 {
@@ -347,7 +349,7 @@ static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 
-/* Where some GPU cannot use another's memory. */
+/* For GPUs of which some cannot use the memory of others. */
 static const struct dp_comm_ops peer_staged = {.name = "peer-staged",
                                                .can = DP_COMM_PARALLEL | DP_COMM_RANKS,
                                                .move = peer_move,

@@ -1,4 +1,4 @@
-/* cuda.h: what the files of core/cuda share. Only they see CUDA's headers. */
+/* cuda.h: shared by the files of core/cuda, which alone see the headers of CUDA. */
 #ifndef DP_CUDA_H
 #define DP_CUDA_H
 
@@ -7,8 +7,9 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-/* Events of a queue that can be told apart, unless more are asked for. An older one is taken for
- * the newest that has its place: that waits for more than was asked, never for less. */
+/* The events of a queue that can be distinguished, unless more are requested. An older event is
+ * replaced by the newest one in its place: a wait for it may last longer than necessary, but never
+ * ends early. */
 #define DP_CUDA_EVENTS 8
 
 struct dp_cuda_queue {
@@ -16,13 +17,13 @@ struct dp_cuda_queue {
     cudaEvent_t *event;
     uint64_t events;
     uint64_t recorded;
-    cudaError_t failed; /* of a record, which cannot say so: the next wait or sync does */
+    cudaError_t failed; /* of a record, which returns nothing: the next wait or sync reports it */
 };
 
 struct dp_cuda_timer;  /* timer.c */
 struct dp_cuda_graphs; /* graph.h */
 
-/* The calls of cuBLAS. */
+/* The functions of cuBLAS. */
 struct dp_cuda_blas {
     cublasStatus_t (*create)(cublasHandle_t *);
     cublasStatus_t (*destroy)(cublasHandle_t);
@@ -51,47 +52,48 @@ struct dp_cuda_slot {
     struct dp_cuda_blas call; /* loaded with the first matrix product */
     cublasHandle_t blas;      /* on the compute stream */
     void *workspace;
-    double *parts; /* of a loss; see launch.h */
+    double *parts; /* for a loss; see launch.h */
     bool blas_ready;
-    struct dp_cuda_graphs *graphs; /* of the compute queue; NULL: none are made */
+    struct dp_cuda_graphs *graphs; /* of the compute queue; NULL: no graphs are made */
     uint64_t reach;                /* bit i: kernels here can use the memory of slot i */
-    char *stage;                 /* for summands that are not in reach; NULL until there are any */
-    struct dp_cuda_timer *timer; /* NULL: nothing was ever traced */
-    /* Before the host waits for a queue in which there may be work that never ends: waits for it as
-     * long as it can hope. NULL: there is no such work. */
+    char *stage;                   /* for summands out of reach; NULL until there are any */
+    struct dp_cuda_timer *timer;   /* NULL: it was never traced */
+    /* Called before the host waits for a queue that may have work that never ends. It waits as long
+     * as there is hope. NULL: there is no such work. */
     int (*watch)(struct dp_queue *queue, struct dp_error *err);
 };
 
 extern const struct dp_timer_ops dp_cuda_timing; /* timer.c */
 
-/* ranges.c: what a profiler is told of the issuing of a phase, by NVTX; in a build whose toolkit
- * has no NVTX ranges_absent.c, nothing. begin and end may be called by different threads. */
+/* ranges.c: tells a profiler of the issuing of a phase, by NVTX. Without NVTX in the toolkit,
+ * ranges_absent.c does nothing. Different threads may call begin and end. */
 uint64_t dp_cuda_range_begin(enum dp_phase phase);
 void dp_cuda_range_end(uint64_t range);
 
-/* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM when memory was short. */
+/* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM if memory was short. */
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
                  struct dp_error *err);
-/* Makes the slot's GPU the thread's current one. */
+/* Makes the slot's GPU the current device of the thread. */
 int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err);
-/* graph.c: the kernel on the queue's stream, now or, while the queue is on hold, with others. */
+/* graph.c: launches the kernel on the queue's stream: at once, or while the queue is on hold,
+ * together with others. */
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err);
 int dp_cuda_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                          struct dp_error *err);
 void dp_cuda_hold(struct dp_queue *queue, bool on);
 /* Issues what the calling thread holds back. A failure is also kept for dp_cuda_flush_all, which
- * ends every hold: not everybody on the way can report one. */
+ * ends every hold, because some callers cannot report it. */
 int dp_cuda_flush(struct dp_queue *queue, struct dp_error *err);
 int dp_cuda_flush_all(struct dp_queue *queue, struct dp_error *err);
-/* launch.c: now, in the thread's current device. */
+/* launch.c: launches at once, on the current device of the thread. */
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                   struct dp_error *err);
-/* Of the kernels that need more than a stream: dp_cuda_name. */
+/* The kernels that need more than a stream: dp_cuda_name. */
 typedef int dp_cuda_issuer(struct dp_queue *queue, const void *args, struct dp_error *err);
 dp_cuda_issuer dp_cuda_gemm, dp_cuda_gemm_bf16, dp_cuda_gemm_heads; /* gemm.c */
 dp_cuda_issuer dp_cuda_loss;                                        /* launch.c */
-/* timer.c: of a slot that is idle. */
+/* timer.c: the slot must be idle. */
 void dp_cuda_timer_close(struct dp_cuda_slot *s);
 /* call.c */
 int dp_cuda_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);

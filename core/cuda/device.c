@@ -1,9 +1,9 @@
 /* device.c: a slot on a GPU: its memory, its two streams, its events, its cuBLAS handle.
  *
- * Several slots may be on one GPU: nothing is shared between them but the GPU. A thread's current
- * device is set before every call that depends on it: the caller may have one of its own. Copies,
- * events and waits go by their stream; but a thread that has chosen no device at all would open the
- * first one with them, so a new thread chooses its slot's. */
+ * Several slots on one GPU share only the GPU. The current device of a thread is set before every
+ * call that depends on it, because the caller may use another device. Copies, events and waits
+ * depend only on their stream. But a thread without a current device would open the first GPU by
+ * them, so a new thread selects the GPU of its slot. */
 #include "cuda.h"
 #include "graph.h"
 #include "launch.h"
@@ -14,7 +14,7 @@
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
                  struct dp_error *err)
 {
-    cudaGetLastError(); /* the runtime keeps errors for later calls */
+    cudaGetLastError(); /* clears the error, which the runtime keeps for later calls */
     return dp_fail(err, error == cudaErrorMemoryAllocation ? DP_ENOMEM : DP_EFAULT,
                    "%s: %s: %s (%s)", slot->info.name, call, cudaGetErrorString(error),
                    cudaGetErrorName(error));
@@ -27,7 +27,7 @@ int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err)
     return error ? dp_cuda_fail(slot, "cudaSetDevice", error, err) : 0;
 }
 
-/* An old position may get a place whose event was never recorded: it has passed. */
+/* An old position may get a place whose event was never recorded: such an event has passed. */
 static int add_events(const struct dp_slot *slot, struct dp_cuda_queue *queue, uint64_t n,
                       struct dp_error *err)
 {
@@ -48,7 +48,7 @@ static int add_events(const struct dp_slot *slot, struct dp_cuda_queue *queue, u
     return 0;
 }
 
-/* first: its kernels go before those of other queues of the GPU that wait for a place on it. */
+/* first: its kernels run before those of other queues that wait for the same GPU. */
 static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, bool first,
                       struct dp_error *err)
 {
@@ -74,7 +74,7 @@ static void queue_close(struct dp_cuda_queue *queue)
         cudaStreamDestroy(queue->stream);
 }
 
-/* What the GPU is. One that the kernels were not built for could not run them. */
+/* Identifies the GPU. A GPU that the kernels were not built for cannot run them. */
 static int identify(struct dp_slot *slot, int device, struct dp_error *err)
 {
     struct cudaDeviceProp properties;
@@ -145,7 +145,7 @@ static void cuda_close(struct dp_slot *slot)
         cudaFree(s->stage);
     if (s->parts)
         cudaFree(s->parts);
-    cudaGetLastError(); /* the thread may go on with another group */
+    cudaGetLastError(); /* the thread may continue with another group */
     free(s);
     slot->native = NULL;
 }
@@ -167,13 +167,13 @@ static void cuda_release(struct dp_slot *slot, void *memory)
 {
     if (!memory)
         return;
-    dp_cuda_enter(slot, NULL); /* freed all the same: it says itself where it is */
+    dp_cuda_enter(slot, NULL); /* the memory is freed all the same: its pointer tells the device */
     dp_cuda_graphs_drop(slot);
     if (cudaFree(memory))
-        cudaGetLastError(); /* or the thread's next launch would be told */
+        cudaGetLastError(); /* otherwise the next launch of the thread would report it */
 }
 
-/* Of pageable memory a copy is on the calling thread's time, one device after the other. */
+/* A copy from pageable memory takes time of the calling thread, one device after the other. */
 static int cuda_host_alloc(struct dp_slot *host, size_t bytes, void **memory, struct dp_error *err)
 {
     struct dp_slot *slot = host->group->slot[0];
@@ -224,7 +224,7 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
         cudaGetLastError();
 }
 
-/* What the queue of an event could not record would otherwise not be waited for. */
+/* If the queue of an event failed to record it, the wait would not wait. */
 static int check_recorded(const struct dp_queue *queue, struct dp_error *err)
 {
     const struct dp_cuda_queue *q = queue->native;
@@ -237,7 +237,7 @@ static cudaEvent_t event_of(const struct dp_event *event)
     return q->event[event->position % q->events];
 }
 
-/* What ends no more by itself is given up before the runtime waits for it. */
+/* Work that will never end is given up before the runtime waits for it. */
 static int watch(struct dp_queue *queue, struct dp_error *err)
 {
     const struct dp_cuda_slot *s = queue->slot->native;
@@ -255,7 +255,7 @@ static int cuda_finish(const struct dp_event *event, struct dp_error *err)
     return error ? dp_cuda_fail(event->queue->slot, "cudaEventSynchronize", error, err) : 0;
 }
 
-/* Another kind of device cannot be waited for by a stream: the calling thread does. */
+/* A stream cannot wait for another kind of device, so the calling thread waits. */
 static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     const struct dp_cuda_queue *q = queue->native;

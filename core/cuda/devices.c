@@ -1,4 +1,4 @@
-/* devices.c: which GPUs there are, and which of them a list names. */
+/* devices.c: finds GPUs, and parses lists of them. */
 #include "cuda.h"
 
 #include <stdio.h>
@@ -21,8 +21,8 @@ void dp_cuda_software(char *text, size_t bytes)
              runtime % 1000 / 10, blas / 10000, blas % 10000 / 100, blas % 100);
 }
 
-/* No driver and no GPU are facts about the machine, and with what absent.c says the only reasons
- * for a skip; anything else is something broken. */
+/* A missing driver or GPU is a fact about the machine. Together with the case of absent.c these are
+ * the only reasons for a skip; anything else is a failure. */
 static int explain(cudaError_t error, char *text, size_t bytes)
 {
     char software[96];
@@ -69,7 +69,7 @@ static int bad_list(const char *text, const char *at, struct dp_error *err)
                    text, at);
 }
 
-/* A number of at most five digits; its end, or NULL. */
+/* Parses a number of at most five digits. Returns its end, or NULL. */
 static const char *parse_index(const char *text, int *index)
 {
     const size_t digits = strspn(text, "0123456789");
@@ -121,7 +121,7 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
     struct dp_device_list syntax = {.n = 0};
     const bool all = strcmp(text, "cuda:all") == 0;
     int there = 0;
-    /* A list that nobody can have is refused with or without GPUs. */
+    /* A list that no machine can have is refused with or without GPUs. */
     if (!all && parse_ranges(text, 100000, &syntax, err))
         return DP_EINVAL;
     char why[240];

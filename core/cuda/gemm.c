@@ -1,10 +1,10 @@
-/* gemm.c: matrix products by cuBLAS, in true fp32 unless the group's math is another. */
+/* gemm.c: matrix products by cuBLAS, in true fp32 unless the math of the group is another. */
 #include "cuda.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-/* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
+/* The size that cuBLAS recommends for a GPU of compute capability 9. With it no step allocates. */
 #define WORKSPACE_BYTES ((size_t)32 << 20)
 
 static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_t status,
@@ -15,7 +15,7 @@ static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_
                    slot->info.name, call, s->call.status_text(status));
 }
 
-/* The stream first: setting it takes the workspace away. */
+/* The stream is set first, because that resets the workspace. */
 static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
 {
     cublasStatus_t status = s->call.set_stream(s->blas, s->compute.stream);
@@ -30,8 +30,8 @@ static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct
     return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
 }
 
-/* cuBLAS takes memory of its own, and may say of a GPU that has none left that it is not
- * initialised: with less than this left, that is what is meant. */
+/* cuBLAS allocates memory, and on a full GPU it may report that it is not initialised. With less
+ * than this left, a lack of memory is meant. */
 #define HANDLE_BYTES ((size_t)64 << 20)
 
 static int create_fail(const struct dp_slot *slot, cublasStatus_t status, struct dp_error *err)
@@ -47,7 +47,7 @@ static int create_fail(const struct dp_slot *slot, cublasStatus_t status, struct
     return blas_fail(slot, text, CUBLAS_STATUS_ALLOC_FAILED, err);
 }
 
-/* With the slot's first product: many slots never have one. */
+/* The handle is made with the first product of a slot, because many slots never have one. */
 static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
 {
     if (s->blas_ready)
@@ -70,7 +70,7 @@ static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct 
     return status;
 }
 
-/* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c), a and b of that type. */
+/* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c), with a and b of that type. */
 struct product {
     bool transpose_a, transpose_b, accumulate;
     size_t m, n, k;
@@ -90,7 +90,7 @@ static int check(const struct dp_queue *queue, const struct product *g, struct d
     return 0;
 }
 
-/* cuBLAS is column-major, where our row-major c is its transpose: c' = op(b)' op(a)'. */
+/* cuBLAS is column-major, so our row-major c is its transpose: c' = op(b)' op(a)'. */
 static int multiply(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
     struct dp_cuda_slot *s = queue->slot->native;
@@ -139,7 +139,7 @@ int dp_cuda_gemm_bf16(struct dp_queue *queue, const void *args, struct dp_error 
     return product(queue, &p, err);
 }
 
-/* The heads of one row are a batch. */
+/* The heads of one row are one batch. */
 static int multiply_row(const struct dp_queue *queue, const struct dp_gemm_heads *g, size_t row,
                         struct dp_error *err)
 {

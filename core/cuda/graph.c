@@ -1,16 +1,16 @@
-/* graph.c: launches of a compute queue on hold: written down, then issued one by one, captured, or
- * launched as the graph that they were captured as. See graph.h.
+/* graph.c: launches of a compute queue on hold are recorded in a list. The list is then issued one
+ * by one, captured, or launched as the graph of an earlier capture. See graph.h.
  *
- * A list is issued one by one at first: cuBLAS and the runtime set up what they need with the first
- * use of a kernel. The second time it is captured. Nothing else happens on the thread meanwhile,
- * and other threads are not concerned (thread-local mode). */
+ * A list is issued one by one at first, because cuBLAS and the runtime initialise with the first
+ * use of a kernel. The second time it is captured. The thread does nothing else during a capture,
+ * and other threads are not affected (thread-local mode). */
 #include "graph.h"
 
 #include <string.h>
 
 #define NOBODY ((pthread_t)0)
 
-/* Less than two make no graph. */
+/* A graph needs two launches or more. */
 #define LEAST 2
 
 static struct dp_cuda_graphs *graphs_of(const struct dp_queue *queue)
@@ -26,13 +26,14 @@ void dp_cuda_hold(struct dp_queue *queue, bool on)
         graphs->holds += on ? 1 : -1;
 }
 
-/* Copies may be from or to the host, whose memory is the caller's again afterwards. */
+/* Copies may use memory of the host, which the caller can use again afterwards, so they cannot be
+ * held. */
 static bool can_wait(enum dp_kernel kernel)
 {
     return kernel != DP_KERNEL_COPY && kernel != DP_KERNEL_REDUCE;
 }
 
-/* See device.c. */
+/* These depend only on the stream; see device.c. */
 static bool goes_by_stream(enum dp_kernel kernel)
 {
     return kernel == DP_KERNEL_COPY || kernel == DP_KERNEL_PEER_COPY;
@@ -83,13 +84,14 @@ static int issue_one_by_one(struct dp_queue *queue, const struct dp_cuda_list *l
     return status;
 }
 
-/* Errors that say: not in a capture. */
+/* Errors which say that an operation is not allowed in a capture. */
 static bool is_refusal(cudaError_t error)
 {
     return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
 }
 
-/* The list as a graph; *refused: CUDA does not capture it. The capture has ended in any case. */
+/* Makes a graph of the list; *refused: CUDA cannot capture it. The capture has ended in any case.
+ */
 static int capture(struct dp_queue *queue, const struct dp_cuda_list *list, cudaGraph_t *graph,
                    bool *refused, struct dp_error *err)
 {
@@ -109,7 +111,7 @@ static int capture(struct dp_queue *queue, const struct dp_cuda_list *list, cuda
     return error ? dp_cuda_fail(queue->slot, "cudaStreamEndCapture", error, err) : 0;
 }
 
-/* *exec stays NULL for a list that is refused. */
+/* exec stays NULL for a list that is refused. */
 static int make_graph(struct dp_queue *queue, const struct dp_cuda_list *list,
                       cudaGraphExec_t *exec, struct dp_error *err)
 {
@@ -174,14 +176,14 @@ static int issue_held(struct dp_queue *queue, struct dp_cuda_graphs *graphs, str
         return launch_graph(queue, graph, err);
     if (dp_cuda_graph_seen(graphs, list) && dp_cuda_graph_room(graphs))
         return capture_and_launch(queue, list, err);
-    /* What it failed to set up, the next time must: not in a capture. */
+    /* Outside of a capture it can initialise what it failed to initialise before. */
     const int issued = issue_one_by_one(queue, list, err);
     if (issued)
         dp_cuda_graph_forget(graphs, list->hash);
     return issued;
 }
 
-/* Other threads wait for what was issued: what a thread holds back is its own affair. */
+/* Other threads wait for issued work; what a thread holds back concerns only itself. */
 int dp_cuda_flush(struct dp_queue *queue, struct dp_error *err)
 {
     struct dp_cuda_graphs *graphs = graphs_of(queue);

@@ -1,10 +1,10 @@
 /* graph.h: CUDA graphs as a cache of lists of launches.
  *
- * While a slot's compute queue is on hold, launches are written down, kernel and arguments, and
- * their code on the host runs as always. A list that was launched before in the very same bytes is
- * launched as a graph instead; any pointer, size or number that differs makes it another list.
- * So nothing can go stale by an edit of a module, and only released memory takes graphs with it:
- * its addresses may come back with other memory behind them. */
+ * While the compute queue of a slot is on hold, launches are recorded as kernel and arguments, and
+ * their code on the host runs as always. A list that was launched before with the same bytes is
+ * launched as a graph. Any pointer, size or number that differs makes another list. So an edit of a
+ * module cannot make a graph stale. Only released memory drops graphs, because its addresses may be
+ * used again for other memory. */
 #ifndef DP_CUDA_GRAPH_H
 #define DP_CUDA_GRAPH_H
 
@@ -13,12 +13,10 @@
 #include <pthread.h>
 
 #define DP_CUDA_GRAPHS 256  /* of a slot */
-#define DP_CUDA_SEEN   1024 /* lists that a slot remembers to have launched once */
-#define DP_CUDA_UNUSED                                                                             \
-    1024 /* after so many other lists a graph may be given up for a newer one                      \
-          */
+#define DP_CUDA_SEEN   1024 /* lists that a slot remembers as launched once */
+#define DP_CUDA_UNUSED 1024 /* after so many other lists a newer graph may replace this one \ */
 
-/* Launches in order: a struct dp_cuda_item each, and behind it its arguments. */
+/* Launches in order: a struct dp_cuda_item each, followed by its arguments. */
 struct dp_cuda_list {
     unsigned char *items;
     size_t bytes, room;
@@ -26,20 +24,20 @@ struct dp_cuda_list {
 };
 
 struct dp_cuda_item {
-    uint32_t kernel, bytes; /* of its arguments, a multiple of 8 */
+    uint32_t kernel, bytes; /* bytes of its arguments, a multiple of 8 */
 };
 
 struct dp_cuda_graph {
     struct dp_cuda_list list;
-    cudaGraphExec_t exec; /* NULL: CUDA does not capture it */
-    uint64_t used;        /* when it was used last, in lists */
+    cudaGraphExec_t exec; /* NULL: CUDA cannot capture it */
+    uint64_t used;        /* its last use, counted in lists */
 };
 
 struct dp_cuda_graphs {
     int holds;
     struct dp_cuda_list held;
-    _Atomic pthread_t owner; /* of what is held */
-    struct dp_error failed;  /* of a flush that nobody may have heard of */
+    _Atomic pthread_t owner; /* of what is held back */
+    struct dp_error failed;  /* of a flush whose caller may not have reported it */
     uint64_t seen[DP_CUDA_SEEN], n_seen, clock;
     struct dp_cuda_graph graph[DP_CUDA_GRAPHS];
     int n;
@@ -50,19 +48,19 @@ void dp_cuda_graphs_close(struct dp_slot *slot);
 /* Forgets all lists, after their graphs have ended. */
 void dp_cuda_graphs_drop(struct dp_slot *slot);
 
-/* graph_cache.c. The graph of a list, NULL: none. */
+/* graph_cache.c. Returns the graph of a list; NULL: none. */
 struct dp_cuda_graph *dp_cuda_graph_find(struct dp_cuda_graphs *graphs,
                                          const struct dp_cuda_list *list);
-/* Whether the list was launched before; from now on it was. */
+/* Returns true if the list was launched before; from now on it was. */
 bool dp_cuda_graph_seen(struct dp_cuda_graphs *graphs, const struct dp_cuda_list *list);
-/* As if a list of that hash had never been launched. */
+/* Forgets that a list with that hash was launched. */
 void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash);
-/* Whether there is a place for another graph, or one that was not used for long. Where more lists
- * take turns than there are places, the first keep theirs: each new one would push out another that
- * is needed again soon. */
+/* Returns true if there is a place for another graph, or one that was unused for long. If more
+ * lists alternate than there are places, the first ones keep theirs: each new one would replace
+ * another that is needed again soon. */
 bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs);
-/* A place for the list's graph, exec NULL; if there is none left, that of the one not used for
- * longest, which may still be at work. */
+/* Makes a place for the graph of the list, with exec NULL. If all are used, it takes the one unused
+ * for longest, whose graph may still be running. */
 int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,
                       struct dp_cuda_graph **graph, struct dp_error *err);
 int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp_kernel kernel,

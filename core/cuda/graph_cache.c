@@ -1,4 +1,4 @@
-/* graph_cache.c: lists of launches: written down, compared, remembered, and given up. */
+/* graph_cache.c: records, compares, remembers and drops lists of launches. */
 #include "graph.h"
 
 #include <stdlib.h>
@@ -58,7 +58,8 @@ struct dp_cuda_graph *dp_cuda_graph_find(struct dp_cuda_graphs *graphs,
     return NULL;
 }
 
-/* By hash alone: two lists of one hash make one of them be captured a launch too early. */
+/* Only the hash is compared. If two lists have one hash, one of them is captured a launch too
+ * early. */
 bool dp_cuda_graph_seen(struct dp_cuda_graphs *graphs, const struct dp_cuda_list *list)
 {
     const uint64_t kept = graphs->n_seen < DP_CUDA_SEEN ? graphs->n_seen : DP_CUDA_SEEN;
@@ -70,7 +71,8 @@ bool dp_cuda_graph_seen(struct dp_cuda_graphs *graphs, const struct dp_cuda_list
     return false;
 }
 
-/* What cannot be destroyed is not used again either; the runtime would tell a later call. */
+/* A graph that cannot be destroyed is not used again. The error is cleared, or a later call would
+ * report it. */
 static void graph_drop(struct dp_cuda_graph *graph)
 {
     if (graph->exec && cudaGraphExecDestroy(graph->exec))
@@ -103,13 +105,14 @@ bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs)
            graphs->clock - graphs->graph[oldest_of(graphs)].used > DP_CUDA_UNUSED;
 }
 
-/* CUDA frees a graph that is destroyed at work when it has ended: nothing waits for it here. */
+/* CUDA frees a graph that is destroyed while it runs when it has ended, so nothing waits for it
+ * here. */
 static struct dp_cuda_graph *make_room(struct dp_slot *slot, struct dp_cuda_graphs *graphs)
 {
     if (graphs->n < DP_CUDA_GRAPHS)
         return &graphs->graph[graphs->n++];
     struct dp_cuda_graph *oldest = &graphs->graph[oldest_of(graphs)];
-    dp_cuda_graph_forget(graphs, oldest->list.hash); /* has to be seen twice more to come back */
+    dp_cuda_graph_forget(graphs, oldest->list.hash); /* it has to be seen twice more to come back */
     graph_drop(oldest);
     ++slot->launches.evicted;
     return oldest;

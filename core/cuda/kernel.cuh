@@ -1,6 +1,6 @@
-/* kernel.cuh: what the files with kernels share. Each element is computed as in cpu/kernels_ref*.c;
- * compiled without fused multiply-add, so that a product is rounded before it is added there, too.
- * No sum depends on which thread comes first: there are no atomic additions. */
+/* kernel.cuh: shared by the files with kernels. Each element is computed as in cpu/kernels_ref*.c.
+ * They are compiled without fused multiply-add, so a product is rounded before it is added, too. No
+ * sum depends on which thread comes first: there are no atomic additions. */
 #ifndef DP_CUDA_KERNEL_CUH
 #define DP_CUDA_KERNEL_CUH
 
@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 constexpr unsigned THREADS = 256, BLOCKS_MAX = 4096;
-/* Of a kernel that reads other GPUs' memory beside the layers' kernels: it waits for links, and
- * leaves the other multiprocessors to them. */
+/* The blocks of a kernel that reads memory of other GPUs while layers compute. It waits for links,
+ * and leaves the other multiprocessors to the layers. */
 constexpr unsigned BLOCKS_BESIDE = 48;
 
-/* A thread works on every so many elements: the grid need not cover them all. */
+/* Each thread works on every n-th element, so the grid need not cover all. */
 inline __device__ size_t first_element()
 {
     return static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -40,8 +40,8 @@ struct takes_larger {
     }
 };
 
-/* What an operation makes of the values of each group of so many neighbours (a power of two), in a
- * tree, for each of its threads. All threads of the block meet. */
+/* Combines the values of each group of neighbours (a power of two) in a tree, for each of its
+ * threads. All threads of the block take part. */
 template <typename operation, typename number>
 inline __device__ number of_group(number value, unsigned size)
 {
@@ -55,7 +55,7 @@ inline __device__ number of_group(number value, unsigned size)
         __syncthreads();
     }
     const number result = part[threadIdx.x - at];
-    /* Or a thread that is ahead writes its next value over it. */
+    /* Otherwise a faster thread would overwrite it with its next value. */
     __syncthreads();
     return result;
 }
@@ -65,7 +65,8 @@ template <typename number> inline __device__ number block_sum(number value)
     return of_group<adds>(value, THREADS);
 }
 
-/* By way of double: within an ulp of the C library's tanhf and expf, not always their bits. */
+/* Computed in double: within an ulp of tanhf and expf of the C library, but not always with their
+ * bits. */
 inline __device__ float tanh_of(float x)
 {
     return static_cast<float>(tanh(static_cast<double>(x)));
@@ -76,7 +77,8 @@ inline __device__ float exp_of(float x)
     return static_cast<float>(exp(static_cast<double>(x)));
 }
 
-/* On so many blocks, at most BLOCKS_MAX of them. An empty grid is an error, no work is none. */
+/* Starts so many blocks, at most BLOCKS_MAX. An empty grid would be an error, but no work is none.
+ */
 template <typename arguments>
 int start_blocks(void (*kernel)(arguments), const void *args, size_t blocks, cudaStream_t stream)
 {
@@ -87,13 +89,13 @@ int start_blocks(void (*kernel)(arguments), const void *args, size_t blocks, cud
     return cudaGetLastError();
 }
 
-/* Parts of so many that n make. */
+/* The number of parts of that size that n elements make. */
 inline size_t parts_of(size_t n, unsigned size)
 {
     return n / size + (n % size != 0);
 }
 
-/* As start, for kernels that run beside others. */
+/* The same as start, for kernels that run at the same time as others. */
 template <typename arguments>
 int start_beside(void (*kernel)(arguments), const void *args, size_t n, cudaStream_t stream)
 {
@@ -101,7 +103,7 @@ int start_beside(void (*kernel)(arguments), const void *args, size_t n, cudaStre
     return start_blocks(kernel, args, blocks < BLOCKS_BESIDE ? blocks : BLOCKS_BESIDE, stream);
 }
 
-/* With a thread for each of n elements. */
+/* Starts a thread for each of n elements. */
 template <typename arguments>
 int start(void (*kernel)(arguments), const void *args, size_t n, cudaStream_t stream)
 {

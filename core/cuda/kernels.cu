@@ -1,7 +1,7 @@
 /* kernels.cu: the kernels of plain layers, losses and updates, and sums of replicas, on a GPU. */
 #include "kernel.cuh"
 
-/* The GPU's own clock of the time of day. */
+/* The GPU's clock of the time of day. */
 static __device__ uint64_t clock_ns()
 {
     uint64_t ns;
@@ -24,7 +24,7 @@ static __global__ void add_bias(dp_add_bias g)
 
 constexpr unsigned TILE = 8, LANES = THREADS / TILE;
 
-/* A block has TILE columns: lane l adds rows l, l + LANES, ... of each in order, then the lanes are
+/* A block has TILE columns. Lane l adds rows l, l + LANES, ... of each in order; then the lanes are
  * added in a tree. */
 static __global__ void sum_rows(dp_sum_rows g)
 {
@@ -78,11 +78,12 @@ static __device__ bool is_class(int32_t value, size_t cols)
     return value >= 0 && static_cast<size_t>(value) < cols;
 }
 
-/* A row of classes has WARP neighbours of a block. Rows of a block begin and end together: all its
- * threads meet between them, also where there is no row for some (cols is 0 then). */
+/* A row of classes has WARP neighbouring threads of a block. The rows of a block begin and end
+ * together, because all its threads synchronise in between, even if some have no row (cols is 0
+ * then). */
 constexpr unsigned WARP = 32, ROWS = THREADS / WARP;
 
-/* Lane l adds classes l, l + WARP, ... in order, then the lanes are added in a tree. */
+/* Lane l adds classes l, l + WARP, ... in order; then the lanes are added in a tree. */
 static __device__ double log_sum_exp(const float *y, size_t cols)
 {
     double largest = -static_cast<double>(INFINITY), sum = 0.0;
@@ -94,7 +95,7 @@ static __device__ double log_sum_exp(const float *y, size_t cols)
     return largest + log(of_group<adds>(sum, WARP));
 }
 
-/* What element i adds to the loss. */
+/* The contribution of element i to the loss. */
 static __device__ double loss_term(const dp_loss_args &g, size_t i)
 {
     const float *t = static_cast<const float *>(g.target);
@@ -104,7 +105,7 @@ static __device__ double loss_term(const dp_loss_args &g, size_t i)
     return t ? y * static_cast<double>(t[i]) : y;
 }
 
-/* Each thread adds its elements in order, then the block its threads' sums. */
+/* Each thread adds its elements in order; then the block adds the sums of its threads. */
 static __global__ void loss_parts(dp_loss_args g, double *parts)
 {
     double sum = 0.0;
@@ -115,7 +116,7 @@ static __global__ void loss_parts(dp_loss_args g, double *parts)
         parts[blockIdx.x] = sum;
 }
 
-/* The first thread of a row's adds what its rows add to the loss. */
+/* The first thread of a row adds what its rows contribute to the loss. */
 static __global__ void xent_parts(dp_loss_args g, double *parts)
 {
     const int32_t *target = static_cast<const int32_t *>(g.target);
@@ -202,7 +203,7 @@ static __global__ void fill(dp_fill g)
         g.dst[i] = g.value;
 }
 
-/* Memory that may be another GPU's is read and written in so many bytes at once. */
+/* Memory that may be on another GPU is read and written in units of so many bytes. */
 constexpr size_t WIDE = 16;
 
 template <typename number> struct alignas(WIDE) wide {
@@ -210,12 +211,12 @@ template <typename number> struct alignas(WIDE) wide {
     number at[N];
 };
 
-/* How n elements are cut: head single ones, then wides, then single ones again. */
+/* How n elements are cut: head single ones, then wide units, then single ones again. */
 struct cuts {
     size_t head, wides;
 };
 
-/* All pointers must be as far from the place of a wide as the first. */
+/* All pointers must have the same offset from a wide unit as the first. */
 template <typename number>
 static __device__ cuts cut(const number *dst, const void *const src[], int n_src, size_t n)
 {
@@ -229,7 +230,7 @@ static __device__ cuts cut(const number *dst, const void *const src[], int n_src
     return {head, (n - head) / wide<number>::N};
 }
 
-/* Those before and behind the wides. */
+/* The single elements before and after the wide units. */
 template <typename operation>
 static __device__ void do_singles(const cuts &c, size_t wide_n, size_t n, const operation &of)
 {
@@ -273,7 +274,7 @@ template <typename number> static __device__ void reduce_all(const dp_reduce_arg
     do_singles(c, wide<number>::N, g.n, [&](size_t i) { reduce_element<number>(g, i); });
 }
 
-/* Integer sums wrap, hence unsigned. */
+/* Integer sums wrap, so they are unsigned. */
 static __global__ void reduce(dp_reduce_args g)
 {
     if (g.dtype == DP_F32)

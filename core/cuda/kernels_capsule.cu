@@ -1,6 +1,6 @@
 /* kernels_capsule.cu: the kernels of capsules with routing by agreement on a GPU. A block has a
- * sample; one thread adds what is added to one element, in the order of
- * cpu/kernels_ref_capsule.c. */
+ * sample. One thread makes all additions to an element, in the order of cpu/kernels_ref_capsule.c.
+ */
 #include "kernel.cuh"
 
 static __device__ float tiny()
@@ -36,7 +36,8 @@ static __device__ float softmax(const share &share, float logit)
     return exp_of(logit - share.most) / share.total;
 }
 
-/* The shares of THREADS rows of logits [rows, out], a thread for each; for the whole block. */
+/* Loads the softmax of THREADS rows of logits [rows, out], one for each thread; for the whole
+ * block. */
 static __device__ void load_shares(share *shares, const float *logits, size_t rows, size_t out)
 {
     __syncthreads();
@@ -58,8 +59,8 @@ static __device__ void squash(const float *s, float *v, size_t width)
         v[k] = factor * s[k];
 }
 
-/* Adds to s the votes of so many rows. Their softmax is made once for all of a capsule's width,
- * where a block has threads for a row. */
+/* Adds the votes of so many rows to s. Their softmax is computed once for the whole width of a
+ * capsule, if a block has threads for a row. */
 static __device__ void add_votes(const dp_capsule_args &g, const share *shares, const float *logits,
                                  const float *votes, size_t rows, float *s)
 {
@@ -81,7 +82,7 @@ static __device__ void add_votes(const dp_capsule_args &g, const share *shares, 
     __syncthreads();
 }
 
-/* The sums s of one sample by the shares of its logits, and v from them. */
+/* Computes the sums s of one sample from the softmax of its logits, and v from them. */
 static __device__ void combine(const dp_capsule_args &g, const float *votes, const float *logits,
                                float *s, float *v)
 {
@@ -120,7 +121,8 @@ static __global__ void capsule(dp_capsule_args g)
     }
 }
 
-/* ds of v = f(q) s, q = |s|^2, f = q / (1 + q) / sqrt(q + tiny): f dv + 2 f' (s . dv) s. */
+/* Computes ds from v = f(q) s with q = |s|^2, f = q / (1 + q) / sqrt(q + tiny): ds = f dv + 2 f' (s
+ * . dv) s. */
 static __device__ void unsquash(float *s, const float *dv, size_t width)
 {
     const float q = dot(s, s, width), root = sqrtf(q + tiny());

@@ -1,9 +1,9 @@
-/* kernels_image.cu: the kernels of images on a GPU: windows as columns, pooling, and the exchange
- * of dimensions. What is written has a thread for each element, which gathers what belongs to it
- * in the order of cpu/kernels_ref_image.c. */
+/* kernels_image.cu: the kernels of images on a GPU: windows as columns, pooling, and swapped
+ * dimensions. There is a thread for each element of the output, which gathers its terms in the
+ * order of cpu/kernels_ref_image.c. */
 #include "kernel.cuh"
 
-/* Where window o of an axis has its place k; false: in the padding. */
+/* Gives place k of window o along an axis; false if it is in the padding. */
 static __device__ bool inside(const dp_geometry &at, int axis, size_t o, size_t k, size_t *place)
 {
     const size_t size = axis == 0 ? at.height : at.width;
@@ -28,7 +28,7 @@ static __global__ void im2col(dp_columns g)
     }
 }
 
-/* Which window of an axis has its place k at place; false: none. */
+/* Gives the window along an axis that has its place k at place; false if there is none. */
 static __device__ bool window_at(const dp_geometry &at, int axis, size_t place, size_t k, size_t *o)
 {
     const size_t from = place + at.padding[axis];
@@ -73,7 +73,7 @@ static __global__ void swap(dp_swap g)
     }
 }
 
-/* A block has a row: its threads add every so many of its elements, then the block their sums. */
+/* A block has a row. Its threads add every n-th element; then the block adds their sums. */
 static __global__ void add_rows(dp_add_rows g)
 {
     for (size_t r = blockIdx.x; r < g.rows; r += gridDim.x) {
@@ -86,7 +86,7 @@ static __global__ void add_rows(dp_add_rows g)
     }
 }
 
-/* The place of the largest in window (oh, ow) of a plane; -1: the window is all padding. */
+/* The place of the maximum in window (oh, ow) of a plane; -1: the window is all padding. */
 static __device__ int32_t largest(const dp_geometry &at, const float *x, size_t oh, size_t ow)
 {
     int32_t best = -1;
@@ -113,7 +113,7 @@ static __global__ void max_pool(dp_max_pool g)
     }
 }
 
-/* The windows of an axis that have a place in them: from first to before end. */
+/* The windows along an axis that contain a place: from first to before end. */
 static __device__ size_t first_window(const dp_geometry &at, int axis, size_t place)
 {
     const size_t from = place + at.padding[axis], kernel = at.kernel[axis];
@@ -126,7 +126,7 @@ static __device__ size_t end_of_windows(const dp_geometry &at, int axis, size_t 
     return end < at.out[axis] ? end : at.out[axis];
 }
 
-/* The places of a plane see the windows that can have chosen them, in the order of dy. */
+/* Each place of a plane reads the windows that can have chosen it, in the order of dy. */
 static __global__ void max_pool_grad(dp_max_pool g)
 {
     const dp_geometry &at = g.at;

@@ -1,5 +1,5 @@
-/* kernels_norm.cu: the kernels of batch and layer normalisation on a GPU. A block has a channel, or
- * a row: each thread adds every so many of its values, then the block its threads' sums, all in
+/* kernels_norm.cu: the kernels of batch and layer normalisation on a GPU. A block has a channel or
+ * a row. Each thread adds every n-th value; then the block adds the sums of its threads, all in
  * double. */
 #include "kernel.cuh"
 
@@ -160,7 +160,7 @@ static __global__ void layer_norm_input(dp_layer_norm_args g)
 
 constexpr unsigned COLUMNS = 32, LANES = THREADS / COLUMNS;
 
-/* A block has COLUMNS columns: lane l adds rows l, l + LANES, ... of each in order, then the lanes
+/* A block has COLUMNS columns. Lane l adds rows l, l + LANES, ... of each in order; then the lanes
  * are added in a tree. */
 static __global__ void layer_norm_params(dp_layer_norm_args g)
 {

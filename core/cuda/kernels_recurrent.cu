@@ -1,8 +1,8 @@
-/* kernels_recurrent.cu: the kernels of an LSTM's step on a GPU. A thread per row and unit has all
- * four of its gates. */
+/* kernels_recurrent.cu: the kernels of a step of an LSTM on a GPU. The thread of a row and unit has
+ * all four of its gates. */
 #include "kernel.cuh"
 
-/* Both branches without overflow. */
+/* Neither branch overflows. */
 static __device__ float sigmoid(float x)
 {
     const float e = exp_of(-fabsf(x));

@@ -15,8 +15,8 @@ static __global__ void lookup(dp_lookup g)
     }
 }
 
-/* Adds to a row those of the block's THREADS numbers, from number `from` on, that belong to it. A
- * thread has the same columns each time, so that it adds in the order of the numbers. */
+/* Adds those of the block's THREADS numbers, from number `from` on, that belong to a row. A thread
+ * always has the same columns, so it adds in the order of the numbers. */
 static __device__ void add_to_row(const dp_lookup &g, size_t row, size_t from, const bool *hits)
 {
     for (unsigned k = 0; k < THREADS; ++k) {
@@ -27,8 +27,8 @@ static __device__ void add_to_row(const dp_lookup &g, size_t row, size_t from, c
     }
 }
 
-/* A block for a row: its threads look for the row, each at a number of its own, and where one has
- * found it, add it together. */
+/* A block has a row. Each thread looks for the row at a different number. If one finds it, all add
+ * together. */
 static __global__ void lookup_grad(dp_lookup g)
 {
     __shared__ bool hits[THREADS];

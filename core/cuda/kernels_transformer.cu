@@ -1,5 +1,5 @@
-/* kernels_transformer.cu: the kernels of gelu and of attention's softmax on a GPU, all in double.
- */
+/* kernels_transformer.cu: the kernels of gelu and of the softmax of attention on a GPU, all in
+ * double. */
 #include "kernel.cuh"
 
 constexpr double ROOT_2_PI = 0.79788456080286535588, ROOT_HALF = 0.70710678118654752440;
@@ -39,8 +39,9 @@ static __global__ void gelu_grad(dp_gelu_args g)
     }
 }
 
-/* A row has WARP neighbours of a block. Rows of a block begin and end together: all its threads
- * meet between them, also where there is no row for some (it looks at nothing then). */
+/* A row has WARP neighbouring threads of a block. The rows of a block begin and end together,
+ * because all its threads synchronise in between, even if some have no row (they read nothing
+ * then). */
 constexpr unsigned WARP = 32, ROWS = THREADS / WARP;
 
 static __device__ double scaled(const dp_causal_args &g, size_t r, size_t s)
@@ -48,7 +49,7 @@ static __device__ double scaled(const dp_causal_args &g, size_t r, size_t s)
     return g.scale * static_cast<double>(g.p[r * g.time + s]);
 }
 
-/* Lane l adds columns l, l + WARP, ... in order, then the lanes are added in a tree. */
+/* Lane l adds columns l, l + WARP, ... in order; then the lanes are added in a tree. */
 static __global__ void causal(dp_causal_args g)
 {
     const size_t rows = g.n * g.time, step = static_cast<size_t>(gridDim.x) * ROWS;

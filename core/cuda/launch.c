@@ -1,9 +1,9 @@
-/* launch.c: one operation of the seam onto a stream: own kernels, copies, zeros. */
+/* launch.c: launches one operation of the seam on a stream: our kernels, copies, zeros. */
 #include "launch.h"
 
 #include "cuda.h"
 
-/* Unified addressing tells the direction from the pointers. */
+/* With unified addressing the runtime knows the direction from the pointers. */
 int dp_cuda_launch_copy(const void *args, struct CUstream_st *stream)
 {
     const struct dp_copy *g = args;
@@ -28,7 +28,7 @@ int dp_cuda_launch_peer_copy(const void *args, struct CUstream_st *stream)
     union {
         const void *in;
         void *out;
-    } src = {c->src}; /* the runtime's struct has no place for a const pointer */
+    } src = {c->src}; /* the struct of the runtime has no const pointer */
     const struct cudaMemcpy3DPeerParms rows = {
         .srcPtr = {src.out, c->src_pitch, c->width, c->height},
         .srcDevice = g->from,

@@ -1,4 +1,5 @@
-/* load.c: a library by its name, or where it was when this was built, and its functions. */
+/* load.c: opens a library by its name, or at the path where the build found it, and finds its
+ * functions. */
 #include "load.h"
 
 #include <dlfcn.h>

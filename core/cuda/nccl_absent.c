@@ -1,4 +1,5 @@
-/* nccl_absent.c: a build without NCCL: it was not found, or there is no CUDA part. */
+/* nccl_absent.c: a build without NCCL, because it was not found, or because there is no CUDA part.
+ */
 #include "../backend.h"
 
 #include <stdio.h>

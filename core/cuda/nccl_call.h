@@ -1,4 +1,4 @@
-/* nccl_call.h: the calls of NCCL, which is loaded when it is needed. */
+/* nccl_call.h: the functions of NCCL, which is loaded when it is needed. */
 #ifndef DP_NCCL_CALL_H
 #define DP_NCCL_CALL_H
 
@@ -6,7 +6,7 @@
 
 #include <nccl.h>
 
-/* Those that are used, by the name behind "nccl". */
+/* The functions that are used, by the name after "nccl". */
 #define DP_NCCL_LIST(call)                                                                         \
     call(version, GetVersion) call(unique_id, GetUniqueId) call(error_text, GetErrorString)        \
         call(last_error, GetLastError) call(init_rank, CommInitRankConfig)                         \
@@ -17,20 +17,20 @@
                             call(all_gather, AllGather) call(reduce_scatter, ReduceScatter)        \
                                 call(send, Send) call(receive, Recv)
 
-/* Their types are those of the header: none is written here a second time. */
+/* Their types come from the header of NCCL; none is repeated here. */
 #define DP_NCCL_MEMBER(member, name) __typeof__(nccl##name) *member;
 struct dp_nccl_call {
     DP_NCCL_LIST(DP_NCCL_MEMBER)
 };
 #undef DP_NCCL_MEMBER
 
-/* The first with communicators that do not block. */
+/* The first version with communicators that do not block. */
 #define DP_NCCL_OLDEST NCCL_VERSION(2, 14, 0)
 
-/* nccl_load.c. DP_ENOTSUP: it is not there, or too old; the line says what was tried. */
+/* nccl_load.c. DP_ENOTSUP if it does not exist, or is too old; the line lists what was tried. */
 int dp_nccl_load(struct dp_nccl_call *call, int *version, struct dp_error *err);
 
-/* nccl_version.c: of a library that says it has that version. "2.28.9" */
+/* nccl_version.c: checks a version, and writes it: "2.28.9". */
 int dp_nccl_check_version(int version, struct dp_error *err);
 void dp_nccl_version_text(int version, char *text, size_t bytes);
 

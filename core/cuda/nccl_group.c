@@ -1,5 +1,5 @@
-/* nccl_group.c: a collective as one group of NCCL's calls, and its place among the other work of
- * the queues. */
+/* nccl_group.c: a collective as one group of NCCL calls, and its order with other work of the
+ * queues. */
 #include "nccl_team.h"
 
 size_t dp_nccl_bytes_of(const struct dp_collective *c)
@@ -19,7 +19,7 @@ static ncclResult_t issue_piece(const struct dp_nccl *nccl, const struct dp_nccl
     return c->bytes[k] > 0 ? what->issue(&at) : ncclSuccess;
 }
 
-/* The oldest that may not be done is kept. */
+/* The oldest collective that may not be done is kept. */
 static void note(struct dp_nccl *nccl, const struct dp_collective *c,
                  const struct dp_nccl_operation *what)
 {
@@ -32,7 +32,7 @@ static void note(struct dp_nccl *nccl, const struct dp_collective *c,
             *last = (struct dp_nccl_last){what->call, c->part[i].rank, nccl->calls,
                                           dp_nccl_bytes_of(c)};
     }
-    cudaGetLastError(); /* that one is not done is none */
+    cudaGetLastError(); /* clears the error: "not done yet" is no failure */
 }
 
 /* The group is closed on every path. */
@@ -58,7 +58,7 @@ static int issue(struct dp_nccl *nccl, const struct dp_nccl_team *team,
     return dp_nccl_settle(nccl, team, what->call, err);
 }
 
-/* Half of a group would never end: what cannot be issued gives up all. */
+/* Half of a group would never end. If one call cannot be issued, all are given up. */
 int dp_nccl_together(struct dp_nccl *nccl, const struct dp_collective *c,
                      const struct dp_nccl_operation *what, struct dp_error *err)
 {

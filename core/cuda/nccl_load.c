@@ -1,9 +1,9 @@
-/* nccl_load.c: NCCL, when its communicator is asked for, and whether it is new enough. */
+/* nccl_load.c: loads NCCL when its communicator is requested, and checks that it is new enough. */
 #include "nccl_call.h"
 
 #include "load.h"
 
-/* The version first: an old library that lacks a call is called old. */
+/* The version is checked first, so that an old library without some function is reported as old. */
 static int find_all(const struct dp_library *library, struct dp_nccl_call *call, int *version,
                     struct dp_error *err)
 {

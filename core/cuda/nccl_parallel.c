@@ -1,17 +1,17 @@
-/* nccl_parallel.c: what DataParallel moves and adds, beside NCCL's collectives: by peer, or by NCCL
- * what that has a call for.
+/* nccl_parallel.c: moves and sums of DataParallel, in addition to NCCL's collectives: by peer, or
+ * by NCCL if it has a call for them.
  *
- * The same bytes from one replica to all others are a broadcast; a sum is a reduce to whoever has
- * it in the end. What is scattered and gathered goes by peer. */
+ * The same bytes from one replica to all others are a broadcast. A sum is a reduce to the replica
+ * that gets it. Scatter and gather use peer. */
 #include "nccl_team.h"
 #include "peer.h"
 
-/* So many moves or sums are one group of calls. */
+/* At most this many moves or sums are one group of calls. */
 enum { MOST_PIECES = 64 };
 
 /* ---- by peer ----------------------------------------------------------------------------- */
 
-/* A copy from or to the host's memory waits inside of CUDA, without a deadline. */
+/* A copy from or to memory of the host waits inside of CUDA, without a deadline. */
 static int watch_host(const struct dp_move *move, struct dp_error *err)
 {
     struct dp_slot *slot = dp_is_host(move->dst_slot) ? move->src_slot : move->dst_slot;
@@ -41,14 +41,14 @@ int dp_nccl_peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
 
 /* ---- replicas as ranks ------------------------------------------------------------------- */
 
-/* The replicas of a team in the order of their slots. */
+/* The replicas of a team, in the order of their slots. */
 struct ranks {
     int member[DP_MAX_SLOTS], n;
-    int root; /* which of them is on the root's slot */
+    int root; /* the one on the slot of the root */
     struct dp_part part[DP_MAX_SLOTS];
 };
 
-/* Whether each replica has a slot of its own, and the root is one of several. */
+/* True if the replicas are on different slots, and the root is on one of several. */
 static bool find_ranks(const struct dp_team *team, const struct dp_slot *root, struct ranks *ranks)
 {
     const struct dp_group *group = team->group;
@@ -80,7 +80,7 @@ static struct dp_collective collective_of(struct ranks *ranks, const size_t byte
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* Of a broadcast: the moves of each replica from this one on; the root has none. */
+/* A broadcast has the moves of each replica from this one on; the root has none. */
 struct copies {
     const struct dp_moves *moves;
     int first;
@@ -100,7 +100,7 @@ static ncclResult_t issue_copy(const struct dp_nccl_at *at)
                                at->stream);
 }
 
-/* Whether all replicas but the root get the same bytes of it, in one row each. */
+/* True if all replicas but the root get the same bytes of it, each in one row. */
 static bool is_broadcast(const struct dp_team *team, const struct dp_moves moves[],
                          const struct ranks *ranks)
 {
@@ -140,7 +140,7 @@ static int broadcast(const struct dp_team *team, const struct dp_moves moves[], 
     return status;
 }
 
-/* The root is where the first of all moves begins. */
+/* The root is the source of the first of all moves. */
 static const struct dp_slot *root_of(const struct dp_team *team, const struct dp_moves moves[])
 {
     for (int i = 0; i < team->n; ++i) {
@@ -162,11 +162,11 @@ int dp_nccl_move(const struct dp_team *team, const struct dp_moves moves[], enum
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
-/* Of a reduce: these sums, or elements first..first+n of one, to other memory than its own. */
+/* A reduce of these sums, or of elements first..first+n of one sum to other memory. */
 struct addition {
     const struct dp_sum *sum;
     size_t first;
-    void *to; /* NULL: where the sums belong */
+    void *to; /* NULL: the destinations of the sums */
 };
 
 static ncclResult_t issue_sum(const struct dp_nccl_at *at)
@@ -184,13 +184,13 @@ static ncclResult_t issue_sum(const struct dp_nccl_at *at)
 static int add_up(const struct dp_team *team, struct ranks *ranks, const struct addition *addition,
                   const size_t bytes[], int n, enum dp_phase phase, struct dp_error *err)
 {
-    static const size_t nothing[DP_MAX_SLOTS]; /* dp_trace_sums has them */
+    static const size_t nothing[DP_MAX_SLOTS]; /* dp_trace_sums counts them */
     const struct dp_nccl_operation what = {"ncclReduce", issue_sum, ranks->root, addition};
     const struct dp_collective c = collective_of(ranks, bytes, n);
     return dp_nccl_in_order(team->group, &c, &what, phase, nothing, err);
 }
 
-/* To what is there already: by way of other memory, a part at a time. */
+/* Adds to existing numbers: by way of other memory, a part at a time. */
 static int accumulate(const struct dp_team *team, struct ranks *ranks, const struct dp_sum *sum,
                       enum dp_phase phase, struct dp_error *err)
 {
@@ -214,7 +214,7 @@ static int accumulate(const struct dp_team *team, struct ranks *ranks, const str
     return status;
 }
 
-/* Those from sums[0] on that can be one group. */
+/* How many sums, from sums[0] on, can be one group. */
 static int count_alike(const struct dp_sum sums[], int n)
 {
     int alike = 0;

@@ -1,5 +1,5 @@
-/* nccl_spread.c: collectives from one memory to another, by the calls that NCCL has for them. An
- * alltoall has none in all versions: a send and a receive for every pair, as one group. */
+/* nccl_spread.c: standalone collectives by the functions that NCCL has for them. Not all versions
+ * have one for alltoall, which is a group with a send and a receive for every pair. */
 #include "nccl_team.h"
 
 const char *dp_nccl_spread_call(enum dp_spread_kind kind)

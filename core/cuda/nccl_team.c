@@ -1,14 +1,14 @@
-/* nccl_team.c: the communicators of NCCL: made, kept, given up.
+/* nccl_team.c: creates, keeps and gives up communicators of NCCL.
  *
- * All local ranks of a team are made in one group by one thread. No call of NCCL blocks: each is
- * asked until it is done, for as long as the deadline allows. After an error all of them are given
- * up, and the next collective makes new ones. */
+ * One thread creates all local ranks of a team in one group. No call of NCCL blocks: it is polled
+ * until it is done, as long as the deadline allows. After an error all communicators are given up,
+ * and the next collective creates new ones. */
 #include "nccl_team.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks join and leave: teams come back. Each takes memory of its GPUs. */
+/* Ranks join and leave, so teams occur again. Each one takes memory of its GPUs. */
 enum { MOST_TEAMS = 4 };
 
 bool dp_nccl_is_bad(ncclResult_t result)
@@ -21,7 +21,7 @@ int dp_nccl_fail(const struct dp_nccl *nccl, const struct dp_slot *slot, int ran
 {
     const char *more = nccl->call.last_error(NULL);
     const int length = more ? (int)strcspn(more, "\n") : 0;
-    cudaGetLastError(); /* the runtime keeps errors for later calls */
+    cudaGetLastError(); /* clears the error, which the runtime keeps for later calls */
     return dp_fail(err, DP_EFAULT, "rank %d (%s): %s: %s%s%.*s", rank, slot->info.name, call,
                    nccl->call.error_text(result), length > 0 ? ": " : "", length,
                    length > 0 ? more : "");
@@ -73,7 +73,7 @@ void dp_nccl_abort_all(struct dp_nccl *nccl)
         nccl->last[i].call = NULL;
 }
 
-/* Each says first that it is about to go, so that none waits for another. */
+/* Each one announces first that it will close, so that none waits for another. */
 static void close_team(const struct dp_nccl *nccl, struct dp_nccl_team *team)
 {
     ncclResult_t result = ncclSuccess;
@@ -106,10 +106,10 @@ void dp_nccl_close_all(struct dp_nccl *nccl)
 
 /* ---- making ------------------------------------------------------------------------------ */
 
-/* What each process shows the others. */
+/* The data that each process sends to the others. */
 struct announced {
     ncclUniqueId id;
-    enum { NOT_MINE, MADE, FAILED } state; /* of the process that has the first member it is made */
+    enum { NOT_MINE, MADE, FAILED } state; /* of the id, for the first member's process */
 };
 
 static void announce(const struct dp_nccl *nccl, const struct dp_collective *c,
@@ -121,7 +121,7 @@ static void announce(const struct dp_nccl *nccl, const struct dp_collective *c,
     mine->state = nccl->call.unique_id(&mine->id) == ncclSuccess ? MADE : FAILED;
 }
 
-/* Everyone's, and which of them it is. */
+/* The data of all processes, and the one that has the id. */
 static int exchange(const struct dp_nccl *nccl, const struct announced *mine, ncclUniqueId *id,
                     struct dp_error *err)
 {
@@ -142,7 +142,7 @@ static int exchange(const struct dp_nccl *nccl, const struct announced *mine, nc
     return status || made ? status : dp_fail(err, DP_EFAULT, "ncclGetUniqueId: no process has one");
 }
 
-/* The others of a part of the world are not asked: they make no such call. */
+/* Processes without a member of the team are not asked, because they make no such call. */
 static int agree_id(const struct dp_nccl *nccl, const struct dp_collective *c, ncclUniqueId *id,
                     struct dp_error *err)
 {

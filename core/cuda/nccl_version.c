@@ -1,9 +1,9 @@
-/* nccl_version.c: what a version of NCCL is called, and which are too old. */
+/* nccl_version.c: the text of an NCCL version, and which versions are too old. */
 #include "nccl_call.h"
 
 #include <stdio.h>
 
-/* 22809 is 2.28.9; before 2.9 it was 2804 for 2.8.4. */
+/* 22809 is 2.28.9; before 2.9, 2804 was 2.8.4. */
 void dp_nccl_version_text(int version, char *text, size_t bytes)
 {
     const int unit = version < 10000 ? 1000 : 10000;

@@ -1,12 +1,12 @@
-/* nccl_wait.c: waiting for a stream that may have a collective in it, which never ends when another
- * rank is lost: the stream is asked, and so is NCCL, and there is a deadline. Then all
- * communicators are given up, which ends what is under way. */
+/* nccl_wait.c: waits for a stream that may contain a collective, which never ends if another rank
+ * is lost. It polls the stream and NCCL until a deadline. Then all communicators are given up,
+ * which ends the work in progress. */
 #include "nccl_team.h"
 
 #include <sched.h>
 #include <time.h>
 
-/* A wait that is longer is worth a context switch. */
+/* A wait that is longer than this is worth a context switch. */
 #define SPIN_NS 2000000u
 #define NAP_NS  100000
 
@@ -19,7 +19,7 @@ void dp_nccl_nap(uint64_t begin)
         nanosleep(&nap, NULL);
 }
 
-/* An error of any rank is everyone's: the others wait for it. */
+/* An error of any rank concerns all, because the others wait for it. */
 static int check_ranks(const struct dp_nccl *nccl, struct dp_error *err)
 {
     for (const struct dp_nccl_team *team = nccl->team; team; team = team->next) {
@@ -36,7 +36,7 @@ static int check_ranks(const struct dp_nccl *nccl, struct dp_error *err)
     return 0;
 }
 
-/* The first slot whose last collective is not done; else that of the wait. */
+/* The first slot whose last collective is not done; if there is none, the slot of the wait. */
 static const struct dp_slot *late_slot(const struct dp_nccl *nccl, const struct dp_slot *slot)
 {
     for (int i = 0; i < nccl->group->size; ++i) {
@@ -61,7 +61,7 @@ static int too_long(const struct dp_nccl *nccl, const struct dp_slot *slot, stru
         (unsigned long long)(nccl->deadline_ns / 1000000000u));
 }
 
-/* One look. *done: nothing of the queue is left, or it is not waited for any more. */
+/* Polls once. *done: the queue is empty, or is not waited for any more. */
 static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t begin, bool *done,
                 struct dp_error *err)
 {
@@ -83,7 +83,7 @@ static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t beg
     return status;
 }
 
-/* Other processes wait for this one, too. */
+/* Other processes also wait for this one. */
 static void give_up(struct dp_nccl *nccl)
 {
     struct dp_group *group = nccl->group;

@@ -1,4 +1,4 @@
-/* peer_reach.c: which GPU can use which other's memory. */
+/* peer_reach.c: which GPU can use the memory of which other one. */
 #include "peer.h"
 
 static struct dp_cuda_slot *native(const struct dp_slot *slot)
@@ -11,14 +11,13 @@ bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to)
     return from == to || (native(from)->reach >> to->info.index & 1) != 0;
 }
 
-/* The driver says that two GPUs could, and refuses all the same: there may be only so many peers.
- */
+/* The driver says that two GPUs could, but refuses, because the number of peers is limited. */
 static bool is_refusal(cudaError_t error)
 {
     return error == cudaErrorTooManyPeers || error == cudaErrorPeerAccessUnsupported;
 }
 
-/* Enabled already: by another group, or for another slot. */
+/* It may be enabled already, by another group or for another slot. */
 int dp_cuda_connect(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err)
 {
     const int a = native(from)->device, b = native(to)->device;

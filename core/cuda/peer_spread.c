@@ -1,27 +1,27 @@
-/* peer_spread.c: the same bytes from one GPU, the root, to many.
+/* peer_spread.c: sends the same bytes from one GPU, the root, to many.
  *
- * If all fetched everything from the root, its port would have to send as many times as there are
- * others. So each fetches a slice from it, and the slices of the others from these. That is done in
- * rounds: in a round everybody fetches its slice of one part from the root, and the others' slices
- * of the part before from them. Each begins with its neighbour, so that nobody's port has to serve
- * two at a time. Between rounds all meet: the root's queue waits for everybody, and everybody for
- * the root's. */
+ * If all fetched everything from the root, its port would have to send it once for each of them.
+ * Instead, each fetches one slice from the root, and the other slices from the other receivers.
+ * This goes in rounds. In a round each receiver fetches its slice of one part from the root, and
+ * the others' slices of the part before from them. Each begins with its neighbour, so that no port
+ * serves two at a time. Rounds are separated: the queue of the root waits for all receivers, and
+ * they wait for it. */
 #include "peer.h"
 
 #define LEAST_SLICE ((size_t)4 << 20)
 #define LINE        ((size_t)256)
-/* The first part comes from the root alone: of so many it is one. */
+/* The first part comes from the root alone, so it should be one of this many. */
 #define MOST_PARTS ((size_t)8)
 
 struct spread {
-    struct dp_slot *root, *slot[DP_MAX_SLOTS]; /* slot: who gets it */
+    struct dp_slot *root, *slot[DP_MAX_SLOTS]; /* slot: the receivers */
     const struct dp_moves *moves[DP_MAX_SLOTS];
     int replica[DP_MAX_SLOTS];
     int n, parts;
-    size_t total; /* bytes of everybody's moves */
+    size_t total; /* bytes of the moves of one receiver */
 };
 
-/* ---- is it one? -------------------------------------------------------------------------- */
+/* ---- is it a broadcast? ------------------------------------------------------------------ */
 
 static bool same_bytes(const struct dp_moves *a, const struct dp_moves *b)
 {
@@ -33,7 +33,7 @@ static bool same_bytes(const struct dp_moves *a, const struct dp_moves *b)
     return a->n == b->n;
 }
 
-/* All of them from the root, which is another GPU, and in one row each. */
+/* True if all of them come from the root, which is another GPU, each in one row. */
 static bool one_way(const struct dp_moves *moves, const struct dp_slot *root,
                     const struct dp_slot *slot)
 {
@@ -88,7 +88,7 @@ bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[])
 
 /* ---- slices ------------------------------------------------------------------------------ */
 
-/* Where slice i of a part begins, in whole lines: slice 0 of the part behind is its end. */
+/* Where slice i of a part begins, in whole cache lines. Slice 0 of the next part is its end. */
 static size_t begin_of(const struct spread *s, int part, int i)
 {
     const size_t slices = (size_t)s->parts * (size_t)s->n;
@@ -96,7 +96,8 @@ static size_t begin_of(const struct spread *s, int part, int i)
     return place == slices ? s->total : s->total / LINE * place / slices * LINE;
 }
 
-/* Slice i of a part to receiver `to`, from the receiver `from` or, -1, from the root. */
+/* Copies slice i of a part to receiver `to`, from the receiver `from`, or if that is -1, from the
+ * root. */
 static int fetch(const struct spread *s, int part, int i, int to, int from, struct dp_error *err)
 {
     const size_t first = begin_of(s, part, i), last = begin_of(s, part, i + 1);
@@ -135,7 +136,7 @@ static int fetch_round(const struct spread *s, int round, int to, struct dp_erro
 
 /* ---- order ------------------------------------------------------------------------------- */
 
-/* The root has waited for everybody; now they wait for the root. */
+/* The root has waited for all receivers; now they wait for the root. */
 static int meet(const struct spread *s, struct dp_error *err)
 {
     int status = 0;
@@ -161,7 +162,7 @@ static int end_round(const struct spread *s, struct dp_error *err)
     return status;
 }
 
-/* Nobody's memory is changed before all that read it have. */
+/* No memory is changed before all that read it have done so. */
 static int end(const struct spread *s, struct dp_error *err)
 {
     s->root->ops->record(&s->root->comm, &s->root->done);

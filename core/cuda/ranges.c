@@ -1,4 +1,4 @@
-/* ranges.c: the phases of a step as ranges of NVTX, which Nsight Systems and others show beside the
+/* ranges.c: the phases of a step as NVTX ranges, which Nsight Systems and others show next to the
  * kernels. Without a profiler a range is a call that does nothing. */
 #include "cuda.h"
 

@@ -1,4 +1,4 @@
-/* ranges_absent.c: instead of ranges.c where the toolkit has no NVTX. */
+/* ranges_absent.c: replaces ranges.c if the toolkit has no NVTX. */
 #include "cuda.h"
 
 uint64_t dp_cuda_range_begin(enum dp_phase phase)

@@ -1,5 +1,5 @@
-/* timer.c: times of a GPU, by events in its queues. Nothing waits for them: they are read when the
- * slot is idle. All are made before the first, so a step makes none. */
+/* timer.c: times of a GPU, by events in its queues. Nothing waits for them; they are read when the
+ * slot is idle. All events are created before the first span, so a step creates none. */
 #include "cuda.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@ struct span {
 
 struct dp_cuda_timer {
     struct span span[DP_TRACE_SPANS];
-    uint64_t used;      /* those asked for; only the first are there */
-    cudaEvent_t anchor; /* of a timeline: was at anchor_ns on the host's clock */
+    uint64_t used;      /* number of spans requested; only the first ones exist */
+    cudaEvent_t anchor; /* of a timeline: at anchor_ns on the clock of the host */
     uint64_t anchor_ns;
     cudaError_t failed; /* in that call */
     const char *call;
@@ -26,13 +26,13 @@ static struct dp_cuda_timer *timer_of(const struct dp_slot *slot)
     return s->timer;
 }
 
-/* The first read tells of it. */
+/* The first read reports it. */
 static void note_failure(struct dp_cuda_timer *timer, const char *call, cudaError_t error)
 {
     timer->failed = error;
     timer->call = call;
     if (error)
-        cudaGetLastError(); /* or the thread's next launch would be told */
+        cudaGetLastError(); /* otherwise the next launch of the thread would report it */
 }
 
 static void timer_open(struct dp_slot *slot)
@@ -84,18 +84,18 @@ void dp_cuda_timer_close(struct dp_cuda_slot *s)
     s->timer = NULL;
 }
 
-/* The span at that place, NULL: there is none. */
+/* The span at that place; NULL if there is none. */
 static struct span *span_at(const struct dp_slot *slot, uint64_t place)
 {
     struct dp_cuda_timer *timer = timer_of(slot);
     return timer && !timer->failed && place < DP_TRACE_SPANS ? &timer->span[place] : NULL;
 }
 
-/* The queue's next wait or sync tells of a failure. */
+/* A failure is reported by the next wait or sync of the queue. */
 static void mark(struct dp_queue *queue, cudaEvent_t event)
 {
     struct dp_cuda_queue *q = queue->native;
-    dp_cuda_flush(queue, NULL); /* what is held back comes before it */
+    dp_cuda_flush(queue, NULL); /* launches that are held back come before it */
     const cudaError_t error = cudaEventRecord(event, q->stream);
     if (error && !q->failed)
         q->failed = error;
@@ -147,7 +147,7 @@ static int check_timer(const struct dp_slot *slot, const struct dp_cuda_timer *t
     return 0;
 }
 
-/* From one event to another, which have both passed. */
+/* The time from one event to another; both have passed. */
 static int elapsed(const struct dp_slot *slot, cudaEvent_t from, cudaEvent_t to, uint64_t *ns,
                    struct dp_error *err)
 {
@@ -179,7 +179,7 @@ static int timer_read(struct dp_slot *slot, struct dp_trace *trace, struct dp_er
     if (status == 0)
         status = dp_cuda_enter(slot, err);
     for (uint64_t i = 0; status == 0 && i < timer->used; ++i) {
-        if (timer->span[i].ended) /* else its call has failed */
+        if (timer->span[i].ended) /* otherwise its call has failed */
             status = read_span(slot, &timer->span[i], trace, err);
     }
     timer_forget(slot);
