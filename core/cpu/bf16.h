@@ -1,11 +1,12 @@
-/* bf16.h: numbers between float and bfloat16, which is the upper half of a float. */
+/* bf16.h: converts between float and bfloat16, which is the upper half of a float. */
 #ifndef DP_BF16_H
 #define DP_BF16_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* To nearest, ties to even. Adding may carry into the exponent, and to infinity, as it should. */
+/* Rounds to nearest, with ties to even. Adding may carry into the exponent, and on to infinity, as
+ * it should. */
 static inline uint16_t dp_bf16_round(float value)
 {
     uint32_t bits;

@@ -1,5 +1,5 @@
-/* blas_openblas.c: OpenBLAS held to the calling thread; the workers are the parallelism. Where a
- * group asks for it, its pool is grown. */
+/* blas_openblas.c: limits OpenBLAS to the calling thread, because the workers are the parallelism.
+ * On request of a group its pool grows. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "../backend.h"
@@ -18,7 +18,7 @@ void dp_blas_describe(char *text, size_t bytes)
     snprintf(text, bytes, "%s (%s)", openblas_get_config(), openblas_get_corename());
 }
 
-/* Of OpenMP's threads neither their number nor their place is OpenBLAS's. */
+/* If OpenBLAS uses OpenMP, it decides neither the number of threads nor where they run. */
 int dp_blas_check_threads(struct dp_error *err)
 {
     return openblas_get_parallel() == OPENBLAS_THREAD
@@ -35,8 +35,8 @@ int dp_blas_threads(int n, struct dp_error *err)
                      : dp_fail(err, DP_ENOTSUP, "OpenBLAS has at most %d threads, not %d", most, n);
 }
 
-/* A thread's buffer of 128 MiB, which is mapped in its first product: when it cannot be, OpenBLAS
- * tries for ever. Before that the thread takes a stack, and up to 64 MiB for its heap. */
+/* A thread maps a buffer of 128 MiB in its first product. If that is impossible, OpenBLAS tries for
+ * ever. Before that the thread needs a stack, and up to 64 MiB for its heap. */
 #define ROOM_BYTES ((size_t)200 << 20)
 
 int dp_blas_check_room(int n, struct dp_error *err)

@@ -1,4 +1,4 @@
-/* blas_other.c: any other CBLAS. Its threads, if it has some, are its own affair. */
+/* blas_other.c: any other CBLAS. Lockstep does not control its threads. */
 #include "../backend.h"
 
 #include <stdio.h>

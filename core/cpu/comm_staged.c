@@ -1,5 +1,5 @@
-/* comm_staged.c: the slow, obviously right communicator, and so the definition of the others:
- * drain, carry everything through a host buffer, add in replica order. */
+/* comm_staged.c: the slow and simple communicator, which defines the results of the others. It
+ * waits for all queues, copies everything through a host buffer, and adds in replica order. */
 #include "../backend.h"
 
 static int carry(struct dp_slot *slot, void *dst, const void *src, size_t bytes,
@@ -45,7 +45,7 @@ static int staged_move(const struct dp_team *team, const struct dp_moves moves[]
     return status;
 }
 
-/* A chunk of the sum is kept in the first half of the stage, the next summand in the second. */
+/* The first half of the stage holds a chunk of the sum, and the second half the next summand. */
 static int carry_sum(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum *sum,
                      size_t first, size_t n, struct dp_error *err)
 {

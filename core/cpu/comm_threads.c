@@ -1,15 +1,15 @@
 /* comm_threads.c: transfers and sums by the workers, in shared memory.
  *
- * A transfer belongs to a replica and runs on its worker, unless all of them are small; workers
- * without one help the others. A sum is cut into slices, one per worker, each added in replica
- * order: the same bits as staged. Order on the devices: every slot touched records "ready" behind
- * its compute work; the comm queues wait for it, record "done", and the compute queues of the slots
- * touched wait for that. The host cannot put its wait off, so a call that touches host memory has
- * finished with it when it returns. */
+ * A transfer is for a replica, and its worker makes it. If all transfers are small, the calling
+ * thread makes them. Workers without a transfer help the others. A sum is cut into slices, one for
+ * each worker, and each slice is added in replica order, so the bits are those of staged. On the
+ * devices every slot that is touched records "ready" after its compute work. The comm queues wait
+ * for it, and record "done"; the compute queues of these slots wait for that. The host cannot defer
+ * its wait, so a call that touches host memory has finished with it when it returns. */
 #include "../backend.h"
 
-/* Up to here a hand-off to other workers costs more than the work: the calling thread does it, in
- * the same queues. */
+/* Up to this size the calling thread does the work, in the same queues, because to hand it to other
+ * workers would cost more. */
 #define SLICE_ELEMENTS 8192
 #define CALLER_BYTES   16384
 
@@ -19,10 +19,10 @@ struct job {
     struct dp_slot *dst_slot;
     const struct dp_sum *sums;
     int n_sums, n_slices;
-    int n_busy, n_idle;     /* replicas with moves of their own, and helpers without */
-    int idle[DP_MAX_SLOTS]; /* position of an idle replica among them */
+    int n_busy, n_idle;     /* replicas with transfers, and helpers without */
+    int idle[DP_MAX_SLOTS]; /* position of an idle replica among the idle ones */
     enum dp_phase phase;
-    uint64_t begin; /* of all, when one replica's moves wait for another's; else 0 */
+    uint64_t begin; /* of all, if moves of one replica wait for another's; else 0 */
 };
 
 static void ready_record(struct dp_slot *slot)
@@ -45,7 +45,8 @@ static size_t cut(size_t width, int unit, int units)
     return unit == units ? width : width / (size_t)units * (size_t)unit / 64 * 64;
 }
 
-/* Units first..last-1 of the bytes of a copy; one that is not consecutive is all in unit 0. */
+/* Units first..last-1 of the bytes of a copy. If the bytes are not consecutive, unit 0 is all of
+ * them. */
 static struct dp_copy share(const struct dp_copy *whole, int first, int last, int units)
 {
     struct dp_copy part = *whole;
@@ -72,8 +73,8 @@ static int issue_share(struct dp_slot *slot, const struct dp_move *move, int fir
     return status ? status : dp_launch(&slot->comm, DP_KERNEL_COPY, &copy, sizeof copy, err);
 }
 
-/* With b busy and c idle replicas, a busy one does b of b + c units of its own moves, and every
- * idle one does one unit of each move: the same number of bytes for all. */
+/* With b busy and c idle replicas, a busy one does b of the b + c units of its moves, and every
+ * idle one does one unit of each move. So all have the same number of bytes. */
 static int issue_moves(const struct job *job, int i, size_t *bytes, struct dp_error *err)
 {
     struct dp_slot *slot = job->team->slot[i];
@@ -104,7 +105,7 @@ static void move_for_replica(int i, void *arg)
     dp_trace_end(job->team->group, i, job->phase, begin, bytes);
 }
 
-/* The lowest replica's error. */
+/* Reports the error of the lowest replica. */
 static int collect(const struct dp_error errors[], int n, struct dp_error *err)
 {
     for (int i = 0; i < n; ++i) {
@@ -114,7 +115,7 @@ static int collect(const struct dp_error errors[], int n, struct dp_error *err)
     return 0;
 }
 
-/* Later work on the slots touched waits for everyone who carried something. */
+/* Later work on these slots waits for all workers that moved something. */
 static int moves_done(const struct job *job, struct dp_error *err)
 {
     const struct dp_team *team = job->team;

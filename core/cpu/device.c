@@ -1,7 +1,7 @@
 /* device.c: a device that runs every operation at once, on the thread that issues it.
  *
- * Virtual devices and the host. The queues are always empty, so events have nothing to order;
- * between threads the hand-off of worker.c does. */
+ * It is used for virtual devices and for the host. The queues are always empty, so events have
+ * nothing to order; the hand-off of worker.c orders threads. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "../backend.h"
 #include "products.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Of most machines. A large block on such pages misses fewer translations of addresses: steps of
- * a 12 MB model were 4 to 5 % faster, its update 17 %. Where the system has none, nothing changes.
- */
+/* The size of large pages on most machines. A large block on such pages causes fewer TLB misses:
+ * steps of a 12 MB model were 4 to 5 % faster, and its update 17 %. Without large pages nothing
+ * changes. */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 static int cpu_open(struct dp_slot *slot, struct dp_error *err)
@@ -28,7 +28,8 @@ static void cpu_close(struct dp_slot *slot)
 static int cpu_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
     const bool large = bytes >= LARGE_PAGE && bytes <= SIZE_MAX - LARGE_PAGE;
-    /* Others are as long as asked for, so that a sanitizer sees the byte behind them. */
+    /* Small blocks have exactly the requested size, so that a sanitizer sees the byte after them.
+     */
     const size_t size = large ? (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE : bytes;
     if (posix_memalign(memory, large ? LARGE_PAGE : 64, size ? size : 1) != 0)
         return dp_fail(err, DP_ENOMEM, "%s: cannot allocate %zu bytes", slot->info.name, bytes);
@@ -43,7 +44,7 @@ static void cpu_release(struct dp_slot *slot, void *memory)
     free(memory);
 }
 
-/* A product that this writes is made; any other is left to the kernel. */
+/* A product is made if this is the slot's library for products; otherwise the kernel makes it. */
 static int make_product(const struct dp_slot *slot, const struct dp_gemm *g, bool *made,
                         struct dp_error *err)
 {
@@ -90,7 +91,7 @@ static int launch(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
                                    : cpu_launch(queue, kernel, args, bytes, err);
 }
 
-/* Counts as a product, as those do that it takes the place of. */
+/* It counts as a matrix product, like the products that it replaces. */
 static int cpu_convolve(struct dp_queue *queue, const struct dp_convolution *c, bool *made,
                         struct dp_error *err)
 {
@@ -125,7 +126,7 @@ static void cpu_record(struct dp_queue *queue, struct dp_event *event)
     event->position = 0;
 }
 
-/* Nothing can be put off here, so whatever the event belongs to catches up now. */
+/* This device cannot defer work, so the device of the event catches up now. */
 static int cpu_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     (void)queue;

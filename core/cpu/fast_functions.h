@@ -1,6 +1,6 @@
-/* fast_functions.h: exp, sigmoid and tanh as polynomials, which compilers vectorise; the C
- * library's functions are called one number at a time. Within 4 units in the last place where |x| <
- * 87, beyond that within 2^-125. And the largest of many numbers. */
+/* fast_functions.h: exp, sigmoid and tanh as polynomials, which compilers vectorise; functions of
+ * the C library are called for one number at a time. Errors are within 4 units in the last place
+ * where |x| < 87, and within 2^-125 beyond that. It also has the maximum of many numbers. */
 #ifndef DP_FAST_FUNCTIONS_H
 #define DP_FAST_FUNCTIONS_H
 
@@ -22,8 +22,9 @@ static inline uint32_t bits_of(float value)
     return bits;
 }
 
-/* exp of x <= 0: x = n log 2 + r, |r| <= log(2) / 2, a polynomial in r times 2^n. Adding 1.5 * 2^23
- * rounds to a whole number, which the last bits then hold. Coefficients: Cephes, expf. */
+/* exp of x <= 0: with x = n log 2 + r and |r| <= log(2) / 2, it is a polynomial in r times 2^n.
+ * Adding 1.5 * 2^23 rounds to an integer, which the last bits then hold. Coefficients: Cephes,
+ * expf. */
 static inline float exp_below(float x)
 {
     const float least = x < -87.0f ? -87.0f : x;
@@ -38,8 +39,8 @@ static inline float exp_below(float x)
     return (p * r * r + r + 1.0f) * of_bits((bits_of(shifted) << 23) + 0x3f800000u);
 }
 
-/* The same in double, within 2^-50 of exp(x) where x >= -708, below that of exp(-708). The terms of
- * the series up to r^12 / 12!. */
+/* The same in double, within 2^-50 of exp(x) where x >= -708, and below that within that of
+ * exp(-708). It is the series up to r^12 / 12!. */
 static inline double exp_below_double(double x)
 {
     const double least = x < -708.0 ? -708.0 : x;
@@ -63,7 +64,7 @@ static inline double exp_below_double(double x)
     return (p * r * r + r + 1.0) * power;
 }
 
-/* Of n > 0 numbers; one that is no number counts only where it is the first. */
+/* The maximum of n > 0 numbers. A NaN counts only if it is the first. */
 static inline float largest_number(const float *p, size_t n)
 {
     enum { LANES = 16 };
@@ -88,7 +89,8 @@ static inline float sigmoid(float x)
     return (x >= 0.0f ? one : e) / (one + e);
 }
 
-/* Near 0 a polynomial, where 1 - 2 / (1 + exp(2x)) loses digits. Coefficients: Cephes, tanhf. */
+/* Near 0 it is a polynomial, because 1 - 2 / (1 + exp(2x)) loses digits there. Coefficients:
+ * Cephes, tanhf. */
 static inline float tanh_fast(float x)
 {
     const float size = fabsf(x), z = x * x, e = exp_below(-2.0f * size);

@@ -1,14 +1,14 @@
-/* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS, but for the smallest
- * and, where the CPU has what they need, those of heads; the others are those of kernels_fast*.c,
- * and the portable ones where nothing was gained. */
+/* kernels_blas.c: the table of the fast CPU kernels. CBLAS makes matrix products, but neither the
+ * smallest ones nor, on CPUs with the instructions for it, those of heads. The other kernels are in
+ * kernels_fast*.c, or are the portable ones where nothing was gained. */
 #include "kernels_fast.h"
 
 #include <cblas.h>
 #include <limits.h>
 #include <string.h>
 
-/* Of so many multiplications a product takes CBLAS as long as dp_fast_small_gemm, on a Zen 5: a
- * little more than those of 30 rows and 10 weights. */
+/* With so many multiplications a product takes as long in CBLAS as in dp_fast_small_gemm, on a Zen
+ * 5. It is a little more than a product of 30 rows and 10 weights has. */
 enum { SMALL = 320 };
 
 static bool is_small(const struct dp_gemm *g)

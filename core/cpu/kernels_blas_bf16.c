@@ -1,11 +1,11 @@
-/* kernels_blas_bf16.c: the matrix product of bfloat16 by CBLAS, which has none: tiles of both
- * operands are widened to float, which is exact, and multiplied there. */
+/* kernels_blas_bf16.c: the matrix product of bfloat16 by CBLAS, which has no such product. Tiles of
+ * both operands are converted to float, which is exact, and multiplied. */
 #include "bf16.h"
 #include "kernels_fast.h"
 
 #include <cblas.h>
 
-/* Two tiles of floats are 15 KiB of a worker's stack. */
+/* Two tiles of floats need 15 KiB of a worker's stack. */
 enum { ROWS = 48, COLS = 48, TERMS = 40 };
 
 struct range {
@@ -17,7 +17,7 @@ static struct range part(size_t at, size_t n, size_t most)
     return (struct range){at, n - at < most ? n - at : most};
 }
 
-/* A tile of op(matrix), as it is stored, where rows are lead apart. */
+/* A tile of op(matrix) as it is stored; its rows are lead apart. */
 static void widen(float *to, const uint16_t *from, bool transposed, size_t lead, struct range rows,
                   struct range cols)
 {
@@ -29,7 +29,7 @@ static void widen(float *to, const uint16_t *from, bool transposed, size_t lead,
     }
 }
 
-/* Rows of c: each tile of a is widened once. */
+/* Computes rows of c. Each tile of a is converted once. */
 static void multiply(const struct dp_gemm_bf16 *g, struct range rows)
 {
     const enum CBLAS_TRANSPOSE turn_a = g->transpose_a ? CblasTrans : CblasNoTrans;

@@ -1,15 +1,15 @@
 /* kernels_fast.c: kernels without a library, written so that compilers vectorise them. Every
- * element comes from the operations of its reference in the same order, so the bits are the same:
- * no load depends on a value, and what a loop does not change is settled before it. */
+ * element comes from the operations of its reference in the same order, so the bits are the same.
+ * No load depends on a value, and conditions that a loop does not change are tested before it. */
 #include "kernels_fast.h"
 #include "lanes.h"
 
 #include <string.h>
 
-/* Of so many columns a row is shorter than what the CPU adds at a time. */
+/* A row with so few columns is shorter than what the CPU adds at a time. */
 enum { NARROW = 8 };
 
-/* Rows behind one another are one long row, and so are their biases. */
+/* Consecutive rows are one long row, and so are their biases. */
 static void add_narrow_bias(const struct dp_add_bias *g)
 {
     const size_t length = NARROW * g->cols, n = g->rows * g->cols;
@@ -47,7 +47,7 @@ DP_WIDE static void add_four_rows(float *restrict to, const float *restrict x, s
         to[c] = to[c] + x[c] + x[cols + c] + x[2 * cols + c] + x[3 * cols + c];
 }
 
-/* Four rows at a time: a column's sum is loaded and stored once for four additions. */
+/* Adds four rows at a time: the sum of a column is loaded and stored once for four additions. */
 void dp_fast_sum_rows(const void *args)
 {
     const struct dp_sum_rows *g = args;
@@ -125,7 +125,7 @@ void dp_fast_loss(const void *args)
     *g->out = (float)(g->scale * sum);
 }
 
-/* Later steps with momentum; the other forms are vectorised as they are. */
+/* Later steps with momentum. Compilers vectorise the other forms as they are. */
 void dp_fast_sgd(const void *args)
 {
     const struct dp_sgd_args *g = args;
@@ -153,7 +153,7 @@ static void add(float *to, const float *a, const float *b, size_t n)
         to[i] = a[i] + b[i];
 }
 
-/* The running total of a block stays in the nearest cache; the last addition goes to dst. */
+/* The running total of a block stays in the nearest cache. The last addition goes to dst. */
 static void reduce_block(const struct dp_reduce_args *g, size_t first, size_t n)
 {
     float sum[BLOCK], *dst = (float *)g->dst + first;
@@ -180,7 +180,7 @@ void dp_fast_reduce(const void *args)
         reduce_block(g, first, g->n - first < BLOCK ? g->n - first : BLOCK);
 }
 
-/* As reduce_block: the products of a block are added to a total in the nearest cache. */
+/* As in reduce_block, the products of a block are added to a total in the nearest cache. */
 static void mean_block(const struct dp_mean_args *g, size_t first, size_t n)
 {
     float sum[BLOCK];

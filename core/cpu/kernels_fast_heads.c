@@ -1,8 +1,8 @@
-/* kernels_fast_heads.c: products of heads, which are small, and half as much work where one of the
- * three matrices is a triangle: a library makes all of it. Tiles of eight rows and sixteen columns,
- * with AVX2 of six rows, are in registers. Every sum is over k ascending, whatever tile it is in:
- * its bits do not depend on how many rows there are. Compiled with -ffp-contract=fast: sums are
- * fused multiply-adds, as a library's are. */
+/* kernels_fast_heads.c: products of heads. They are small, and half of the work can be left out if
+ * one of the three matrices is a triangle; a library does all of it. Tiles of eight rows (with AVX2
+ * six) and sixteen columns are in registers. Every sum is over k ascending, in any tile, so its
+ * bits do not depend on how many rows there are. The file is compiled with -ffp-contract=fast: sums
+ * are fused multiply-adds, as in a library. */
 #include "kernels_fast.h"
 
 #include <string.h>
@@ -11,23 +11,23 @@
 
 #include <xmmintrin.h>
 
-/* ROWS are most of a tile's; K rows of its columns of b are packed at a time: 12 KiB of a worker's
- * stack. */
+/* ROWS is the most that a tile has. K rows of its columns of b are packed at a time: 12 KiB of a
+ * worker's stack. */
 enum { ROWS = 8, WIDTH = 16, K = 192 };
 
 typedef float wide __attribute__((vector_size(WIDTH * sizeof(float))));
 typedef float half __attribute__((vector_size(WIDTH / 2 * sizeof(float))));
 
-/* A part of what is compiled for such a CPU. */
+/* For functions that are compiled into their caller, for such a CPU. */
 #define PART static inline __attribute__((always_inline))
 
-/* One product, and what of it is at hand. */
+/* One product, and the part of it that is being computed. */
 struct work {
     const struct dp_gemm_heads *g;
     const float *a, *b;
     float *c;
-    float *packed;        /* of b: a panel [k, WIDTH], 0 after its last column */
-    size_t first, k, col; /* terms, and its first column */
+    float *packed;        /* of b: a panel [k, WIDTH], with 0 after its last column */
+    size_t first, k, col; /* number of terms, and the first column */
 };
 
 PART size_t least(size_t a, size_t b)
@@ -40,7 +40,7 @@ PART size_t part(size_t at, size_t n, size_t most)
     return least(n - at, most);
 }
 
-/* As many rows as have room in a CPU's registers. */
+/* The number of rows that fit the registers of the CPU. */
 PART size_t tile_rows(bool avx512)
 {
     return avx512 ? ROWS : 6;
@@ -52,7 +52,7 @@ PART void copy_rows(float *to, const float *from, size_t lead, size_t k, size_t 
         memcpy(to + l * WIDTH, from + l * lead, n * sizeof *to);
 }
 
-/* Four rows of what is stored become four columns of a panel. */
+/* Four rows as stored become four columns of a panel. */
 PART void turn_four(float *to, const float *from, size_t lead, size_t k)
 {
     const size_t whole = k - k % 4;
@@ -101,7 +101,7 @@ PART size_t behind(size_t at, size_t first)
     return at > first ? at - first : 0;
 }
 
-/* Terms that a row of tiles has, of those at hand: of a triangle, all that are not 0 in each row.
+/* The terms of this panel that a row of tiles has; for a triangle, all that are not 0 in every row.
  */
 PART void terms_of(const struct work *w, size_t row, size_t rows, size_t *from, size_t *to)
 {
@@ -115,13 +115,13 @@ PART void terms_of(const struct work *w, size_t row, size_t rows, size_t *from, 
         *to = least(behind(last, w->first), w->k);
 }
 
-/* Rows of a, and terms k of them; row r begins at a[r], and its terms are next apart. */
+/* Rows of a, and k of their terms. Row r begins at a[r], and its terms are next apart. */
 struct tile {
     const float *a[ROWS];
     size_t rows, next, k;
 };
 
-/* The sums of a tile go by memory where it is not whole, or was begun by terms before these. */
+/* The sums of a tile go through memory if the tile is not whole, or if earlier terms began it. */
 PART void copy_tile(float *to, size_t to_lead, const float *from, size_t from_lead, size_t rows,
                     size_t cols)
 {
@@ -129,7 +129,7 @@ PART void copy_tile(float *to, size_t to_lead, const float *from, size_t from_le
         memcpy(to + r * to_lead, from + r * from_lead, cols * sizeof *to);
 }
 
-/* c [8, WIDTH] = or += a b, of k rows of b. */
+/* c [8, WIDTH] = or += a b, over k rows of b. */
 PART void add_wide(const struct tile *t, const float *b, float *c, size_t lead, bool more)
 {
     const float *a0 = t->a[0], *a1 = t->a[1], *a2 = t->a[2], *a3 = t->a[3];
@@ -180,8 +180,8 @@ PART void add_pairs(const struct tile *t, const float *b, float *c, size_t lead,
     }
 }
 
-/* One that is not whole is made beside. Its lines of memory are asked for before it is made:
- * waiting for them behind it takes as long as a small tile. */
+/* A tile that is not whole is computed in other memory. The cache lines of c are requested before
+ * the computation, because waiting for them afterwards takes as long as a small tile. */
 PART void make_tile(const struct work *w, const struct tile *t, const float *b, float *c,
                     size_t cols, bool avx512)
 {
@@ -203,7 +203,7 @@ PART void make_tile(const struct work *w, const struct tile *t, const float *b, 
         copy_tile(c, lead, sum, WIDTH, t->rows, cols);
 }
 
-/* Rows of a transposed a are columns of what is stored. A row that is missing is its neighbour. */
+/* Rows of a transposed a are columns as stored. A missing row is replaced by its neighbour. */
 PART void point_at_rows(const struct work *w, struct tile *t, size_t row, size_t from, size_t rows)
 {
     const size_t lead = w->g->at_a.lead, term = w->first + from;

@@ -1,20 +1,21 @@
-/* kernels_fast_image.c: windows and pooling, a plane at a time where windows keep its size: a plane
- * shifted by whole rows and columns is one run of memory, and what wrapped around is masked. The
- * same additions in the same order as in the references, so the same bits. */
+/* kernels_fast_image.c: windows and pooling. If windows keep the size of a plane, a whole plane is
+ * computed at a time: shifted by rows and columns it is one run of memory, and elements that
+ * wrapped around are masked. The additions are those of the references in the same order, so the
+ * bits are the same. */
 #include "kernels_fast.h"
 
 #include <string.h>
 
 #define PLANE_MAX 4096
 
-/* Windows keep the size of the planes, and a plane fits the arrays here. */
+/* True if windows keep the size of the planes, and a plane fits the arrays here. */
 static bool keeps_size(const struct dp_geometry *at)
 {
     return at->stride[0] == 1 && at->stride[1] == 1 && at->out[0] == at->height &&
            at->out[1] == at->width && at->height * at->width <= PLANE_MAX;
 }
 
-/* Tap (kh, kw) reads place + shift for the places first..end-1; keep[] is 0 where that is in the
+/* Tap (kh, kw) reads place + shift for the places first..end-1. keep[] is 0 where that is in the
  * padding. */
 struct tap {
     ptrdiff_t shift;
@@ -40,14 +41,14 @@ static void tap_at(const struct dp_geometry *at, size_t k, struct tap *tap)
     }
 }
 
-/* Planes of which some are beside others: what a shift reads beyond one is in the next, and not
- * kept. The first and the last of all have nothing beside them there. */
+/* Some planes have a neighbour in memory: a shift that reads beyond one plane reads the next, and
+ * does not keep that. Before the first plane of all, and after the last, there is no neighbour. */
 struct planes {
-    size_t n, size, from_step, to_step; /* planes, and floats: of each, from one to the next */
-    bool first, last;                   /* the first is the first of all, the last the last */
+    size_t n, size, from_step, to_step; /* planes; then in floats: of each, from one to the next */
+    bool first, last;                   /* its first plane is the first of all, its last the last */
 };
 
-/* Whether places beyond those that are kept may be read in plane n. */
+/* True if places beyond those that are kept may be read in plane n. */
 static inline bool is_inner(const struct planes *p, size_t n)
 {
     return !(p->first && n == 0) && !(p->last && n + 1 == p->n);
@@ -96,7 +97,7 @@ void dp_fast_im2col(const void *args)
 }
 
 /* to[i + shift] += from[i] where that is kept. No element is -0 here, so adding 0 to one, even to
- * one of the plane beside, changes nothing. */
+ * one of the neighbouring plane, changes nothing. */
 DP_WIDE static void add_planes(const struct planes *p, const struct tap *tap, const float *from,
                                float *restrict to)
 {
@@ -134,7 +135,7 @@ void dp_fast_col2im(const void *args)
     }
 }
 
-/* A later one wins when it is larger, or no number. */
+/* A later value wins if it is larger, or a NaN. */
 static inline void take(float value, int32_t place, float *most, int32_t *best)
 {
     const bool better = (value > *most) | (value != value);
@@ -142,7 +143,8 @@ static inline void take(float value, int32_t place, float *most, int32_t *best)
     *most = better ? value : *most;
 }
 
-/* The same of four windows. By bits: a branch for each would be guessed wrong half of the time. */
+/* The same for four windows. It works on bits, because a branch for each would be mispredicted half
+ * of the time. */
 typedef float four __attribute__((vector_size(4 * sizeof(float))));
 typedef int32_t four_places __attribute__((vector_size(4 * sizeof(int32_t))));
 
@@ -153,7 +155,7 @@ static inline void take_four(four value, four_places place, four *most, four_pla
     *most = (four)(((four_places)value & better) | ((four_places)*most & ~better));
 }
 
-/* Eight numbers of a row of a plane: the left ones of four windows, and the right ones. */
+/* Splits eight numbers of a row: the left numbers of four windows, and the right ones. */
 static inline void part_windows(const float *row, four *left, four *right)
 {
     four a, b;
@@ -163,7 +165,7 @@ static inline void part_windows(const float *row, four *left, four *right)
     *right = (four){a[1], a[3], b[1], b[3]};
 }
 
-/* Two rows of a plane to one, 2 x 2 windows side by side, from window o on. */
+/* Two rows of a plane become one, by 2 x 2 windows that do not overlap, from window o on. */
 struct rows {
     const float *x; /* the plane */
     size_t row, width;
@@ -200,7 +202,7 @@ static void pool_one(const struct rows *r, size_t o)
     r->index[o] = best;
 }
 
-/* Where the last four are not all left, some are made again. */
+/* If fewer than four windows are left, some are computed twice. */
 static void pool_rows(const struct rows *r, size_t outs)
 {
     for (size_t o = 0; outs >= 4 && o < outs; o += 4)
@@ -253,7 +255,7 @@ void dp_fast_max_pool_grad(const void *args)
     }
 }
 
-/* Lane by lane as the reference says, eight at a time. */
+/* Adds lane by lane as in the reference, eight at a time. */
 DP_WIDE static float sum_lanes(const float *x, size_t n)
 {
     float s[8] = {0};

@@ -1,10 +1,10 @@
-/* kernels_fast_layer_norm.c: layer normalisation. The same operations in the same order as in the
- * references, so the same bits. */
+/* kernels_fast_layer_norm.c: layer normalisation. The operations are those of the references in the
+ * same order, so the bits are the same. */
 #include "kernels_fast.h"
 #include "lanes.h"
 #include "norm.h"
 
-/* Columns whose sums over the rows are made at a time: they have 15 KiB of a worker's stack. */
+/* Sums over the rows are made for so many columns at a time: 15 KiB of a worker's stack. */
 enum { COLUMNS = 960 };
 
 DP_WIDE static double sum_values(const float *x, size_t n)
@@ -69,11 +69,11 @@ void dp_fast_layer_norm(const void *args)
     }
 }
 
-/* A row, and what its forward has left. */
+/* A row, and the results of its forward. */
 struct row {
     const float *x, *dy, *weight;
     double mean, invstd;
-    size_t begin, n, first; /* columns from begin to n; from which on their sums are made */
+    size_t begin, n, first; /* columns begin to n; sums are made from column first on */
 };
 
 /* Sums of these columns over the rows so far. */
@@ -81,7 +81,8 @@ struct sums {
     double dy[COLUMNS], product[COLUMNS]; /* dy xhat */
 };
 
-/* Means of d = dy weight and of d xhat; adds the row to the sums of the columns from first on. */
+/* Computes the means of d = dy weight and of d xhat, and adds the row to the sums of the columns
+ * from first on. */
 DP_WIDE static void look_at_row(const struct row *r, struct sums *sums, double *shift,
                                 double *slope)
 {
@@ -137,7 +138,7 @@ DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double s
     }
 }
 
-/* Whether these are all columns, or the last ones: the whole row is known then. */
+/* Only with the last columns is the whole row known, so dx is written then. */
 static void columns_grad(const struct dp_layer_norm_args *g, size_t first, size_t n)
 {
     const bool last = first + n == g->width;

@@ -1,5 +1,5 @@
-/* kernels_fast_norm.c: batch normalisation of planes, which are runs of memory. The same operations
- * in the same order as in the references, so the same bits: a plane begins at lane 0. */
+/* kernels_fast_norm.c: batch normalisation of planes, which are runs of memory. The operations are
+ * those of the references in the same order, so the bits are the same; a plane begins at lane 0. */
 #include "kernels_fast.h"
 #include "lanes.h"
 #include "norm.h"
@@ -69,7 +69,7 @@ void dp_fast_batch_norm(const void *args)
     *g->count += 1;
 }
 
-/* What the two sums of a gradient read: a plane of one channel. */
+/* The input of the two sums of a gradient: a plane of one channel. */
 struct plane {
     const float *dy, *x;
     double mean, invstd;

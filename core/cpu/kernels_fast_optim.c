@@ -1,10 +1,10 @@
-/* kernels_fast_optim.c: AdamW and sums of squares, written so that compilers vectorise them: the
- * reference's operations in its order, so the bits are the same. */
+/* kernels_fast_optim.c: AdamW and sums of squares, written so that compilers vectorise them. The
+ * operations are those of the reference in the same order, so the bits are the same. */
 #include "kernels_fast.h"
 
 #include <math.h>
 
-/* Later steps; the first, with other operations, is the reference's. */
+/* Only later steps; the first step has other operations, and the reference computes it. */
 DP_WIDE static void step(const struct dp_adamw_args *g, float *restrict value, float *restrict m,
                          float *restrict s, const float *restrict grads)
 {
@@ -30,7 +30,7 @@ void dp_fast_adamw(const void *args)
         step(g, g->value, g->m, g->s, g->grad);
 }
 
-/* rows times a square for each lane. */
+/* Adds the squares of rows, one per lane each. */
 DP_WIDE static void add_squares(double *restrict lane, const float *restrict x, size_t rows)
 {
     for (size_t r = 0; r < rows; ++r, x += DP_SQUARES_LANES) {

@@ -1,9 +1,9 @@
-/* kernels_fast_product.c: products so small that a call of CBLAS costs more than they do. */
+/* kernels_fast_product.c: products that are so small that a call of CBLAS would cost more. */
 #include "kernels_fast.h"
 
 /* Two rows times two columns: each number that is loaded is used twice, and four sums do not wait
- * for each other. Where a row or a column is missing its neighbour is computed twice. Each sum has
- * the additions of the reference, in its order. */
+ * for each other. Where a row or a column is missing, its neighbour is computed twice. Each sum has
+ * the additions of the reference, in the same order. */
 static void make_tile(const struct dp_gemm *g, size_t row, size_t col)
 {
     const size_t a_row = g->transpose_a ? 1 : g->k, a_next = g->transpose_a ? g->m : 1;

@@ -1,5 +1,5 @@
-/* kernels_fast_recurrent.c: an LSTM's step with sigmoid and tanh as polynomials: not the
- * reference's bits. */
+/* kernels_fast_recurrent.c: a step of an LSTM with sigmoid and tanh as polynomials. The bits differ
+ * from those of the reference. */
 #include "fast_functions.h"
 #include "kernels_fast.h"
 
@@ -39,7 +39,7 @@ void dp_fast_lstm(const void *args)
     }
 }
 
-/* One unit after the other of a row; all arrays are apart. */
+/* Computes one unit of a row after the other. The arrays do not overlap. */
 DP_WIDE static void cells_back(float *restrict i, float *restrict f, float *restrict g,
                                float *restrict o, const float *restrict before,
                                const float *restrict c, const float *restrict dh,

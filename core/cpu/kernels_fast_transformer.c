@@ -1,6 +1,6 @@
 /* kernels_fast_transformer.c: gelu, the softmax of attention, and layer normalisation in loops that
- * compilers vectorise: exp as a polynomial in single precision, sums in lanes. Not the reference's
- * bits. */
+ * compilers vectorise: exp is a polynomial in single precision, and sums are in lanes. The bits
+ * differ from those of the reference. */
 #include "fast_functions.h"
 #include "kernels_fast.h"
 
@@ -19,7 +19,7 @@ DP_WIDE static void gelu_tanh(float *restrict y, const float *restrict x, size_t
         y[i] = x[i] * sigmoid(SLOPE * (x[i] + CUBIC * x[i] * x[i] * x[i]));
 }
 
-/* Beyond it the slope of sigmoid and the density are 0; up to it squares stay finite. */
+/* Beyond this bound the slope of sigmoid and the density are 0; up to it squares stay finite. */
 static inline float clamped(float x)
 {
     const float above = x < -100.0f ? -100.0f : x;
@@ -45,8 +45,8 @@ static inline float polynomial(const float factor[], int n, float x)
     return sum;
 }
 
-/* (1 + erf(x / sqrt(2))) / 2 within 8 units in the last place, 8 (1 + x^2) below 0. erf near 0, and
- * further away 1 - erf, which loses no digits. Coefficients: Cephes, ndtrf. */
+/* (1 + erf(x / sqrt(2))) / 2 within 8 units in the last place, and within 8 (1 + x^2) below 0. Near
+ * 0 it uses erf, and further away 1 - erf, which loses no digits. Coefficients: Cephes, ndtrf. */
 static inline float normal(float x)
 {
     static const float near[] = {7.853861353153693e-5f, -8.010193625184903e-4f,

@@ -1,10 +1,10 @@
 /* kernels_fast_xent.c: cross-entropy with exp as a polynomial, in double as in the reference, and
- * sums in lanes: not always its bits. */
+ * with sums in lanes. The bits sometimes differ from those of the reference. */
 #include "fast_functions.h"
 #include "kernels_fast.h"
 #include "lanes.h"
 
-/* Numbers of a row that are looked at together: 2 KiB of doubles. */
+/* This many numbers of a row are processed together: 2 KiB of doubles. */
 enum { BLOCK = 256 };
 
 static size_t block_at(size_t first, size_t n)
@@ -38,7 +38,7 @@ DP_WIDE static double sum_of(const double *e, size_t n)
     return dp_sum_of_lanes(s);
 }
 
-/* Of exp(y - largest), which stay in e when the row is no longer than that. */
+/* The sum of exp(y - largest). The terms stay in e if the row is no longer than that. */
 static double sum_exp(double e[BLOCK], const float *y, size_t n, double largest)
 {
     double sum = 0.0;
@@ -82,7 +82,7 @@ DP_WIDE static void scale_each(float *restrict out, const double *restrict e, si
         out[i] = (float)(factor * e[i]);
 }
 
-/* What the class is told apart by may cancel: it is made from the sum in double. */
+/* The difference from the class may cancel, so it is computed from the sum in double. */
 static void row_grad(float *out, const float *y, size_t n, size_t class, double scale)
 {
     double e[BLOCK];

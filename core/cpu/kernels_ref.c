@@ -1,5 +1,5 @@
-/* kernels_ref.c: the portable kernels. Each is the definition of its operation: the plainest loop
- * that is right, in a fixed order. Other backends are compared with these. */
+/* kernels_ref.c: the portable kernels. Each defines its operation by the simplest loop that is
+ * right, in a fixed order. Other backends are compared with these. */
 #include "kernels_ref.h"
 #include "lanes.h"
 
@@ -43,7 +43,7 @@ void dp_ref_sum_rows(const void *args)
     }
 }
 
-/* Written so that a NaN stays a NaN. */
+/* A NaN stays a NaN in this form. */
 void dp_ref_relu(const void *args)
 {
     const struct dp_activation *g = args;
@@ -72,7 +72,7 @@ void dp_ref_tanh_grad(const void *args)
         g->dx[i] = g->dy[i] * (1.0f - g->y[i] * g->y[i]);
 }
 
-/* log(sum exp(y)) of a row, in double, shifted by the largest so that nothing overflows. */
+/* log(sum exp(y)) of a row, in double. The largest number is subtracted, so nothing overflows. */
 static double log_sum_exp(const float *y, size_t cols)
 {
     double largest = y[0], sum = 0.0;
@@ -225,7 +225,7 @@ static void reduce_f64(const struct dp_reduce_args *g)
     }
 }
 
-/* Integer sums wrap, as the devices' do; unsigned because C leaves signed overflow undefined. */
+/* Integer sums wrap, as on GPUs. They are unsigned because signed overflow is undefined in C. */
 static void reduce_i32(const struct dp_reduce_args *g)
 {
     uint32_t *dst = g->dst;
@@ -269,7 +269,7 @@ void dp_ref_mean(const void *args)
     }
 }
 
-/* What a slow connection would cost: time, and nothing of a core. */
+/* It costs time as a slow connection does, but no core. */
 void dp_ref_delay(const void *args)
 {
     const struct dp_delay_args *g = args;

@@ -1,4 +1,4 @@
-/* kernels_ref.h: the portable kernels by name, for tables that override some of them. */
+/* kernels_ref.h: declares the portable kernels, for tables that replace some of them. */
 #ifndef DP_KERNELS_REF_H
 #define DP_KERNELS_REF_H
 

@@ -1,4 +1,4 @@
-/* kernels_ref_bf16.c: the portable kernels of bfloat16: the definition of their operations. */
+/* kernels_ref_bf16.c: the portable kernels of bfloat16, which define their operations. */
 #include "bf16.h"
 #include "kernels_ref.h"
 

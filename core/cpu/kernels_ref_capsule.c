@@ -36,7 +36,7 @@ static void squash(const float *s, float *v, size_t width)
         v[k] = factor * s[k];
 }
 
-/* The sums s of one sample by the shares of its logits, and v from them. */
+/* Computes the sums s of one sample from the softmax of its logits, and v from them. */
 static void combine(const struct dp_capsule_args *g, const float *votes, const float *logits,
                     float *s, float *v)
 {
@@ -73,7 +73,8 @@ void dp_ref_capsule(const void *args)
     }
 }
 
-/* ds of v = f(q) s, q = |s|^2, f = q / (1 + q) / sqrt(q + TINY): f dv + 2 f' (s . dv) s. */
+/* Computes ds from v = f(q) s with q = |s|^2, f = q / (1 + q) / sqrt(q + TINY): ds = f dv + 2 f' (s
+ * . dv) s. */
 static void unsquash(float *s, const float *dv, size_t width)
 {
     const float q = dot(s, s, width), root = sqrtf(q + TINY);

@@ -1,11 +1,11 @@
-/* kernels_ref_image.c: the portable kernels of images: windows as columns, pooling, and the
- * exchange of dimensions. */
+/* kernels_ref_image.c: the portable kernels of images: windows as columns, pooling, and swapped
+ * dimensions. */
 #include "kernels_ref.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Where window o of an axis has its place k; false: in the padding. */
+/* Gives place k of window o along an axis; false if it is in the padding. */
 static bool inside(const struct dp_geometry *at, int axis, size_t o, size_t k, size_t *place)
 {
     const size_t size = axis == 0 ? at->height : at->width;
@@ -33,7 +33,7 @@ void dp_ref_im2col(const void *args)
     }
 }
 
-/* Row (c, kh, kw) of col into the images. */
+/* Adds row (c, kh, kw) of col to the images. */
 static void add_row(const struct dp_columns *g, const float *col, size_t c, size_t kh, size_t kw)
 {
     const struct dp_geometry *at = &g->at;
@@ -87,7 +87,7 @@ void dp_ref_add_rows(const void *args)
     }
 }
 
-/* The place of the largest in window (oh, ow) of a plane; -1: the window is all padding. */
+/* The place of the maximum in window (oh, ow) of a plane; -1: the window is all padding. */
 static int32_t largest(const struct dp_geometry *at, const float *x, size_t oh, size_t ow)
 {
     int32_t best = -1;

@@ -35,7 +35,7 @@ void dp_ref_squares(const void *args)
     }
 }
 
-/* Written so that a NaN stays a NaN. */
+/* A NaN stays a NaN in this form. */
 void dp_ref_clip(const void *args)
 {
     const struct dp_clip_args *g = args;

@@ -1,9 +1,9 @@
-/* kernels_ref_recurrent.c: the portable kernels of an LSTM's step. Row by row, unit by unit. */
+/* kernels_ref_recurrent.c: the portable kernels of a step of an LSTM, row by row, unit by unit. */
 #include "kernels_ref.h"
 
 #include <math.h>
 
-/* Both branches without overflow. */
+/* Neither branch overflows. */
 static float sigmoid(float x)
 {
     const float e = expf(-fabsf(x));

@@ -63,7 +63,7 @@ void dp_ref_gemm_heads(const void *args)
     }
 }
 
-/* Of the numbers that a row looks at. */
+/* The softmax of the numbers that a row uses. */
 static void softmax(float *p, size_t n, double scale)
 {
     double largest = scale * (double)p[0], sum = 0.0;

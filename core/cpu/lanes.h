@@ -1,5 +1,5 @@
-/* lanes.h: sums in double whose order lets a CPU add several numbers at a time, as kernels.h says.
- */
+/* lanes.h: sums in double, in an order that lets a CPU add several numbers at a time; see
+ * kernels.h. */
 #ifndef DP_LANES_H
 #define DP_LANES_H
 
@@ -8,11 +8,11 @@
 
 enum { DP_SUM_LANES = 8 };
 
-/* A number for each lane. As an array they would be added one by one: compilers unroll a loop over
- * its lanes before they vectorise. */
+/* A number for each lane. With an array they would be added one by one, because compilers unroll a
+ * loop over the lanes before they vectorise. */
 typedef double dp_lanes __attribute__((vector_size(DP_SUM_LANES * sizeof(double))));
 
-/* Compiled as a part of its caller, for its caller's CPU. */
+/* Compiled into its caller, for the CPU of its caller. */
 #define DP_LANES_PART static inline __attribute__((always_inline))
 
 DP_LANES_PART void dp_lanes_load(dp_lanes *to, const float *from)
@@ -21,7 +21,7 @@ DP_LANES_PART void dp_lanes_load(dp_lanes *to, const float *from)
         (*to)[l] = (double)from[l];
 }
 
-/* Rounded. */
+/* Stores the rounded numbers. */
 DP_LANES_PART void dp_lanes_store(float *to, const dp_lanes *from)
 {
     for (size_t l = 0; l < DP_SUM_LANES; ++l)

@@ -1,5 +1,5 @@
-/* norm.h: what the kernels of normalisation do with their sums; of batch normalisation, with those
- * of a channel. */
+/* norm.h: how kernels of normalisation use their sums; for batch normalisation, those of a channel.
+ */
 #ifndef DP_NORM_H
 #define DP_NORM_H
 
@@ -12,7 +12,7 @@ struct dp_norm_line {
     double mean, factor, bias;
 };
 
-/* Also saves what the gradient reads. */
+/* It also saves the numbers that the gradient reads. */
 static inline struct dp_norm_line dp_norm_line(const struct dp_batch_norm_args *g, size_t c,
                                                double mean, double var)
 {
@@ -43,7 +43,7 @@ static inline struct dp_norm_slope dp_norm_slope(const struct dp_batch_norm_args
                                   .slope = g->training ? product / n : 0.0};
 }
 
-/* grad NULL: not wanted. */
+/* grad may be NULL: not wanted. */
 static inline void dp_norm_add(float *grad, size_t c, double value, bool accumulate)
 {
     if (grad)

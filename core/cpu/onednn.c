@@ -1,5 +1,5 @@
-/* onednn.c: loads the module that is linked with oneDNN, when a group wants it: no other program
- * needs oneDNN or waits for its libraries. */
+/* onednn.c: loads the plug-in that is linked with oneDNN, if a group wants it. Other programs do
+ * not need oneDNN, and do not wait for its libraries. */
 #include "onednn.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,8 @@
 
 const bool dp_onednn_is_built = true;
 
-/* DP_ENODEV: it, or the library, is not on this machine. Its symbols are nobody else's: a program
- * may have another oneDNN. */
+/* DP_ENODEV if the plug-in or the library does not exist here. Its symbols stay private, because a
+ * program may use another oneDNN. */
 static int load(const struct dp_products **products, struct dp_error *err)
 {
     char why[200] = "";
@@ -72,7 +72,8 @@ static int slots_open(struct dp_group *group, struct dp_error *err)
     }
 }
 
-/* What is here and fails is an error: nobody gets other products because memory was short. */
+/* If it exists and fails, that is an error: a group never gets other products because memory was
+ * short. */
 int dp_onednn_open(struct dp_group *group, struct dp_error *err)
 {
     const bool only = group->backend->onednn == DP_ONEDNN_ONLY;

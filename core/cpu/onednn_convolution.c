@@ -1,9 +1,8 @@
-/* onednn_convolution.c: convolutions and their gradients by oneDNN's direct kernels.
+/* onednn_convolution.c: convolutions and their gradients by the direct kernels of oneDNN.
  *
- * These have channels in blocks of a vector, so what they read and write is put in another order
- * before and after: some images at a time, which stay in the cache meanwhile. They leave out the
- * padding, which a product over columns multiplies. No Winograd: that rounds more than a sum does.
- */
+ * These kernels need channels in blocks of a vector. So input and output are reordered before and
+ * after, some images at a time, which stay in the cache meanwhile. They skip the padding, which a
+ * product over columns multiplies. Winograd is not used, because it rounds more than a sum does. */
 #include "onednn_inside.h"
 
 #include <stdlib.h>
@@ -13,8 +12,8 @@ enum { X, WEIGHT, BIAS, Y, PARTS };
 enum way { FORWARD, TO_INPUT, TO_WEIGHT, WAYS };
 
 enum {
-    KEPT = 64,                  /* of a slot; others are made of products */
-    CHUNK_BYTES = 768 << 10,    /* of x and y */
+    KEPT = 64,                  /* for each slot; products make the others */
+    CHUNK_BYTES = 768 << 10,    /* for x and y */
     LEAST_MULTIPLIES = 1 << 18, /* of a call, as of a product */
     LINE = 64
 };
@@ -26,13 +25,13 @@ typedef const_dnnl_memory_desc_t description;
 #endif
 
 struct part {
-    dnnl_memory_t plain;      /* as the caller has it */
-    dnnl_memory_t own;        /* as the primitive wants it; NULL: as the caller has it */
-    dnnl_primitive_t reorder; /* from one to the other */
-    size_t at;                /* own: where in scratch */
+    dnnl_memory_t plain;      /* in the caller's layout */
+    dnnl_memory_t own;        /* in the primitive's layout; NULL: the same */
+    dnnl_primitive_t reorder; /* converts one to the other */
+    size_t at;                /* own: offset in scratch */
 };
 
-/* One way for so many images; primitive NULL: oneDNN has nothing good for it. */
+/* A primitive for so many images; NULL: oneDNN has no good one. */
 struct convolution {
     bool used;
     enum way way;
@@ -49,7 +48,7 @@ struct dp_dnnl_convolutions {
     struct convolution kept[KEPT];
 };
 
-/* Part by part: its argument, how its layout is asked for, and whether it is written. */
+/* For each part: its argument, how to ask for its layout, and whether it is written. */
 static const struct role {
     int argument; /* 0: none */
     dnnl_query_t query;
@@ -68,14 +67,14 @@ static const struct role {
                                        {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 1, true},
                                        {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, false}}};
 
-/* ---- what differs between versions --------------------------------------------------------- */
+/* ---- differences between versions --------------------------------------------------------- */
 
 static const struct {
     int ndim;
     dnnl_format_tag_t tag;
 } plain[PARTS] = {{4, dnnl_nchw}, {4, dnnl_oihw}, {1, dnnl_a}, {4, dnnl_nchw}};
 
-/* dim: of each part; window: strides, dilation, padding. */
+/* dim is that of each part; a window has strides, dilation and padding. */
 struct question {
     dnnl_dims_t dim[PARTS], stride, dilation, padding;
 };
@@ -173,7 +172,7 @@ static dnnl_status_t choose(dnnl_engine_t engine, enum way way, const struct que
 
 /* ---- one convolution ----------------------------------------------------------------------- */
 
-/* Its own vector kernels; its others are slower than products over columns. */
+/* Only its vector kernels are good; the others are slower than products over columns. */
 static bool is_good(dnnl_primitive_desc_t chosen)
 {
     const char *name = NULL;
@@ -181,7 +180,7 @@ static bool is_good(dnnl_primitive_desc_t chosen)
            name && (strncmp(name, "jit:avx", 7) == 0 || strncmp(name, "brg", 3) == 0);
 }
 
-/* Gives a part of that size its place in scratch. */
+/* Gives a part of that size its offset in scratch. */
 static size_t place(size_t *bytes, size_t size)
 {
     const size_t at = *bytes;
@@ -212,7 +211,7 @@ static dnnl_status_t open_reorder(dnnl_engine_t engine, struct part *part, bool 
     return status;
 }
 
-/* Gradients of parameters are reordered in any case, and added to what is there by that. */
+/* Gradients of parameters are always reordered, because the reorder adds them to the old values. */
 static dnnl_status_t open_part(dnnl_engine_t engine, struct convolution *c, int p,
                                const struct question *q, dnnl_primitive_desc_t chosen,
                                size_t *bytes)
@@ -269,8 +268,8 @@ static void close_convolution(struct convolution *c)
     memset(c->part, 0, sizeof c->part);
 }
 
-/* A gradient asks for the convolution forward as a hint. What has nothing good is open, too,
- * without a primitive. */
+/* A gradient needs the forward convolution as a hint. If nothing is good, c is open without a
+ * primitive. */
 static dnnl_status_t open_convolution(struct dp_dnnl *dnnl, struct convolution *c)
 {
     const struct question q = question_of(c);
@@ -333,7 +332,7 @@ static bool execute(struct dp_dnnl *dnnl, struct convolution *c, const float *co
     return good;
 }
 
-/* ---- those that are kept ------------------------------------------------------------------- */
+/* ---- cached convolutions -------------------------------------------------------------------- */
 
 static bool is_like(const struct convolution *a, const struct convolution *b)
 {
@@ -342,7 +341,7 @@ static bool is_like(const struct convolution *a, const struct convolution *b)
            memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
 }
 
-/* *found NULL: there are too many. */
+/* *found is NULL if there are too many. */
 static dnnl_status_t find(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *all,
                           const struct convolution *like, struct convolution **found)
 {
@@ -404,7 +403,7 @@ static bool execute_at(struct dp_dnnl *dnnl, const struct dp_convolution *c,
     return execute(dnnl, one, data);
 }
 
-/* Looks for all that is needed, or executes it. */
+/* Finds everything that is needed, or executes it. */
 static enum dp_product walk(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *all,
                             const struct dp_convolution *c, bool executes)
 {
@@ -427,7 +426,7 @@ static enum dp_product walk(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *a
     return DP_PRODUCT_MADE;
 }
 
-/* A bias alone is trained by nobody; that is left to the kernels. */
+/* A bias without a weight gradient is left to the kernels; no training needs it alone. */
 enum dp_product dp_dnnl_convolve(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *all,
                                  const struct dp_convolution *c)
 {

@@ -1,36 +1,37 @@
-/* onednn_wire.c: the module lockstep-onednn.so, the only thing that is compiled with oneDNN: its
- * products. */
+/* onednn_wire.c: the products of the plug-in lockstep-onednn.so, which alone is compiled with
+ * oneDNN. */
 #include "onednn_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of OpenMP, by which oneDNN's threads are. They are the calling thread's own numbers. */
+/* These are functions of OpenMP, which runs the threads of oneDNN. The numbers are those of the
+ * calling thread. */
 int omp_get_max_threads(void);
 void omp_set_num_threads(int n);
 
 enum {
-    SHAPES = 256,              /* of a slot, a power of two; products of more go elsewhere */
-    LEAST_MULTIPLIES = 1 << 18 /* of a product: what a call of oneDNN costs is lost in that */
+    SHAPES = 256,              /* of a slot, a power of two; CBLAS makes other products */
+    LEAST_MULTIPLIES = 1 << 18 /* of a product: large enough that a call of oneDNN costs little */
 };
 
-/* A shape that was asked for; primitive NULL: oneDNN has nothing good for it. */
+/* A requested shape; primitive NULL: oneDNN has no good kernel for it. */
 struct shape {
     bool used;
-    struct dp_gemm like; /* without pointers */
+    struct dp_gemm like; /* with pointers cleared */
     dnnl_primitive_t primitive;
     dnnl_memory_t a, b, c, scratch;
 };
 
 struct products {
     struct dp_dnnl dnnl;
-    char kernels[32]; /* of the last shape that was opened: "brg:avx512_core" */
+    char kernels[32]; /* of the last opened shape: "brg:avx512_core" */
     struct shape shape[SHAPES];
     struct dp_dnnl_convolutions *convolutions;
 };
 
-/* ---- what differs between versions --------------------------------------------------------- */
+/* ---- differences between versions --------------------------------------------------------- */
 
 struct layout {
     dnnl_dims_t dims, strides;
@@ -105,8 +106,7 @@ dnnl_status_t dp_dnnl_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
     return status;
 }
 
-/* Its kernels for small blocks are what is faster than CBLAS; else it calls a product of its own.
- */
+/* Only its kernels for small blocks are faster than CBLAS; its other products are not. */
 static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t chosen)
 {
     const char *name = NULL;
@@ -164,7 +164,7 @@ static void close_shape(struct shape *shape)
     shape->a = shape->b = shape->c = shape->scratch = NULL;
 }
 
-/* A shape for which it has nothing good is open, too, without a primitive. */
+/* A shape without a good kernel is open, too, without a primitive. */
 static dnnl_status_t open_shape(struct products *all, struct shape *shape)
 {
     const struct dp_gemm *g = &shape->like;
@@ -197,7 +197,7 @@ static bool is_like(const struct dp_gemm *a, const struct dp_gemm *b)
            a->transpose_b == b->transpose_b && a->accumulate == b->accumulate;
 }
 
-/* *found NULL: there are too many. */
+/* *found is NULL if there are too many. */
 static dnnl_status_t find(struct products *all, const struct dp_gemm *g, const struct shape **found)
 {
     const size_t flags =
@@ -240,7 +240,7 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
     const struct shape *shape = NULL;
     if ((double)g->m * (double)g->n * (double)g->k < LEAST_MULTIPLIES)
         return DP_PRODUCT_ELSEWHERE;
-    /* The thread may be its user's, who has numbers of his own. */
+    /* The thread may belong to the user, who has set other numbers. */
     const int before = omp_get_max_threads();
     omp_set_num_threads(1);
     enum dp_product product = DP_PRODUCT_FAILED;
@@ -264,7 +264,7 @@ static enum dp_product convolve(void *self, const struct dp_convolution *c)
     return product;
 }
 
-/* The smallest of the large products stands for all of them. */
+/* The smallest of the large products represents all of them. */
 static enum dp_product describe(void *self, char *text, size_t bytes)
 {
     struct products *all = self;
