@@ -1,4 +1,4 @@
-/* adamw.c: AdamW on the base module. Its state exists once. */
+/* adamw.c: AdamW on the base module, which has one state. */
 #include "optimizer.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* adamw_state.c: what AdamW keeps of parameters, and how it steps those that have a gradient.
+/* adamw_state.c: the state of AdamW, and its step for parameters that have a gradient.
  *
- * A step's rates follow from how many steps a parameter had. They change each time and the launches
- * must not, so they are in memory of the device, once for all parameters with the same count. */
+ * The rates of a step depend on how many steps a parameter had. They change in each step, but the
+ * launches must not, so the rates are in memory of the device: once for all parameters with equal
+ * counts. */
 #include "optimizer.h"
 
 #include <math.h>
@@ -87,7 +88,7 @@ static void move_to_clock(struct dp_adamw_state *s, int i, int number)
     s->clock_of[i] = number;
 }
 
-/* Those that have their first step together share a clock. */
+/* Parameters that have their first step together share a clock. */
 static int first_clock(struct dp_adamw_state *s, int i, struct dp_slot *slot, struct dp_error *err)
 {
     int number = -1, status = 0;
@@ -102,7 +103,8 @@ static int first_clock(struct dp_adamw_state *s, int i, struct dp_slot *slot, st
     return status;
 }
 
-/* Others of its clock have a step now, and it has none: those like it get a clock of their own. */
+/* Other members of its clock have a step now, and this one has none. All members without a step
+ * move to a new clock. */
 static int leave_clock(struct dp_adamw_state *s, int i, struct dp_error *err)
 {
     struct dp_adamw_clock *k = &s->clock[s->clock_of[i]];
@@ -152,7 +154,7 @@ int dp_adamw_prepare(struct dp_adamw_state *state, const struct dp_target target
     return status ? status : set_clocks(state, target, err);
 }
 
-/* Of step t, from 1. */
+/* The rates of step t, counted from 1. */
 static void make_rates(const struct dp_adamw_config *c, uint64_t t, float rate[DP_ADAMW_RATES])
 {
     rate[0] = (float)(1.0 - c->lr * c->decay);

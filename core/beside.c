@@ -1,4 +1,4 @@
-/* beside.c: finds and loads modules. */
+/* beside.c: finds and loads plug-ins. */
 #include "beside.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ void *dp_beside_open(const char *path, int flags, char *why, size_t bytes)
     return handle;
 }
 
-/* The loader's own words: it has no status. */
+/* The loader has no status, so its text decides. */
 static bool is_missing(const char *why)
 {
     return strstr(why, "No such file or directory") != NULL;

@@ -1,16 +1,17 @@
-/* beside.h: modules, which are linked with what a program need not have: beside the program. */
+/* beside.h: loads plug-ins: shared objects that link libraries which a program may not need. */
 #ifndef DP_BESIDE_H
 #define DP_BESIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By dlopen, with those flags: the module of that name, where it is beside a program that was
- * built, or in ../folder from one that was installed. It stays loaded. NULL: why says it, and
- * missing, which may be NULL, whether the module or a library of its is not on this machine. */
+/* Loads the plug-in `name` by dlopen with those flags, from the folder of the program (a build
+ * tree), or from ../folder (an installation). It stays loaded. On failure it returns NULL, and why
+ * has the reason; *missing (unless NULL) says whether the plug-in or one of its libraries does not
+ * exist here. */
 void *dp_beside_load(const char *name, const char *folder, int flags, bool *missing, char *why,
                      size_t bytes);
-/* The same for a path. */
+/* Loads the plug-in at a path in the same way. */
 void *dp_beside_open(const char *path, int flags, char *why, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
-/* cgroup.c: how much of the machine its control groups leave this process, by the files of either
- * version, and of both at once (version 2 under "unified"). The limits of the groups above a group
- * are limits of it, too. */
+/* cgroup.c: reads how much of the machine control groups allow this process to use, from the files
+ * of version 1, of version 2, or of both at once (version 2 under "unified"). The limits of all
+ * groups above its group apply, too. */
 #include "backend.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processors: microseconds of time in each period, in one file or in two. */
+/* The limit on processors is in microseconds for each period, in one file or in two. */
 static const struct rule {
     const char *controller, *folder, *file[2];
     bool cpus;
@@ -22,7 +22,7 @@ static const struct rule {
     {",memory,", "/sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, false},
 };
 
-/* A file that does not exist, or that we may not read, is no limit. */
+/* A file that does not exist, or that we may not read, sets no limit. */
 static FILE *open_file(const char *path, struct dp_error *err)
 {
     FILE *file = fopen(path, "r");
@@ -31,7 +31,7 @@ static FILE *open_file(const char *path, struct dp_error *err)
     return file;
 }
 
-/* No limit is "max" or -1. */
+/* "max" or -1 means no limit. */
 static void read_group(const char *root, const struct rule *rule, const char *group,
                        struct dp_limits *limits, struct dp_error *err)
 {
@@ -52,7 +52,8 @@ static void read_group(const char *root, const struct rule *rule, const char *gr
         limits->memory_bytes = fmin(limits->memory_bytes, number[0]);
 }
 
-/* "4:cpu,cpuacct:/a/b", or "0::/a/b". A container may not see the folders of its path. */
+/* Lines look like "4:cpu,cpuacct:/a/b" or "0::/a/b". A container may not see the folders of its
+ * path. */
 static void read_line(const char *root, char *line, struct dp_limits *limits, struct dp_error *err)
 {
     char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;

@@ -1,11 +1,11 @@
-/* clip.c: gradients that are clipped by the norm of all of them together. Nothing of it comes to
- * the host unless the norm is asked for: the factor is made and read on the device. */
+/* clip.c: clips gradients by the norm of all of them together. The factor is computed and read on
+ * the device. Nothing is copied to the host, unless the caller asks for the norm. */
 #include "optimizer.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What lies at the beginning of the room; behind it, the sums of squares. */
+/* The first part of the memory; the sums of squares follow it. */
 struct result {
     double norm;
     float factor;

@@ -1,7 +1,8 @@
-/* collective.c: collectives of one process, by move and reduce of the group's communicator.
+/* collective.c: collectives of one process, made of move and reduce of the communicator.
  *
- * The slow and obviously right way, and so the definition: every rank multiplies its own numbers,
- * the first member adds them in rank order, and all others get its sum. On the calling thread. */
+ * This is the slow and simple way, which defines the results: every rank multiplies its numbers,
+ * the first member adds them in rank order, and all others get its sum. The calling thread does all
+ * of it. */
 #include "backend.h"
 
 static struct dp_team team_of(struct dp_group *group, const struct dp_collective *c,
@@ -12,7 +13,7 @@ static struct dp_team team_of(struct dp_group *group, const struct dp_collective
     return (struct dp_team){group, slots, c->n_parts};
 }
 
-/* Neighbours on both sides travel as one. */
+/* Two moves that are adjacent in memory on both sides become one. */
 static int add_move(struct dp_move move[], int n, const struct dp_part *to,
                     const struct dp_part *from, int k, size_t bytes)
 {
@@ -67,7 +68,7 @@ static int scale_piece(const struct dp_collective *c, int k, struct dp_error *er
     return status;
 }
 
-/* The sum of all on the first, then to the others. */
+/* The first member gets the sum, and sends it to the others. */
 static int sum_piece(const struct dp_team *team, const struct dp_collective *c, int k,
                      struct dp_error *err)
 {
@@ -87,7 +88,7 @@ static int sum_piece(const struct dp_team *team, const struct dp_collective *c, 
     return status ? status : dp_comm_move(team, moves, DP_PHASE_NONE, err);
 }
 
-/* What a rank sends and gets when it adds a share of all and hands it on. */
+/* Counts the bytes as if each rank sent and received its share of the data, and then all shares. */
 static void count_bytes(const struct dp_group *group, const struct dp_collective *c)
 {
     size_t bytes = 0;

@@ -1,4 +1,4 @@
-/* comm.c: the way to every communicator: what all of them would have to check. */
+/* comm.c: calls every communicator, and does the checks that all of them need. */
 #include "backend.h"
 
 static int check_group(const struct dp_group *group, const struct dp_slot *slot,
@@ -19,7 +19,7 @@ int dp_team_check(const struct dp_team *team, struct dp_error *err)
     return status;
 }
 
-/* On failure everything queued so far ends before it is reported. */
+/* After a failure, all queued work ends before the failure is reported. */
 static int drained(struct dp_group *group, int status)
 {
     if (status)
@@ -103,7 +103,7 @@ int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int
     return status ? status : aborted(group, group->comm->broadcast(group, c, root, phase, err));
 }
 
-/* A sum of one: the numbers are there, and stay. */
+/* The sum over one member is its own numbers, which stay where they are. */
 static int keep(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     const int status = c->timed ? dp_group_wait(group, err) : 0;

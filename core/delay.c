@@ -1,9 +1,9 @@
 /* delay.c: devices whose transfers take longer on purpose.
  *
- * The table of the slots is a copy of the one that it wraps. Each operation of a comm queue has a
- * delay in front of it, in the same queue: what waits for the operation waits for both, and
- * nothing else does. So a transfer of which the time is known can be planted: so long for each
- * operation, and so long for each byte. */
+ * The table of the slots is a copy of the one that it wraps. A delay is queued before each
+ * operation of a comm queue. Work that waits for the operation therefore also waits for the delay,
+ * and no other work does. So a test can add a transfer time that it knows: a constant for each
+ * operation, and a time for each byte. */
 #include "backend.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* device_list.c: what a list of devices says: which devices, and what wraps them.
+/* device_list.c: parses a device list: the devices, and the wrappers around them.
  *
- * Everything from the first '+' on is suffixes, which say what wraps the devices' tables. Each is
- * there at most once; their order means nothing: late queues are innermost, faults outermost. */
+ * Suffixes begin at the first '+'. Each suffix may occur once, and their order has no meaning: late
+ * queues are always the innermost wrapper, and faults the outermost. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum {
 
 /* ---- suffixes ---------------------------------------------------------------------------- */
 
-/* Digits alone, 1 to most. */
+/* Accepts only digits, and 1 to most. */
 static bool parse_number(const char *text, size_t digits, long most, uint64_t *value)
 {
     if (digits < 1 || digits > 10 || strspn(text, "0123456789") < digits)
@@ -29,7 +29,8 @@ static bool parse_number(const char *text, size_t digits, long most, uint64_t *v
     return number >= 1 && number <= most;
 }
 
-/* A number with its unit, like "500us" or "1000MB/s": no more digits than the most has. */
+/* A number with its unit, like "500us" or "1000MB/s". It has at most as many digits as the limit.
+ */
 static bool parse_measure(const char *text, const char *unit, long most, uint64_t *value)
 {
     const size_t digits = strspn(text, "0123456789");
@@ -52,7 +53,7 @@ static bool is_name(const char *name, const char *text, size_t length)
     return strlen(name) == length && strncmp(name, text, length) == 0;
 }
 
-/* The number behind a character, up to the next '/'. False: there is none. */
+/* Reads the number after a character, up to the next '/'. Returns false if there is none. */
 static bool next_number(const char **at, char before, long least, long most, uint64_t *value)
 {
     const size_t digits = **at == before ? strcspn(*at + 1, "/") : 0;
@@ -64,7 +65,7 @@ static bool next_number(const char **at, char before, long least, long most, uin
     return true;
 }
 
-/* Behind the name: "@37/1", of what becomes slower also "@37/1/5". */
+/* After the name comes "@37/1"; faults that slow a device down may also have "@37/1/5". */
 static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
                       struct dp_harm_spec *spec, struct dp_error *err)
 {
@@ -87,7 +88,7 @@ static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
     return 0;
 }
 
-/* "launch@3" */
+/* Parses "launch@3". */
 static int parse_fault(const char *whole, const char *text, struct dp_device_list *list,
                        struct dp_error *err)
 {
@@ -116,7 +117,7 @@ static int parse_fault(const char *whole, const char *text, struct dp_device_lis
     return 0;
 }
 
-/* One suffix, without its '+'. */
+/* Parses one suffix, without its '+'. */
 static int parse_suffix(const char *whole, const char *text, struct dp_device_list *list,
                         struct dp_error *err)
 {

@@ -1,8 +1,8 @@
-/* faulty.c: a group one of whose calls fails on purpose, once: +fault:OPERATION@CALL of a device
- * list, and tests.
+/* faulty.c: a group in which one call fails on purpose, once: +fault:OPERATION@CALL of a device
+ * list, and of tests.
  *
- * The tables of the slots and of the communicator are copies of those they wrap, in which the
- * operation that is to fail is replaced: whatever is below works as always. */
+ * The tables of the slots and of the communicator are copies of those that they wrap, with the
+ * failing operation replaced. So everything below them works as always. */
 #include "backend.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static int faulty_wait(struct dp_queue *queue, const struct dp_event *event, str
     return status ? status : group->faults->device->wait(queue, event, err);
 }
 
-/* These two fail when all is done: what they wait for has failed, and is over. */
+/* These two fail after their work: what they wait for has failed, and has ended. */
 static int faulty_finish(const struct dp_event *event, struct dp_error *err)
 {
     struct dp_group *group = event->queue->slot->group;

@@ -1,4 +1,4 @@
-/* group.c: the slots of one device list, opened and closed together. */
+/* group.c: opens and closes the slots of one device list together. */
 #include "backend.h"
 #include "cpu/onednn.h"
 #include "cpu/products.h"
@@ -78,7 +78,8 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     return slot->ops->open(slot, err);
 }
 
-/* Core sets: beside the devices where that is known. All are found before the first is placed. */
+/* Places slots near their devices, where those are known. All devices are located before the first
+ * slot is placed. */
 static void place_slots(struct dp_group *group)
 {
     for (int i = 0; i < group->size; ++i) {
@@ -89,7 +90,7 @@ static void place_slots(struct dp_group *group)
         dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
 }
 
-/* What the list's other suffixes wrap around the slots and the communicator. */
+/* Wraps the slots and the communicator, as the other suffixes of the list say. */
 static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
 {
     int status = 0;
@@ -105,7 +106,7 @@ static int decorate(struct dp_group *group, const struct dp_device_list *list, s
     return status;
 }
 
-/* Where the GPUs are takes long to read, and matters only to workers that are bound. */
+/* To read where the GPUs are takes long, and only bound workers need it. */
 static int slots_open(struct dp_group *group, const struct dp_device_list *list,
                       const struct dp_group_config *config, struct dp_error *err)
 {
@@ -145,7 +146,7 @@ const char *dp_math_name(enum dp_math math)
     return (unsigned)math < DP_MATHS ? names[math] : "unknown";
 }
 
-/* Nobody gets another precision than was asked for. */
+/* A group never gets another precision than the caller asked for. */
 static int check_math(enum dp_math math, const struct dp_kind *kind, struct dp_error *err)
 {
     if ((unsigned)math >= DP_MATHS)
@@ -156,7 +157,7 @@ static int check_math(enum dp_math math, const struct dp_kind *kind, struct dp_e
     return 0;
 }
 
-/* What the group is made of: nothing is open yet. */
+/* Selects the parts of the group; nothing is open yet. */
 static int choose(struct dp_group *group, const struct dp_group_config *config,
                   const struct dp_kind *kind, const struct dp_comm_ops **comm, struct dp_error *err)
 {
@@ -172,7 +173,7 @@ static int choose(struct dp_group *group, const struct dp_group_config *config,
     return check_math(config->math, kind, err);
 }
 
-/* A thread of the BLAS for every other slot, bound like its worker. */
+/* Starts a BLAS thread for every other slot, bound as its worker is. */
 static int widen_blas(struct dp_group *group, const struct dp_group_config *config,
                       struct dp_error *err)
 {

@@ -1,10 +1,10 @@
-/* harm.c: a group one of whose devices goes wrong on purpose, without saying so: +fault:flip@37/1
- * of a device list. What fails with an error is faulty.c's.
+/* harm.c: a group in which one device has a silent fault: +fault:flip@37/1 of a device list. Faults
+ * with an error are in faulty.c.
  *
- * Steps are those of ranks, from one dp_ddp_reset to the next, those that a DataParallel takes part
- * in, or collectives by themselves; before the first one it is step 1.
- * The tables of the slots and of the communicator are copies of those they wrap. Only devices that
- * run their work at once have such faults: what a launch has computed is there when it returns. */
+ * A step lasts from one dp_ddp_reset to the next, or is a call of a DataParallel or a standalone
+ * collective. Before the first one it is step 1. The tables of the slots and of the communicator
+ * are copies of those that they wrap. Only devices that run their work at once have silent faults,
+ * because the result of a launch exists when it returns. */
 #include "backend.h"
 
 #include <math.h>
@@ -21,9 +21,9 @@ struct dp_harmed {
     struct dp_device_ops device_ops;
     struct dp_comm_ops comm_ops;
     uint64_t step;              /* resets so far */
-    unsigned results, previous; /* of that device in this step, and in the one before the fault's */
+    unsigned results, previous; /* of that device in this step, and in the step before the fault */
     bool reduced;               /* a reduction was made in this step */
-    void *kept;                 /* what the device brought to the step before */
+    void *kept;                 /* the contribution of the device in the step before */
     size_t kept_bytes;
     _Atomic bool made;
 };
@@ -40,7 +40,7 @@ const char *dp_harm_name(enum dp_harm harm)
     return names[harm];
 }
 
-/* Where the fault is: the same for the same step and device. */
+/* Selects where the fault is; always the same for the same step and device. */
 static uint64_t draw(const struct dp_harm_spec *spec, uint64_t number)
 {
     uint64_t x = (spec->step * DP_MAX_SLOTS + (uint64_t)spec->device) * 8 + number;
@@ -55,14 +55,14 @@ static uint64_t step_now(const struct dp_harmed *h)
     return h->step > 0 ? h->step : 1;
 }
 
-/* ---- what a device has computed ---------------------------------------------------------- */
+/* ---- results of a device ----------------------------------------------------------------- */
 
 struct result {
-    float *value; /* NULL: none that anybody reads as it is */
+    float *value; /* NULL: it has no result that is read as it is */
     size_t n;
 };
 
-/* Outputs of a model, and gradients of weights and biases of linear layers. */
+/* Outputs of a model, and gradients of the weights and biases of linear layers. */
 static struct result result_of(enum dp_kernel kernel, const void *args)
 {
     if (kernel == DP_KERNEL_LOSS) {
@@ -95,7 +95,7 @@ static uint32_t bit(uint64_t number)
     return (uint32_t)1 << number % FLOAT_BITS;
 }
 
-/* A bit of some neighbours that is always 1. */
+/* Sets a bit of some neighbours to 1. */
 static bool stick(const struct dp_harm_spec *spec, const struct result *result)
 {
     const size_t rows = result->n / ROW > 0 ? result->n / ROW : 1;
@@ -135,8 +135,8 @@ static bool spoils_now(const struct dp_harmed *h)
     return h->spec.harm == DP_HARM_ROW ? step >= h->spec.step : step == h->spec.step;
 }
 
-/* One of a step's results is spoiled; which one, the number of them in the step before says. A
- * stuck row stays where it is. */
+/* Corrupts one result of a step. The number of results in the step before selects which one. A
+ * stuck row keeps its place. */
 static void take_result(struct dp_harmed *h, const struct result *result)
 {
     const struct dp_harm_spec *spec = &h->spec;
@@ -148,7 +148,7 @@ static void take_result(struct dp_harmed *h, const struct result *result)
         atomic_store(&h->made, true);
 }
 
-/* ---- what a device does ------------------------------------------------------------------ */
+/* ---- speed of a device ------------------------------------------------------------------- */
 
 static uint64_t ns_of(clockid_t clock)
 {
@@ -157,7 +157,7 @@ static uint64_t ns_of(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What began then, by that clock, takes longer. */
+/* Makes work that began at `begin` on that clock take longer. */
 static void stretch(const struct dp_harmed *h, clockid_t clock, uint64_t begin)
 {
     const uint64_t took = ns_of(clock) - begin;
@@ -210,11 +210,11 @@ static int harmed_launch(struct dp_queue *queue, enum dp_kernel kernel, const vo
     return status;
 }
 
-/* ---- what it brings to a reduction ------------------------------------------------------- */
+/* ---- contributions to a reduction -------------------------------------------------------- */
 
-/* Of an allreduce the pieces of a part, of a sum the source of a replica. */
+/* The contribution to an allreduce is the pieces of a part; to a sum, the source of a replica. */
 struct brought {
-    const struct dp_part *part; /* NULL: of a sum */
+    const struct dp_part *part; /* NULL: a sum */
     const size_t *bytes;
     const struct dp_sum *sums;
     int replica, n;
@@ -238,7 +238,8 @@ static size_t all_bytes(const struct brought *b)
     return bytes;
 }
 
-/* Of a stale part: without the memory for it there is none, and dp_group_faulty says so. */
+/* Keeps the contribution for a stale fault. Without memory there is no fault, and dp_group_faulty
+ * says so. */
 static void keep(struct dp_harmed *h, const struct brought *b)
 {
     size_t used = 0;
@@ -287,7 +288,7 @@ static void take_part(struct dp_harmed *h, const struct brought *b)
         keep(h, b);
 }
 
-/* The first reduction of a step. */
+/* Only the first reduction of a step is affected. */
 static int harmed_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct dp_harmed *h = group->harmed;
@@ -314,9 +315,9 @@ static int harmed_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return h->inner->reduce(team, dst_slot, sums, n, phase, err);
 }
 
-/* ---- what goes from one to another ------------------------------------------------------- */
+/* ---- copies between devices -------------------------------------------------------------- */
 
-/* Between the device and the next one, either way. */
+/* True for copies between the device and the next one, in both directions. */
 static bool takes_link(const struct dp_harmed *h, const struct dp_team *team,
                        const struct dp_moves moves[])
 {

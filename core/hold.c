@@ -1,4 +1,4 @@
-/* hold.c: launches that are held back to be issued together. */
+/* hold.c: holds launches back, to issue them together. */
 #include "backend.h"
 
 void dp_slots_hold(struct dp_slot *const slots[], int n)
@@ -9,7 +9,7 @@ void dp_slots_hold(struct dp_slot *const slots[], int n)
     }
 }
 
-/* All slots, whatever happens on one. */
+/* All slots are flushed, even if one fails. */
 int dp_slots_flush(struct dp_slot *const slots[], int n, struct dp_error *err)
 {
     int status = 0;

@@ -1,5 +1,5 @@
-/* kernel_log.c: which kernels ran, of devices that run them as they are launched. A queue's rows
- * are written by who may use the queue, so two queues of a slot need no lock. */
+/* kernel_log.c: logs the kernels of devices that run them when they are launched. The rows of a
+ * queue are written by the thread that uses the queue, so two queues of a slot need no lock. */
 #include "backend.h"
 
 #define ROW(number, name, cpu, gpu, words, arguments) {#name, words},
@@ -17,7 +17,7 @@ int dp_group_log(struct dp_group *group, struct dp_kernel_log *log, struct dp_er
     return 0;
 }
 
-/* Where a [m,k] or c [m,n] is a triangle of m rows, half of it and its diagonal count. */
+/* If a [m,k] or c [m,n] is a triangle of m rows, half of it and its diagonal count. */
 static size_t multiplies(const struct dp_gemm_heads *g)
 {
     const size_t half = g->m * (g->m + 1) / 2;
@@ -41,7 +41,7 @@ static size_t operands(const struct dp_kernel_row *row)
     return row->m * row->k + row->k * row->n + row->m * row->n;
 }
 
-/* What tells it from others: all but count and time. */
+/* The fields that identify a row: all but count and time. */
 static struct dp_kernel_row describe(enum dp_phase phase, enum dp_kernel kernel, const void *args)
 {
     struct dp_kernel_row row = {
@@ -103,7 +103,7 @@ void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, cons
     add(queue, &own, begin);
 }
 
-/* Of all windows along one dimension, the places that are in the image. */
+/* The number of places inside the image, over all windows along one dimension. */
 static size_t places(const struct dp_geometry *at, int d)
 {
     const size_t size = d == 0 ? at->height : at->width;
@@ -116,7 +116,8 @@ static size_t places(const struct dp_geometry *at, int d)
     return n;
 }
 
-/* Bytes of image, weight and result. A gradient has as many: one of the three is what it makes. */
+/* Bytes of image, weight and result. A gradient has as many, because it computes one of the three.
+ */
 static size_t arrays(const struct dp_convolution *c)
 {
     const struct dp_geometry *at = &c->at;

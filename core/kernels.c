@@ -1,4 +1,4 @@
-/* kernels.c: which bytes of the kernels' arguments belong to no field. */
+/* kernels.c: knows which bytes of kernel arguments belong to no field. */
 #include "kernels.h"
 
 #include <string.h>
@@ -12,7 +12,8 @@ struct gap {
 #define TAIL(type, last)       END(type, last), sizeof(struct type)
 #define GAP(type, field, next) END(type, field), offsetof(struct type, next)
 
-/* At most one in each; fakecuda/test/padding.c asks the compiler whether these are all. */
+/* A struct has at most one such gap. fakecuda/test/padding.c asks the compiler that these are all.
+ */
 #define ROW(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = {arguments},
 static const struct gap gaps[DP_KERNELS] = {DP_KERNEL_LIST(ROW)};
 

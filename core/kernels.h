@@ -1,24 +1,27 @@
-/* kernels.h: the operations a device must be able to run, as numbers and argument structs.
+/* kernels.h: the operations that every device can run, as numbers and argument structs.
  *
- * Part of the seam. Every kernel has a portable reference in cpu/kernels_ref*.c, which is its
- * definition; a backend overrides what it can do faster, GPUs some sums in another fixed order
- * (cuda/launch.h). All arrays are contiguous and on the slot of the queue unless a line says
- * otherwise. Arguments are copied at launch. */
+ * It is a part of the seam. Every kernel has a portable reference in cpu/kernels_ref*.c, which
+ * defines it. A backend replaces kernels that it can run faster; GPUs compute some sums in another
+ * fixed order (cuda/launch.h). All arrays are contiguous and on the slot of the queue, unless a
+ * comment says otherwise. Arguments are copied at launch. */
 #ifndef DP_KERNELS_H
 #define DP_KERNELS_H
 
 #include "dp.h"
 
-/* The kernels, a row each. Their numbers, their tables on each kind of device, and what must exist
- * follow from here.
+/* The list of kernels, one row each. Their numbers, and their tables for each kind of device,
+ * follow from it.
  *
- *   X(number, name, cpu, gpu, words, arguments)
+ *  X(number, name, cpu, gpu, words, arguments)
  *
- * name: the definition is dp_ref_name, in cpu/kernels_ref*.c. cpu, of backend cpu: REF that one,
- * FAST dp_fast_name, BLAS dp_blas_name. gpu: STREAM dp_cuda_launch_name, which takes a stream
- * (cuda/launch.h), QUEUE dp_cuda_name, which takes a queue (cuda/cuda.h), NONE: GPUs refuse it.
- * words: in messages. arguments: their struct, with the bytes in it that belong to no field: WHOLE
- * has none, TAIL behind its last field, GAP between these two. */
+ * name: its definition is dp_ref_name, in cpu/kernels_ref*.c. cpu: the kernel of backend cpu. REF
+ * is
+ * the definition, FAST is dp_fast_name, BLAS is dp_blas_name. gpu: STREAM is dp_cuda_launch_name,
+ * which takes a stream (cuda/launch.h); QUEUE is dp_cuda_name, which takes a queue (cuda/cuda.h);
+ * NONE: GPUs refuse it. words: its name in messages. arguments: their struct, and where it has
+ * bytes
+ * that belong to no field: WHOLE nowhere, TAIL after its last field, GAP between the two that
+ * follow. */
 /* clang-format off */
 #define DP_KERNEL_LIST(X) \
     X(GEMM,            gemm,            BLAS, QUEUE,  "matrix product",             GAP(dp_gemm, accumulate, m)) \
@@ -75,7 +78,7 @@
 enum dp_kernel { DP_KERNEL_LIST(DP_KERNEL_NUMBER) DP_KERNELS };
 #undef DP_KERNEL_NUMBER
 
-/* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c); op transposes when its flag is set. k = 0 gives 0. */
+/* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c); op transposes if its flag is set. k = 0 gives 0. */
 struct dp_gemm {
     bool transpose_a, transpose_b, accumulate;
     size_t m, n, k;
@@ -83,16 +86,16 @@ struct dp_gemm {
     float *c;
 };
 
-/* dst[i] = the bfloat16 nearest to src[i], ties to even, NaN to a quiet NaN: the upper half of a
- * float. */
+/* dst[i] = the bfloat16 nearest to src[i], with ties to even. It is the upper half of a float. NaN
+ * becomes a quiet NaN. */
 struct dp_round_bf16 {
     uint16_t *dst;
     const float *src;
     size_t n;
 };
 
-/* As dp_gemm, of bfloat16 operands: every product is exact in single precision, in which the sums
- * are made. */
+/* The same as dp_gemm, with bfloat16 operands. Every product is exact in single precision, and so
+ * are sums kept. */
 struct dp_gemm_bf16 {
     bool transpose_a, transpose_b, accumulate;
     size_t m, n, k;
@@ -107,7 +110,7 @@ struct dp_add_bias {
     size_t rows, cols;
 };
 
-/* out[c] = sum over r of x[r,c] (+ out[c]), rows in order */
+/* out[c] = sum over r of x[r,c] (+ out[c]), with r ascending */
 struct dp_sum_rows {
     float *out;
     const float *x;
@@ -122,14 +125,14 @@ struct dp_activation {
     size_t n;
 };
 
-/* dx = dy * f'(x), written in terms of y = f(x) */
+/* dx = dy * f'(x), computed from y = f(x) */
 struct dp_activation_grad {
     float *dx;
     const float *dy, *y;
     size_t n;
 };
 
-/* In double, each result rounded once.
+/* Computed in double; each result is rounded once.
  *   GELU       y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 in the tanh form, else
  *              x (1 + erf(x / sqrt(2))) / 2
  *   GELU_GRAD  y = dy times the slope of that at x */
@@ -140,43 +143,43 @@ struct dp_gelu_args {
     bool tanh_form;
 };
 
-/* Losses of dp_loss; scale already holds the division of a mean. rows * cols elements of y. Sums
- * are kept in double; but for XENT in lanes, as dp_add_rows says. */
+/* The losses of dp_loss, over rows * cols elements of y. scale already includes the division of a
+ * mean. Sums are kept in double; all but XENT are in lanes, as in dp_add_rows. */
 struct dp_loss_args {
     enum dp_loss_kind kind;
     double scale;
     size_t rows, cols;
     const float *y;
-    const void *target;    /* float, int32_t for XENT; NULL for a plain sum */
-    const float *upstream; /* LOSS_GRAD: one float, NULL for 1 */
+    const void *target;    /* float, for XENT int32_t; NULL for a plain sum */
+    const float *upstream; /* LOSS_GRAD: one float; NULL: 1 */
     float *out;            /* LOSS: one float; LOSS_GRAD: rows * cols */
 };
 
-/* dp_sgd_step for one tensor; velocity NULL without momentum. The rate is read when the kernel
- * runs: launches of another rate are the same launches. */
+/* dp_sgd_step for one tensor; velocity is NULL without momentum. The kernel reads the learning rate
+ * when it runs, so a launch with another rate is the same launch. */
 struct dp_sgd_args {
     float *value, *velocity;
     const float *grad, *lr; /* lr: one float */
     float momentum, decay;
-    bool first; /* velocity holds nothing yet */
+    bool first; /* velocity has no values yet */
     size_t n;
 };
 
-/* dp_adamw_step for one tensor. rates are three floats, read when the kernel runs: keep = 1 -
- * lr*decay, size = lr / (1 - beta1^t), root = sqrt(1 - beta2^t). For each element g of grad
+/* dp_adamw_step for one tensor. rates are three floats that the kernel reads when it runs: keep = 1
+ * - lr*decay, size = lr / (1 - beta1^t), root = sqrt(1 - beta2^t). For each element g of grad
  *   m = beta1 * m + rest1 * g,  s = beta2 * s + (rest2 * g) * g,
  *   value = value * keep - (size * m) / (sqrt(s) / root + eps) */
 struct dp_adamw_args {
     float *value, *m, *s;
     const float *grad, *rates;
     float beta1, rest1, beta2, rest2, eps; /* rest: 1 - beta */
-    bool first;                            /* m and s hold nothing yet, taken as zeros */
+    bool first;                            /* m and s have no values yet, and count as zeros */
     size_t n;
 };
 
-/* sums[k] = the sum of the squares of chunk k of x, in double: lane l adds elements l, l +
- * DP_SQUARES_LANES, ... of the chunk in order, then the lanes are added in a tree: lane l + half to
- * lane l, for half = DP_SQUARES_LANES / 2, ..., 2, 1. The bits are the same everywhere. */
+/* sums[k] = the sum of the squares of chunk k of x, in double. Lane l adds elements l, l +
+ * DP_SQUARES_LANES, ... of the chunk in order. Then the lanes are added in a tree: lane l + half to
+ * lane l, for half = DP_SQUARES_LANES / 2, ..., 2, 1. The bits are the same on every device. */
 #define DP_SQUARES_CHUNK 65536
 #define DP_SQUARES_LANES 256
 struct dp_squares_args {
@@ -193,10 +196,10 @@ struct dp_clip_args {
     float *factor;
 };
 
-/* x = x * factor, which is read when the kernel runs; 1 leaves all bits. */
+/* x = x * factor. The kernel reads the factor when it runs; 1 keeps all bits. */
 struct dp_scale_args {
     float *x;
-    const float *factor; /* one */
+    const float *factor; /* one float */
     size_t n;
 };
 
@@ -216,29 +219,29 @@ struct dp_store {
     uint64_t *dst, value;
 };
 
-/* marks[j] takes the bits of x[j], x[j + DP_FOLD_MARKS], ... in order, each by
+/* Folds x into marks: marks[j] takes the bits of x[j], x[j + DP_FOLD_MARKS], ... in order, each by
  *   mark = (mark ^ bits) * 0x9e3779b1; mark = mark ^ (mark >> 15)
- * which can be undone: a mark that differs stays different while what comes is equal. */
+ * This is invertible: a mark that differs stays different as long as later elements are equal. */
 struct dp_fold {
     uint32_t *marks; /* [DP_FOLD_MARKS] */
     const uint32_t *x;
     size_t n;
 };
 
-/* height rows of width bytes; either side may be on another slot. */
+/* height rows of width bytes; each side may be on another slot. */
 struct dp_copy {
     void *dst;
     const void *src;
     size_t width, height, dst_pitch, src_pitch;
 };
 
-/* The same between two devices that have these numbers. */
+/* The same between two devices, which have these numbers. */
 struct dp_peer_copy {
     struct dp_copy copy;
     int to, from;
 };
 
-/* dst = (accumulate ? dst : 0) + ((src[0] + src[1]) + ...); any of them on another slot. */
+/* dst = (accumulate ? dst : 0) + ((src[0] + src[1]) + ...); any of them may be on another slot. */
 struct dp_reduce_args {
     enum dp_dtype dtype;
     int n_src;
@@ -248,8 +251,8 @@ struct dp_reduce_args {
     const void *src[DP_MAX_SLOTS];
 };
 
-/* dst = (scale * src[0] + scale * src[1]) + ..., each product rounded; dst may be one of src. Any
- * of them on another slot. */
+/* dst = (scale * src[0] + scale * src[1]) + ..., with each product rounded. dst may be one of src.
+ * Any of them may be on another slot. */
 struct dp_mean_args {
     int n_src;
     float scale;
@@ -258,23 +261,23 @@ struct dp_mean_args {
     const float *src[DP_MAX_SLOTS];
 };
 
-/* How a window moves over images: [height, width] of each. */
+/* A window that moves over images. Arrays are [height, width]. */
 struct dp_geometry {
     size_t images, channels, height, width;          /* of the input */
-    size_t kernel[2], stride[2], padding[2], out[2]; /* out: windows that fit */
+    size_t kernel[2], stride[2], padding[2], out[2]; /* out: number of windows that fit */
 };
 
-/* A matrix with a row for each place (c, kh, kw) in a window and a column for each window (image,
- * oh, ow), and images x [images, channels, height, width].
+/* A matrix col with a row for each place (c, kh, kw) of a window and a column for each window
+ * (image, oh, ow), and images x [images, channels, height, width].
  *   IM2COL  col[c,kh,kw ; n,oh,ow] = x[n, c, oh*stride - padding + kh, ow.. + kw], 0 outside
  *   COL2IM  x = for each element the sum of its places in col, kh, then kw ascending */
 struct dp_columns {
     struct dp_geometry at;
-    float *col, *x; /* the one that is read is not written */
+    float *col, *x; /* one is read, the other is written */
 };
 
-/* What a library may make in place of the kernels that a convolution is made of: x [images,
- * channels, height, width], weight [c_out, channels, kernel], bias [c_out], y [images, c_out, out].
+/* A convolution that a library may make instead of several kernels: x [images, channels, height,
+ * width], weight [c_out, channels, kernel], bias [c_out], y [images, c_out, out].
  *   y not NULL   y = x * weight (+ bias, if not NULL)
  *   y NULL       the gradients that are not NULL, from dy: dx, dweight (+ itself), dbias (+ itself)
  */
@@ -286,14 +289,14 @@ struct dp_convolution {
     bool accumulate_weight, accumulate_bias;
 };
 
-/* y[j,i,:] = x[i,j,:] (+ bias[i]): the outer two of three dimensions change places. */
+/* y[j,i,:] = x[i,j,:] (+ bias[i]): swaps the outer two of three dimensions. */
 struct dp_swap {
     float *y;
-    const float *x, *bias; /* bias NULL: none */
+    const float *x, *bias; /* bias may be NULL */
     size_t i, j, block;
 };
 
-/* out[r] (+)= sum of row r of x. Lane l = 0..7 adds elements l, l+8, ... in order, then the lanes
+/* out[r] (+)= sum of row r of x. Lane l = 0..7 adds elements l, l+8, ... in order. Then the lanes
  * are added as ((0+4)+(2+6)) + ((1+5)+(3+7)). */
 struct dp_add_rows {
     float *out;
@@ -302,8 +305,9 @@ struct dp_add_rows {
     bool accumulate;
 };
 
-/* The largest of each window, the first of equals, NaN above all; index is its place in its plane
- * of height * width. at.images * at.channels planes. What lies in the padding is never taken.
+/* The maximum of each window; of equal values, the first; NaN is above all. index is its place in
+ * its plane of height * width. There are at.images * at.channels planes. Padding is never the
+ * maximum.
  *   MAX_POOL       y and index from x
  *   MAX_POOL_GRAD  dx = 0, then dx[index] += dy in the order of dy */
 struct dp_max_pool {
@@ -313,7 +317,7 @@ struct dp_max_pool {
     float *x; /* MAX_POOL_GRAD: dx */
 };
 
-/* Rows of a table [rows, cols] by number.
+/* Rows of a table [rows, cols], chosen by number.
  *   LOOKUP       y[n,:] = table[index[n],:], NaN where index[n] is outside 0..rows-1
  *   LOOKUP_GRAD  table (+)= 0, then table[index[n],:] += y[n,:] for n ascending; outside: nothing
  */
@@ -324,34 +328,35 @@ struct dp_lookup {
     bool accumulate; /* LOOKUP_GRAD */
 };
 
-/* One step of an LSTM for rows, hidden units each. gates [rows, 4 hidden] in the order i, f, g, o.
+/* One step of an LSTM for rows of hidden units. gates is [rows, 4 hidden] in the order i, f, g, o.
  *   LSTM       gates holds W x + W h, and gets the activations of that + bias_x + bias_h:
  *              sigmoid of i, f, o, tanh of g; c = f*c_before + i*g; h = o*tanh(c)
  *   LSTM_GRAD  gates holds the activations, and gets the gradients of the sums before them. dh is
- *              that of h; dc, of c from later steps, becomes that of c_before */
+ *              the gradient of h. dc, the gradient of c from later steps, becomes that of c_before
+ */
 struct dp_lstm_args {
     float *gates;
     const float *bias_x, *bias_h; /* LSTM */
     const float *c_before;        /* NULL: zeros */
-    float *c, *h;                 /* LSTM_GRAD: c is read, h is not used */
+    float *c, *h;                 /* LSTM_GRAD reads c, and does not use h */
     const float *dh;              /* LSTM_GRAD */
     float *dc;
     size_t rows, hidden;
-    bool last; /* LSTM_GRAD: dc holds nothing yet, taken as zeros */
+    bool last; /* LSTM_GRAD: dc has no values yet, and counts as zeros */
 };
 
-/* Normalisation per channel of x [rows, channels, inner], n = rows * inner values each. Sums are
- * kept in double: of the values, rows then inner ascending, lane l = 0..7 adds l, l+8, ..., and the
- * lanes are added as dp_add_rows says. Every result is rounded once from double.
+/* Normalisation per channel of x [rows, channels, inner], with n = rows * inner values each. Sums
+ * are kept in double, over rows, then inner, ascending. Lane l = 0..7 adds l, l+8, ..., and the
+ * lanes are added as in dp_add_rows. Every result is rounded once from double.
  *   BATCH_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
  *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps). running = (1 - momentum)
  *                    running + momentum * (mean, var n/(n-1)); count += 1
- *   BATCH_NORM_EVAL  the same with the running values, which stay
+ *   BATCH_NORM_EVAL  the same with the running values, which do not change
  *   BATCH_NORM_GRAD  dweight = sum dy xhat, dbias = sum dy (both (+)=), and dx = weight invstd (dy
- * - mean(dy) - xhat mean(dy xhat)), in eval weight invstd dy */
+ *                    - mean(dy) - xhat mean(dy xhat)), in eval weight invstd dy */
 struct dp_batch_norm_args {
     const float *x, *weight, *bias;
-    float *y; /* GRAD: dx, NULL: not wanted */
+    float *y; /* GRAD: dx; NULL: not wanted */
     float *running_mean, *running_var;
     int64_t *count;
     float *mean, *invstd; /* [channels]: saved by both forwards, read by GRAD */
@@ -362,8 +367,8 @@ struct dp_batch_norm_args {
     bool accumulate_weight, accumulate_bias, training;
 };
 
-/* Normalisation of each row of x [rows, width]. Sums are kept in double, those of a row in lanes as
- * of dp_batch_norm_args, those over the rows ascending, and every result is rounded once from
+/* Normalisation of each row of x [rows, width]. Sums are kept in double: those of a row in lanes,
+ * as in dp_batch_norm_args, and those over the rows ascending. Every result is rounded once from
  * double.
  *   LAYER_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
  *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps)
@@ -371,7 +376,7 @@ struct dp_batch_norm_args {
  *                    rows dweight = sum dy xhat, dbias = sum dy (both (+)=) */
 struct dp_layer_norm_args {
     const float *x, *weight, *bias;
-    float *y;             /* GRAD: dx, NULL: not wanted */
+    float *y;             /* GRAD: dx; NULL: not wanted */
     float *mean, *invstd; /* [rows]: saved by the forward, read by GRAD */
     const float *dy;
     float *dweight, *dbias; /* NULL: not wanted */
@@ -380,18 +385,18 @@ struct dp_layer_norm_args {
     bool accumulate_weight, accumulate_bias;
 };
 
-/* Where the matrices of a batch lie: that of row r and head h begins at r * row + h * head, and its
- * own rows are lead apart, in numbers. */
+/* The layout of a batch of matrices, in numbers: the matrix of row r and head h begins at r * row +
+ * h * head, and consecutive rows of it are lead apart. */
 struct dp_heads {
     size_t row, head, lead;
 };
 
-/* What of a product of square matrices is a triangle.
- *   A  above the diagonal of a, as it is stored, are zeros: their terms may be left out
- *   C  what is above the diagonal of c is not used: it may be made or not */
+/* Which part of a product of square matrices is a triangle.
+ *   A  elements above the diagonal of a, as it is stored, are zeros: their terms may be left out
+ *   C  elements above the diagonal of c are not used, and need not be computed */
 enum dp_triangle { DP_TRIANGLE_NONE, DP_TRIANGLE_A, DP_TRIANGLE_C };
 
-/* For each of rows and heads: c[m,n] = op(a)[m,k] op(b)[k,n], none of them 0. */
+/* For each row and head: c[m,n] = op(a)[m,k] op(b)[k,n]; no size is 0. */
 struct dp_gemm_heads {
     bool transpose_a, transpose_b;
     enum dp_triangle triangle;
@@ -401,35 +406,35 @@ struct dp_gemm_heads {
     struct dp_heads at_a, at_b, at_c;
 };
 
-/* Of matrices p [n, time, time], row t of each looks at columns 0..t only. In double, each result
- * rounded once.
- *   CAUSAL       p becomes the softmax of scale * p, shifted by the largest; 0 where it does not
- *                look
- *   CAUSAL_GRAD  p is that; d, the gradient of p, becomes that of what p was: scale p (d - sum of p
- *                d), 0 where it does not look. What d has there is not used */
+/* Matrices p [n, time, time], in which row t uses columns 0..t only. Computed in double; each
+ * result is rounded once.
+ *   CAUSAL       p becomes the softmax of scale * p, shifted by the largest; 0 in other columns
+ *   CAUSAL_GRAD  p is that result. d, its gradient, becomes the gradient of the input of the
+ *                softmax: scale p (d - sum of p d), and 0 in other columns, whose d is not used */
 struct dp_causal_args {
-    float *p, *d; /* d: CAUSAL_GRAD */
+    float *p, *d; /* d: for CAUSAL_GRAD */
     size_t n, time;
     double scale;
 };
 
-/* y[i] = x[i] * scale where a draw in 0..2^32-1, a function of key and i, is below limit, else 0.
- * The draw is the upper half of SplitMix64's mix of key + (i + 1) * 0x9e3779b97f4a7c15. The key is
- * read when the kernel runs: launches with another one are the same launches. */
+/* y[i] = x[i] * scale if a random number in 0..2^32-1, a function of key and i, is below limit,
+ * else 0. It is the upper half of SplitMix64's mix of key + (i + 1) * 0x9e3779b97f4a7c15. The
+ * kernel reads the key when it runs, so a launch with another key is the same launch. */
 struct dp_dropout_args {
     float *y;
     const float *x;
     size_t n;
-    const uint64_t *key; /* one */
+    const uint64_t *key; /* one number */
     uint64_t limit;
     float scale;
 };
 
-/* Capsules with routing by agreement. votes[n,i,j,:] = weight[i,j] u[n,i]; logits b = 0; rounds
- * times: c = softmax of b over j, s[j] = sum over i ascending of c[i,j] votes[i,j], v = s |s|^2 /
- * (1 + |s|^2) / sqrt(|s|^2 + 1e-8), and but for the last time b[i,j] += votes[i,j] . v[j].
- *   CAPSULE       v; votes, the logits of the last c, and s stay for the gradient
- *   CAPSULE_GRAD  with c taken as constants: votes becomes its own gradient c ds, s becomes ds */
+/* Capsules with routing by agreement. votes[n,i,j,:] = weight[i,j] u[n,i]. The logits b start at 0.
+ * Each of the rounds computes c = softmax of b over j, s[j] = sum over i ascending of c[i,j]
+ * votes[i,j], v = s |s|^2 / (1 + |s|^2) / sqrt(|s|^2 + 1e-8), and in all but the last round b[i,j]
+ * += votes[i,j] . v[j].
+ *   CAPSULE       v; votes, the logits of the last c, and s are kept for the gradient
+ *   CAPSULE_GRAD  with c taken as constants: votes becomes its gradient c ds, and s becomes ds */
 struct dp_capsule_args {
     float *votes;    /* [n, in, out, width] */
     float *logits;   /* [n, in, out] */
@@ -439,14 +444,14 @@ struct dp_capsule_args {
     int rounds;
 };
 
-/* Nothing, for so long. */
+/* Waits for that time. */
 struct dp_delay_args {
     uint64_t ns;
 };
 
 typedef void dp_kernel_fn(const void *args);
 
-/* Zeroes the bytes that belong to no field, so that equal arguments are equal byte by byte. */
+/* Zeroes the bytes that belong to no field, so that equal arguments have equal bytes. */
 void dp_kernel_clear_padding(enum dp_kernel kernel, void *args);
 
 #endif

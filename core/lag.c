@@ -1,20 +1,21 @@
-/* lag.c: devices that run every operation later, in an order that a GPU could choose.
+/* lag.c: devices that run every operation late, in an order that a GPU could choose.
  *
  * The table of the slots is a copy of the one that it wraps, which must run its work at once.
- * Queues are lists of operations. An operation runs when something that is waited for needs it, or,
- * where its queue is early, at once. One lock for all queues of a group: such a device finds
- * missing events and drains, not data races (the plain device under ThreadSanitizer does). */
+ * Queues are lists of operations. An operation runs when something that is waited for needs it, or
+ * at once if its queue is early. There is one lock for all queues of a group, because such a device
+ * finds missing events and missing waits, not data races; the plain device under ThreadSanitizer
+ * finds those. */
 #include "backend.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What an operation does when it runs. */
+/* The work of an operation. */
 struct lag_work {
     dp_kernel_fn *function; /* a call */
-    struct dp_event event;  /* of a queue: to wait for it */
-    enum dp_kernel kernel;  /* else a launch */
+    struct dp_event event;  /* to wait for an event of a queue */
+    enum dp_kernel kernel;  /* otherwise a launch */
 };
 
 struct lag_op {
@@ -27,7 +28,7 @@ struct lag_op {
 struct dp_lag_queue {
     struct dp_queue *queue;
     struct lag_op *head, **tail;
-    uint64_t issued, done; /* operations; position p is reached when done >= p */
+    uint64_t issued, done; /* counts of operations; position p is reached when done >= p */
 };
 
 struct dp_lag {
@@ -36,9 +37,9 @@ struct dp_lag {
     pthread_mutex_t lock;
     struct dp_lag_queue queue[DP_MAX_SLOTS * 2];
     int n_queues;
-    uint64_t seed, random, pending; /* pending: operations, of all queues */
-    uint64_t early; /* a bit for each queue, from the 64th on again: compute, comm, compute, .. */
-    int status; /* the first failure of work that ran late; whoever waits gets it from then on */
+    uint64_t seed, random, pending; /* pending: operations in all queues */
+    uint64_t early; /* a bit for each queue, starting again after 64: compute, comm, compute, ... */
+    int status;     /* first failure of work that ran late; from then on every wait returns it */
     struct dp_error err;
 };
 
@@ -50,7 +51,8 @@ static uint64_t next_random(struct dp_lag *lag)
     return z ^ (z >> 31);
 }
 
-/* Until nothing is left: draws for each operation would make all long queues late alike. */
+/* Draws until no operation is left. If it drew for each operation, all long queues would be late in
+ * the same way. */
 static void draw_early(struct dp_lag *lag)
 {
     const uint64_t compute = 0x5555555555555555u, mixed = next_random(lag);
@@ -78,7 +80,7 @@ static void run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op 
     }
 }
 
-/* Events are recorded before they are waited for, so the recursion ends. */
+/* The recursion ends, because events are recorded before they are waited for. */
 static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position)
 {
     while (q->done < position) {
@@ -119,8 +121,8 @@ static int issue(struct dp_queue *queue, const struct lag_work *work, const void
     return 0;
 }
 
-/* All ones is a NaN in every float type: memory that is read before it is written, or after it was
- * freed, shows. Its size is kept in front of it. */
+/* A float of all ones is NaN in every type, so memory shows that is read before it is written, or
+ * after it is freed. Its size is stored before it. */
 #define HEADER_BYTES 64
 #define POISON       0xff
 
@@ -170,7 +172,7 @@ static void lag_record(struct dp_queue *queue, struct dp_event *event)
     pthread_mutex_unlock(&lag->lock);
 }
 
-/* Up to position, or all that was issued so far when that is less. */
+/* Runs operations up to position, or all that are issued if those are fewer. */
 static int catch_up(struct dp_queue *queue, uint64_t position, struct dp_error *err)
 {
     struct dp_lag *lag = queue->slot->group->lag;
@@ -246,7 +248,7 @@ int dp_lag_open(struct dp_group *group, uint64_t seed, struct dp_error *err)
     return 0;
 }
 
-/* What nobody waited for is lost, as it would be on a device. */
+/* Operations that were never waited for are dropped, as on a device. */
 void dp_lag_close(struct dp_group *group)
 {
     struct dp_lag *lag = group->lag;

@@ -14,7 +14,8 @@ bool dp_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
-/* Of the host: the kind of device that copies to it and from it may want other memory. */
+/* The host has the operations of the devices that copy to and from it, which may need special
+ * memory. */
 static const struct dp_device_ops *kind_of_host(const struct dp_slot *slot)
 {
     const struct dp_device_ops *ops = dp_is_host(slot) ? slot->group->kind->ops : NULL;
@@ -71,7 +72,8 @@ void dp_block_release(struct dp_block *block)
     free(block);
 }
 
-/* Without room between tensors: neighbours travel as one, and the bytes moved are theirs alone. */
+/* Tensors follow each other without gaps. So adjacent ones are copied as one, and no other bytes
+ * are copied. */
 size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor)
 {
     const size_t unit = dp_dtype_bytes(tensor->dtype);
@@ -91,7 +93,7 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
     c->bytes = bytes > least ? bytes : least;
     int status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
     if (status && c->bytes > bytes) {
-        /* The size of an earlier step cannot be allocated any more: take what this one needs. */
+        /* The size of an earlier step cannot be allocated any more, so take what this one needs. */
         stack->wanted = 0;
         c->bytes = bytes;
         status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
@@ -125,8 +127,8 @@ int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp
     return 0;
 }
 
-/* A step that needed several chunks gets one of their size next time: memory is the largest step's,
- * not the sum of all sizes that were ever too small. */
+/* A step that needed several chunks gets one chunk of their total size next time. So memory is that
+ * of the largest step, not the sum of all chunks that were too small. */
 void dp_stack_reset(struct dp_stack *stack)
 {
     size_t used = 0;

@@ -4,7 +4,8 @@
 
 #include "backend.h"
 
-/* Memory of a slot, counted; bytes as they were taken. From any thread. */
+/* Allocates counted memory on a slot. dp_slot_give gets the same number of bytes back. Any thread
+ * may call them. */
 int dp_slot_take(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
 void dp_slot_give(struct dp_slot *slot, void *memory, size_t bytes);
 
@@ -17,14 +18,15 @@ struct dp_block {
 };
 int dp_block_open(struct dp_slot *slot, size_t bytes, struct dp_block **block,
                   struct dp_error *err);
-void dp_block_release(struct dp_block *block); /* NULL allowed; the last waits for the slot */
+void dp_block_release(struct dp_block *block); /* waits for the slot if last; NULL is allowed */
 
-/* Where the next tensor of this type goes behind offset bytes; adds its size to *offset. */
+/* Returns where the next tensor of this type starts after offset bytes, and adds its size to
+ * *offset. */
 size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor);
 
-/* Memory of one step on one slot: taken from the top, given back all at once, kept for the next
- * step. Chunks are never moved, so tensors stay where they are; dp_stack_close expects that nothing
- * uses them any more. */
+/* Memory of one step on one slot. It is taken from the top, freed all at once, and kept for the
+ * next step. Chunks are never moved, so tensors keep their place. Nothing may use the memory any
+ * more when dp_stack_close is called. */
 struct dp_chunk {
     struct dp_chunk *next;
     void *memory;
@@ -39,7 +41,7 @@ int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp
 void dp_stack_reset(struct dp_stack *stack);
 void dp_stack_close(struct dp_stack *stack);
 
-/* a * b into *product; false on overflow. */
+/* Sets *product to a * b; returns false on overflow. */
 bool dp_multiply(size_t a, size_t b, size_t *product);
 
 #endif

@@ -1,5 +1,5 @@
-/* module.c: trees of layers, and the parameters they own. The tree is shared by all replicas; what
- * differs between replicas is in struct dp_state. */
+/* module.c: trees of layers, and their parameters. All replicas share the tree; struct dp_state
+ * holds what differs between them. */
 #include "module.h"
 
 #include <stdio.h>

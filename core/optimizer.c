@@ -1,4 +1,4 @@
-/* optimizer.c: which parameters of the base module are stepped. */
+/* optimizer.c: selects the parameters of the base module that are stepped. */
 #include "optimizer.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* param.c: the parameters of a whole tree: in pre-order, each once, by name, and moved together. */
+/* param.c: the parameters of a whole tree in pre-order, each once: listed, named and moved
+ * together. */
 #include "module.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ int dp_module_params(struct dp_module *module, struct dp_param *list[], int capa
     return n;
 }
 
-/* The path to param below module, found in the same order as list_collect's. */
+/* Finds the path to param below module, in the same order as list_collect. */
 static bool find_path(const struct dp_module *module, const struct dp_param *param, char *text,
                       size_t bytes)
 {
@@ -117,7 +118,7 @@ void dp_zero_grad(struct dp_module *module)
         dp_zero_grad(module->children[i]);
 }
 
-/* splitmix64's mixing: uniform, and a function of its argument alone. */
+/* The mixing function of SplitMix64: uniform, and a function of its argument alone. */
 static uint64_t mix(uint64_t z)
 {
     z += 0x9e3779b97f4a7c15u;
@@ -158,7 +159,7 @@ int dp_module_init(struct dp_module *module, uint64_t seed, struct dp_error *err
     return status;
 }
 
-/* New places for all of the list in two blocks; the old ones are released at the end only. */
+/* Gives all of the list new places in two blocks. The old blocks are released only at the end. */
 static int relocate(struct dp_param_list *list, struct dp_block *values, struct dp_block *grads,
                     struct dp_error *err)
 {

@@ -1,5 +1,5 @@
-/* registry.c: what there can be. The one place that lists kinds of devices, backends and
- * communicators. A row whose table has no operations is known, and not in this build. */
+/* registry.c: the only list of kinds of devices, backends and communicators. A row whose table has
+ * no operations is known, but is not in this build. */
 #include "backend.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool backend_is_built(const struct dp_backend *backend)
     return is_built(backend->kind) && (backend->onednn != DP_ONEDNN_ONLY || dp_onednn_is_built);
 }
 
-/* "cpu, cpu-ref" */
+/* names, like "cpu, cpu-ref" */
 struct names {
     char text[160];
     size_t used;
@@ -57,7 +57,7 @@ static void add_name(struct names *names, const char *name)
     names->used += comma + length;
 }
 
-/* The host is a list of the first kind. */
+/* The host counts as the first kind. */
 static const char *before_words(const struct dp_kind *kind)
 {
     return kind == &kinds[0] ? "the host and " : "";
@@ -65,7 +65,7 @@ static const char *before_words(const struct dp_kind *kind)
 
 /* ---- backends ---------------------------------------------------------------------------- */
 
-/* Those of the kind; of any when it is NULL. */
+/* The backends of a kind; of all kinds if it is NULL. */
 static struct names backend_names(const struct dp_kind *kind)
 {
     struct names names = {.used = 0};
@@ -102,7 +102,7 @@ static bool serves(const struct dp_comm_ops *comm, const struct dp_kind *kind)
     return (comm->needs & ~kind->flags) == 0;
 }
 
-/* Those of this build that serve the kind and can do all that. */
+/* The communicators of this build that support the kind and have all abilities of can. */
 static struct names communicator_names(const struct dp_kind *kind, unsigned can)
 {
     struct names names = {.used = 0};
@@ -167,7 +167,7 @@ static const struct dp_kind *kind_of(const char *text)
     return strcmp(text, "host") == 0 ? &kinds[0] : NULL;
 }
 
-/* The order in which a GPU runs what it was given is its own affair. */
+/* The order in which a GPU runs its work cannot be changed from outside. */
 static int check_late(const char *text, const struct dp_device_list *list, struct dp_error *err)
 {
     if (list->lag && (list->kind->flags & DP_KIND_CORES) == 0)
@@ -178,7 +178,7 @@ static int check_late(const char *text, const struct dp_device_list *list, struc
     return 0;
 }
 
-/* Of a device that works by itself nobody knows when a result is there. */
+/* On a device that works asynchronously, a wrapper does not know when a result exists. */
 static int check_harm(const char *text, const struct dp_device_list *list, struct dp_error *err)
 {
     if (list->harm.step == 0)
@@ -195,7 +195,7 @@ static int check_harm(const char *text, const struct dp_device_list *list, struc
     return 0;
 }
 
-/* A list that does not begin with a kind and a colon. */
+/* The list does not begin with a kind and a colon. */
 static int fail_form(const char *text, struct dp_error *err)
 {
     struct names names = {.used = 0};
@@ -270,7 +270,7 @@ bool dp_communicators(int i, struct dp_communicator_row *row)
     return true;
 }
 
-/* The first `length` characters are what it calls itself. */
+/* The first `length` characters are the name that it gives itself. */
 static bool is_called(const struct dp_comm_ops *comm, const char *name, size_t length)
 {
     const char *const names[] = {comm->name, comm->instead};

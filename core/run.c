@@ -1,21 +1,21 @@
-/* run.c: executing modules. A run owns the memory of a step and the tape: what each forward saved
- * for its backward, last on top. */
+/* run.c: executes modules. A run owns the memory of a step and the tape, on which each forward
+ * saves data for its backward. The last entry is on top. */
 #include "module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind each record on the tape. The module may be gone by the time of a wrong backward: only
- * its address and its kind, a literal, are used. */
+/* A mark follows each record on the tape. The module may have been freed when a wrong backward
+ * comes, so only its address and its kind (a literal) are used. */
 struct tape_mark {
     const struct dp_module *module;
     const char *kind;
     size_t bytes;
 };
 
-/* What an outermost forward leaves for dp_backward. */
+/* The data that an outermost forward leaves for dp_backward. */
 struct frame {
-    uint64_t versions; /* of its parameters, added up: each only grows */
+    uint64_t versions; /* sum over its parameters; versions only grow */
     int n_in, n_out;
     struct dp_tensor out[DP_MAX_IO];
 };
@@ -141,7 +141,8 @@ int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *rec
     return 0;
 }
 
-/* -1: the base's own tensors, outside replicas and for parameters that are not in the tree. */
+/* Returns -1 for tensors of the base: outside of replicas, and for parameters that are not in the
+ * tree. */
 static int state_entry(const struct dp_run *run, const struct dp_param *param)
 {
     const struct dp_state *state = run->state;
@@ -210,7 +211,7 @@ int dp_check_inputs(const char *kind, const struct dp_tensor in[], int n_in, int
     return 0;
 }
 
-/* Nothing may still use this run's memory after an error is reported. */
+/* When an error is reported, nothing may still use the memory of this run. */
 static void drain(struct dp_run *run)
 {
     if (run->replica < 0)
@@ -229,8 +230,8 @@ static uint64_t versions_of(const struct dp_module *module)
     return sum;
 }
 
-/* Where an outermost forward or backward may hold launches back. Inside a replica: on its slot,
- * whoever's run it is. */
+/* The slots on which an outermost forward or backward may hold launches back. Inside a replica it
+ * is the slot of the replica, for any run. */
 static int held_slots(struct dp_run *run, struct dp_slot *const **slots)
 {
     const bool replica = run->replica >= 0;
@@ -262,7 +263,7 @@ static int forward_outermost(struct dp_module *module, struct dp_run *run,
                              int *n_out, struct dp_error *err)
 {
     const size_t mark = run->tape_used;
-    struct frame frame; /* not cleared: nobody reads more than n_out of out */
+    struct frame frame; /* not cleared: only the first n_out of out are read */
     struct dp_slot *const *slots;
     const int n_slots = held_slots(run, &slots);
     dp_slots_hold(slots, n_slots);
@@ -327,7 +328,7 @@ static int check_gradients(const struct frame *frame, const struct dp_tensor gra
     return 0;
 }
 
-/* What backward was given, against what forward left. */
+/* Checks the arguments of backward against those of forward. */
 static int check_backward(const struct dp_module *module, const struct frame *frame,
                           const struct dp_tensor grad_out[], int n_grad_out,
                           const struct dp_tensor grad_in[], int n_in, struct dp_error *err)

@@ -1,9 +1,11 @@
-/* second.c: an allreduce by a second worker per slot, beside what the slots' first workers do.
+/* second.c: an allreduce by a second worker for each slot, which runs while the first workers
+ * compute.
  *
- * For communicators whose slots may use each other's memory. What is issued goes in order. Each
- * second worker adds one slice, of all members' numbers in rank order, then fetches the slices of
- * the others. All of it is in the comm queues, behind the parts' events; on a device that runs its
- * work at once the counters below are the order. */
+ * It is for communicators whose slots can use the memory of each other. Allreduces run in the order
+ * in which they are issued. Each second worker adds one slice of all members' numbers in rank
+ * order, and then fetches the slices of the others. All of this is in the comm queues, after the
+ * events of the parts. On a device that runs its work at once, the counters below make the order.
+ */
 #include "backend.h"
 
 #include <limits.h>
@@ -23,14 +25,14 @@ struct dp_second {
     pthread_cond_t changed;
     struct second_worker worker[DP_MAX_SLOTS];
     int started;
-    /* Behind the lock. */
+    /* The lock protects the fields that follow. */
     bool stop;
-    uint64_t pass; /* how often all that was issued has ended */
+    uint64_t pass; /* how often all issued allreduces have ended */
     struct dp_collective *head, *tail;
     int issued;
-    int claimed, limit; /* those that second workers have begun, and may begin at most */
-    int due, ended;     /* parts of the claimed ones, and those of them that are done */
-    /* By slot; written by who works for it. */
+    int claimed, limit; /* how many allreduces were begun, and may begin */
+    int due, ended;     /* parts of the claimed allreduces, and how many of these are done */
+    /* By slot; written by the thread that works for it. */
     struct dp_error error[DP_MAX_SLOTS];
 };
 
@@ -45,8 +47,8 @@ static size_t floats_of(const struct dp_collective *c, int k)
     return c->bytes[k] / sizeof(float);
 }
 
-/* What slice i of as many as there are members covers of a piece of n floats, which begins at float
- * `before` of all. Whole lines of memory. */
+/* The range that slice i covers of a piece of n floats, which begins at float `before` of all.
+ * There is a slice for each member. Slices are whole cache lines. */
 static struct range cut(int members, size_t total, int i, size_t before, size_t n)
 {
     const size_t each = (total / (size_t)members + 16) / 16 * 16;
@@ -78,7 +80,7 @@ static int fetch_piece(const struct dp_collective *c, int place, int from, int k
     return dp_launch(&c->part[place].slot->comm, DP_KERNEL_COPY, &copy, sizeof copy, err);
 }
 
-/* Slice i is added here, or fetched from the part that has added it. */
+/* Slice i is added by its owner, and fetched from the owner by the others. */
 static int do_slice(const struct dp_collective *c, int place, int i, struct dp_error *err)
 {
     const struct dp_part *part = &c->part[place];
@@ -100,7 +102,7 @@ static int do_slice(const struct dp_collective *c, int place, int i, struct dp_e
     }
     if (trace)
         trace->replica[part->replica].bytes[DP_PHASE_REDUCE] += bytes;
-    /* Its rank computes meanwhile: only what it waits for is a part of its step. */
+    /* The rank computes meanwhile, so only the time that it waits is a part of its step. */
     if (shown)
         dp_trace_end(part->slot->group, part->replica, DP_PHASE_NONE, begin, 0);
     return status;
@@ -118,7 +120,8 @@ static int add_slice(struct dp_collective *c, int place, struct dp_error *err)
     return status;
 }
 
-/* Each begins with its neighbour: if all began with the first, they would wait in line for it. */
+/* Each worker begins with its neighbour. If all began with the first, they would wait for one
+ * another. */
 static int fetch_slices(struct dp_collective *c, int place, struct dp_error *err)
 {
     struct dp_part *part = &c->part[place];
@@ -148,14 +151,14 @@ static int place_of(const struct dp_collective *c, const struct dp_slot *slot)
     return -1;
 }
 
-/* With the lock held. An error does not hold up the others. */
+/* Called with the lock held. An error does not stop the other workers. */
 static void take_part(struct dp_second *second, struct dp_collective *c, int place)
 {
     struct dp_error *err = &second->error[c->part[place].slot->info.index];
     if (second->claimed <= c->number) {
         second->claimed = c->number + 1;
         second->due += c->n_parts;
-        pthread_cond_broadcast(&second->changed); /* all must take part now */
+        pthread_cond_broadcast(&second->changed); /* now all must take part */
     }
     pthread_mutex_unlock(&second->lock);
     const int added = add_slice(c, place, err);
@@ -201,9 +204,9 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ---- who issues -------------------------------------------------------------------------- */
+/* ---- the calling thread ------------------------------------------------------------------ */
 
-/* The last one wakes nobody: the first workers are about to be free for it. */
+/* The last allreduce wakes no second worker, because the first workers will be free for it. */
 int dp_second_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct dp_second *second = group->second;
@@ -223,7 +226,7 @@ int dp_second_allreduce(struct dp_group *group, struct dp_collective *c, struct 
     return 0;
 }
 
-/* Nothing more is begun; returns how many have been, when these have ended. */
+/* Lets nothing more begin. Returns how many were begun, when these have ended. */
 static int stop_claims(struct dp_second *second)
 {
     pthread_mutex_lock(&second->lock);
@@ -246,7 +249,7 @@ static void forget(struct dp_second *second)
     pthread_mutex_unlock(&second->lock);
 }
 
-/* What the second workers have not begun, the first workers do. */
+/* The first workers do what the second workers have not begun. */
 struct rest {
     struct dp_second *second;
     struct dp_collective *c;
@@ -263,7 +266,7 @@ static void do_share(int i, void *arg)
         add_slice(rest->c, i, err);
 }
 
-/* Small ones by the calling thread: to hand them on costs more. */
+/* The calling thread does small ones, because to hand them on would cost more. */
 #define CALLER_BYTES 16384
 
 static void do_rest(struct dp_second *second, struct dp_collective *c)
@@ -284,7 +287,7 @@ static void do_rest(struct dp_second *second, struct dp_collective *c)
     }
 }
 
-/* Every comm queue waits for all others, which have read its slot's memory. */
+/* Every comm queue waits for all others, because they have read the memory of its slot. */
 static int join_queues(const struct dp_second *second, struct dp_error *err)
 {
     const struct dp_collective *last = second->tail;

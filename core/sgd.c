@@ -1,4 +1,4 @@
-/* sgd.c: stochastic gradient descent on the base module. Its state exists once. */
+/* sgd.c: stochastic gradient descent on the base module, which has one state. */
 #include "optimizer.h"
 
 #include <stdlib.h>
@@ -7,12 +7,12 @@ struct dp_sgd {
     struct dp_group *group;
     struct dp_param_list params;
     float lr, momentum, decay;
-    struct dp_tensor *velocity; /* slot NULL until the parameter's first step */
-    bool *started;              /* velocity holds a value */
+    struct dp_tensor *velocity; /* slot NULL until the first step of the parameter */
+    bool *started;              /* true: velocity holds a value */
     struct {
-        struct dp_tensor lr; /* slot NULL: no parameter was there in a step */
+        struct dp_tensor lr; /* slot NULL: no step had a parameter there */
         bool current;
-    } rate[DP_MAX_SLOTS + 1]; /* on the host, then on the slots by index */
+    } rate[DP_MAX_SLOTS + 1]; /* of the host, then of the slots by index */
 };
 
 int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
@@ -47,7 +47,7 @@ void dp_sgd_set_rate(struct dp_sgd *sgd, float lr)
         sgd->rate[i].current = false;
 }
 
-/* Everything that can be refused, before anything changes. */
+/* Does everything that can fail, before anything changes. */
 static int prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
                    struct dp_error *err)
 {
@@ -62,7 +62,7 @@ static int prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor 
     return dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
 }
 
-/* By itself: it is no part of what each step launches. */
+/* The rates are written separately, because they are no part of what each step launches. */
 static int write_rates(struct dp_sgd *s, struct dp_error *err)
 {
     int status = 0;

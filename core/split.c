@@ -1,5 +1,5 @@
-/* split.c: which rows go to which replica. Pure arithmetic, the chunk rule of ATen: pieces of
- * ceil(N/K) rows until the rows run out; no rows make K empty pieces. */
+/* split.c: which rows go to which replica. This is pure arithmetic, the chunk rule of ATen: shards
+ * of ceil(N/K) rows until no rows are left. Zero rows make K empty shards. */
 #include "dp.h"
 
 static size_t shard_rows(size_t rows, int devices)

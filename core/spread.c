@@ -1,11 +1,10 @@
-/* spread.c: collectives from one memory to another, of one process, by move and reduce of the
- * group's communicator: every rank's block is added where it is wanted, or fetched from where it
- * is. */
+/* spread.c: standalone collectives of one process, made of move and reduce of the communicator.
+ * Every block is added on the rank that needs it, or copied to it. */
 #include "backend.h"
 
 #include <stdlib.h>
 
-/* What goes to each rank: at most a piece from every other one. */
+/* The moves to each rank: at most one piece from every other rank. */
 struct plan {
     struct dp_team team;
     const struct dp_spread *spread;
@@ -17,7 +16,7 @@ struct range {
     size_t first, bytes;
 };
 
-/* An allreduce has a share for every rank; the last ones may be smaller, or nothing. */
+/* An allreduce has a share for every rank; the last shares may be smaller or empty. */
 static struct range share(const struct plan *plan, int rank)
 {
     const size_t unit = dp_dtype_bytes(plan->spread->dtype), n = plan->spread->n;
@@ -33,7 +32,7 @@ static size_t block_bytes(const struct dp_spread *s)
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
-/* Block or share number r of all, to rank r. */
+/* Adds block or share number r of all ranks, on rank r. */
 static int add_for(const struct plan *plan, int r, struct dp_error *err)
 {
     const struct dp_spread *s = plan->spread;
@@ -60,7 +59,7 @@ static int add_all(const struct plan *plan, struct dp_error *err)
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* What rank `to` gets from rank `from`, where it is and where it goes. */
+/* The copy that rank `to` needs from rank `from`, with source and destination. */
 static struct dp_copy piece_of(const struct plan *plan, int to, int from)
 {
     const struct dp_spread *s = plan->spread;
@@ -68,7 +67,7 @@ static struct dp_copy piece_of(const struct plan *plan, int to, int from)
     struct dp_copy copy = {s->out[to], s->in[from], bytes, 1, bytes, bytes};
     const struct range range = share(plan, from);
     switch (s->kind) {
-    case DP_SPREAD_ALLREDUCE: /* what has been added there */
+    case DP_SPREAD_ALLREDUCE: /* it was added there */
         copy.dst = (char *)s->out[to] + range.first;
         copy.src = (const char *)s->out[from] + range.first;
         copy.width = range.bytes;
@@ -90,7 +89,7 @@ static struct dp_copy piece_of(const struct plan *plan, int to, int from)
     return copy;
 }
 
-/* Each rank begins with another one: not all fetch from the same at the same time. */
+/* Each rank begins with another source, so that not all read from one rank at the same time. */
 static int move_all(struct plan *plan, enum dp_phase phase, struct dp_error *err)
 {
     const int ranks = plan->team.n;

@@ -1,4 +1,4 @@
-/* tensor.c: shapes and moving bytes between tensors and host memory. */
+/* tensor.c: shapes, and copies between tensors and host memory. */
 #include "tensor.h"
 #include "memory.h"
 
@@ -37,8 +37,8 @@ int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
         if (!dp_multiply(bytes, dim[d], &bytes))
             return dp_fail(err, DP_EINVAL, "a tensor of more bytes than memory has addresses");
     }
-    /* Field by field: a copy of a whole tensor waits until its parts have left the CPU's buffer of
-     * stores. dim may be the tensor's own. */
+    /* It is written field by field, because a copy of the whole struct would wait until its parts
+     * have left the store buffer of the CPU. dim may be that of the tensor itself. */
     tensor->data = NULL;
     tensor->slot = slot;
     tensor->version = NULL;
@@ -62,8 +62,9 @@ int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
     return status;
 }
 
-/* A replica waits for its own slot alone: others' transfers with its memory are ordered before its
- * queue, and another replica's queue may be in a capture, which a wait from here would break. */
+/* A replica waits for its slot only. Transfers of others to its memory are ordered before its
+ * queue, and the queue of another replica may be in a capture, which a wait from here would break.
+ */
 static void wait_for_users(struct dp_slot *slot)
 {
     if (slot->group->in_team)
@@ -139,7 +140,8 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
     const struct dp_move move = {
         dst->slot, src->slot, {dst->data, src->data, bytes, 1, bytes, bytes}};
     const struct dp_moves moves = {&move, bytes > 0 ? 1 : 0};
-    /* The transfer is the source's when it has queues: a copy to the host must wait there. */
+    /* The source makes the transfer if it has queues, because a copy to the host must wait there.
+     */
     struct dp_slot *slot = dp_is_host(dst->slot) ? src->slot : dst->slot;
     const struct dp_team team = {group, &slot, 1};
     return dp_comm_move(&team, &moves, DP_PHASE_NONE, err);

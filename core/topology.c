@@ -1,5 +1,5 @@
-/* topology.c: cores, caches and memory by hwloc, and where a slot's worker runs. The only file
- * that knows hwloc. */
+/* topology.c: reads cores, caches and memory by hwloc, and selects the cores of each worker. It is
+ * the only file that knows hwloc. */
 #include "backend.h"
 
 #include <hwloc.h>
@@ -10,8 +10,8 @@
 
 struct dp_topology {
     hwloc_topology_t tree;
-    hwloc_cpuset_t usable;           /* where the calling thread might run when this was opened */
-    hwloc_obj_t near[DP_MAX_SLOTS];  /* what a slot's device is beside, NULL: not known */
+    hwloc_cpuset_t usable;           /* where the calling thread could run when this was opened */
+    hwloc_obj_t near[DP_MAX_SLOTS];  /* the object nearest to the slot's device; NULL: unknown */
     int sharing, before, on_machine; /* of dp_group_config */
     struct dp_limits limits;
 };
@@ -28,9 +28,9 @@ static int usable_read(struct dp_topology *t)
     return 0;
 }
 
-/* What places slots: cores and NUMA nodes. Reading only these takes half the time, and what the
- * system says of them is enough: hwloc's x86 part, on processors that have it, would send this
- * thread to each core and ask there. */
+/* Keeps only cores and NUMA nodes, which are enough to place slots. That takes half the time. It
+ * also skips hwloc's x86 part, which would move this thread to each core to ask there; the system
+ * knows enough. */
 static int keep_cores(hwloc_topology_t tree)
 {
     static const hwloc_obj_type_t kept[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_NUMANODE};
@@ -89,7 +89,7 @@ void dp_topology_close(struct dp_topology *topology)
     free(topology);
 }
 
-/* Objects of a type that this process may use, of all or of those below an object. */
+/* Counts the objects of a type that this process may use: all, or those below an object. */
 static int count_usable(const struct dp_topology *topology, hwloc_const_cpuset_t within,
                         hwloc_obj_type_t type)
 {
@@ -128,8 +128,8 @@ bool dp_topology_near(struct dp_topology *topology, int i, const char *bus)
     return topology->near[i] != NULL;
 }
 
-/* Part i of n of the cores in within: neighbours in the tree stay together; with more parts than
- * cores they are shared. Caller frees; NULL when there is no memory. */
+/* Returns part i of n of the cores in within. Cores that are near in the tree stay together; if
+ * there are more parts than cores, they are shared. The caller frees it; NULL: no memory. */
 static hwloc_cpuset_t share(const struct dp_topology *topology, hwloc_const_cpuset_t within, int i,
                             int n)
 {
@@ -166,8 +166,8 @@ static int placed_with(const struct dp_topology *topology, int n)
     return topology->sharing > n ? topology->sharing : n;
 }
 
-/* Slots beside the same object divide its cores among themselves; without a device of its own a
- * slot has its part of all. */
+/* Slots near the same object divide its cores among them. A slot without a known device gets its
+ * share of all cores. */
 static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
 {
     const hwloc_obj_t beside = topology->near[i];
@@ -234,8 +234,8 @@ static uint64_t cache_bytes(hwloc_topology_t tree, hwloc_obj_type_t type)
     return cache ? cache->attr->cache.size : 0;
 }
 
-/* hwloc adds up the NUMA nodes, which leaves out memory that was added to a virtual machine later
- * and belongs to none. */
+/* hwloc adds up the NUMA nodes. That misses memory that was added to a virtual machine later, which
+ * belongs to no node. */
 static uint64_t memory_bytes(hwloc_topology_t tree)
 {
     const uint64_t nodes = hwloc_get_root_obj(tree)->total_memory;
@@ -244,7 +244,7 @@ static uint64_t memory_bytes(hwloc_topology_t tree)
     return all > nodes ? all : nodes;
 }
 
-/* Objects of a type among the processing units of a set; NULL: all. */
+/* Counts the objects of a type that have processing units of a set; NULL: all. */
 static int count(hwloc_topology_t tree, hwloc_const_cpuset_t within, hwloc_obj_type_t type)
 {
     const int n = within ? hwloc_get_nbobjs_inside_cpuset_by_type(tree, within, type)
@@ -294,8 +294,8 @@ static int package_of(hwloc_topology_t tree, hwloc_obj_t node)
     const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(tree, HWLOC_OBJ_PACKAGE, node);
     if (package)
         return (int)package->os_index;
-    /* On a machine with a node for several packages, or with one package above which the node is.
-     */
+    /* This is for a machine with one node for several packages, or whose node is above its only
+     * package. */
     const hwloc_obj_t only = hwloc_get_obj_by_type(tree, HWLOC_OBJ_PACKAGE, 0);
     return only && hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PACKAGE) == 1 ? (int)only->os_index
                                                                           : -1;

@@ -1,6 +1,6 @@
-/* trace.c: where time and traffic go. A replica's entry is written by its worker, or by the calling
- * thread while the workers are idle. Times of devices that work by themselves are kept by their
- * timers until they are read. */
+/* trace.c: times and traffic of replicas. The entry of a replica is written by its worker, or by
+ * the calling thread while the workers are idle. Devices that work asynchronously keep their times
+ * in their timers until they are read. */
 #include "backend.h"
 
 #include <time.h>
@@ -69,7 +69,7 @@ void dp_trace_add(struct dp_trace *trace, int replica, enum dp_lane lane,
         trace->timeline->lane[replica][lane].at[n] = *time;
 }
 
-/* The outer one may not have been added yet: until then its time is below 0, modulo 2^64. */
+/* The outer span may not have been added yet. Until then its time is below 0, modulo 2^64. */
 void dp_span_add(struct dp_trace *trace, const struct dp_span *span, uint64_t begin_ns,
                  uint64_t end_ns)
 {
@@ -95,7 +95,7 @@ void dp_span_end(const struct dp_span *span, size_t bytes)
     trace->replica[span->replica].bytes[span->phase] += bytes;
 }
 
-/* The host has no number. */
+/* The host has no replica number. */
 static int replica_of(const struct dp_slot *slot)
 {
     return slot->info.index > 0 ? slot->info.index : 0;

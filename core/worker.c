@@ -1,8 +1,8 @@
-/* worker.c: one thread per slot but the first; the calling thread is the first slot's.
+/* worker.c: one thread for each slot but the first; the calling thread works for the first slot.
  *
- * A baton carries a ticket from one thread to another: the receiver spins for a while when there
- * are cores for all, then sleeps. Everything written before the baton is passed is visible to
- * who takes it. */
+ * A baton carries a ticket from one thread to another. The receiver spins for a while, if there are
+ * cores for all workers, and then sleeps. Everything that was written before the baton is passed is
+ * visible to the receiver. */
 #include "backend.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ struct dp_worker {
     void (*adopt)(struct dp_slot *slot); /* of the slot's table, which may be wrapped meanwhile */
     pthread_t thread;
     struct baton go, back;
-    unsigned ticket; /* of the calling thread: the last one handed out */
+    unsigned ticket; /* last ticket that the calling thread handed out */
     bool stop;
     const struct dp_team *team;
     void (*function)(int i, void *arg);
@@ -70,8 +70,8 @@ static void baton_close(struct baton *baton)
     pthread_mutex_destroy(&baton->lock);
 }
 
-/* The ticket is stored before sleeping is read, and the receiver does the reverse, both
- * sequentially consistent: one of them sees the other. */
+/* The ticket is stored before sleeping is read, and the receiver does the reverse. Both are
+ * sequentially consistent, so one of them sees the other. */
 static void baton_pass(struct baton *baton, unsigned ticket)
 {
     atomic_store(&baton->ticket, ticket);

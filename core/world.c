@@ -1,7 +1,7 @@
 /* world.c: the ranks of a group that several processes open together.
  *
- * Every process drives slots of its own; the ranks of the world are the slots of all processes, in
- * the order of the processes. A group of one process is its own world. */
+ * Every process drives different slots. The ranks of the world are the slots of all processes, in
+ * the order of the processes. A group of one process is a world by itself. */
 #include "backend.h"
 
 #include <stdlib.h>
