@@ -47,7 +47,7 @@ int dp_check_sum(enum dp_dtype dtype, struct dp_error *err)
 {
     return dtype <= DP_I64
                ? 0
-               : dp_fail(err, DP_EINVAL, "sums of bf16 are not known: f32, f64, i32, i64 are");
+               : dp_fail(err, DP_EINVAL, "bf16 cannot be summed: f32, f64, i32 and i64 can");
 }
 
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],

@@ -198,7 +198,7 @@ int dp_group_faulty(const struct dp_group *group, struct dp_error *err)
     const unsigned long long calls = atomic_load(&f->calls);
     return calls >= f->at
                ? dp_fail(err, DP_EFAULT,
-                         "call %llu of %s failed on purpose, and nothing came of it",
+                         "call %llu of %s failed on purpose, and no error was reported",
                          (unsigned long long)f->at, names[f->fault])
                : dp_fail(err, DP_EFAULT, "call %llu of %s was to fail, but there were %llu",
                          (unsigned long long)f->at, names[f->fault], calls);

@@ -11,7 +11,7 @@ int dp_group_log(struct dp_group *group, struct dp_kernel_log *log, struct dp_er
 {
     if (log && (group->lag || (group->kind && !(group->kind->flags & DP_KIND_CORES))))
         return dp_fail(err, DP_ENOTSUP,
-                       "kernels are logged where they run as they are launched, which %s do not",
+                       "kernels can be logged only on devices that run them at once, not on %s",
                        group->lag ? "late devices" : group->kind->words);
     group->log = log;
     return 0;

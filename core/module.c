@@ -122,7 +122,8 @@ int dp_module_add_param(struct dp_module *module, const char *name, enum dp_dtyp
                         const size_t dim[], struct dp_param **param, struct dp_error *err)
 {
     if (dtype == DP_BF16)
-        return dp_fail(err, DP_EINVAL, "parameter '%.40s' is of bf16, which is only carried", name);
+        return dp_fail(err, DP_EINVAL, "parameter '%.40s' is of bf16, which can only be moved",
+                       name);
     struct dp_param *p = calloc(1, sizeof *p);
     if (!p)
         return dp_fail(err, DP_ENOMEM, "no memory for parameter '%.40s'", name);

@@ -202,7 +202,7 @@ static int fail_form(const char *text, struct dp_error *err)
     for (int i = 0; i < KINDS; ++i)
         add_name(&names, kinds[i].form);
     return dp_fail(err, DP_EINVAL,
-                   "devices '%.64s': host, %s; behind devices also +lag, +500us or +fault:launch@3",
+                   "devices '%.64s': host, %s; after devices also +lag, +500us or +fault:launch@3",
                    text, names.text);
 }
 
@@ -333,7 +333,7 @@ int dp_communicator_check(const char *communicator, const char *backend, const c
         return DP_EINVAL;
     if ((comm->can & DP_COMM_TOGETHER) != 0 && (can & DP_COMM_WORLD) == 0)
         return dp_fail(err, DP_EINVAL,
-                       "communicator '%.64s' is of processes that were started together: %s",
+                       "communicator '%.64s' connects processes that were started together: %s",
                        comm->name, communicator_names(kind, can).text);
     const int status = dp_comm_check(comm, kind, can, err);
     if (status && err)

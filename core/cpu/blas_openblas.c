@@ -23,7 +23,7 @@ int dp_blas_check_threads(struct dp_error *err)
 {
     return openblas_get_parallel() == OPENBLAS_THREAD
                ? 0
-               : dp_fail(err, DP_ENOTSUP, "this OpenBLAS has no threads of its own (%s)",
+               : dp_fail(err, DP_ENOTSUP, "this OpenBLAS has no thread pool (%s)",
                          openblas_get_config());
 }
 

@@ -178,7 +178,7 @@ int dp_cuda_spread(const struct dp_team *team, const struct dp_moves moves[], en
     struct dp_span span[DP_MAX_SLOTS];
     struct spread s;
     if (!describe(team, moves, &s))
-        return dp_fail(err, DP_EINVAL, "these transfers are not to be spread");
+        return dp_fail(err, DP_EINVAL, "these transfers are no broadcast");
     int status = begin(&s, err);
     for (int i = 0; i < s.n; ++i)
         span[i] = dp_span_begin(&s.slot[i]->comm, s.replica[i], phase);

@@ -24,7 +24,7 @@ const char *dp_mpi_kind_name(enum mpi_kind kind)
 static int broken(const struct dp_mpi *mpi, struct dp_error *err)
 {
     return dp_fail(err, mpi->error.status ? mpi->error.status : DP_EFAULT, "%s",
-                   mpi->error.status ? mpi->error.text : "these processes have parted");
+                   mpi->error.status ? mpi->error.text : "these processes work together no longer");
 }
 
 /* Some calls are of some processes only: a process without a rank that takes part does not make

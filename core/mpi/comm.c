@@ -246,8 +246,9 @@ static void mpi_close(struct dp_group *group)
 static int mpi_open(struct dp_group *group, struct dp_error *err)
 {
     if (!group->others || group->others->bootstrap != &dp_bootstrap_mpi)
-        return dp_fail(err, DP_EINVAL,
-                       "communicator mpi is of processes that were started together: dp_mpi_open");
+        return dp_fail(
+            err, DP_EINVAL,
+            "communicator mpi connects processes that were started together: dp_mpi_open");
     struct dp_mpi_team *team = calloc(1, sizeof *team);
     if (!team)
         return dp_fail(err, DP_ENOMEM, "no memory for a communicator");

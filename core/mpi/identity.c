@@ -90,7 +90,7 @@ static int meet(struct dp_mpi *mpi, struct meeting *m, struct dp_error *err)
         if (status || missing < 0)
             break;
         if (dp_now_ns() - begin > mpi->deadline_ns)
-            return dp_fail(err, DP_EFAULT, "process %d of %d has not said within %.1f s who it is",
+            return dp_fail(err, DP_EFAULT, "process %d of %d did not identify itself within %.1f s",
                            missing, mpi->size, (double)mpi->deadline_ns * 1e-9);
         nanosleep(&nap, NULL);
     }

@@ -89,7 +89,7 @@ static int fail_changed(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
     char name[120];
     dp_mpi_name(mpi, peer, name, sizeof name);
-    return dp_fail(err, DP_EFAULT, "what %.100s sent came as something else, in %s %llu or before",
+    return dp_fail(err, DP_EFAULT, "data of %.100s changed on their way, in %s %llu or before",
                    name, dp_mpi_kind_name(mpi->active.call->kind),
                    (unsigned long long)mpi->active.call->number);
 }

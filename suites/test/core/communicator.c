@@ -155,7 +155,8 @@ static void together(struct context *c)
             continue;
         ++n;
         const struct dp_group_config config = {.devices = "virt:2", .communicator = row.name};
-        const char *needle = row.built ? "of processes that were started together" : "not in this";
+        const char *needle =
+            row.built ? "connects processes that were started together" : "not in this";
         expect_error(c, dp_communicator_check(row.name, NULL, "virt:2", 0, &err), DP_EINVAL, &err,
                      needle, "threads, staged");
         expect_error(c, dp_group_open(&config, &group, &open_err), DP_EINVAL, &open_err, needle,

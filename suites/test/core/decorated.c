@@ -126,7 +126,7 @@ static void refused(struct context *c)
         {"virt:2+1MB", "+1MB/s to +1000000MB/s"},
         {"virt:2+fault:wait@1+fault:sync@1", "'+fault:sync@1' is the second of its kind"},
         {"virt:+lag", "a number of virtual devices is missing"},
-        {"host+lag", "'host+lag': host, virt:COUNT, cuda:LIST; behind devices also +lag"},
+        {"host+lag", "'host+lag': host, virt:COUNT, cuda:LIST; after devices also +lag"},
         {"virt", "'virt': host, virt:COUNT, cuda:LIST;"},
         {"virtual:2", "'virtual:2': host, virt:COUNT, cuda:LIST;"},
         {"cuda:0+lag", "+lag is not for GPUs"},

@@ -242,7 +242,7 @@ static void bf16(struct context *c)
         expect(c, memcmp(got, values, sizeof values) == 0, "rank %d has other numbers", r);
     }
     expect_error(c, dp_spread(group, DP_SPREAD_ALLREDUCE, 0, in, in, &err), DP_EINVAL, &err,
-                 "sums of bf16 are not known: f32, f64, i32, i64 are", NULL);
+                 "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
     for (int r = 0; r < 2; ++r) {
         dp_tensor_free(&in[r]);
         dp_tensor_free(&out[r]);

@@ -256,7 +256,7 @@ message)
     for list in 0:1:0 1:1:4000 0:90:4000 1:90:0; do
         IFS=: read -r who WRONG_MESSAGE WRONG_BYTES <<<"$list"
         train 1 --devices virt:2 --launcher 'good {n} odd' --epochs 2 --save a.weights
-        says "what (rank|process) $who (of 2 )?\\(host [^ ]+, process [0-9]+\\) sent came as something else, in [a-z]+ [0-9]+ or before"
+        says "data of (rank|process) $who (of 2 )?\\(host [^ ]+, process [0-9]+\\) changed on their way, in [a-z]+ [0-9]+ or before"
         [ ! -e a.weights ] || fail "something was saved"
     done
     ;;
