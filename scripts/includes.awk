@@ -67,7 +67,7 @@ function normal(path)
     return path
 }
 
-# The file of the tree that an include names: beside the including file, from the root, or in one
+# The file of the tree that an include names: next to the including file, from the root, or in one
 # of the parts, its own first. "" when it is none of ours.
 function resolve(name, directory, part, places, number, i, path)
 {
@@ -240,7 +240,7 @@ FILENAME ~ /^suites\/cases\// && match(code, /^const struct check_table [a-z0-9_
     table_place[table] = FILENAME ":" FNR
 }
 
-# What an area lists, up to the end of the list.
+# The tables that an area lists, up to the end of the list.
 FILENAME ~ /^suites\/cases\// && code ~ /struct check_table \*const tables\[\]/ {
     listing = 1
 }
@@ -255,7 +255,7 @@ listing {
 
 part == "core" {
     gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
-    # What a table calls so is not libc's.
+    # A member of a table with such a name is not libc's.
     if (match(code, "(^|[^A-Za-z0-9_>.])" forbidden "[ \t]*\\("))
         complain("core does not print, exit or read the environment: " \
                  substr(code, RSTART, RLENGTH) ")")

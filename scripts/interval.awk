@@ -1,7 +1,7 @@
 # The median of n independent values, and its interval, for awk programs of scripts/. It is the sum
 # of harness/numbers/stats.c: order statistics between which the median lies in at least 95 % of all cases.
 
-# Of x[1] .. x[n], sorted ascending.
+# The median of x[1] .. x[n], which are sorted ascending.
 function median(x, n)
 {
     return n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
@@ -16,7 +16,7 @@ function interval_rank(n, tail, term, rank)
     return rank
 }
 
-# What values, sorted, say of a limit that is "least" or "most": met or MISSED where the whole interval
+# The verdict of sorted values about a limit that is "least" or "most": met or MISSED if the whole interval
 # is on one side of it, else OPEN. Fewer than 6 have no interval, and no limit is met by a range.
 function verdict(x, n, side, limit, rank, lo, hi)
 {
