@@ -1,25 +1,25 @@
 /* impl.h: the interface of an implementation under test. Version 1.
  *
- * Whoever has a data-parallel layer writes an adapter: these operations, in terms of that layer.
- * `lockstep check` then tests the layer rule by rule. suites/ADAPTERS.md is the guide,
- * suites/LAYERS.md defines every layer a model can be made of, suites/RULES.md the rules.
- * A shared object exports lockstep_impl; a process speaks the same operations as JSON lines.
+ * The author of a data-parallel layer writes an adapter: these operations, made of calls of that
+ * layer. `lockstep check` then tests the layer rule by rule. suites/ADAPTERS.md is the guide,
+ * suites/LAYERS.md defines every layer that a model can have, and suites/RULES.md lists the rules.
+ * A shared object exports lockstep_impl; a process offers the same operations as JSON lines.
  *
  * Conventions
  *   Devices   0 .. devices-1, as the implementation numbers them; IMPL_HOST is the plain CPU.
  *             A replica or shard i runs on device_ids[i], which is a device, not a position.
  *   Arrays    host memory that the suite owns, row-major, contiguous. `device` says where the
- *             array lies in the implementation's view: the adapter copies an input there before
- *             it does anything else, and says in an output where the result lay before it copied
- *             it into the suite's memory. It keeps no pointer after the call returns, writes no
- *             input, and nothing outside `capacity` bytes of an output.
- *   Errors    0 or an impl_status, *err filled. IMPL_ENOTSUP is "I have no such thing" and never
- *             counts as a refusal. After an error the session and its models can be used again.
- *   Threads   one caller at a time.
- *   Order     every call has ended when it returns: all results are there, nothing runs on.
- *   Honesty   a capability is claimed when the operation is done by the implementation itself.
- *             An adapter that computes a result for it tests the adapter.
- */
+ *             array is for the implementation: the adapter copies an input there before it does
+ *             anything else. For an output it sets where the result was before it copied it to the
+ *             suite's memory. It keeps no pointer after the call returns, writes no input, and
+ *             writes nothing outside `capacity` bytes of an output.
+ *   Errors    0 or an impl_status, with *err filled. IMPL_ENOTSUP means "I have no such thing", and
+ *             never counts as a refusal. After an error the session and its models can be used
+ *             again.
+ *   Threads   One caller at a time.
+ *   Order     Every call has ended when it returns: all results are there, and nothing still runs.
+ *   Honesty   An adapter claims a capability if the implementation itself does the operation.
+ *             An adapter that computes a result for it tests the adapter. */
 #ifndef LOCKSTEP_IMPL_H
 #define LOCKSTEP_IMPL_H
 
@@ -37,14 +37,14 @@ extern "C" {
 #define IMPL_MAX_IO      4
 #define IMPL_MAX_BUCKETS 64
 #define IMPL_HOST        (-1) /* the plain CPU, as a device */
-#define IMPL_NOWHERE     (-2) /* no device is meant */
+#define IMPL_NOWHERE     (-2) /* no device */
 
 /* ---- 1. Values ---------------------------------------------------------------------------- */
 
 enum impl_status {
     IMPL_OK = 0,
     IMPL_EINVAL = 1,  /* an argument out of range                                  "inval"  */
-    IMPL_ESHAPE = 2,  /* shapes, or numbers of things, do not fit                   "shape"  */
+    IMPL_ESHAPE = 2,  /* shapes, or numbers of things, do not match "shape" */
     IMPL_EDEVICE = 3, /* something is on the wrong device                           "device" */
     IMPL_EFAULT = 4,  /* a replica or a device failed while working                 "fault"  */
     IMPL_ENODEV = 5,  /* no such device                                             "nodev"  */
@@ -55,25 +55,25 @@ enum impl_status {
 
 struct impl_error {
     int status;      /* enum impl_status */
-    int replica;     /* the failing replica, -1: none named */
-    int device;      /* the device named in the text, IMPL_NOWHERE: none */
-    int device_also; /* a second one named, IMPL_NOWHERE: none */
+    int replica;     /* the failing replica; -1: none named */
+    int device;      /* the device named in the text; IMPL_NOWHERE: none */
+    int device_also; /* a second one; IMPL_NOWHERE: none */
     char text[256];  /* one line */
 };
 
 enum impl_dtype { IMPL_NONE = 0, IMPL_F32, IMPL_F64, IMPL_I32, IMPL_I64 };
 
 struct impl_array {
-    void *data;            /* ndim 0: one element; may be NULL without elements */
-    size_t capacity;       /* outputs: bytes at data; inputs: ignored */
-    enum impl_dtype dtype; /* IMPL_NONE: no array (a gradient that is none) */
+    void *data;            /* ndim 0: one element; may be NULL if there are no elements */
+    size_t capacity;       /* outputs: bytes at data; ignored for inputs */
+    enum impl_dtype dtype; /* IMPL_NONE: no array (there is no gradient) */
     int ndim;
     size_t dim[IMPL_MAX_DIMS]; /* dim[0] is the outermost */
-    int device;                /* where it lies */
-    bool needs_grad;           /* inputs of forward: backward gives its gradient */
+    int device;                /* where it is */
+    bool needs_grad;           /* of an input of forward: backward gives its gradient */
 };
 
-/* What an implementation can do. A profile requires some; one that is missing is a FAIL. */
+/* The abilities of an implementation. A profile requires some; a missing one is a FAIL. */
 enum impl_capability {
     IMPL_CAP_SPLIT = 1 << 0,         /* "split" */
     IMPL_CAP_SCATTER = 1 << 1,       /* "scatter" */
@@ -87,21 +87,21 @@ enum impl_capability {
     IMPL_CAP_FUNCTIONAL = 1 << 9,    /* "functional": `parallel` layers with "functional": true */
     IMPL_CAP_ARGUMENTS = 1 << 10,    /* "arguments": impl_forward.args and the layer `argument` */
     IMPL_CAP_TRACE = 1 << 11,        /* "trace": impl_forward.trace is filled */
-    IMPL_CAP_TRAFFIC = 1 << 12,      /* "traffic": the byte counts in it are, too */
+    IMPL_CAP_TRAFFIC = 1 << 12,      /* "traffic": its byte counts are filled, too */
     IMPL_CAP_TRANSFERS = 1 << 13,    /* "transfers": broadcast and reduce count transfers */
     IMPL_CAP_MEMORY = 1 << 14,       /* "memory": impl_trace.live_bytes is filled */
     IMPL_CAP_DDP = 1 << 15,          /* "ddp": models of several ranks, gradients averaged */
     IMPL_CAP_BATCH_NORM = 1 << 16,   /* "batch_norm": the layer of that name */
     IMPL_CAP_FIND_UNUSED = 1 << 17,  /* "find_unused": ranks that look for unused parameters */
     IMPL_CAP_LAUNCHES = 1 << 18,     /* "launches": impl_trace.bucket is filled */
-    IMPL_CAP_OVERLAP = 1 << 19,      /* "overlap": ranks reduce while backward goes on */
+    IMPL_CAP_OVERLAP = 1 << 19,      /* "overlap": ranks reduce during backward */
     IMPL_CAP_UNLIKE_RANKS = 1 << 20, /* "unlike_ranks": a description for each rank */
     IMPL_CAP_TRANSFORMER = 1 << 21,  /* "transformer": the layers of one (LAYERS.md) */
     IMPL_CAP_ADAMW = 1 << 22         /* "adamw": steps of AdamW, and steps that clip */
 };
 
-/* Where the rules leave a choice, an implementation declares what it does; the declaration is
- * tested. An undeclared dialect fails the cases that depend on it. */
+/* Where the rules allow a choice, an implementation declares what it does, and the cases test the
+ * declaration. Without one, the cases that depend on it fail. */
 enum impl_dialect {
     IMPL_REPLICA_0, /* "replica_0": ALIAS the base's own storage (Python), CLONE (C++ frontend) */
     IMPL_UNUSED,    /* "unused": gradient of an unused parameter, K >= 2: ZERO, ABSENT */
@@ -151,24 +151,24 @@ enum impl_choice {
 /* ---- 2. Sessions -------------------------------------------------------------------------- */
 
 struct impl_config {
-    const char *devices; /* --devices as given, "" if it was not: the implementation's own words */
+    const char *devices; /* --devices as given, "" if it was not; in the implementation's words */
     const char *options; /* --impl-options as given, "" if not */
     bool host_only;      /* behave as on a machine without accelerators: devices is 0 */
-    uint64_t seed; /* for whatever the implementation does at random (schedules, never values) */
+    uint64_t seed;       /* for everything that is random (schedules, never values) */
 };
 
 struct impl_about {
     char name[64], version[64];
     int devices; /* 0 .. IMPL_MAX_DEVICES */
     char device_name[IMPL_MAX_DEVICES][48];
-    uint64_t capabilities; /* enum impl_capability, or-ed */
+    uint64_t capabilities; /* enum impl_capability, combined by | */
     enum impl_choice dialect[IMPL_DIALECTS];
-    char blas[160]; /* what makes its matrix products: name, version, kernels; "": not said */
-    char gpu_software[96]; /* versions of driver, runtime and libraries of GPUs; "": not said */
+    char blas[160];        /* what makes its matrix products: name, version, kernels; "": unknown */
+    char gpu_software[96]; /* versions of driver, runtime and libraries of GPUs; "": unknown */
 };
 
-struct impl_session; /* the adapter's own */
-struct impl_model;   /* the adapter's own */
+struct impl_session; /* defined by the adapter */
+struct impl_model;   /* defined by the adapter */
 
 /* ---- 3. Primitives ------------------------------------------------------------------------ */
 
@@ -183,12 +183,12 @@ struct impl_scatter {
     const struct impl_array *input;
     const int *devices; /* shard i goes to devices[i] */
     int n;
-    int dim;                   /* negative wraps */
+    int dim;                   /* below 0: from the end */
     const size_t *size;        /* NULL, or n explicit sizes */
     struct impl_array *shards; /* n entries, out */
     int n_shards;              /* out */
-    /* Not NULL: after the shards were read, 1 is added in place to every element of every shard,
-     * and then the source as it lies on its device is read into this. */
+    /* If not NULL: after the shards were read, 1 is added in place to every element of every shard,
+     * and then the source, as it is on its device, is read into this. */
     struct impl_array *source_after;
 };
 
@@ -198,8 +198,8 @@ struct impl_gather {
     int dim;
     int device; /* of the result */
     struct impl_array *out;
-    /* Not NULL: after out was read, 1 is added in place to every element of every part, and the
-     * result as it lies on its device is read into this. */
+    /* If not NULL: after out was read, 1 is added in place to every element of every part, and then
+     * the result, as it is on its device, is read into this. */
     struct impl_array *out_after;
 };
 
@@ -208,13 +208,13 @@ struct impl_broadcast {
     int n;
     const int *devices;
     int n_devices;
-    size_t buffer_bytes;          /* of a coalescing buffer; 0: the implementation's default */
-    int poke;                     /* -1, or: 1 is added in place to every element of tensor number
-                                   * `poke` of every copy before anything is read */
+    size_t buffer_bytes; /* of a coalescing buffer; 0: the default of the implementation */
+    int poke; /* -1, or a tensor number: 1 is added in place to every element of that tensor in
+                 every copy before anything is read */
     struct impl_array *copies;    /* out: copies[i * n + j] is tensor j on devices[i] */
-    struct impl_array *src_after; /* NULL, or n: the sources as they lie after the poke */
+    struct impl_array *src_after; /* NULL, or n: the sources after the poke */
     size_t transfers;             /* out, with IMPL_CAP_TRANSFERS: groups sent to one device */
-    size_t default_bytes;         /* out: the default buffer, 0 unknown */
+    size_t default_bytes;         /* out: the default buffer; 0: unknown */
 };
 
 struct impl_reduce {
@@ -228,8 +228,8 @@ struct impl_reduce {
     size_t default_bytes;    /* out */
 };
 
-/* parallel_apply: call i runs a module of its own, on its own device, on whole inputs. To probes
- * and in errors, the replica is the number of the call. */
+/* parallel_apply: call i runs its module on its device, on whole inputs. For probes and in errors,
+ * the number of the call is the replica. */
 struct impl_call {
     const char *description; /* of the module, never with `parallel` */
     int device;
@@ -239,29 +239,29 @@ struct impl_call {
     int n_out;              /* out */
 };
 
-/* What replica i was and saw, as the implementation tells it. */
+/* The state of replica i and what it saw, as the implementation reports it. */
 struct impl_replica {
     int device;
     size_t calls;        /* forwards since the call began */
-    size_t rows;         /* of its first input, on the dimension that was cut */
+    size_t rows;         /* of its first input, along the dimension that was cut */
     uint64_t thread;     /* any number that differs between threads */
     bool grad, train;    /* modes inside the replica */
-    uint64_t bytes_to;   /* parameters and buffers copied to it */
-    uint64_t bytes_from; /* gradients carried from it; of ranks: what went from one to another is
-                          * counted once, for either of them */
+    uint64_t bytes_to;   /* bytes of parameters and buffers that were copied to it */
+    uint64_t bytes_from; /* bytes of gradients copied from it; for ranks, data between two of them
+                            count once, for either of them */
 };
 
-/* What a backward of several ranks reduced together. */
+/* The gradients that a backward of several ranks reduced together. */
 struct impl_bucket {
     uint64_t bytes;
-    uint64_t launch_ns; /* when rank 0 handed it over to be reduced, by any clock */
+    uint64_t launch_ns; /* when rank 0 launched it, by any clock */
 };
 
 struct impl_trace {
-    int replicas; /* that ran */
+    int replicas; /* those that ran */
     struct impl_replica replica[IMPL_MAX_DEVICES];
-    uint64_t caller;     /* the calling thread, as in `thread` */
-    uint64_t live_bytes; /* memory of the session and its models now, all devices */
+    uint64_t caller;     /* the calling thread, like `thread` */
+    uint64_t live_bytes; /* memory of the session and its models now, on all devices */
     int buckets; /* of a backward that reduced, in the order in which rank 0 launched them */
     struct impl_bucket bucket[IMPL_MAX_BUCKETS];
 };
@@ -278,12 +278,11 @@ struct impl_buckets {
     const size_t *bytes; /* n tensors in order */
     const enum impl_dtype *dtype;
     int n;
-    const size_t *limits; /* the last one is used for all further buckets */
+    const size_t *limits; /* the last one applies to all further buckets */
     int n_limits;
-    int *bucket; /* out, n: the bucket of each tensor; buckets sorted by lowest tensor */
-    size_t
-        *limit_of; /* out, n entries of room: the limit each bucket was closed by or left under */
-    int n_buckets; /* out */
+    int *bucket;      /* out, n: the bucket of each tensor; buckets sorted by lowest tensor */
+    size_t *limit_of; /* out, capacity n: the limit that each bucket was closed by or left under */
+    int n_buckets;    /* out */
 };
 
 /* DistributedSampler without shuffling. */
@@ -291,7 +290,7 @@ struct impl_sampler {
     size_t items;
     int ranks, rank;
     bool drop_last;
-    size_t *index; /* out, capacity entries of room */
+    size_t *index; /* out, with that capacity */
     size_t capacity;
     size_t n; /* out */
 };
@@ -312,42 +311,42 @@ struct impl_param {
 struct impl_forward {
     const struct impl_array *in; /* n_in for each rank, rank by rank */
     int n_in;
-    const struct impl_array *args; /* arguments that are no inputs: given whole to every replica */
+    const struct impl_array *args; /* arguments that are no inputs; each replica gets all */
     int n_args;
-    struct impl_array
-        *out;  /* out[rank * IMPL_MAX_IO + j], of which n_out of each rank are filled */
-    int n_out; /* out, of each rank */
+    struct impl_array *out; /* out[rank * IMPL_MAX_IO + j]; n_out are filled for each rank */
+    int n_out;              /* out, for each rank */
     bool grad, train;
-    /* DDP: NULL, or per rank: false has no batch any more (join). Once false, a rank stays so, its
-     * inputs are ignored and a step leaves it alone, until a forward in which nobody is active, or
-     * with NULL, ends the join and gives all ranks the model of the last one. */
+    /* DDP: NULL, or a flag for each rank; false: it has no more batches (join). Such a rank stays
+     * so; its inputs are ignored, and a step does not change it. The first forward without an
+     * active rank, or with NULL, ends the join, and gives all ranks the model of the last one. */
     const bool *active;
     bool no_sync;             /* DDP */
     struct impl_trace *trace; /* NULL, or out */
 };
 
-/* Of the last forward in grad mode that had no backward yet. */
+/* Runs the backward of the last forward in grad mode that had none. */
 struct impl_backward {
-    /* n_grad_out for each rank; NONE: no gradient. One on IMPL_HOST is carried to where its output
-     * lies by the adapter; one on a device must be on its output's. */
+    /* n_grad_out for each rank; NONE: no gradient. The adapter moves one on IMPL_HOST to the device
+     * of its output; one on a device must be on that of its output. */
     const struct impl_array *grad_out;
-    int n_grad_out;             /* 0: ones for the one output */
-    struct impl_array *grad_in; /* out, one per input: NONE if it needed none */
-    int n_in;                   /* in all: over all ranks */
+    int n_grad_out;             /* 0: ones for the only output */
+    struct impl_array *grad_in; /* out, one for each input: NONE if it needed none */
+    int n_in;                   /* in total over all ranks */
     struct impl_trace *trace;
 };
 
-/* A step on the base (DDP: by each rank on its own).
- *   max_norm  above 0: first all gradients are multiplied by min(1, max_norm / (norm + 1e-6)), norm
- *             that of all of them together, as torch.nn.utils.clip_grad_norm_ does it in place
- *   SGD       v = momentum * v + g, first v = g; w -= lr * v
- *   adamw     torch.optim.AdamW; in step t of a parameter, from 1, the moments first 0:
+/* A step on the base (DDP: by each rank on its model).
+ *   max_norm  above 0: first all gradients are multiplied by min(1, max_norm / (norm + 1e-6)), with
+ *             the norm of all of them together, as torch.nn.utils.clip_grad_norm_ does in place
+ *   SGD       v = momentum * v + g, in the first step v = g; w -= lr * v
+ *   adamw     torch.optim.AdamW; in step t of a parameter, from 1, with moments that start at 0:
  *               w = w * (1 - lr * decay)
  *               m = beta1 * m + (1 - beta1) * g
  *               s = beta2 * s + (1 - beta2) * g * g
  *               w = w - lr / (1 - beta1^t) * m / (sqrt(s) / sqrt(1 - beta2^t) + eps)
- * A parameter without a gradient is left alone: its t does not count. A model has one optimizer,
- * that of its first step. Without IMPL_CAP_ADAMW all but lr and momentum is 0. */
+ * A parameter without a gradient does not change, and its t does not count. A model has one
+ * optimizer,
+ * that of its first step. Without IMPL_CAP_ADAMW everything but lr and momentum is 0. */
 struct impl_step {
     float lr, momentum;
     float max_norm; /* 0: no clipping */
@@ -364,10 +363,10 @@ struct impl_ops {
     int (*open)(const struct impl_config *config, struct impl_about *about,
                 struct impl_session **session, struct impl_error *err);
     void (*close)(struct impl_session *session);
-    /* Closes all models and forgets everything: as after open. */
+    /* Closes all models and forgets everything; the session is as after open. */
     int (*reset)(struct impl_session *session, struct impl_error *err);
 
-    /* NULL where the capability is not claimed. */
+    /* NULL if the capability is not claimed. */
     int (*split)(struct impl_session *, struct impl_split *, struct impl_error *);
     int (*scatter)(struct impl_session *, struct impl_scatter *, struct impl_error *);
     int (*gather)(struct impl_session *, struct impl_gather *, struct impl_error *);
@@ -377,29 +376,30 @@ struct impl_ops {
     int (*buckets)(struct impl_session *, struct impl_buckets *, struct impl_error *);
     int (*sampler)(struct impl_session *, struct impl_sampler *, struct impl_error *);
 
-    /* Builds a model from its description (LAYERS.md). ranks 1: one process, DataParallel where
-     * a `parallel` layer asks for it. ranks > 1: DistributedDataParallel over that many ranks.
-     * ENODEV: a rank needs a device, and there are fewer; then as many are tested as there are. */
+    /* Builds a model from its description (LAYERS.md). ranks = 1: one process, with DataParallel
+     * where a `parallel` layer requests it. ranks > 1: DistributedDataParallel over that many
+     * ranks. ENODEV: every rank needs a device, and there are fewer; then fewer ranks are tested.
+     */
     int (*model_open)(struct impl_session *, const char *description, int ranks,
                       struct impl_model **model, struct impl_error *);
     void (*model_close)(struct impl_model *);
-    /* Parameters and buffers in tree pre-order, each once. */
+    /* Parameters and buffers in pre-order of the tree, each once. */
     int (*params)(struct impl_model *, int *n, struct impl_error *);
     int (*param)(struct impl_model *, int i, struct impl_param *, struct impl_error *);
-    /* Of the base (DDP: of a rank). set: an array of dtype NONE makes the gradient none. */
+    /* For the base (DDP: for a rank). set: an array of type NONE sets the gradient to none. */
     int (*set)(struct impl_model *, int rank, enum impl_what, int i, const struct impl_array *,
                struct impl_error *);
     int (*get)(struct impl_model *, int rank, enum impl_what, int i, struct impl_array *,
                struct impl_error *);
     int (*to)(struct impl_model *, int device, struct impl_error *); /* moves all parameters */
-    int (*zero_grad)(struct impl_model *, struct impl_error *);      /* all gradients: none */
+    int (*zero_grad)(struct impl_model *, struct impl_error *);      /* all gradients become none */
     int (*forward)(struct impl_model *, struct impl_forward *, struct impl_error *);
     int (*backward)(struct impl_model *, struct impl_backward *, struct impl_error *);
     int (*step)(struct impl_model *, const struct impl_step *, struct impl_error *);
 };
 
-/* What a shared object exports. version is the suite's; an implementation that does not know it
- * returns NULL. The table stays valid until the object is unloaded. */
+/* The function that a shared object exports. version is that of the suite; an implementation that
+ * does not know it returns NULL. The table stays valid until the object is unloaded. */
 const struct impl_ops *lockstep_impl(uint32_t version);
 
 #ifdef __cplusplus
