@@ -39,11 +39,11 @@ int command_refuse(const char *command, const char *format, ...)
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
 
-/* A second line behind a complaint about the command line: where the options are explained. Returns
- * EXIT_MISUSE. */
+/* Prints a second line after a complaint about the command line, which says where the options are
+ * explained. Returns EXIT_MISUSE. */
 int command_misuse(const char *command);
 
-/* What every subcommand knows: -h, --help and --usage. */
+/* Options of every subcommand: -h, --help and --usage. */
 extern const struct argp_option command_always[];
 /* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
  * after the complaint. Refuses arguments that text_clean would change. --dump-options, alone,

@@ -11,7 +11,7 @@ enum { MAX_DIGITS = 5 };
 
 /* KIND:DEVICES+SUFFIX+SUFFIX */
 struct parts {
-    const char *devices;  /* behind the colon; without one the suffixes */
+    const char *devices;  /* after the colon; without one the suffixes */
     const char *suffixes; /* the first '+', or the end */
     bool known, listed;   /* of a kind that is known; of one whose devices have numbers */
 };
@@ -46,8 +46,8 @@ static int count_of(const struct parts *parts)
     return (int)strtol(parts->devices, NULL, 10);
 }
 
-/* Takes "3" or "0-3", with the comma behind it, of a list that ends at a '+' or a 0; NULL when it
- * is neither. */
+/* Takes "3" or "0-3", with the comma after it, from a list that ends at a '+' or a 0. Returns NULL
+ * if it is neither. */
 static const char *take_range(const char *at, int *first, int *last)
 {
     size_t digits = strspn(at, "0123456789");

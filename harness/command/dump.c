@@ -1,7 +1,8 @@
-/* command/dump.c: the option tables as text, for what is made of them besides --help.
+/* command/dump.c: the option tables as text, for programs that need more than --help.
  *
- * docs/manual makes the man pages and the shells' completions from it when the program is built.
- * One thing a line, fields separated by tabs; \n, \t and \\ stand for a newline, a tab and \. */
+ * docs/manual makes the man pages and the completions of shells from it when the program is built.
+ * There is one item in a line, and fields are separated by tabs; \n, \t and \\ stand for a newline,
+ * a tab and \. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -29,7 +29,7 @@ enum {
     EXPORT_TEXT = 1024 /* of a reason, and of the summary */
 };
 
-/* What came of a cell, and what it is in JUnit and in annotations. */
+/* The result of a cell, and what it becomes in JUnit and in annotations. */
 enum export_state {
     EXPORT_PASSED,
     EXPORT_OPEN,     /* nothing was decided: skipped */
@@ -39,7 +39,7 @@ enum export_state {
     EXPORT_STATES
 };
 
-/* What tells the cells of a set apart: columns of CSV, and labels of OpenMetrics. */
+/* The keys that distinguish the cells of a set: columns of CSV, and labels of OpenMetrics. */
 struct export_part {
     const char *name; /* NULL: none */
     bool number;      /* in CSV it stands in no quotes */
@@ -49,7 +49,7 @@ struct export_part {
 struct export_parts {
     size_t n;
     struct export_part (*part)(size_t which);
-    /* Of the key of a cell. */
+    /* Writes one part of the key of a cell. */
     void (*text)(const void *key, size_t which, char text[EXPORT_KEY_BYTES]);
 };
 
@@ -96,13 +96,13 @@ struct export_set {
     const struct export_metric *metric;
     size_t n_metrics;
     const char *github_unit; /* of the first metric */
-    double in_github;        /* one of its own units there */
+    double in_github;        /* one unit of this kind in that format */
     const char *counted;     /* one more number of OpenMetrics */
     size_t count;
     char summary[EXPORT_TEXT];
     struct export_cell *cell;
     size_t n;
-    void *keys; /* owned, for keys that nobody else has; or NULL */
+    void *keys; /* owned, for keys that belong to this set alone; or NULL */
 };
 
 /* Room for so many cells: 0, or -1 when memory is short. Close it in any case. */

@@ -28,7 +28,7 @@ static void print_sums(struct text_out *out, const struct sums *sums)
     print_seconds(out, sums->seconds);
 }
 
-/* Line by line: within a line a control character is no newline, but what somebody wrote. */
+/* It prints line by line: a control character within a line is text, not a newline. */
 static void print_lines(struct text_out *out, const char *text)
 {
     while (*text != '\0') {

@@ -133,7 +133,7 @@ static void sample(FILE *to, const struct export_set *set, const char *name, con
     fprintf(to, "} %.17g\n", value);
 }
 
-/* Of the value (which 0), or of the ends of its interval. */
+/* A metric family of the value (which 0), or of the ends of its interval. */
 static void family(FILE *to, const struct export_set *set, size_t metric, int which)
 {
     static const char *const ends[] = {"", "_lower", "_upper"};

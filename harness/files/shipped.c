@@ -1,4 +1,4 @@
-/* files/shipped.c: finds the folder of files beside the one of this program. */
+/* files/shipped.c: finds the folder of installed files from the path of this program. */
 #include "files/shipped.h"
 
 #include <dirent.h>

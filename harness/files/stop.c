@@ -1,7 +1,6 @@
-/* files/stop.c: signals: what they do from the start, and the request to stop. Any thread may run
- * the handler (a BLAS library may have some of its own), so a blocked mask and signalfd would not
- * do.
- */
+/* files/stop.c: signals: their handling from the start, and the request to stop. Any thread may run
+ * the handler (a BLAS library may have started threads), so a blocked mask and signalfd would not
+ * work. */
 #include "files/stop.h"
 
 #include <signal.h>

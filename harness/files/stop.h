@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* At the start of main: whoever started us may have ignored or blocked any of them, and children
- * inherit it. SIGHUP, SIGINT, SIGQUIT and SIGTERM stay ignored where they are. */
+/* Called at the start of main, because the parent may have ignored or blocked any of them, and
+ * children inherit that. SIGHUP, SIGINT, SIGQUIT and SIGTERM stay ignored if they are. */
 void stop_set_signals(void);
 
 /* From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM, unless they were ignored, request a stop and do

@@ -28,7 +28,7 @@ int whole_open(struct whole_file *whole, const char *path)
     return why;
 }
 
-/* What failed before may have left no reason. */
+/* An earlier failure may have left no reason. */
 static int reason(void)
 {
     return errno != 0 ? errno : EIO;

@@ -12,7 +12,7 @@
 #include "record/roles.h"
 #include "text/text.h"
 
-/* What a function takes beside the GPU, and what it gives. */
+/* The arguments of a function in addition to the GPU, and its results. */
 enum shape {
     NUMBER,      /* a number */
     NUMBER_OF,   /* a number, of one of several kinds */
@@ -115,8 +115,8 @@ typedef int processes_function(node_device, unsigned *, struct nvml_process *);
 typedef int text_function(node_device, char *, unsigned);
 typedef int remote_function(node_device, unsigned, struct nvml_pci *);
 
-/* Whether numbers of processes are those that this process knows: not in a container with numbers
- * of its own. The first namespace has this number on every Linux. */
+/* True if process numbers are those that this process knows. They are not in a container with a
+ * separate namespace of processes. The first namespace has this number on every Linux. */
 static bool sees_all(void)
 {
     char name[64];
@@ -128,7 +128,7 @@ static bool sees_all(void)
     return strcmp(name, "pid:[4026531836]") == 0;
 }
 
-/* Beside this one. Without this one among them it may be one of them, by another number. */
+/* Counts other processes. If this one is not in the list, it may be there under another number. */
 static int count_processes(node_function *call, node_device device, double *value)
 {
     struct nvml_process process[MOST_PROCESSES];

@@ -9,8 +9,8 @@
 /* All of it but the NUMA node. */
 void node_gpu_read(const struct node_nvml *nvml, node_device device, struct record_gpu *gpu);
 
-/* What changes from moment to moment: throttle reasons, clocks, temperature, power. The rest of the
- * reading is left. */
+/* Reads what changes from moment to moment: throttle reasons, clocks, temperature, power. The rest
+ * of the reading does not change. */
 void node_reading_quick(const struct node_nvml *nvml, node_device device,
                         struct record_reading *reading);
 /* And the rest: errors, links, processes. */

@@ -1,4 +1,4 @@
-/* node/node.h: reads the node behind the devices of a run. */
+/* node/node.h: reads the node on which the devices of a run are. */
 #ifndef HARNESS_NODE_NODE_H
 #define HARNESS_NODE_NODE_H
 
@@ -13,8 +13,8 @@ int node_read(const char *root, const char *nvml, bool gpus, struct record_run *
 /* Whether a list of devices has GPUs, by its kind: "cuda:0-3". */
 bool node_has_gpus(const char *devices);
 
-/* What is to be said of the node, a line each: what is down, lost, slowed or not as it should be.
- * Writes the next one after *at, which begins at 0; false: no more. */
+/* Notes about the node, a line each: what is down, lost, slowed or otherwise not as it should be.
+ * Writes the note after *at, which begins at 0; false: there are no more. */
 bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT]);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What its functions return; others are only ever shown as numbers. */
+/* Return values of its functions; others are only shown as numbers. */
 enum {
     NVML_SUCCESS = 0,
     NVML_INVALID_ARGUMENT = 2,
@@ -102,7 +102,7 @@ void node_nvml_close(struct node_nvml *nvml);
 
 /* GPUs that it shows; -1: it does not say. */
 int node_nvml_count(const struct node_nvml *nvml);
-/* What the function returned. */
+/* Returns the value of the function. */
 int node_nvml_device(const struct node_nvml *nvml, int index, node_device *device);
 /* "0000:19:00.0", as CUDA and sysfs write it. What the function returned. */
 int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16]);

@@ -33,7 +33,7 @@ static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *form
     text_clean(line, ' ');
 }
 
-/* What the line begins with; NaN: no number, or one below 0. */
+/* The number that the line begins with; NaN if there is none, or if it is below 0. */
 static double number_of(const char *line)
 {
     char *end;
@@ -42,7 +42,7 @@ static double number_of(const char *line)
     return end != line && number >= 0 && number <= (double)RECORD_EXACT_MAX ? number : (double)NAN;
 }
 
-/* What is not there, or not for us, is none. */
+/* A file that does not exist, or that we may not read, is no failure. */
 static void note_failure(struct sysfs *sys)
 {
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
@@ -183,7 +183,7 @@ static void read_slot(struct sysfs *sys, const char *path, char bus[16])
         fclose(file);
 }
 
-/* The card behind CLASS/NAME. */
+/* Reads the card of CLASS/NAME. */
 static void read_card(const struct nics *nics, const char *class, const char *name,
                       struct record_nic *nic)
 {
@@ -224,7 +224,8 @@ static void add_port(struct nics *nics, const char *card, const char *port)
     add(nics, &nic);
 }
 
-/* What has no PCI card behind it is no port of one; what InfiniBand has is there already. */
+/* An interface without a PCI card is no port of one; those of InfiniBand are already in the list.
+ */
 static void add_interface(struct nics *nics, const char *name, const char *unused)
 {
     struct record_nic nic = {.layer = "Ethernet"};

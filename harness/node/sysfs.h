@@ -13,7 +13,7 @@ struct sysfs {
     int status;       /* 0; -1: something is there and could not be read, as in record/machine.h */
 };
 
-/* The NUMA node beside a PCI device; NaN: not known. */
+/* The NUMA node nearest to a PCI device; NaN: unknown. */
 double sysfs_numa(struct sysfs *sys, const char *bus);
 
 /* A GPU on the PCI bus, of a vendor that makes some for computing. */

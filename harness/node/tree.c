@@ -1,11 +1,12 @@
-/* node/tree.c: the picture of a node: a line for each thing, below what it is beside. */
+/* node/tree.c: the picture of a node, with a line for each thing, below the thing that it is
+ * connected to. */
 #include "node/tree.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How deep a line is, and what may be beside which. */
+/* The depth of a line, and which things can be connected to which. */
 enum { ROOM = 32 };
 
 struct tree {
@@ -14,7 +15,7 @@ struct tree {
     const struct record_node *node;
 };
 
-static const double NOWHERE = -1; /* beside no NUMA node that is known */
+static const double NOWHERE = -1; /* near no NUMA node that is known */
 
 static void branch(const struct tree *tree, int depth, const char *text)
 {
@@ -136,6 +137,6 @@ void node_tree(FILE *to, enum text_form form, const struct record_run *run)
         draw_numa(&tree, i);
     if (count_nowhere(&run->node) == 0)
         return;
-    branch(&tree, 1, "beside no NUMA node that is known");
+    branch(&tree, 1, "near no NUMA node that is known");
     draw_devices(&tree, 2, NOWHERE);
 }

@@ -9,8 +9,7 @@
 
 enum { NODE_COLUMNS = 80 };
 
-/* Packages and NUMA nodes with their cores and memory, and the GPUs and network ports beside each.
- */
+/* Packages and NUMA nodes with their cores and memory, and the GPUs and network ports near each. */
 void node_tree(FILE *to, enum text_form form, const struct record_run *run);
 
 /* A line that goes on below its text where it is too wide. */
@@ -23,7 +22,7 @@ enum { NODE_WORDS = 640 };
 void node_link_words(const struct record_reading *reading, char text[NODE_WORDS]);
 /* "PCIe 5 x16"; now and, where it is another, at best: "PCIe 1 x16 of 5 x16". */
 void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS]);
-/* What the GPUs are like now, a few lines each, and what of it is to be said. */
+/* The current state of the GPUs, a few lines each, and notes about it. */
 void node_print(FILE *to, const struct record_run *run);
 
 #endif

@@ -1,5 +1,5 @@
-/* node/watch.c: readings of GPUs beside measured steps. The series have room for all readings from
- * the start, so that nothing is allocated while steps are measured; when it is full, they end. */
+/* node/watch.c: readings of GPUs during measured steps. The series have space for all readings from
+ * the start, so nothing is allocated while steps are measured; when it is full, they end. */
 #include "node/watch.h"
 
 #include <math.h>

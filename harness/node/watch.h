@@ -1,9 +1,9 @@
-/* node/watch.h: the GPUs of a cell before, while and after its steps are measured.
+/* node/watch.h: the GPUs of a cell before, during and after its measured steps.
  *
- * All is read before the first measured step and after the last. Meanwhile a thread of its own
- * reads four numbers of each GPU, NODE_WATCH_RATE times a second; how long that took is counted. No
- * step waits for it. The thread is made before workers are bound, so that it may run on any core.
- */
+ * All fields are read before the first measured step and after the last. In between a separate
+ * thread reads four numbers of each GPU, NODE_WATCH_RATE times a second, and counts how long that
+ * takes. No step waits for it. The thread is created before workers are bound, so that it may run
+ * on any core. */
 #ifndef HARNESS_NODE_WATCH_H
 #define HARNESS_NODE_WATCH_H
 
@@ -22,7 +22,7 @@ void node_watch_choose(struct node_watch *watch, struct dp_group *group);
 /* Around the measured steps. NULL is fine in all of these. */
 void node_watch_begin(struct node_watch *watch);
 void node_watch_end(struct node_watch *watch);
-/* What was seen goes to the cell. */
+/* Writes the readings to the cell. */
 void node_watch_note(struct node_watch *watch, struct record_cell *cell);
 void node_watch_close(struct node_watch *watch);
 

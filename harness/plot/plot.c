@@ -125,7 +125,8 @@ static int write_inputs(struct plot *plot, plot_writer_fn *write)
     return close_inputs(plot, write(plot));
 }
 
-/* What the pictures are made from; those of another report have other numbers of panels. */
+/* The sources of the pictures are removed, too, because another report has other numbers of panels.
+ */
 void plot_remove(const char *directory, const char *name)
 {
     static const char *const endings[] = {".svg", ".png",       PLOT_NARROW_SVG, ".gp",

@@ -13,7 +13,7 @@ struct unit {
 
 enum { UNITS = 10 };
 
-/* Of each kind, ascending; the first of those that are shown is at shown. */
+/* The units of each kind, ascending; `shown` is the index of the first one that is printed. */
 static const struct {
     const char *known;
     double most; /* no machine and no run of one has more */

@@ -103,7 +103,7 @@ watched 0000:19:00.0 'no doubt'
 expect_count 1 '' out
 says tree '+- package 0 +- NUMA node 0: 52 cores, 104 processing units (0-103), 1008 GiB +- GPU 0000:19:00.0 NVIDIA H100 80GB HBM3, 79.65 GiB, PCIe 5 x16 +- 18 of 18 NVLinks up: 5 to'
 says tree '+- port mlx5_0 port 1 InfiniBand, 400 Gb/s, ACTIVE, PCI 0000:18:00.0 +- package 1'
-says tree '+- beside no NUMA node that is known +- port eth0 Ethernet, 25 Gb/s, up, PCI 0000:86:00.0'
+says tree '+- near no NUMA node that is known +- port eth0 Ethernet, 25 Gb/s, up, PCI 0000:86:00.0'
 expect_count 8 '^|  |  +- GPU 0000:.[0-9a-f]:00.0' out
 expect_count 3 '+- port' out
 cmp "$here/expected_tree.txt" out || fail "another picture: $(diff "$here/expected_tree.txt" out)"
