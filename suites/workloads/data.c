@@ -190,7 +190,7 @@ void workload_fill_biases(const struct workload *workload, const struct workload
         values[i] = (float)workload_bias(set, layer, i);
 }
 
-/* Of a row's pattern. */
+/* A function for the numbers of a pattern. */
 typedef double number_fn(const struct workload_set *set, size_t pattern, size_t column);
 
 /* Rows repeat: a number is drawn once for each pattern, and then copied from a period before. */

@@ -1,7 +1,7 @@
 /* dataset.h: rows of numbers, each with a class, in host memory; or a text, whose rows are windows.
  *
- * The bytes of a text are numbers of a vocabulary. A row of it is the window that begins at that
- * byte: `features` bytes, and as their classes the bytes behind each of them. */
+ * The bytes of a text are numbers of a vocabulary. A row is the window that begins at that byte:
+ * `features` bytes, and for each of them the next byte as its class. */
 #ifndef DATASET_H
 #define DATASET_H
 
@@ -31,7 +31,7 @@ struct dataset {
     int gap[DATASET_GAPS]; /* the first of them */
 };
 
-/* What a model needs; 0: anything. */
+/* The requirements of a model; 0: any. */
 struct dataset_want {
     size_t features;
     int classes;
@@ -60,12 +60,13 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
 int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
                      struct dataset *data, struct dp_error *err);
 
-/* Texts: dataset_text.c. Their names, and the file that any name stands for: of "text:FILE" what is
- * behind the colon. */
+/* Texts are in dataset_text.c: their names, and the file for a name: in "text:FILE" it is after the
+ * colon. */
 bool dataset_is_text(const char *what);
 const char *dataset_file(const char *what);
-/* want->text is set. Errors DP_EINVAL as dataset_open; no room for two windows and the byte behind
- * each; more than DATASET_MAX_TEXT bytes; a byte that is not below want->classes. */
+/* want->text is set. Errors: DP_EINVAL as in dataset_open, if the text is shorter than two windows
+ * and the byte after each, if it has more than DATASET_MAX_TEXT bytes, or if a byte is not below
+ * want->classes. */
 int dataset_open_text(const char *what, const struct dataset_want *want, struct dataset *data,
                       struct dp_error *err);
 /* Bytes that train, which are in front of those that test. */

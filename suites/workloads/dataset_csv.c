@@ -101,8 +101,8 @@ struct number {
     double more;
 };
 
-/* Whether all of the text is a number: digits, a point, an exponent. strtof takes hexadecimal
- * numbers and more, which nobody means here. */
+/* True if all of the text is a number: digits, a point, an exponent. strtof accepts hexadecimal
+ * numbers and more, which are not allowed here. */
 static bool convert(const char *text, struct number *number)
 {
     char *end;
@@ -292,7 +292,7 @@ static int read_rows(struct reader *r)
     }
     if (status == 0 && r->data->rows == 0)
         return complain(r, 1,
-                        r->line > 1 ? "there is no row behind the names" : "the file is empty");
+                        r->line > 1 ? "there is no row after the names" : "the file is empty");
     return status;
 }
 

@@ -9,8 +9,7 @@ static const char NAME[] = "text";
 
 enum { FIRST_BYTES = 1 << 16, TEST_PART = 10 };
 
-/* The documents of this project, one behind the other; made by plots/Embed.cmake,
- * zero-terminated. */
+/* The documents of this project, concatenated by plots/Embed.cmake and zero-terminated. */
 extern const unsigned char dataset_documents[];
 
 bool dataset_is_text(const char *what)

@@ -9,7 +9,7 @@
 
 #define WORKLOAD_LAWS 16 /* at most, in a descriptor */
 
-/* Of sums of |terms|, how they grow with the model. */
+/* How sums of |terms| grow with the model. */
 struct workload_growth {
     double results; /* a product of activation and gradient is so much larger than its factors */
     double terms;   /* a sum backward is so much smaller than that of its |terms| */
@@ -17,15 +17,15 @@ struct workload_growth {
 
 struct workload_parts;
 
-/* Sizes with a name of their own. */
+/* Sizes that have a name. */
 struct workload_known {
     const char *name;
     size_t size[WORKLOAD_MAX_SIZES];
     bool peer; /* scripts/compare-pytorch has it by this name: others are too large for a CPU */
 };
 
-/* What a step keeps on a device until it is over, forward and backward, for each token of its rows.
- */
+/* The numbers that a step keeps on a device until it is over, forward and backward, for each token
+ * of its rows. */
 struct workload_kept {
     double numbers; /* floats */
     double outputs; /* of these, of the model's outputs; their gradient is as large */
@@ -103,7 +103,7 @@ void workload_add_gelu(struct workload_parts *parts);                     /* the
 void workload_add_tied(struct workload_parts *parts); /* the output, by the table that is first */
 /* The input of the last n parts, which become one, is added to their output. */
 void workload_skip_last(struct workload_parts *parts, int n);
-/* What a user wraps is the part that was added last. */
+/* Marks the part that was added last as the one that a user wraps. */
 void workload_wrap_last(struct workload_parts *parts);
 
 #endif

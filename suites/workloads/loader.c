@@ -47,7 +47,7 @@ static size_t batch_rows(const struct loader *loader, size_t b)
     return left < loader->config.batch ? left : loader->config.batch;
 }
 
-/* A window of a text, and behind each of its bytes the next one. */
+/* A window of a text, and for each of its bytes the next one. */
 static void fill_window(const struct dataset *data, size_t begin, float feature[], int32_t label[])
 {
     const unsigned char *text = data->text + begin;

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdint.h>
 
-/* What core's memory of a step comes in, at least. */
+/* The least size in which core allocates memory of a step. */
 static const double PIECE = 1 << 16;
 /* Two are timed, and the probe. */
 enum { SETS = WORKLOAD_SETS + 1, MOST_ROWS = 1 << 30 };
 
-/* A replica of another device has weights and gradients. The first one has gradients of its own,
- * too, and so has the first rank: those of the base are not reduced into. */
+/* A replica on another device has weights and gradients. The first replica, and the first rank, has
+ * separate gradients, too, because the sum is not computed in those of the base. */
 static void hold_model(enum workload_way way, bool first, double bytes, struct workload_held *held)
 {
     const bool others = way == WORKLOAD_REPLICAS && !first;

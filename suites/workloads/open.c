@@ -176,7 +176,7 @@ void workload_skip_last(struct workload_parts *p, int n)
     *first = whole;
 }
 
-/* What wrap makes of the last child in its place. */
+/* The last child is replaced by its wrapper. */
 void workload_wrap_last(struct workload_parts *p)
 {
     struct dp_module *wrapped = NULL;
@@ -238,7 +238,7 @@ int workload_open(const struct workload *workload, struct dp_group *group, struc
     return open_model(workload, &p, model);
 }
 
-/* All of it, or of mixed the layer behind the move. */
+/* Places all of it, or for mixed the layer after the move. */
 static int place(const struct workload *workload, struct dp_module *model, struct dp_slot *slot,
                  struct dp_error *err)
 {

@@ -28,7 +28,7 @@ struct stream stream_open(uint64_t seed, enum stream_purpose purpose, uint64_t i
 
 size_t stream_below(struct stream *stream, size_t n)
 {
-    /* The numbers behind the last whole multiple of n would make small results likelier. */
+    /* Numbers after the last whole multiple of n would make small results likelier. */
     const uint64_t end = UINT64_MAX - UINT64_MAX % n;
     uint64_t x = stream_next(stream);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What numbers are for: those of one purpose do not depend on how many another one took. */
+/* The purposes of numbers: those of one purpose do not depend on how many another one took. */
 enum stream_purpose {
     STREAM_OF_SPLIT = 101,
     STREAM_OF_ORDER,

@@ -1,32 +1,33 @@
-/* workload.h: what the sweep runs: models, and data that is exact by construction.
+/* workload.h: the workloads of a sweep: models, and data that are exact by construction.
  *
  * All numbers are integers, most of them small, given by a seed and a set (0 or 1), so a verifier
- * can state every result exactly: weights   each row has two entries of +-1; their columns are two
- * affine maps of the row, so every column gets about 2 * out / in entries ("a sum of two signed
- * permutations") inputs    row n is pattern row n mod period (a prime): a reference costs at most
- * so many rows whatever the batch upstream  row n of c is scale(n) * pattern row n mod period,
- * scale 1, 2 or 3 by a hash of n: the backward pass is linear in c, so row n's gradients are
- * scale(n) times those of its pattern, and still no two rows a period apart need have the same c
- * The two sets differ in all of these, the period included.
+ * can state every result exactly:
+ *   weights   each row has two entries of +-1. Their columns are two affine maps of the row, so
+ *             every column gets about 2 * out / in entries ("a sum of two signed permutations").
+ *   inputs    row n is pattern row n mod period (a prime). So a reference costs at most that many
+ *             rows for any batch.
+ *   upstream  row n of c is scale(n) * pattern row n mod period, with scale 1, 2 or 3 by a hash of
+ *             n. The backward is linear in c, so the gradients of row n are scale(n) times those of
+ *             its pattern, but two rows a period apart may still have different c.
+ * The two sets differ in all of these, also in the period.
  *
- * Small integers alone would stay what they are when a result is rounded to few bits. So a batch of
- * an exact workload has up to 8 rows with wide inputs and up to 8 with wide upstream, spread over
- * it: odd integers of up to 19 bits, each row's of one bit fewer than those of the row before it,
- * so that outputs and gradients have some 20 bits and every sum of |terms| stays below 2^24. These
- * rows have patterns of their own. A larger batch, a deeper model or a math that rounds operands
- * leaves less room for them: `wide` says how many bits there are. A batch of one row has no
- * wide upstream: the gradients of biases and of the table of mixed are narrow there.
+ * Small integers alone would not change when a result is rounded to few bits. So a batch of an
+ * exact workload has up to 8 rows with wide inputs and up to 8 with wide upstream, spread over it.
+ * These are odd integers of up to 19 bits, with one bit fewer in each further row, so that outputs
+ * and gradients have some 20 bits and every sum of |terms| stays below 2^24. These rows have
+ * separate patterns. A larger batch, a deeper model or a math that rounds operands leaves fewer
+ * bits for them: `wide` says how many. A batch of one row has no wide upstream: the gradients of
+ * biases and of the table of mixed are narrow there.
  *
- * The probe is a third set, of a step that is not timed: its numbers have all the bits that a float
- * has, so that nothing can be rounded before, within or after a matrix product without a trace.
- * They are not exact, but positive, with few that are not 0 in a row of a weight, and upstream is 0
- * but for few rows that are spread over the batch: sums of few terms of one sign have narrow
- * bounds.
+ * The probe is a third set, of a step that is not timed. Its numbers have all the bits of a float,
+ * so that rounding before, within or after a matrix product always shows. They are not exact, but
+ * positive; a row of a weight has few that are not 0, and upstream is 0 but for few rows that are
+ * spread over the batch. So sums have few terms of one sign, and narrow bounds.
  *
  * A language model (gpt) has tokens instead: row n is the sequence of its pattern, one token longer
- * than the context, and its classes are the tokens one place on. The period is small, because
- * attention makes a row expensive; weights are small dyadic fractions with few in a row that are
- * not 0. The loss is a mean, so no row has a scale, and the probe is of all rows. */
+ * than the context, and its classes are the next tokens. The period is small, because attention
+ * makes a row expensive. Weights are small dyadic fractions, with few in a row that are not 0. The
+ * loss is a mean, so no row has a scale, and the probe is of all rows. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -53,7 +54,7 @@ struct workload_law {
     bool either; /* of the probe */
 };
 
-/* What the sizes of a language model are. */
+/* The sizes of a language model. */
 enum workload_gpt { GPT_LAYERS, GPT_WIDTH, GPT_HEADS, GPT_CONTEXT, GPT_VOCABULARY, GPT_SIZES };
 
 struct workload {
@@ -66,16 +67,16 @@ struct workload {
 /* A row of what a step takes: numbers of 4 bytes, DP_F32 or DP_I32. */
 struct workload_row {
     enum dp_dtype dtype;
-    int ndim; /* behind the rows */
+    int ndim; /* number of dimensions after the rows */
     size_t dim[DP_MAX_DIMS - 1], width /* numbers of it */;
 };
 enum workload_side { WORKLOAD_INPUT, WORKLOAD_TARGET }; /* what the loss compares outputs with */
 
-/* How a step goes on behind its outputs. */
+/* How a step continues after its outputs. */
 struct workload_end {
     enum dp_loss_kind loss; /* DP_LOSS_SUM: of outputs times factors; DP_LOSS_XENT: the mean */
     bool adamw;             /* else SGD, with the rate of the verifier */
-    /* Of AdamW: gradients are clipped to this norm first, which they are above. */
+    /* For AdamW: gradients are clipped to this norm first, and are above it. */
     double max_norm;
     struct dp_adamw_config config;
 };
@@ -96,27 +97,27 @@ struct workload_entry {
 
 /* 0, or -1 and one line in why. */
 int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes);
-/* Of one that lists its widths, listed or not. */
+/* Names a workload that lists its widths, whether it is in the list or not. */
 void workload_named(const struct workload_descriptor *is, struct workload *workload);
 size_t workload_layers(const struct workload *workload);
 size_t workload_params(const struct workload *workload);
-/* What a program in another language needs to make the same model and the same numbers, a fact a
- * line: name, widths, its laws (descriptor.h), then its modules in order. 0, or -1: out has an
- * error. */
+/* Writes everything that a program in another language needs to make the same model and the same
+ * numbers, a fact a line: name, widths, its laws (descriptor.h), then its modules in order. 0, or
+ * -1: out has an error. */
 int workload_describe(const struct workload *workload, FILE *out);
-/* The names of those that are compared with PyTorch (mlp:SIZES of one whose sizes follow, behind
- * its names for some of them), a line each. */
+/* Writes the names of the workloads that are compared with PyTorch, a line each. A workload with
+ * sizes is mlp:SIZES, after its names for some of them. */
 void workload_list_peers(FILE *out);
 /* "tutorial, mlp:SIZES, cnn": those that it keeps; what does not fit is cut. */
 void workload_names(bool (*keep)(const struct workload *workload), char *text, size_t bytes);
-/* What a row is, and the numbers of its outputs. */
+/* The contents of a row, and the numbers of its outputs. */
 struct workload_row workload_row(const struct workload *workload, enum workload_side side);
 size_t workload_width(const struct workload *workload);
 const struct workload_end *workload_end(const struct workload *workload);
 /* The name of parameter p in other programs, such as nanoGPT's "transformer.wte.weight"; "": it has
  * none but that of dp_module_param_name. */
 void workload_param_name(const struct workload *workload, size_t p, char *text, size_t bytes);
-/* Of the matrix products of one training step; the input needs no gradient. */
+/* Operations of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 
 /* Tokens of a row; 0: rows are no sequences of tokens. */
@@ -150,12 +151,13 @@ struct workload_use {
 struct workload_held {
     double weights, gradients, states, gathered, batches, step, spare;
 };
-/* Of a batch of rows, on the first device or on any other; false: a row has no tokens, and nothing
- * is known. */
+/* Memory for a batch of rows, on the first device or on any other; false: a row has no tokens, and
+ * the memory is not known. */
 bool workload_held(const struct workload *workload, const struct workload_use *use, bool first,
                    size_t rows, struct workload_held *held);
-/* Of the device that holds most; shared: of all together, which have one memory. least: without
- * spare, which devices hold at least; most: with it, at most twice as much. NaN: not known. */
+/* Memory of the device that holds most; shared: of all together, which have one memory. least:
+ * without spare, which devices hold at least; most: with it, at most twice as much. NaN: unknown.
+ */
 struct workload_memory {
     double least, most;
 };
@@ -216,7 +218,7 @@ int workload_scale(const struct workload_set *set, size_t row); /* 1..3; of a wi
 
 /* 0..WORKLOAD_TABLE-1. The last rows of the table have the wide inputs of mixed. */
 int workload_number(const struct workload_set *set, size_t pattern);
-/* Of a language model: token number i of a pattern, of context + 1. */
+/* For a language model: token number i of a pattern, of context + 1. */
 int workload_token(const struct workload *workload, const struct workload_set *set, size_t pattern,
                    size_t i);
 /* One of the wide numbers that a hash may give. */

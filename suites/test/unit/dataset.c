@@ -77,7 +77,7 @@ Test(dataset, lines_that_are_refused)
         {"1,2,0\n",
          "a.csv:1:1: all cells are numbers: a row, not names; leave out --header",
          {.header = true}},
-        {"x,y,class\n", "a.csv:2:1: there is no row behind the names", {.header = true}},
+        {"x,y,class\n", "a.csv:2:1: there is no row after the names", {.header = true}},
         {"x,y,class\n1,0\n",
          "a.csv:2:3: the column is missing: the line has 2 of 3",
          {.header = true}},

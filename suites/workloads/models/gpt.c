@@ -22,7 +22,7 @@ struct param {
     bool ends;          /* a branch: its result is added to what the branch began with */
 };
 
-/* Behind the two tables, for each layer. */
+/* The parameters after the two tables, for each layer. */
 static const struct param layer[] = {
     {"ln_1.weight", 1, 0, 0, 0x1p-2, 1, false, false},
     {"ln_1.bias", 1, 0, 0, 0x1p-4, 0x1p-2, false, false},
@@ -160,10 +160,10 @@ static double token_flops(const struct workload *workload)
            6 * (double)(size[GPT_LAYERS] * size[GPT_WIDTH]) * (double)(size[GPT_CONTEXT] + 1);
 }
 
-/* Forward a layer keeps two norms, q, k and v, probabilities, what attention makes of them, its
- * projection, two sums, and four widths before GELU and behind it; backward as much, without what
- * norms keep. Outside there are tokens and positions, the last norm, outputs, and their gradients.
- */
+/* In forward a layer keeps two norms, q, k and v, probabilities, the result of attention, its
+ * projection, two sums, and four widths before GELU and after it; in backward as much, but not what
+ * norms keep. Outside of layers there are tokens and positions, the last norm, outputs, and their
+ * gradients. */
 static struct workload_kept kept(const struct workload *workload)
 {
     enum { OF_LAYER_TENSORS = 26, OTHER_TENSORS = 16, LINEARS = 4, OPERANDS = 3 };
