@@ -147,7 +147,10 @@ static int load_process(const char *command, double seconds, const char *options
     source->resident = exec_resident;
     source->dead = exec_dead;
     source->fell = exec_fell;
-    source->ops = exec_impl();
+    source->table = remote_ops;
+    source->table.open = exec_open;
+    source->table.close = exec_close;
+    source->ops = &source->table;
     n = snprintf(source->options, sizeof source->options, "%u\n%s\n%s", source->limit_ms, command,
                  options);
     if (n > 0 && (size_t)n < sizeof source->options)

@@ -6,9 +6,10 @@
 
 struct impl_source {
     const struct impl_ops *ops;
-    char options[1024]; /* for impl_config.options */
-    void *library;      /* dlopen's, NULL */
-    bool process;       /* out of process: one session serves many cases */
+    struct impl_ops table; /* `ops`, where it is put together here: do not copy this struct */
+    char options[1024];    /* for impl_config.options */
+    void *library;         /* dlopen's, NULL */
+    bool process;          /* out of process: one session serves many cases */
     /* Out of process: how long one operation may take before it is BROKEN; open and model_open
      * have more. A case that makes several calls needs at least so much time. */
     unsigned limit_ms, open_limit_ms, model_limit_ms;

@@ -1,4 +1,4 @@
-/* about.c: what the process says of itself, and traces. */
+/* about.c: what the process says of itself and of a parameter, and traces. */
 #include "session.h"
 
 #include <stdio.h>
@@ -91,6 +91,16 @@ void answer_about(struct answer *a, struct impl_about *about)
         answer_text(a, a->ok, "", "gpu_software", about->gpu_software, sizeof about->gpu_software);
 }
 
+void answer_param(struct answer *a, struct impl_param *param)
+{
+    answer_text(a, a->ok, "", "name", param->name, sizeof param->name);
+    param->dtype = answer_dtype(a, a->ok, "");
+    answer_dims(a, a->ok, "", &param->ndim, param->dim);
+    param->device = (int)answer_int(a, a->ok, "", "device", IMPL_HOST, IMPL_MAX_DEVICES - 1);
+    param->buffer = answer_flag(a, a->ok, "", "buffer");
+    param->frozen = answer_flag(a, a->ok, "", "frozen");
+}
+
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 static void read_replica(struct answer *a, const json_t *object, int i,
@@ -151,4 +161,29 @@ void answer_trace(struct answer *a, struct impl_trace *trace)
     trace->caller = (uint64_t)answer_int(a, object, "trace", "caller", INT64_MIN, INT64_MAX);
     trace->live_bytes = answer_size(a, object, "trace", "live_bytes");
     read_buckets(a, object, trace);
+}
+
+json_t *json_trace(const struct impl_trace *trace)
+{
+    json_t *list, *buckets;
+
+    if (!trace)
+        return json_null();
+    list = json_array();
+    for (int i = 0; i < trace->replicas && i < IMPL_MAX_DEVICES; ++i) {
+        const struct impl_replica *r = &trace->replica[i];
+
+        json_array_append_new(
+            list, json_pack("{s:i, s:o, s:o, s:I, s:b, s:b, s:o, s:o}", "device", r->device,
+                            "calls", json_size(r->calls), "rows", json_size(r->rows), "thread",
+                            (json_int_t)r->thread, "grad", r->grad, "train", r->train, "bytes_to",
+                            json_size(r->bytes_to), "bytes_from", json_size(r->bytes_from)));
+    }
+    buckets = json_array();
+    for (int i = 0; i < trace->buckets && i < IMPL_MAX_BUCKETS; ++i)
+        json_array_append_new(buckets,
+                              json_pack("{s:o, s:o}", "bytes", json_size(trace->bucket[i].bytes),
+                                        "launch_ns", json_size(trace->bucket[i].launch_ns)));
+    return json_pack("{s:o, s:I, s:o, s:o}", "replicas", list, "caller", (json_int_t)trace->caller,
+                     "live_bytes", json_size(trace->live_bytes), "buckets", buckets);
 }

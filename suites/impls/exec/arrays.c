@@ -53,19 +53,10 @@ json_t *json_size(uint64_t value)
 
 json_t *json_sizes(const size_t *values, size_t n)
 {
-    json_t *list = !values ? json_null() : json_array();
-
-    for (size_t i = 0; values && i < n; ++i)
-        json_array_append_new(list, json_size(values[i]));
-    return list;
-}
-
-json_t *json_ints(const int *values, size_t n)
-{
     json_t *list = json_array();
 
     for (size_t i = 0; i < n; ++i)
-        json_array_append_new(list, json_integer(values[i]));
+        json_array_append_new(list, json_size(values[i]));
     return list;
 }
 
@@ -97,19 +88,6 @@ json_t *json_array_of(const struct impl_array *array)
                      json_sizes(array->dim, (size_t)array->ndim), "device", array->device,
                      "needs_grad", array->needs_grad, "data",
                      hexadecimal(array, bytes_of(array->dtype, array->ndim, array->dim)));
-}
-
-json_t *json_arrays(const struct impl_array *arrays, size_t n)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; ++i) {
-        if (json_array_append_new(list, json_array_of(&arrays[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
 }
 
 size_t arrays_room(const struct impl_array *arrays, size_t n)
@@ -181,39 +159,4 @@ void answer_array(struct answer *a, const json_t *value, const char *where,
     answer_dims(a, value, where, &array->ndim, array->dim);
     array->device = (int)answer_int(a, value, where, "device", IMPL_HOST, IMPL_MAX_DEVICES - 1);
     read_data(a, value, where, array);
-}
-
-void answer_array_field(struct answer *a, const char *name, struct impl_array *array)
-{
-    const json_t *value = !array ? NULL : answer_field(a, a->ok, "", name);
-
-    if (value)
-        answer_array(a, value, name, array);
-}
-
-static void read_list(struct answer *a, const json_t *list, const char *where, const char *name,
-                      struct impl_array *arrays)
-{
-    char path[64];
-
-    for (size_t i = 0; i < json_array_size(list); ++i) {
-        snprintf(path, sizeof path, "%.16s%s%.16s[%zu]", where, where[0] == '\0' ? "" : ".", name,
-                 i);
-        answer_array(a, json_array_get(list, i), path, &arrays[i]);
-    }
-}
-
-void answer_arrays_field(struct answer *a, const char *name, struct impl_array *arrays, size_t n)
-{
-    if (arrays)
-        read_list(a, answer_list(a, a->ok, "", name, n), "", name, arrays);
-}
-
-size_t answer_arrays_up_to(struct answer *a, const json_t *object, const char *where,
-                           const char *name, struct impl_array *arrays, size_t most)
-{
-    const json_t *list = answer_list_up_to(a, object, where, name, most);
-
-    read_list(a, list, where, name, arrays);
-    return json_array_size(list);
 }

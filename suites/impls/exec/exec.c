@@ -1,4 +1,4 @@
-/* exec.c: the table of operations of an implementation behind a pipe, and its sessions.
+/* exec.c: sessions of an implementation behind a pipe, and its operations as questions.
  *
  * PROTOCOL.md says what is spoken. A session is a process: the one without devices is another. */
 #include "exec.h"
@@ -32,7 +32,7 @@ static int take_apart(const char *text, struct parts *parts)
     return !parts->command || parts->limit_ms <= 0 || parts->limit_ms > 86400000 ? -1 : 0;
 }
 
-static int ask_about(struct impl_session *session, const struct impl_config *config,
+static int ask_about(struct exec_session *session, const struct impl_config *config,
                      const char *options, struct impl_about *about, struct impl_error *err)
 {
     const struct question question = {
@@ -50,17 +50,66 @@ static int ask_about(struct impl_session *session, const struct impl_config *con
     return answer_end(&a);
 }
 
-static void exec_close(struct impl_session *session)
+/* Its number in the process must be new. */
+static void read_model(struct answer *a, struct impl_model *model,
+                       struct impl_model_open_call *call)
 {
-    exec_forget_models(session);
+    model->number = answer_int(a, a->ok, "", "model", 0, INT64_MAX);
+    for (const struct impl_model *m = model->session->models; m; m = m->next)
+        if (a->fault[0] == '\0' && m->number == model->number)
+            answer_fault(a, "model %lld is open already", model->number);
+    call->model = a->fault[0] == '\0' ? model : NULL;
+}
+
+int exec_carry(struct impl_session *base, struct impl_model *model, enum impl_op op,
+               void *arguments, struct impl_error *err)
+{
+    struct exec_session *session = (struct exec_session *)base;
+    const struct impl_operation *row = &impl_operations[op];
+    const int ranks = !model ? 1 : model->ranks > 0 ? model->ranks : 0;
+    const bool opens = op == IMPL_OP_MODEL_OPEN;
+    json_t *fields = json_fields(row, arguments, ranks, false), *request = fields;
+    struct answer a;
+    int status;
+
+    if (row->on_model) {
+        request = json_pack("{s:I}", "model", model->number);
+        if (!fields || json_object_update(request, fields) != 0) {
+            json_decref(request);
+            request = NULL;
+        }
+        json_decref(fields);
+    }
+    status = session_ask(session,
+                         (struct question){.op = row->name,
+                                           .fields = request,
+                                           .limit_ms = opens && session->limit_ms < EXEC_MODEL_MS
+                                                           ? EXEC_MODEL_MS
+                                                           : session->limit_ms,
+                                           .room = fields_room(row, arguments, ranks)},
+                         &a, err);
+    if (status != IMPL_OK)
+        return status;
+    if (opens)
+        read_model(&a, model, arguments);
+    else
+        answer_fields(&a, row, a.ok, "", arguments, ranks);
+    return answer_end(&a);
+}
+
+void exec_close(struct impl_session *base)
+{
+    struct exec_session *session = (struct exec_session *)base;
+
+    remote_forget_models(base);
     process_end(&session->process, session->dead[0] == '\0');
     free(session);
 }
 
-static int exec_open(const struct impl_config *config, struct impl_about *about,
-                     struct impl_session **session, struct impl_error *err)
+int exec_open(const struct impl_config *config, struct impl_about *about,
+              struct impl_session **session, struct impl_error *err)
 {
-    struct impl_session *opened = calloc(1, sizeof *opened);
+    struct exec_session *opened = calloc(1, sizeof *opened);
     struct parts parts = {.command = NULL};
     char reason[PROCESS_REASON];
     int status = IMPL_EBROKEN;
@@ -72,12 +121,13 @@ static int exec_open(const struct impl_config *config, struct impl_about *about,
     else if (process_start(&opened->process, parts.command, reason) != 0)
         impl_fail(err, IMPL_EBROKEN, "%s", reason);
     else {
+        opened->base.carry = exec_carry;
         opened->limit_ms = (int)parts.limit_ms;
         status = ask_about(opened, config, parts.options, about, err);
         if (status == IMPL_OK)
-            *session = opened;
+            *session = &opened->base;
         else
-            exec_close(opened);
+            exec_close(&opened->base);
         opened = NULL;
     }
     free(opened);
@@ -85,59 +135,19 @@ static int exec_open(const struct impl_config *config, struct impl_about *about,
     return status;
 }
 
-static int exec_reset(struct impl_session *session, struct impl_error *err)
-{
-    const struct question question = {.op = "reset", .fields = json_object()};
-    const int status = session_tell(session, question, err);
-
-    if (status == IMPL_OK)
-        exec_forget_models(session);
-    return status;
-}
-
 const char *exec_dead(struct impl_session *session)
 {
-    return session->dead[0] != '\0' ? session->dead : NULL;
+    const struct exec_session *s = (struct exec_session *)session;
+
+    return s->dead[0] != '\0' ? s->dead : NULL;
 }
 
 bool exec_fell(struct impl_session *session)
 {
-    return session->dead[0] != '\0' && session->process.fell;
+    return exec_dead(session) && ((struct exec_session *)session)->process.fell;
 }
 
 int exec_resident(struct impl_session *session, size_t *bytes)
 {
-    return process_resident(&session->process, bytes);
-}
-
-const struct impl_ops *exec_impl(void)
-{
-    static const struct impl_ops ops = {
-        .version = IMPL_VERSION,
-        .bytes = sizeof ops,
-        .open = exec_open,
-        .close = exec_close,
-        .reset = exec_reset,
-        .split = exec_split,
-        .scatter = exec_scatter,
-        .gather = exec_gather,
-        .broadcast = exec_broadcast,
-        .reduce = exec_reduce,
-        .apply = exec_apply,
-        .buckets = exec_buckets,
-        .sampler = exec_sampler,
-        .model_open = exec_model_open,
-        .model_close = exec_model_close,
-        .params = exec_params,
-        .param = exec_param,
-        .set = exec_set,
-        .get = exec_get,
-        .to = exec_to,
-        .zero_grad = exec_zero_grad,
-        .forward = exec_forward,
-        .backward = exec_backward,
-        .step = exec_step,
-    };
-
-    return &ops;
+    return process_resident(&((struct exec_session *)session)->process, bytes);
 }

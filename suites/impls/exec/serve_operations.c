@@ -1,10 +1,168 @@
-/* serve_operations.c: each operation of the protocol, as a call of the table. */
+/* serve_operations.c: a request to a call, and its results to an answer. */
 #include "serve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* An implementation may make results larger than its inputs. */
-enum { MORE = 65536, MODEL_ROOM = 1 << 22 };
+/* Room for a result. An implementation may make it larger than its inputs; pages that are not used
+ * cost nothing. */
+enum { MORE = 65536, LITTLE_MORE = 64, MODEL_ROOM = 1 << 22, PARAM_ROOM = 1 << 26 };
+
+/* ---- what is in a request -------------------------------------------------------------------- */
+
+static void take_fields(struct serve *s, const struct impl_operation *row, const json_t *object,
+                        void *arguments);
+
+static void take_array(struct serve *s, const json_t *value, const char *name,
+                       struct impl_array *array)
+{
+    array->capacity = json_string_length(json_object_get(value, "data")) / 2;
+    array->data = serve_memory(s, array->capacity);
+    answer_array(&s->request, value, name, array);
+    array->needs_grad = json_is_true(json_object_get(value, "needs_grad"));
+}
+
+static void *take_list(struct serve *s, const struct impl_field *field, const json_t *list,
+                       void *arguments)
+{
+    const size_t n = json_array_size(list);
+    void *values = serve_memory(s, (n + 1) * impl_field_bytes(field->kind));
+
+    if (field->length > 0)
+        impl_field_use(field, arguments, n);
+    if (json_is_null(list))
+        return NULL;
+    if (field->kind == FIELD_ARRAYS)
+        for (size_t i = 0; i < n; ++i)
+            take_array(s, json_array_get(list, i), field->name, (struct impl_array *)values + i);
+    else if (field->kind == FIELD_CALLS)
+        for (size_t i = 0; i < n; ++i)
+            take_fields(s, &impl_call_operation, json_array_get(list, i),
+                        (struct impl_call *)values + i);
+    else
+        answer_elements(&s->request, field, list, "", values);
+    return values;
+}
+
+static float number(const json_t *object, const char *name)
+{
+    return (float)json_number_value(json_object_get(object, name));
+}
+
+static void take_field(struct serve *s, const struct impl_field *field, const json_t *object,
+                       void *arguments)
+{
+    void *at = impl_field_at(field, arguments), *target;
+    const json_t *value = answer_field(&s->request, object, "", field->name);
+    struct impl_step *step = at;
+
+    switch (field->kind) {
+    case FIELD_INT:
+        *(int *)at = (int)answer_int(&s->request, object, "", field->name, INT32_MIN, INT32_MAX);
+        return;
+    case FIELD_SIZE:
+        *(size_t *)at = (size_t)answer_size(&s->request, object, "", field->name);
+        return;
+    case FIELD_FLAG:
+        *(bool *)at = json_is_true(value);
+        return;
+    case FIELD_FLOAT:
+        *(float *)at = (float)json_number_value(value);
+        return;
+    case FIELD_WHAT:
+        *(enum impl_what *)at =
+            json_is_string(value) && strcmp(json_string_value(value), "grad") == 0 ? IMPL_GRAD
+                                                                                   : IMPL_VALUE;
+        return;
+    case FIELD_ADAMW:
+        step->adamw = json_is_object(value);
+        step->beta1 = number(value, "beta1");
+        step->beta2 = number(value, "beta2");
+        step->eps = number(value, "eps");
+        step->decay = number(value, "decay");
+        return;
+    case FIELD_TEXT:
+        target = (void *)json_string_value(value);
+        if (!target)
+            answer_fault(&s->request, "%s is not a text", field->name);
+        break;
+    case FIELD_ARRAY:
+        target = serve_memory(s, sizeof(struct impl_array));
+        take_array(s, value, field->name, target);
+        break;
+    default:
+        target = take_list(s, field, value, arguments);
+    }
+    memcpy(at, &target, sizeof target);
+}
+
+static void take_fields(struct serve *s, const struct impl_operation *row, const json_t *object,
+                        void *arguments)
+{
+    for (size_t i = 0; i < row->n_fields; ++i)
+        if (row->field[i].way == FIELD_IN || row->field[i].way == FIELD_BOTH)
+            take_field(s, &row->field[i], object, arguments);
+}
+
+/* ---- room for results ------------------------------------------------------------------------ */
+
+static size_t array_room(const struct impl_operation *row, const void *arguments, int ranks)
+{
+    size_t all = 0, largest = 0;
+
+    if (row->room == ROOM_OF_MODEL)
+        return MODEL_ROOM;
+    if (row->room == ROOM_OF_PARAM)
+        return PARAM_ROOM;
+    for (size_t i = 0; i < row->n_fields; ++i) {
+        const struct impl_field *field = &row->field[i];
+        const size_t n = impl_field_count(field, arguments, ranks);
+
+        if (field->way != FIELD_IN || (field->kind != FIELD_ARRAY && field->kind != FIELD_ARRAYS))
+            continue;
+        for (size_t j = 0; j < n; ++j) {
+            const struct impl_array *arrays = impl_field_target(field, arguments);
+
+            all += arrays[j].capacity;
+            largest = arrays[j].capacity > largest ? arrays[j].capacity : largest;
+        }
+    }
+    /* A result for each of many tensors must not have room for all of them. */
+    return row->room == ROOM_OF_LARGEST ? largest + LITTLE_MORE : all + MORE;
+}
+
+static void make_room(struct serve *s, const struct impl_operation *row, const json_t *object,
+                      void *arguments, int ranks)
+{
+    const size_t bytes = array_room(row, arguments, ranks);
+
+    for (size_t i = 0; i < row->n_fields; ++i) {
+        const struct impl_field *field = &row->field[i];
+        const size_t n = impl_field_count(field, arguments, ranks);
+        struct impl_array *arrays;
+        void *target;
+
+        if (field->way == FIELD_BOTH)
+            for (size_t c = 0; c < n; ++c)
+                make_room(s, &impl_call_operation, object,
+                          (struct impl_call *)impl_field_target(field, arguments) + c, ranks);
+        if (field->way == FIELD_IN || field->way == FIELD_BOTH ||
+            !impl_field_is_pointer(field->kind))
+            continue;
+        if (field->way == FIELD_WANTED && !json_is_true(json_object_get(object, field->name)))
+            continue;
+        target = serve_memory(s, (n + 1) * impl_field_bytes(field->kind));
+        memcpy(impl_field_at(field, arguments), &target, sizeof target);
+        arrays = target;
+        if (field->kind == FIELD_ARRAY || field->kind == FIELD_ARRAYS ||
+            field->kind == FIELD_OUTPUTS)
+            for (size_t j = 0; j < n; ++j)
+                arrays[j] = (struct impl_array){
+                    .data = serve_memory(s, bytes), .capacity = bytes, .device = IMPL_NOWHERE};
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
 {
@@ -14,7 +172,7 @@ static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
     const struct impl_config config = {
         .devices = !devices ? "" : devices,
         .options = !options || options[0] == '\0' ? s->source.options : options,
-        .host_only = serve_true(s, "host_only"),
+        .host_only = json_is_true(json_object_get(request, "host_only")),
         .seed = answer_size(&s->request, request, "", "seed"),
     };
     struct impl_about about;
@@ -27,216 +185,88 @@ static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
     return status;
 }
 
-static int serve_reset(struct serve *s, json_t **ok, struct impl_error *err)
+/* The other end knows a model by its place in the table. */
+static int serve_model_open(struct serve *s, struct impl_model_open_call *call, json_t **ok,
+                            struct impl_error *err)
 {
-    memset(s->model, 0, sizeof s->model);
-    *ok = json_object();
-    return s->source.ops->reset(s->session, err);
-}
+    int place = 0, status;
 
-static int serve_split(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    struct impl_split op = {.rows = (size_t)answer_size(&s->request, s->request.ok, "", "rows"),
-                            .devices = serve_int(s, "devices")};
-    const int status = s->source.ops->split(s->session, &op, err);
-
+    while (place < SERVE_MODELS && s->model[place])
+        ++place;
+    if (place == SERVE_MODELS || !call->description)
+        return impl_fail(err, IMPL_EBROKEN, "no description, or too many models");
+    s->ranks[place] = call->ranks;
+    status = impl_invoke(s->source.ops, IMPL_OP_MODEL_OPEN, s->session, NULL, call, err);
+    s->model[place] = status == IMPL_OK ? call->model : NULL;
     if (status == IMPL_OK)
-        *ok = json_pack("{s:o}", "size", json_sizes(op.size, (size_t)op.n));
+        *ok = json_pack("{s:i}", "model", place);
     return status;
 }
 
-static int serve_scatter(struct serve *s, json_t **ok, struct impl_error *err)
+static int serve_operation(struct serve *s, const char *name, json_t **ok, struct impl_error *err)
 {
-    size_t n, n_sizes;
-    const struct impl_array *input = serve_array(s, "input");
-    const int *devices = serve_ints(s, "devices", &n);
-    const size_t bytes = serve_bytes(input, 1) + MORE;
-    struct impl_scatter op = {
-        .input = input,
-        .devices = devices,
-        .n = (int)n,
-        .dim = serve_int(s, "dim"),
-        .size = serve_sizes(s, "size", &n_sizes),
-        .shards = serve_outputs(s, n, bytes),
-        .source_after = serve_true(s, "source_after") ? serve_outputs(s, 1, bytes) : NULL};
-    const int status = s->source.ops->scatter(s->session, &op, err);
+    const enum impl_op op = impl_op_of(name);
+    const struct impl_operation *row = &impl_operations[op];
+    union impl_arguments arguments;
+    struct impl_model *model = NULL;
+    int place = 0, status;
 
-    if (status == IMPL_OK)
-        *ok = json_pack("{s:o, s:o}", "shards", json_arrays(op.shards, (size_t)op.n_shards),
-                        "source_after",
-                        op.source_after == NULL ? json_null() : json_array_of(op.source_after));
-    return status;
-}
-
-static int serve_gather(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    size_t n;
-    const struct impl_array *parts = serve_arrays(s, s->request.ok, "parts", &n);
-    const size_t bytes = serve_bytes(parts, n) + MORE;
-    struct impl_gather op = {.parts = parts,
-                             .n = (int)n,
-                             .dim = serve_int(s, "dim"),
-                             .device = serve_int(s, "device"),
-                             .out = serve_outputs(s, 1, bytes),
-                             .out_after =
-                                 serve_true(s, "out_after") ? serve_outputs(s, 1, bytes) : NULL};
-    const int status = s->source.ops->gather(s->session, &op, err);
-
-    if (status == IMPL_OK)
-        *ok = json_pack("{s:o, s:o}", "out", json_array_of(op.out), "out_after",
-                        op.out_after == NULL ? json_null() : json_array_of(op.out_after));
-    return status;
-}
-
-/* The largest of them: a result for each of many tensors must not have room for all of them. */
-static size_t largest(const struct impl_array *arrays, size_t n)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        if (arrays[i].capacity > bytes)
-            bytes = arrays[i].capacity;
-    return bytes + 64;
-}
-
-static int serve_broadcast(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    size_t n, devices;
-    const struct impl_array *src = serve_arrays(s, s->request.ok, "src", &n);
-    const int *ids = serve_ints(s, "devices", &devices);
-    const size_t bytes = largest(src, n);
-    struct impl_broadcast op = {
-        .src = src,
-        .n = (int)n,
-        .devices = ids,
-        .n_devices = (int)devices,
-        .buffer_bytes = (size_t)answer_size(&s->request, s->request.ok, "", "buffer_bytes"),
-        .poke = serve_int(s, "poke"),
-        .copies = serve_outputs(s, n * devices, bytes),
-        .src_after = serve_true(s, "src_after") ? serve_outputs(s, n, bytes) : NULL};
-    const int status = s->source.ops->broadcast(s->session, &op, err);
-
-    if (status == IMPL_OK)
-        *ok = json_pack(
-            "{s:o, s:o, s:o, s:o}", "copies", json_arrays(op.copies, n * devices), "src_after",
-            op.src_after == NULL ? json_null() : json_arrays(op.src_after, n), "transfers",
-            json_size(op.transfers), "default_bytes", json_size(op.default_bytes));
-    return status;
-}
-
-static int serve_reduce(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    size_t all;
-    const struct impl_array *src = serve_arrays(s, s->request.ok, "src", &all);
-    const int n = serve_int(s, "n");
-    struct impl_reduce op = {
-        .src = src,
-        .n = n,
-        .k = serve_int(s, "k"),
-        .device = serve_int(s, "device"),
-        .buffer_bytes = (size_t)answer_size(&s->request, s->request.ok, "", "buffer_bytes"),
-        .poke = serve_int(s, "poke"),
-        .sums = serve_outputs(s, (size_t)n, largest(src, all))};
-    const int status = s->source.ops->reduce(s->session, &op, err);
-
-    if (status == IMPL_OK)
-        *ok = json_pack("{s:o, s:o, s:o}", "sums", json_arrays(op.sums, (size_t)n), "transfers",
-                        json_size(op.transfers), "default_bytes", json_size(op.default_bytes));
-    return status;
-}
-
-static int serve_apply(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    const json_t *list = json_object_get(s->request.ok, "calls");
-    const size_t n = json_array_size(list);
-    struct impl_trace *trace =
-        serve_true(s, "trace") ? serve_memory(s, sizeof(struct impl_trace)) : NULL;
-    struct impl_apply op = {.calls = serve_memory(s, (n + 1) * sizeof *op.calls),
-                            .n = (int)n,
-                            .grad = serve_true(s, "grad"),
-                            .train = serve_true(s, "train"),
-                            .trace = trace};
-    json_t *results;
-    int status;
-
-    for (size_t i = 0; i < n; ++i) {
-        const json_t *call = json_array_get(list, i);
-        size_t n_in;
-
-        op.calls[i].description = json_string_value(json_object_get(call, "description"));
-        op.calls[i].device = (int)json_integer_value(json_object_get(call, "device"));
-        op.calls[i].in = serve_arrays(s, call, "in", &n_in);
-        op.calls[i].n_in = (int)n_in;
-        op.calls[i].out = serve_outputs(s, IMPL_MAX_IO, MODEL_ROOM);
+    if (op == IMPL_OPS || op == IMPL_OP_CLOSE)
+        return impl_fail(err, IMPL_ENOTSUP, "no operation '%.40s'", name);
+    if (op == IMPL_OP_OPEN)
+        return serve_open(s, ok, err);
+    memset(&arguments, 0, sizeof arguments);
+    if (row->on_model) {
+        place = (int)answer_int(&s->request, s->request.ok, "", "model", 0, SERVE_MODELS - 1);
+        model = s->model[place];
+        if (!model)
+            return impl_fail(err, IMPL_EBROKEN, "there is no model %d", place);
     }
-    status = s->source.ops->apply(s->session, &op, err);
+    take_fields(s, row, s->request.ok, &arguments);
+    if (op == IMPL_OP_SAMPLER)
+        arguments.sampler.capacity =
+            arguments.sampler.items < MODEL_ROOM ? arguments.sampler.items + 1024 : MODEL_ROOM;
+    if (s->request.fault[0] != '\0')
+        return IMPL_EBROKEN;
+    make_room(s, row, s->request.ok, &arguments, s->ranks[place]);
+    if (op == IMPL_OP_MODEL_OPEN)
+        return serve_model_open(s, &arguments.model_open, ok, err);
+    if (op == IMPL_OP_RESET)
+        memset(s->model, 0, sizeof s->model);
+    status = impl_invoke(s->source.ops, op, s->session, model, &arguments, err);
+    if (op == IMPL_OP_MODEL_CLOSE)
+        s->model[place] = NULL;
     if (status != IMPL_OK)
         return status;
-    results = json_array();
-    for (size_t i = 0; i < n; ++i)
-        json_array_append_new(
-            results,
-            json_pack("{s:o}", "out", json_arrays(op.calls[i].out, (size_t)op.calls[i].n_out)));
-    *ok = json_pack("{s:o, s:o}", "calls", results, "trace", serve_trace(trace));
-    return status;
+    *ok = op == IMPL_OP_PARAM ? serve_param(&arguments.param.param)
+                              : json_fields(row, &arguments, s->ranks[place], true);
+    return IMPL_OK;
 }
 
-static int serve_buckets(struct serve *s, json_t **ok, struct impl_error *err)
+json_t *serve_error(json_t *request, int status, const struct impl_error *err)
 {
-    const json_t *words = json_object_get(s->request.ok, "dtype");
-    size_t n, n_limits;
-    const size_t *bytes = serve_sizes(s, "bytes", &n);
-    enum impl_dtype *dtype = serve_memory(s, (n + 1) * sizeof *dtype);
-    const size_t *limits = serve_sizes(s, "limits", &n_limits);
-    struct impl_buckets op = {.bytes = bytes,
-                              .dtype = dtype,
-                              .n = (int)n,
-                              .limits = limits,
-                              .n_limits = (int)n_limits,
-                              .bucket = serve_memory(s, (n + 1) * sizeof *op.bucket),
-                              .limit_of = serve_memory(s, (n + 1) * sizeof *op.limit_of)};
+    return json_pack("{s:O, s:{s:s, s:i, s:i, s:i, s:s}}", "id", json_object_get(request, "id"),
+                     "error", "status", impl_status_word(status), "replica", err->replica, "device",
+                     err->device, "device_also", err->device_also, "text", err->text);
+}
+
+json_t *serve_answer(struct serve *s, json_t *request)
+{
+    const char *op = json_string_value(json_object_get(request, "op"));
+    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    json_t *ok = NULL;
     int status;
 
-    for (size_t i = 0; i < n; ++i)
-        dtype[i] = impl_dtype_of(json_string_value(json_array_get(words, i)));
-    status = s->source.ops->buckets(s->session, &op, err);
+    s->request.fault[0] = '\0';
+    s->request.ok = request;
+    status = serve_operation(s, op == NULL ? "" : op, &ok, &err);
+    if (s->request.fault[0] != '\0') {
+        memset(&err, 0, sizeof err);
+        status = impl_fail(&err, IMPL_EBROKEN, "the request: %s", s->request.fault);
+    }
+    serve_forget(s);
     if (status == IMPL_OK)
-        *ok = json_pack("{s:o, s:o}", "bucket", json_ints(op.bucket, n), "limit_of",
-                        json_sizes(op.limit_of, (size_t)op.n_buckets));
-    return status;
-}
-
-static int serve_sampler(struct serve *s, json_t **ok, struct impl_error *err)
-{
-    const size_t items = (size_t)answer_size(&s->request, s->request.ok, "", "items");
-    const size_t room = items < MODEL_ROOM ? items + 1024 : MODEL_ROOM;
-    struct impl_sampler op = {.items = items,
-                              .ranks = serve_int(s, "ranks"),
-                              .rank = serve_int(s, "rank"),
-                              .drop_last = serve_true(s, "drop_last"),
-                              .index = serve_memory(s, room * sizeof *op.index),
-                              .capacity = room};
-    const int status = s->source.ops->sampler(s->session, &op, err);
-
-    if (status == IMPL_OK)
-        *ok = json_pack("{s:o}", "index", json_sizes(op.index, op.n));
-    return status;
-}
-
-int serve_operation(struct serve *s, const char *op, json_t **ok, struct impl_error *err)
-{
-    static const struct {
-        const char *op;
-        int (*run)(struct serve *s, json_t **ok, struct impl_error *err);
-    } table[] = {
-        {"open", serve_open},       {"reset", serve_reset},   {"split", serve_split},
-        {"scatter", serve_scatter}, {"gather", serve_gather}, {"broadcast", serve_broadcast},
-        {"reduce", serve_reduce},   {"apply", serve_apply},   {"buckets", serve_buckets},
-        {"sampler", serve_sampler},
-    };
-
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
-        if (strcmp(table[i].op, op) == 0)
-            return table[i].run(s, ok, err);
-    return serve_model_operation(s, op, ok, err);
+        return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "ok", ok);
+    json_decref(ok);
+    return serve_error(request, status, &err);
 }

@@ -8,13 +8,13 @@
 
 enum { MOST_BYTES = 64 << 20, LEAST_BYTES = 1 << 20 };
 
-static int broken(struct impl_session *session, struct impl_error *err)
+static int broken(struct exec_session *session, struct impl_error *err)
 {
     memset(err, 0, sizeof *err);
     return impl_fail(err, IMPL_EBROKEN, "%s", session->dead);
 }
 
-int session_break(struct impl_session *session, struct impl_error *err, const char *format, ...)
+int session_break(struct exec_session *session, struct impl_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -70,7 +70,7 @@ static int read_error(struct answer *a, const json_t *error)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-static char *request_of(struct impl_session *session, const struct question *q, size_t *length)
+static char *request_of(struct exec_session *session, const struct question *q, size_t *length)
 {
     json_t *request = json_pack("{s:I, s:s}", "id", ++session->last_id, "op", q->op);
     char *text = NULL, *line;
@@ -121,7 +121,7 @@ static int judge(struct answer *a, const struct process *p)
     return IMPL_OK;
 }
 
-int session_ask(struct impl_session *session, struct question q, struct answer *a,
+int session_ask(struct exec_session *session, struct question q, struct answer *a,
                 struct impl_error *err)
 {
     const size_t bytes = LEAST_BYTES + (q.room < MOST_BYTES ? 4 * q.room : MOST_BYTES);
@@ -165,12 +165,4 @@ int answer_end(struct answer *a)
         return IMPL_OK;
     memset(a->err, 0, sizeof *a->err);
     return impl_fail(a->err, IMPL_EROOM, "%s: the answer has more than there is room for", a->op);
-}
-
-int session_tell(struct impl_session *session, struct question question, struct impl_error *err)
-{
-    struct answer answer;
-    const int status = session_ask(session, question, &answer, err);
-
-    return status != IMPL_OK ? status : answer_end(&answer);
 }

@@ -8,31 +8,24 @@
 #include "process.h"
 
 #include "description.h"
-#include "impl.h"
+#include "remote.h"
 #include "words.h"
 
 #include <jansson.h>
 
-struct impl_model {
-    struct impl_session *session;
-    long long handle;
-    int ranks;
-    struct impl_model *next;
-};
-
-struct impl_session {
+struct exec_session {
+    struct impl_session base;
     struct process process;
     json_int_t last_id;
     int limit_ms;
-    struct impl_model *models; /* open ones */
-    char dead[256];            /* why every operation fails; "": it lives */
+    char dead[256]; /* why every operation fails; "": it lives */
 };
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
 /* An answer that is being read. */
 struct answer {
-    struct impl_session *session;
+    struct exec_session *session;
     struct impl_error *err;
     const char *op;
     json_t *root; /* owned */
@@ -49,14 +42,12 @@ struct question {
 };
 
 /* Asks. 0: the answer is `ok`, to be closed by answer_end. Else the status, *err is filled. */
-int session_ask(struct impl_session *session, struct question question, struct answer *answer,
+int session_ask(struct exec_session *session, struct question question, struct answer *answer,
                 struct impl_error *err);
 /* The status of the whole operation: 0 when all could be read. */
 int answer_end(struct answer *a);
-/* For an answer without fields. */
-int session_tell(struct impl_session *session, struct question question, struct impl_error *err);
 /* Kills the process; every operation fails from now on. IMPL_EBROKEN. */
-int session_break(struct impl_session *session, struct impl_error *err, const char *format, ...)
+int session_break(struct exec_session *session, struct impl_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- reading: `where` is the object's name in messages, "" the answer itself ------------------
@@ -85,50 +76,31 @@ enum impl_dtype answer_dtype(struct answer *a, const json_t *object, const char 
 /* ---- arrays.c -------------------------------------------------------------------------------- */
 
 json_t *json_array_of(const struct impl_array *array);
-json_t *json_arrays(const struct impl_array *arrays, size_t n);
 json_t *json_size(uint64_t value);
-json_t *json_sizes(const size_t *values, size_t n); /* values NULL: null */
-json_t *json_ints(const int *values, size_t n);
+json_t *json_sizes(const size_t *values, size_t n);
 size_t arrays_room(const struct impl_array *arrays, size_t n); /* arrays NULL: 0 */
 /* One out of JSON, null: none. */
 void answer_array(struct answer *a, const json_t *value, const char *where,
                   struct impl_array *array);
-/* The field `name`: one array, or a list of exactly n. Nothing where arrays is NULL. */
-void answer_array_field(struct answer *a, const char *name, struct impl_array *array);
-void answer_arrays_field(struct answer *a, const char *name, struct impl_array *arrays, size_t n);
-/* Up to `most`; returns how many. */
-size_t answer_arrays_up_to(struct answer *a, const json_t *object, const char *where,
-                           const char *name, struct impl_array *arrays, size_t most);
 
-/* ---- trace.c, about.c: parts of the answers ------------------------------------------------- */
+/* ---- fields.c: the fields of a call that are in, or those that are out -----------------------
+ */
+
+/* NULL: no memory, or text that is not UTF-8. */
+json_t *json_fields(const struct impl_operation *row, const void *arguments, int ranks, bool out);
+/* Results into the arguments; `where` is the object's name in messages. */
+void answer_fields(struct answer *a, const struct impl_operation *row, const json_t *object,
+                   const char *where, void *arguments, int ranks);
+/* All of a list, for which there is room. */
+void answer_elements(struct answer *a, const struct impl_field *field, const json_t *list,
+                     const char *where, void *values);
+size_t fields_room(const struct impl_operation *row, const void *arguments, int ranks);
+
+/* ---- about.c: parts of the answers ----------------------------------------------------------- */
 
 void answer_trace(struct answer *a, struct impl_trace *trace); /* NULL: not wanted */
+json_t *json_trace(const struct impl_trace *trace);            /* NULL: null */
 void answer_about(struct answer *a, struct impl_about *about);
-
-/* ---- the operations -------------------------------------------------------------------------- */
-
-int exec_split(struct impl_session *, struct impl_split *, struct impl_error *);
-int exec_scatter(struct impl_session *, struct impl_scatter *, struct impl_error *);
-int exec_gather(struct impl_session *, struct impl_gather *, struct impl_error *);
-int exec_broadcast(struct impl_session *, struct impl_broadcast *, struct impl_error *);
-int exec_reduce(struct impl_session *, struct impl_reduce *, struct impl_error *);
-int exec_apply(struct impl_session *, struct impl_apply *, struct impl_error *);
-int exec_buckets(struct impl_session *, struct impl_buckets *, struct impl_error *);
-int exec_sampler(struct impl_session *, struct impl_sampler *, struct impl_error *);
-int exec_model_open(struct impl_session *, const char *description, int ranks,
-                    struct impl_model **model, struct impl_error *);
-void exec_model_close(struct impl_model *);
-int exec_params(struct impl_model *, int *n, struct impl_error *);
-int exec_param(struct impl_model *, int i, struct impl_param *, struct impl_error *);
-int exec_set(struct impl_model *, int rank, enum impl_what, int i, const struct impl_array *,
-             struct impl_error *);
-int exec_get(struct impl_model *, int rank, enum impl_what, int i, struct impl_array *,
-             struct impl_error *);
-int exec_to(struct impl_model *, int device, struct impl_error *);
-int exec_zero_grad(struct impl_model *, struct impl_error *);
-int exec_forward(struct impl_model *, struct impl_forward *, struct impl_error *);
-int exec_backward(struct impl_model *, struct impl_backward *, struct impl_error *);
-int exec_step(struct impl_model *, const struct impl_step *, struct impl_error *);
-void exec_forget_models(struct impl_session *);
+void answer_param(struct answer *a, struct impl_param *param);
 
 #endif

@@ -14,32 +14,6 @@
 
 enum { TICK_MS = 50, PATIENCE_MS = 1000, PAUSE_NS = 500000 };
 
-const char *const wall_op_words[WALL_OPS] = {
-    [WALL_LOAD] = "load",
-    [WALL_OPEN] = "open",
-    [WALL_CLOSE] = "close",
-    [WALL_RESET] = "reset",
-    [WALL_SPLIT] = "split",
-    [WALL_SCATTER] = "scatter",
-    [WALL_GATHER] = "gather",
-    [WALL_BROADCAST] = "broadcast",
-    [WALL_REDUCE] = "reduce",
-    [WALL_APPLY] = "apply",
-    [WALL_BUCKETS] = "buckets",
-    [WALL_SAMPLER] = "sampler",
-    [WALL_MODEL_OPEN] = "model_open",
-    [WALL_MODEL_CLOSE] = "model_close",
-    [WALL_PARAMS] = "params",
-    [WALL_PARAM] = "param",
-    [WALL_SET] = "set",
-    [WALL_GET] = "get",
-    [WALL_TO] = "to",
-    [WALL_ZERO_GRAD] = "zero_grad",
-    [WALL_FORWARD] = "forward",
-    [WALL_BACKWARD] = "backward",
-    [WALL_STEP] = "step",
-};
-
 /* ---- how it ended ---------------------------------------------------------------------------- */
 
 static bool has_ended(const struct wall *wall, siginfo_t *info)
@@ -72,7 +46,7 @@ static void read_fault(struct wall *wall)
         wall->touched = at;
 }
 
-static void note_death(struct wall *wall, enum wall_op op)
+static void note_death(struct wall *wall, const char *doing)
 {
     siginfo_t info;
 
@@ -80,16 +54,16 @@ static void note_death(struct wall *wall, enum wall_op op)
     wall->fell = true;
     if (info.si_pid == 0) {
         snprintf(wall->dead, sizeof wall->dead, "the process closed its way of answering, in %s",
-                 wall_op_words[op]);
+                 doing);
     } else if (info.si_code == CLD_EXITED) {
         snprintf(wall->dead, sizeof wall->dead,
                  "the process ended with status %d and without an answer, in %s", info.si_status,
-                 wall_op_words[op]);
+                 doing);
     } else {
         read_fault(wall);
         wall->fell = !from_outside(info.si_status);
         snprintf(wall->dead, sizeof wall->dead, "the process died of signal %d (%s), in %s",
-                 info.si_status, strsignal(info.si_status), wall_op_words[op]);
+                 info.si_status, strsignal(info.si_status), doing);
     }
 }
 
@@ -108,7 +82,7 @@ static bool await(const struct wall *wall)
     }
 }
 
-int wall_answer(struct wall *wall, enum wall_op op)
+int wall_answer(struct wall *wall, const char *doing)
 {
     uint64_t number = 0;
     ssize_t n = -1;
@@ -121,13 +95,12 @@ int wall_answer(struct wall *wall, enum wall_op op)
     if (n == (ssize_t)sizeof number && number == wall->number)
         return 0;
     if (n <= 0) {
-        note_death(wall, op);
+        note_death(wall, doing);
         return -1;
     }
     wall->fell = true;
     snprintf(wall->dead, sizeof wall->dead,
-             "something other than the suite wrote into the pipe for answers, in %s",
-             wall_op_words[op]);
+             "something other than the suite wrote into the pipe for answers, in %s", doing);
     return -1;
 }
 
@@ -179,8 +152,9 @@ static int send_request(const struct wall *wall)
     return n == (ssize_t)sizeof wall->number ? 0 : -1;
 }
 
-int wall_call(struct wall *wall, enum wall_op op, struct impl_error *err)
+int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
 {
+    const char *doing = impl_operations[op].name;
     struct wall_box *box = wall->box;
     const bool full = wall->full;
 
@@ -198,10 +172,10 @@ int wall_call(struct wall *wall, enum wall_op op, struct impl_error *err)
     memcpy(box->fresh, wall->arena.fresh, wall->arena.n_fresh * sizeof *box->fresh);
     wall->arena.n_fresh = 0;
     if (send_request(wall) != 0) {
-        note_death(wall, op);
+        note_death(wall, doing);
         return refuse(err, wall->dead);
     }
-    if (wall_answer(wall, op) != 0)
+    if (wall_answer(wall, doing) != 0)
         return refuse(err, wall->dead);
     memcpy(err, &box->error, sizeof *err);
     err->text[sizeof err->text - 1] = '\0';

@@ -1,8 +1,9 @@
-/* inside.h: what the two sides of a wall share: the mailbox, and the operations by number. */
+/* inside.h: what the two sides of a wall share: the mailbox. */
 #ifndef WALL_INSIDE_H
 #define WALL_INSIDE_H
 
 #include "around.h"
+#include "remote.h"
 #include "wall.h"
 
 #include <stddef.h>
@@ -10,68 +11,14 @@
 
 enum { WALL_ROOM = 64 << 20, WALL_FD = 201 }; /* WALL_FD and above: its ends of the pipes */
 
-enum wall_op {
-    WALL_LOAD,
-    WALL_OPEN,
-    WALL_CLOSE,
-    WALL_RESET,
-    WALL_SPLIT,
-    WALL_SCATTER,
-    WALL_GATHER,
-    WALL_BROADCAST,
-    WALL_REDUCE,
-    WALL_APPLY,
-    WALL_BUCKETS,
-    WALL_SAMPLER,
-    WALL_MODEL_OPEN,
-    WALL_MODEL_CLOSE,
-    WALL_PARAMS,
-    WALL_PARAM,
-    WALL_SET,
-    WALL_GET,
-    WALL_TO,
-    WALL_ZERO_GRAD,
-    WALL_FORWARD,
-    WALL_BACKWARD,
-    WALL_STEP,
-    WALL_OPS
-};
-extern const char *const wall_op_words[WALL_OPS];
-
-/* Arguments that impl.h has no struct for. */
-struct wall_open {
-    struct impl_config config;
-    struct impl_about about; /* out */
-};
-
-struct wall_model_open {
-    const char *description;
-    int ranks;
-};
-
-struct wall_value {
-    int rank, i;
-    enum impl_what what;
-    struct impl_array *array;
-};
-
-struct wall_number { /* params: out; to: the device */
-    int value;
-};
-
-struct wall_param {
-    int i;
-    struct impl_param param; /* out */
-};
-
 /* Memory of both. The implementation can write into it at any time: we read what we need of it
  * once, and judge our copy. Pointers are its own, or into the mailbox or the arena. */
 struct wall_box {
     uint64_t number; /* of the request; its answer repeats it */
-    uint32_t op;
+    uint32_t op;     /* enum impl_op */
     struct impl_session *session;
     struct impl_model *model; /* also out */
-    void *arguments;          /* in room */
+    void *arguments;          /* in room; NULL: there are none */
     struct arena_range fresh[ARENA_FRESH];
     size_t n_fresh;
     int status; /* out, as all below */
@@ -101,16 +48,20 @@ struct wall {
 
 /* Up to a second, for the process to end; info->si_pid 0: it has not. */
 void wall_wait(const struct wall *wall, siginfo_t *info);
-/* To the request that was sent last. 0, or -1 and wall->dead. */
-int wall_answer(struct wall *wall, enum wall_op op);
+/* To the request that was sent last, which is about `doing`. 0, or -1 and wall->dead. */
+int wall_answer(struct wall *wall, const char *doing);
 /* A copy in the mailbox; from NULL: NULL. What was there is gone with the next call. */
 void *wall_put(struct wall *wall, const void *from, size_t bytes);
 /* Makes the call that was put together. Its status, and *err. */
-int wall_call(struct wall *wall, enum wall_op op, struct impl_error *err);
+int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err);
 /* Notes that the call has changed what it must not. */
 void wall_note(struct wall *wall, const char *what);
 
-extern const struct impl_ops wall_table; /* wall_ops.c: all operations */
+/* ---- carry.c: sessions ----------------------------------------------------------------------- */
+
+int wall_open(const struct impl_config *config, struct impl_about *about,
+              struct impl_session **session, struct impl_error *err);
+void wall_close(struct impl_session *session);
 
 /* ---- its (serve.c) --------------------------------------------------------------------------- */
 

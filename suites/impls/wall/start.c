@@ -141,7 +141,9 @@ static void pick_operations(struct wall *wall)
     struct impl_ops there;
 
     memcpy(&there, &wall->box->table, sizeof there);
-    wall->ops = wall_table;
+    wall->ops = remote_ops;
+    wall->ops.open = wall_open;
+    wall->ops.close = wall_close;
     for (size_t at = FIRST; at + EACH <= sizeof there; at += EACH)
         if (memcmp((const unsigned char *)&there + at, none, EACH) == 0)
             memset((unsigned char *)&wall->ops + at, 0, EACH);
@@ -172,7 +174,7 @@ static int fork_other(struct wall *wall, const struct wall_plan *plan)
 static int take_load(struct wall *wall, char reason[WALL_REASON], bool *blame)
 {
     *blame = false;
-    if (wall_answer(wall, WALL_LOAD) != 0) {
+    if (wall_answer(wall, "load") != 0) {
         *blame = wall->fell;
         snprintf(reason, WALL_REASON, "%s", wall->dead);
         return -1;

@@ -4,6 +4,7 @@
  * process: see CMakeLists.txt. */
 #include "fuzz.h"
 
+#include "exec.h"
 #include "session.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ void __wrap_process_end(struct process *p, bool patient)
 }
 
 struct operands {
-    struct impl_session *session;
+    struct exec_session *session;
     struct impl_model model;
     struct impl_array array[ARRAYS];
     unsigned char room[ARRAYS][ROOM];
@@ -58,7 +59,7 @@ static int ask_about(struct operands *o, struct impl_error *err)
 static int ask_split(struct operands *o, struct impl_error *err)
 {
     struct impl_split op = {.rows = 7, .devices = 3};
-    const int status = exec_split(o->session, &op, err);
+    const int status = remote_ops.split(&o->session->base, &op, err);
 
     fuzz_must(op.n >= 0 && op.n <= IMPL_MAX_DEVICES, "more shards than there is room for");
     return status;
@@ -74,7 +75,7 @@ static int ask_scatter(struct operands *o, struct impl_error *err)
                               .shards = o->array + 1,
                               .source_after = &o->array[3]};
 
-    return exec_scatter(o->session, &op, err);
+    return remote_ops.scatter(&o->session->base, &op, err);
 }
 
 static int ask_reduce(struct operands *o, struct impl_error *err)
@@ -82,7 +83,7 @@ static int ask_reduce(struct operands *o, struct impl_error *err)
     const struct impl_array src = {.data = o->room[0], .dtype = IMPL_I64, .ndim = 0};
     struct impl_reduce op = {.src = &src, .n = 1, .k = 1, .poke = -1, .sums = o->array + 1};
 
-    return exec_reduce(o->session, &op, err);
+    return remote_ops.reduce(&o->session->base, &op, err);
 }
 
 static int ask_apply(struct operands *o, struct impl_error *err)
@@ -90,7 +91,7 @@ static int ask_apply(struct operands *o, struct impl_error *err)
     struct impl_call call = {.description = "{}", .out = o->array};
     struct impl_apply op = {.calls = &call, .n = 1, .trace = &o->trace};
 
-    return exec_apply(o->session, &op, err);
+    return remote_ops.apply(&o->session->base, &op, err);
 }
 
 static int ask_buckets(struct operands *o, struct impl_error *err)
@@ -106,7 +107,7 @@ static int ask_buckets(struct operands *o, struct impl_error *err)
                               .n_limits = 1,
                               .bucket = bucket,
                               .limit_of = limit_of};
-    const int status = exec_buckets(o->session, &op, err);
+    const int status = remote_ops.buckets(&o->session->base, &op, err);
 
     for (int i = 0; status == IMPL_OK && i < 3; ++i)
         fuzz_must(bucket[i] >= 0 && bucket[i] < 3, "no such bucket");
@@ -117,7 +118,7 @@ static int ask_sampler(struct operands *o, struct impl_error *err)
 {
     size_t index[4];
     struct impl_sampler op = {.items = 7, .ranks = 2, .index = index, .capacity = 4};
-    const int status = exec_sampler(o->session, &op, err);
+    const int status = remote_ops.sampler(&o->session->base, &op, err);
 
     fuzz_must(status != IMPL_OK || op.n <= 4, "more than there is room for");
     return status;
@@ -126,10 +127,10 @@ static int ask_sampler(struct operands *o, struct impl_error *err)
 static int ask_open(struct operands *o, struct impl_error *err)
 {
     struct impl_model *model = NULL;
-    const int status = exec_model_open(o->session, "{}", 2, &model, err);
+    const int status = remote_ops.model_open(&o->session->base, "{}", 2, &model, err);
 
     fuzz_must((status == IMPL_OK) == (model != NULL), "a model with an error, or neither");
-    exec_forget_models(o->session);
+    remote_forget_models(&o->session->base);
     return status;
 }
 
@@ -137,18 +138,18 @@ static int ask_param(struct operands *o, struct impl_error *err)
 {
     struct impl_param param;
 
-    return exec_param(&o->model, 0, &param, err);
+    return remote_ops.param(&o->model, 0, &param, err);
 }
 
 static int ask_get(struct operands *o, struct impl_error *err)
 {
-    return exec_get(&o->model, 0, IMPL_VALUE, 0, &o->array[0], err);
+    return remote_ops.get(&o->model, 0, IMPL_VALUE, 0, &o->array[0], err);
 }
 
 static int ask_forward(struct operands *o, struct impl_error *err)
 {
     struct impl_forward op = {.out = o->array, .trace = &o->trace};
-    const int status = exec_forward(&o->model, &op, err);
+    const int status = remote_ops.forward(&o->model, &op, err);
 
     fuzz_must(status != IMPL_OK || (op.n_out >= 0 && op.n_out <= IMPL_MAX_IO), "too many outputs");
     return status;
@@ -158,7 +159,7 @@ static int ask_backward(struct operands *o, struct impl_error *err)
 {
     struct impl_backward op = {.grad_in = o->array, .n_in = 2, .trace = &o->trace};
 
-    return exec_backward(&o->model, &op, err);
+    return remote_ops.backward(&o->model, &op, err);
 }
 
 static int (*const operations[])(struct operands *, struct impl_error *) = {
@@ -169,7 +170,7 @@ static int (*const operations[])(struct operands *, struct impl_error *) = {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static struct operands o;
-    struct impl_session session = {.limit_ms = 1};
+    struct exec_session session = {.base.carry = exec_carry, .limit_ms = 1};
     struct impl_error err = {.status = IMPL_OK};
     int status;
 
@@ -178,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     session.process.line = fuzz_text(data + 1, bytes - 1);
     session.process.length = bytes - 1;
     o.session = &session;
-    o.model = (struct impl_model){.session = &session, .handle = 1, .ranks = 2};
+    o.model = (struct impl_model){.session = &session.base, .number = 1, .ranks = 2};
     for (int i = 0; i < ARRAYS; ++i)
         o.array[i] = (struct impl_array){.data = o.room[i], .capacity = ROOM};
     status = operations[data[0] % (sizeof operations / sizeof operations[0])](&o, &err);

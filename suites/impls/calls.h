@@ -1,0 +1,170 @@
+/* calls.h: the operations of impl.h as rows: what each takes and gives back, and where it lies.
+ *
+ * A call that is made in another process is carried by these rows: the wall copies what they name,
+ * exec writes it as JSON lines, and the other end of the pipe reads them. An operation that has no
+ * struct in impl.h gets one here. */
+#ifndef IMPLS_CALLS_H
+#define IMPLS_CALLS_H
+
+#include "impl.h"
+
+enum impl_op {
+    IMPL_OP_OPEN,
+    IMPL_OP_CLOSE,
+    IMPL_OP_RESET,
+    IMPL_OP_SPLIT,
+    IMPL_OP_SCATTER,
+    IMPL_OP_GATHER,
+    IMPL_OP_BROADCAST,
+    IMPL_OP_REDUCE,
+    IMPL_OP_APPLY,
+    IMPL_OP_BUCKETS,
+    IMPL_OP_SAMPLER,
+    IMPL_OP_MODEL_OPEN,
+    IMPL_OP_MODEL_CLOSE,
+    IMPL_OP_PARAMS,
+    IMPL_OP_PARAM,
+    IMPL_OP_SET,
+    IMPL_OP_GET,
+    IMPL_OP_TO,
+    IMPL_OP_ZERO_GRAD,
+    IMPL_OP_FORWARD,
+    IMPL_OP_BACKWARD,
+    IMPL_OP_STEP,
+    IMPL_OPS
+};
+
+/* ---- arguments that impl.h has no struct for ---------------------------------------------------
+ */
+
+struct impl_open_call {
+    struct impl_config config;
+    struct impl_about about;      /* out */
+    struct impl_session *session; /* out */
+};
+
+struct impl_model_open_call {
+    const char *description;
+    int ranks;
+    struct impl_model *model; /* out */
+};
+
+struct impl_param_call {
+    int i;
+    struct impl_param param; /* out */
+};
+
+struct impl_value_call { /* set and get */
+    int rank, i;
+    enum impl_what what;
+    struct impl_array *array;
+};
+
+struct impl_number_call { /* params: out; to: the device */
+    int number;
+};
+
+union impl_arguments {
+    struct impl_open_call open;
+    struct impl_split split;
+    struct impl_scatter scatter;
+    struct impl_gather gather;
+    struct impl_broadcast broadcast;
+    struct impl_reduce reduce;
+    struct impl_apply apply;
+    struct impl_buckets buckets;
+    struct impl_sampler sampler;
+    struct impl_model_open_call model_open;
+    struct impl_param_call param;
+    struct impl_value_call value;
+    struct impl_number_call number;
+    struct impl_forward forward;
+    struct impl_backward backward;
+    struct impl_step step;
+};
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+enum impl_kind {
+    /* in the struct itself */
+    FIELD_INT,
+    FIELD_SIZE,
+    FIELD_COUNT, /* a size that an answer may leave out: 0 */
+    FIELD_FLAG,
+    FIELD_FLOAT,
+    FIELD_WHAT,
+    FIELD_ADAMW,  /* of impl_step: all that is AdamW's */
+    FIELD_HANDLE, /* a pointer of the other process */
+    FIELD_ABOUT,
+    FIELD_PARAM,
+    FIELD_SIZES_HERE,
+    /* behind a pointer */
+    FIELD_TEXT,
+    FIELD_INTS,
+    FIELD_BUCKETS, /* ints, each below the number of them */
+    FIELD_SIZES,
+    FIELD_FLAGS,
+    FIELD_DTYPES,
+    FIELD_ARRAY,
+    FIELD_ARRAYS,
+    FIELD_OUTPUTS, /* arrays: IMPL_MAX_IO places for each rank, of which JSON has those in use */
+    FIELD_CALLS,
+    FIELD_TRACE
+};
+
+enum impl_way {
+    FIELD_IN,
+    FIELD_OUT,
+    FIELD_WANTED, /* out, where the pointer is not NULL: the request says whether */
+    FIELD_BOTH
+};
+
+struct impl_field {
+    const char *name; /* in JSON */
+    enum impl_kind kind;
+    enum impl_way way;
+    size_t offset; /* in the arguments */
+    /* A list: how many are there. Offsets of ints whose product it is, 0: none. */
+    size_t n, times, most; /* most: a number, 0: none. Of an int that is out: the greatest one */
+    bool each_rank;        /* times the ranks of the model */
+    bool wide;             /* n and length are size_t */
+    /* Offset of how many are used, 0: all. Out: `n` is the room. In: it is `n`, which JSON has only
+     * as the length of the list. */
+    size_t length;
+};
+
+/* Room for each array of a result, where somebody else than the suite provides it. */
+enum impl_room { ROOM_OF_INPUTS, ROOM_OF_LARGEST, ROOM_OF_MODEL, ROOM_OF_PARAM };
+
+struct impl_operation {
+    const char *name;
+    size_t bytes; /* of the arguments */
+    const struct impl_field *field;
+    size_t n_fields;
+    enum impl_room room;
+    bool on_model;
+};
+extern const struct impl_operation impl_operations[IMPL_OPS];
+extern const struct impl_operation impl_call_operation; /* each entry of impl_apply.calls */
+
+/* IMPL_OPS: there is none of that name. */
+enum impl_op impl_op_of(const char *name);
+
+/* How many elements a list has, or has room for; 1 for what is no list. */
+size_t impl_field_count(const struct impl_field *field, const void *arguments, int ranks);
+/* How many of them are used. */
+size_t impl_field_used(const struct impl_field *field, const void *arguments, int ranks);
+void impl_field_use(const struct impl_field *field, void *arguments, size_t n);
+/* Bytes of one element, or of what lies in the struct itself. A text: 1. */
+size_t impl_field_bytes(enum impl_kind kind);
+bool impl_field_is_pointer(enum impl_kind kind);
+/* Where it lies in the arguments, and what is behind a pointer. */
+void *impl_field_at(const struct impl_field *field, const void *arguments);
+void *impl_field_target(const struct impl_field *field, const void *arguments);
+
+/* Makes the call. session or model, whatever the operation is on. */
+int impl_invoke(const struct impl_ops *ops, enum impl_op op, struct impl_session *session,
+                struct impl_model *model, void *arguments, struct impl_error *err);
+
+#endif
