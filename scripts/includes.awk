@@ -30,7 +30,7 @@ BEGIN {
     rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/(rate_alone|wrong_message|wrong_sum)\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it, simulated or preloaded")
     rule("^dnnl", "^(core/cpu/onednn_inside\\.h|suites/test/core/onednn_asked\\.c)$", "dnnl.h belongs in core/cpu/onednn_inside.h, and in the test that looks at what is asked")
     rule("^simgrid/", "^harness/forecast/step_smpi\\.c$", "SimGrid belongs in harness/forecast/step_smpi.c")
-    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/(record|trainee|world)|harness/bench/(bencher|world)|harness/export/json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|schema|verdict)|harness/forecast/json|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
+    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/(record|trainee|world)|harness/bench/(bencher|world)|harness/export/json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|schema|verdict)|harness/forecast/json|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/hostile/serve(_modes)?|suites/test/torture/calls_files)\\.[ch]$",
          "jansson belongs where JSON is read or written: harness/record/, check/, compare/, measure/trace, train/, bench/, export/json, validate/json, soak/json, fleet/, forecast/json, suites/impls, suites/test/torture/calls_files")
     rule("^(cyaml/|yaml\\.h$)", "^(harness/validate/profile_read|suites/test/scripts/yaml_lines)\\.c$",
          "YAML belongs in harness/validate/profile_read.c")
