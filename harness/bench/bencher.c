@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #include "bench/overlap.h"
-#include "check/operations.h"
-#include "check/worker.h"
+#include "check/rank_protocol.h"
+#include "check/rank_worker.h"
 #include "command/command.h"
 #include "measure/share.h"
 
 struct bencher {
-    struct worker worker;
+    struct rank_worker worker;
     struct dp_group *group;
     size_t bytes;
     struct overlap_ranks ranks;
@@ -29,8 +29,8 @@ static size_t size_of(const json_t *request, const char *name)
 static int do_group(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct bencher *b = self;
-    struct dp_group_config config = {.devices = operations_text(request, "devices"),
-                                     .backend = operations_text(request, "backend"),
+    struct dp_group_config config = {.devices = rank_worker_text(request, "devices"),
+                                     .backend = rank_worker_text(request, "backend"),
                                      .world = dp_mpi_world(b->worker.mpi),
                                      .bind = true};
     bool crowded;
@@ -78,17 +78,17 @@ static int do_round(void *self, const json_t *request, json_t **ok, struct dp_er
 
 static json_t *answer(void *self, json_t *request)
 {
-    static const struct operation ops[] = {
+    static const struct rank_operation ops[] = {
         {"group", do_group}, {"rows", do_rows}, {"round", do_round}};
     const struct bencher *b = self;
 
-    return operations_answer(b->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
+    return rank_worker_answer(b->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
 }
 
 /* One for all, with what all have compared. */
 static json_t *join(void *self, json_t *const answers[], int n)
 {
-    json_t *joined = operations_join(answers, n);
+    json_t *joined = rank_worker_join(answers, n);
     json_t *ok = json_object_get(joined, "ok");
     json_int_t compared = 0;
 
@@ -107,18 +107,18 @@ static json_t *join(void *self, json_t *const answers[], int n)
 int bencher_main(int argc, char **argv)
 {
     struct bencher *b = calloc(1, sizeof *b);
-    const struct worker_part part = {answer, join, b, operations_digest};
+    const struct rank_part part = {answer, join, b, rank_answer_digest};
     int status;
 
     if (!b)
         return EXIT_FAILED;
-    if ((status = worker_open(&b->worker, argc, argv, "bench overlap",
-                              "Worker of bench: some of the ranks of a model."))) {
+    if ((status = rank_worker_open(&b->worker, argc, argv, "bench overlap",
+                                   "Worker of bench: some of the ranks of a model."))) {
         free(b);
         return status;
     }
-    worker_serve(&b->worker, &part);
+    rank_worker_serve(&b->worker, &part);
     overlap_ranks_close(&b->ranks);
     dp_group_close(b->group);
-    worker_end(&b->worker);
+    rank_worker_end(&b->worker);
 }

@@ -5,21 +5,21 @@
 #include <jansson.h>
 
 #include "bench/overlap.h"
-#include "check/crowd.h"
+#include "check/rank_pool.h"
 #include "command/command.h"
 #include "command/device_list.h"
 #include "files/stop.h"
 
 struct world {
     const struct bench_options *options;
-    struct ask ask;
+    struct rank_asker asker;
 };
 
-/* As ask_crowd, as long as nobody wants to stop. */
+/* As rank_pool_request, as long as nobody wants to stop. */
 static json_t *ask(struct world *world, const char *op, json_t *request, struct dp_error *err)
 {
     if (!stop_requested())
-        return ask_crowd(&world->ask, op, request, err);
+        return rank_pool_request(&world->asker, op, request, err);
     json_decref(request);
     dp_fail(err, DP_EFAULT, "interrupted: there is no result");
     return NULL;
@@ -35,9 +35,9 @@ static int start(struct world *world, const char *own, struct overlap_maker *mak
     char ranks[256] = "";
     json_t *ok;
 
-    if (crowd_start(o->processes.launcher, "bencher", maker->processes, o->processes.timeout,
-                    &world->ask.crowd, &why))
-        return ask_lost(why.text, err);
+    if (rank_pool_start(o->processes.launcher, "bencher", maker->processes, o->processes.timeout,
+                        &world->asker.pool, &why))
+        return rank_pool_fail(why.text, err);
     ok = ask(world, "group",
              json_pack("{s:s, s:s, s:I, s:i}", "devices", own, "backend", o->backend, "bytes",
                        (json_int_t)o->bytes, "each", maker->each),
@@ -45,7 +45,7 @@ static int start(struct world *world, const char *own, struct overlap_maker *mak
     if (!ok)
         return err->status;
     maker->oversubscribed = json_is_true(json_object_get(ok, "oversubscribed"));
-    maker->hosts = crowd_hosts(world->ask.crowd, maker->each, ranks, sizeof ranks);
+    maker->hosts = rank_pool_hosts(world->asker.pool, maker->each, ranks, sizeof ranks);
     json_decref(ok);
     return 0;
 }
@@ -80,7 +80,7 @@ static int ask_round(void *self, size_t number, struct overlap_round *round, str
                     &round->times.comm_ns, "whole", &round->times.whole_ns, "compared", &compared);
     json_decref(ok);
     if (read != 0 || compared <= 0)
-        return ask_lost("what the processes say of a round cannot be used", err);
+        return rank_pool_fail("what the processes say of a round cannot be used", err);
     round->compared = (size_t)compared;
     return 0;
 }
@@ -102,6 +102,6 @@ int overlap_launched(const char *command, const struct bench_options *options, c
         status = command_core_error(command, &err);
     else
         status = overlap_run(command, options, &maker);
-    crowd_close(world.ask.crowd);
+    rank_pool_close(world.asker.pool);
     return status != EXIT_PASSED && stop_requested() ? EXIT_INTERRUPTED : status;
 }

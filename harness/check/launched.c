@@ -1,11 +1,11 @@
 /* check/launched.c: the options of ranks in processes, and the implementation that they make of the
- * reference: a program behind a pipe (check/crowd.h). */
+ * reference: a program behind a pipe (check/rank_pool.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/crowd.h"
+#include "check/rank_protocol.h"
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
@@ -90,7 +90,7 @@ static int write_spec(const char *command, struct runner_options *options)
                                "have a quotation mark in it, nor be longer than 500 characters");
     const int n = snprintf(options->world, sizeof options->world,
                            "exec@%d:exec '%s' world --launcher '%s' --limit %d --%s %zu", seconds,
-                           self, options->launcher, PARTING_SECONDS * (slow ? SLOWER : 1),
+                           self, options->launcher, RANK_WAIT_SECONDS * (slow ? SLOWER : 1),
                            each ? "per-process" : "processes",
                            each ? options->per_process : options->processes);
 

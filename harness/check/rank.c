@@ -3,31 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/crowd.h"
-#include "check/operations.h"
-#include "check/worker.h"
+#include "check/rank_pool.h"
+#include "check/rank_protocol.h"
+#include "check/rank_worker.h"
 #include "command/command.h"
 #include "exec/serve.h"
 #include "reference/part.h"
 
 struct rank {
-    struct worker worker;
+    struct rank_worker worker;
     struct serve serve;
 };
-
-static const char *text_or_empty(json_t *request, const char *name)
-{
-    const char *text = json_string_value(json_object_get(request, name));
-
-    return text ? text : "";
-}
 
 /* What serve.h leaves to the table, which needs more than that. */
 static json_t *open_session(struct rank *r, json_t *request)
 {
     const struct impl_config config = {
-        .devices = text_or_empty(request, "devices"),
-        .options = text_or_empty(request, "options"),
+        .devices = rank_worker_text(request, "devices"),
+        .options = rank_worker_text(request, "options"),
         .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
     struct impl_about about;
     struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
@@ -39,7 +32,7 @@ static json_t *open_session(struct rank *r, json_t *request)
     return serve_error(request, status, &err);
 }
 
-static json_t *answer(void *self, json_t *request)
+static json_t *answer_request(void *self, json_t *request)
 {
     struct rank *r = self;
     const char *op = json_string_value(json_object_get(request, "op"));
@@ -49,28 +42,131 @@ static json_t *answer(void *self, json_t *request)
     return r->serve.session ? serve_answer(&r->serve, request) : NULL;
 }
 
-static json_t *join(void *self, json_t *const answers[], int n)
+/* ---- one answer for those of all ------------------------------------------------------------- */
+
+/* Answers of PROTOCOL.md, field by field. An array of a rank is null in the answers of all
+ * processes but one, or in all. An error of one process is the answer; what only one knows is taken
+ * from that one, all else from the first. */
+static json_t *field_of(json_t *const answers[], int p, const char *name)
 {
+    return json_object_get(json_object_get(answers[p], "ok"), name);
+}
+
+/* 0, or -1 without memory. NULL is a value that could not be made. */
+static int put_field(json_t *object, const char *name, json_t *value)
+{
+    return value ? json_object_set_new(object, name, value) : -1;
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static int join_array(json_t *ok, json_t *const answers[], int n)
+{
+    json_t *found = json_object_get(ok, "array");
+
+    for (int p = 1; p < n && json_is_null(found); ++p)
+        found = field_of(answers, p, "array");
+    return found ? json_object_set(ok, "array", found) : 0;
+}
+
+/* Entry i of lists of so many. */
+static json_t *list_entry(json_t *const answers[], int n, const char *name, size_t count, size_t i)
+{
+    for (int p = 0; p < n; ++p) {
+        const json_t *list = field_of(answers, p, name);
+        json_t *value = json_array_size(list) == count ? json_array_get(list, i) : NULL;
+
+        if (value && !json_is_null(value))
+            return json_incref(value);
+    }
+    return json_null();
+}
+
+/* Of a process none of whose ranks took part the list is empty. */
+static int join_list(json_t *ok, json_t *const answers[], int n, const char *name)
+{
+    json_t *joined = json_object_get(ok, name) ? json_array() : NULL;
+    size_t count = 0;
+
+    if (!json_object_get(ok, name))
+        return 0;
+    for (int p = 0; p < n; ++p) {
+        const size_t size = json_array_size(field_of(answers, p, name));
+
+        count = size > count ? size : count;
+    }
+    for (size_t i = 0; joined && i < count; ++i)
+        if (json_array_append_new(joined, list_entry(answers, n, name, count, i))) {
+            json_decref(joined);
+            return -1;
+        }
+    return put_field(ok, name, joined);
+}
+
+static int join_count(json_t *ok, json_t *const answers[], int n)
+{
+    json_int_t most = 0;
+
+    if (!json_object_get(ok, "n_out"))
+        return 0;
+    for (int p = 0; p < n; ++p) {
+        const json_int_t count = json_integer_value(field_of(answers, p, "n_out"));
+
+        most = count > most ? count : most;
+    }
+    return put_field(ok, "n_out", json_integer(most));
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+/* Ranks one after the other; the rest of a trace is the first process's. */
+static int join_trace(json_t *ok, json_t *const answers[], int n)
+{
+    json_t *replicas = json_object_get(json_object_get(ok, "trace"), "replicas");
+
+    for (int p = 1; replicas && p < n; ++p) {
+        json_t *more = json_object_get(field_of(answers, p, "trace"), "replicas");
+
+        if (more && json_array_extend(replicas, more))
+            return -1;
+    }
+    return 0;
+}
+
+static json_t *join_answers(void *self, json_t *const answers[], int n)
+{
+    json_t *ok = json_object_get(answers[0], "ok");
+    const int failed = rank_answers_failed(answers, n);
+
     (void)self;
-    return join_answers(answers, n);
+    if (failed >= 0)
+        return json_incref(answers[failed]);
+    for (int p = 0; p < n; ++p)
+        if (!json_object_get(answers[p], "ok"))
+            return NULL;
+    return join_array(ok, answers, n) || join_count(ok, answers, n) ||
+                   join_list(ok, answers, n, "out") || join_list(ok, answers, n, "grad_in") ||
+                   join_trace(ok, answers, n)
+               ? NULL
+               : json_incref(answers[0]);
 }
 
 int rank_main(int argc, char **argv)
 {
     struct rank *r = calloc(1, sizeof *r);
-    const struct worker_part part = {answer, join, r, NULL};
+    const struct rank_part part = {answer_request, join_answers, r, NULL};
     int status;
 
     if (!r)
         return EXIT_FAILED;
     r->serve.source.ops = part_ops();
-    if ((status = worker_open(&r->worker, argc, argv, "check",
-                              "Worker of check: some of the ranks of a model."))) {
+    if ((status = rank_worker_open(&r->worker, argc, argv, "check",
+                                   "Worker of check: some of the ranks of a model."))) {
         free(r);
         return status;
     }
-    worker_serve(&r->worker, &part);
+    rank_worker_serve(&r->worker, &part);
     if (r->serve.session)
         r->serve.source.ops->close(r->serve.session);
-    worker_end(&r->worker);
+    rank_worker_end(&r->worker);
 }

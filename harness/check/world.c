@@ -1,9 +1,9 @@
 /* check/world.c: `lockstep world`: requests on standard input, each relayed to the processes that
  * it is for, until they have an answer.
  *
- * A model of R ranks is in R processes at most: so there are crowds of several sizes, each started
- * when it is needed. What a rank refuses ends its crowd, and its models with it; the next model
- * gets another one. A crowd that has lost a process is no answer at all: then this process ends,
+ * A model of R ranks is in R processes at most: so there are pools of several sizes, each started
+ * when it is needed. What a rank refuses ends its pool, and its models with it; the next model
+ * gets another one. A pool that has lost a process is no answer at all: then this process ends,
  * and its last words are why. */
 
 #include <jansson.h>
@@ -13,19 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/crowd.h"
+#include "check/rank_pool.h"
 #include "command/command.h"
 #include "files/said.h"
 #include "impl.h"
 #include "record/launcher.h"
 #include "text/options.h"
 
-enum { MODELS = 256, CROWDS_MOST = 3, KEY_LAUNCHER = 256, KEY_PROCESSES, KEY_EACH, KEY_LIMIT };
+enum { MODELS = 256, POOLS_MOST = 3, KEY_LAUNCHER = 256, KEY_PROCESSES, KEY_EACH, KEY_LIMIT };
 
 /* Its number is the place in the table. */
 struct model {
     bool open;
-    int crowd;         /* of so many processes; 0: they have parted */
+    int pool;          /* of so many processes; 0: they have parted */
     json_int_t number; /* that it has there */
 };
 
@@ -33,11 +33,11 @@ struct world {
     char launcher[LAUNCHER_BYTES];
     size_t processes, each; /* at most so many; ranks of each, 0: as it comes */
     double limit;
-    json_t *open;                            /* the request, for every crowd */
-    struct crowd *crowd[SAID_PROCESSES + 1]; /* by processes */
+    json_t *open;                               /* the request, for every pool */
+    struct rank_pool *pool[SAID_PROCESSES + 1]; /* by processes */
     unsigned used[SAID_PROCESSES + 1], clock;
     struct model model[MODELS];
-    char why[512]; /* a crowd was lost; "": none */
+    char why[512]; /* a pool was lost; "": none */
 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -67,29 +67,29 @@ static char *lose(struct world *w, const char *why)
     return NULL;
 }
 
-/* ---- crowds ---------------------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
 static bool has_models(const struct world *w, int processes)
 {
     for (int m = 0; m < MODELS; ++m)
-        if (w->model[m].open && w->model[m].crowd == processes)
+        if (w->model[m].open && w->model[m].pool == processes)
             return true;
     return false;
 }
 
-static void end_crowd(struct world *w, int processes)
+static void end_pool(struct world *w, int processes)
 {
-    crowd_close(w->crowd[processes]);
-    w->crowd[processes] = NULL;
+    rank_pool_close(w->pool[processes]);
+    w->pool[processes] = NULL;
     for (int m = 0; m < MODELS; ++m)
-        if (w->model[m].crowd == processes)
-            w->model[m].crowd = 0;
+        if (w->model[m].pool == processes)
+            w->model[m].pool = 0;
 }
 
-static void end_crowds(struct world *w)
+static void end_pools(struct world *w)
 {
     for (int p = 0; p <= SAID_PROCESSES; ++p)
-        end_crowd(w, p);
+        end_pool(w, p);
 }
 
 /* What waits costs a core now and then: of many the one that was used first ends. */
@@ -98,44 +98,44 @@ static void leave_few(struct world *w)
     int n = 0, oldest = 0;
 
     for (int p = 1; p <= SAID_PROCESSES; ++p) {
-        n += w->crowd[p] != NULL;
-        if (w->crowd[p] && !has_models(w, p) && (oldest == 0 || w->used[p] < w->used[oldest]))
+        n += w->pool[p] != NULL;
+        if (w->pool[p] && !has_models(w, p) && (oldest == 0 || w->used[p] < w->used[oldest]))
             oldest = p;
     }
-    if (n >= CROWDS_MOST)
-        end_crowd(w, oldest);
+    if (n >= POOLS_MOST)
+        end_pool(w, oldest);
 }
 
-/* The answer of a crowd that is there; NULL: it is lost, or there is no memory. */
+/* The answer of a pool that is there; NULL: it is lost, or there is no memory. */
 static char *relay(struct world *w, int processes, json_t *request)
 {
     const char *answer = NULL;
     char *line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII), *text = NULL;
-    const enum crowd_end end =
-        line ? crowd_ask(w->crowd[processes], json_integer_value(json_object_get(request, "id")),
-                         line, &answer)
-             : CROWD_LOST;
+    const enum rank_pool_end end =
+        line ? rank_pool_send(w->pool[processes],
+                              json_integer_value(json_object_get(request, "id")), line, &answer)
+             : RANK_POOL_LOST;
 
     free(line);
     w->used[processes] = ++w->clock;
-    if (end == CROWD_LOST)
+    if (end == RANK_POOL_LOST)
         return lose(w, answer ? answer : "no memory for a request");
     text = strdup(answer);
-    if (end == CROWD_REFUSED)
-        end_crowd(w, processes);
+    if (end == RANK_POOL_REFUSED)
+        end_pool(w, processes);
     return text ? text : lose(w, "no memory for an answer");
 }
 
 /* NULL: it is there. Else why not, for w->why, or as an answer. */
-static char *need_crowd(struct world *w, int processes)
+static char *need_pool(struct world *w, int processes)
 {
     struct text_error err = {""};
     char *answer;
 
-    if (w->crowd[processes])
+    if (w->pool[processes])
         return NULL;
     leave_few(w);
-    if (crowd_start(w->launcher, "rank", processes, w->limit, &w->crowd[processes], &err))
+    if (rank_pool_start(w->launcher, "rank", processes, w->limit, &w->pool[processes], &err))
         return lose(w, err.text);
     answer = relay(w, processes, w->open);
     if (answer && !strstr(answer, "\"error\":")) {
@@ -163,7 +163,7 @@ static int processes_for(const struct world *w, json_int_t ranks)
 
 static char *do_function(struct world *w, json_t *request)
 {
-    char *failed = need_crowd(w, processes_for(w, 2));
+    char *failed = need_pool(w, processes_for(w, 2));
 
     return has_failed(w, failed) ? failed : relay(w, processes_for(w, 2), request);
 }
@@ -178,7 +178,7 @@ static char *do_open(struct world *w, json_t *request)
     if (json_is_true(json_object_get(request, "host_only")))
         return refuse(request, "notsup", "ranks in processes need devices");
     w->open = json_incref(request);
-    if (crowd_start(w->launcher, "rank", processes, w->limit, &w->crowd[processes], &err))
+    if (rank_pool_start(w->launcher, "rank", processes, w->limit, &w->pool[processes], &err))
         return lose(w, err.text);
     return relay(w, processes, request);
 }
@@ -187,7 +187,7 @@ static char *do_reset(struct world *w, json_t *request)
 {
     memset(w->model, 0, sizeof w->model);
     for (int p = 1; p <= SAID_PROCESSES; ++p) {
-        char *answer = w->crowd[p] ? relay(w, p, request) : NULL;
+        char *answer = w->pool[p] ? relay(w, p, request) : NULL;
 
         if (w->why[0] != '\0')
             return NULL;
@@ -207,7 +207,7 @@ static char *keep_model(struct world *w, int m, int processes, char *text)
     }
     free(text);
     w->model[m] = (struct model){.open = true,
-                                 .crowd = processes,
+                                 .pool = processes,
                                  .number = json_integer_value(json_object_get(ok, "model"))};
     if (json_object_set_new(ok, "model", json_integer(m))) {
         json_decref(answer);
@@ -226,7 +226,7 @@ static char *do_model_open(struct world *w, json_t *request)
         ++m;
     if (m == MODELS)
         return refuse(request, "broken", "too many models");
-    char *failed = need_crowd(w, processes), *text;
+    char *failed = need_pool(w, processes), *text;
 
     if (has_failed(w, failed))
         return failed;
@@ -244,13 +244,13 @@ static char *do_model(struct world *w, json_t *request)
     if (!model || !model->open)
         return refuse(request, "broken", "there is no such model");
     model->open = !closes;
-    if (model->crowd == 0)
+    if (model->pool == 0)
         return closes ? nothing(request)
                       : refuse(request, "fault",
                                "a rank has failed, and the processes of this model have parted");
     if (json_object_set_new(request, "model", json_integer(model->number)))
         return lose(w, "no memory for a request");
-    return relay(w, model->crowd, request);
+    return relay(w, model->pool, request);
 }
 
 static char *answer_to(struct world *w, json_t *request)
@@ -300,7 +300,7 @@ static int serve(struct world *w)
     }
     good = good && !ferror(stdin);
     free(line);
-    end_crowds(w);
+    end_pools(w);
     json_decref(w->open);
     if (!good)
         fprintf(stderr, "\n%s\n",

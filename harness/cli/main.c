@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/crowd.h"
+#include "check/rank_pool.h"
 #include "command/command.h"
 #include "compare/compare.h"
 #include "files/stop.h"

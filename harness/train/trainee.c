@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/operations.h"
-#include "check/worker.h"
+#include "check/rank_protocol.h"
+#include "check/rank_worker.h"
 #include "command/command.h"
 #include "files/digest.h"
 #include "measure/share.h"
 #include "train/train.h"
 
 struct trainee {
-    struct worker worker;
+    struct rank_worker worker;
     struct train_options options;
     struct train_model model;
     struct dataset data;
@@ -55,10 +55,10 @@ static void read_options(struct trainee *t, const json_t *request)
 {
     struct train_options *o = &t->options;
 
-    snprintf(o->model, sizeof o->model, "%s", operations_text(request, "model"));
-    snprintf(o->data, sizeof o->data, "%s", operations_text(request, "data"));
-    snprintf(o->devices, sizeof o->devices, "%s", operations_text(request, "devices"));
-    snprintf(o->backend, sizeof o->backend, "%s", operations_text(request, "backend"));
+    snprintf(o->model, sizeof o->model, "%s", rank_worker_text(request, "model"));
+    snprintf(o->data, sizeof o->data, "%s", rank_worker_text(request, "data"));
+    snprintf(o->devices, sizeof o->devices, "%s", rank_worker_text(request, "devices"));
+    snprintf(o->backend, sizeof o->backend, "%s", rank_worker_text(request, "backend"));
     o->header = json_is_true(json_object_get(request, "header"));
     o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
     o->batch = size_of(request, "batch");
@@ -97,7 +97,7 @@ static int do_open(void *self, const json_t *request, json_t **ok, struct dp_err
     int status;
 
     read_options(t, request);
-    if ((status = open_data(t, operations_text(request, "digest"), err)))
+    if ((status = open_data(t, rank_worker_text(request, "digest"), err)))
         return status;
     *ok = json_object();
     return 0;
@@ -155,14 +155,14 @@ static int do_start(void *self, const json_t *request, json_t **ok, struct dp_er
                                              .update = o->update,
                                              .ddp = true,
                                              .mpi = t->worker.mpi};
-    const uint64_t seed = strtoull(operations_text(request, "seed"), NULL, 10);
+    const uint64_t seed = strtoull(rank_worker_text(request, "seed"), NULL, 10);
     int status;
 
     train_side_close(&t->side);
     loader_close(t->loader);
     t->loader = NULL;
     if ((status = train_side_open(&t->side, t->group, &config, err)) ||
-        (status = train_values_put(&t->side, operations_text(request, "values"), err)) ||
+        (status = train_values_put(&t->side, rank_worker_text(request, "values"), err)) ||
         (status = train_side_spread(&t->side, err)) ||
         (status =
              train_loader_open(o, &t->data, seed, world * o->update.parts, false, &t->loader, err)))
@@ -219,37 +219,37 @@ static int do_values(void *self, const json_t *request, json_t **ok, struct dp_e
 
 static json_t *answer(void *self, json_t *request)
 {
-    static const struct operation ops[] = {{"open", do_open},   {"group", do_group},
-                                           {"start", do_start}, {"epoch", do_epoch},
-                                           {"steps", do_steps}, {"values", do_values}};
+    static const struct rank_operation ops[] = {{"open", do_open},   {"group", do_group},
+                                                {"start", do_start}, {"epoch", do_epoch},
+                                                {"steps", do_steps}, {"values", do_values}};
     const struct trainee *t = self;
 
-    return operations_answer(t->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
+    return rank_worker_answer(t->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
 }
 
 static json_t *join(void *self, json_t *const answers[], int n)
 {
     (void)self;
-    return operations_join(answers, n);
+    return rank_worker_join(answers, n);
 }
 
 int trainee_main(int argc, char **argv)
 {
     struct trainee *t = calloc(1, sizeof *t);
-    const struct worker_part part = {answer, join, t, operations_digest};
+    const struct rank_part part = {answer, join, t, rank_answer_digest};
     int status;
 
     if (!t)
         return EXIT_FAILED;
-    if ((status = worker_open(&t->worker, argc, argv, "train",
-                              "Worker of train: some of the ranks of a model."))) {
+    if ((status = rank_worker_open(&t->worker, argc, argv, "train",
+                                   "Worker of train: some of the ranks of a model."))) {
         free(t);
         return status;
     }
-    worker_serve(&t->worker, &part);
+    rank_worker_serve(&t->worker, &part);
     train_side_close(&t->side);
     loader_close(t->loader);
     dp_group_close(t->group);
     dataset_free(&t->data);
-    worker_end(&t->worker);
+    rank_worker_end(&t->worker);
 }

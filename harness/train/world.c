@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/crowd.h"
+#include "check/rank_pool.h"
 #include "command/device_list.h"
 #include "files/digest.h"
 #include "measure/watch.h"
@@ -16,7 +16,7 @@ static const double soon = 0.25;
 
 struct train_world {
     const struct train_options *options;
-    struct ask ask;
+    struct rank_asker asker;
     struct train_world_about about;
     char digest[DIGEST_HEX]; /* of the parameters that all have said last */
     int ranks;
@@ -72,8 +72,8 @@ static void note_about(struct train_world *world, const json_t *ok)
         text_clean(texts[i].to, ' ');
     }
     about->oversubscribed = json_is_true(json_object_get(ok, "oversubscribed"));
-    about->hosts = crowd_hosts(world->ask.crowd, (int)world->options->processes.per_process,
-                               about->host_ranks, sizeof about->host_ranks);
+    about->hosts = rank_pool_hosts(world->asker.pool, (int)world->options->processes.per_process,
+                                   about->host_ranks, sizeof about->host_ranks);
 }
 
 static int begin(struct train_world *world, const struct dataset *data, struct dp_error *err)
@@ -85,13 +85,13 @@ static int begin(struct train_world *world, const struct dataset *data, struct d
 
     if (train_data_digest(data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
-    if (crowd_start(o->processes.launcher, "trainee", world->about.processes, o->processes.timeout,
-                    &world->ask.crowd, &why))
-        return ask_lost(why.text, err);
-    if (!(ok = ask_crowd(&world->ask, "open", open_request(o, digest), err)))
+    if (rank_pool_start(o->processes.launcher, "trainee", world->about.processes,
+                        o->processes.timeout, &world->asker.pool, &why))
+        return rank_pool_fail(why.text, err);
+    if (!(ok = rank_pool_request(&world->asker, "open", open_request(o, digest), err)))
         return err->status;
     json_decref(ok);
-    if (!(ok = ask_crowd(&world->ask, "group", json_object(), err)))
+    if (!(ok = rank_pool_request(&world->asker, "group", json_object(), err)))
         return err->status;
     note_about(world, ok);
     json_decref(ok);
@@ -122,7 +122,7 @@ void train_world_close(struct train_world *world)
 {
     if (!world)
         return;
-    crowd_close(world->ask.crowd);
+    rank_pool_close(world->asker.pool);
     free(world->step);
     free(world);
 }
@@ -148,7 +148,7 @@ int train_world_holds(const struct train_world *world, const struct train_side *
     if (status == 0 && digest_sha256(values, strlen(values), digest))
         status = dp_fail(err, DP_ENOMEM, "no memory for a digest of parameters");
     if (status == 0 && strcmp(world->digest, digest) != 0)
-        status = ask_lost("the processes have other parameters than are here", err);
+        status = rank_pool_fail("the processes have other parameters than are here", err);
     free(values);
     return status;
 }
@@ -174,8 +174,8 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
         return err->status;
     snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
     world->at_once = 1;
-    ok = ask_crowd(&world->ask, "start", json_pack("{s:s, s:s}", "seed", number, "values", values),
-                   err);
+    ok = rank_pool_request(&world->asker, "start",
+                           json_pack("{s:s, s:s}", "seed", number, "values", values), err);
     free(values);
     status = ok ? check_values(world, side, ok, err) : err->status;
     json_decref(ok);
@@ -194,7 +194,8 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
         world->step = step;
         world->room = steps;
     }
-    return ask_crowd_for(&world->ask, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
+    return rank_pool_command(&world->asker, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch),
+                             err);
 }
 
 /* Losses as the bits of their numbers, which may be none that JSON has. */
@@ -203,7 +204,7 @@ static int take_losses(struct train_world *world, const json_t *ok, size_t n, st
     const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
 
     if (json_array_size(losses) != n || json_array_size(rows) != n)
-        return ask_lost("the processes did not make the steps that were asked for", err);
+        return rank_pool_fail("the processes did not make the steps that were asked for", err);
     world->made = n;
     world->taken = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -224,9 +225,9 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     int status;
 
     if (n == 0)
-        return ask_lost("the epoch has no step any more", err);
+        return rank_pool_fail("the epoch has no step any more", err);
     watch_start(&watch);
-    ok = ask_crowd(&world->ask, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
+    ok = rank_pool_request(&world->asker, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
     seconds = watch_seconds(&watch);
     watch_close(&watch);
     if (!ok)
@@ -261,13 +262,13 @@ bool train_world_settled(const struct train_world *world)
 
 int train_world_read(struct train_world *world, struct train_side *side, struct dp_error *err)
 {
-    json_t *ok = ask_crowd(&world->ask, "values", json_object(), err);
+    json_t *ok = rank_pool_request(&world->asker, "values", json_object(), err);
     const char *values = json_string_value(json_object_get(ok, "values"));
     int status = ok ? 0 : err->status;
 
     if (status == 0)
         status = values ? train_values_put(side, values, err)
-                        : ask_lost("the processes gave no parameters", err);
+                        : rank_pool_fail("the processes gave no parameters", err);
     if (status == 0)
         status = check_values(world, side, ok, err);
     json_decref(ok);

@@ -22,7 +22,7 @@ left() {
     [ -z "$(ours rank)" ] || fail "left behind: $(ours rank)"
     if grep -q caution flat; then fail "processes had to be killed"; fi
 }
-# Each crowd of processes says how many it is.
+# Each pool of processes says how many it is.
 start good 'echo "$n" >>started && exec bash $LAUNCH $n "$@"'
 process="process [0-9]+ of 2 \(host [^ ]+, process [0-9]+\)"
 

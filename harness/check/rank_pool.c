@@ -1,0 +1,578 @@
+/* check/rank_pool.c: starts a launcher, writes requests to its input, reads answers from its
+ * output, and ends it.
+ *
+ * A launcher may print what it likes, and end well where a process did not. So only what processes
+ * say in lines of their own counts (files/said.h), and each must have had the last word. */
+#include "check/rank_pool.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/rank_protocol.h"
+#include "dp.h"
+#include "files/child.h"
+#include "files/digest.h"
+#include "files/said.h"
+#include "measure/watch.h"
+#include "record/launcher.h"
+
+enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
+/* To end by itself, and when it was told to: it has processes to end, which may be stopped. */
+static const double patience = 3, grace = 8;
+/* Where no process says anything: so many times the limit, and so many seconds for MPI to start. */
+enum { SILENT_LIMITS = 3, SILENT_SECONDS = 60 };
+
+struct rank_pool {
+    pid_t pid; /* of the launcher; 0: it has ended */
+    const char *command;
+    int input, output, error;
+    unsigned long long sent; /* bytes */
+    double limit;
+    bool ended;      /* its output */
+    double silent;   /* seconds that were too long; 0: not */
+    char words[400]; /* what it said first on its standard error */
+    struct said said;
+    struct text_error fault; /* of what was said; "": none */
+    char *text;              /* that came, without whole lines */
+    size_t length, room;
+    char *answer;
+};
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* mpirun -n 2 /path/of/lockstep COMMAND ... */
+static _Noreturn void become_launcher(struct launcher *words, const struct rank_pool *pool,
+                                      int ends[3][2])
+{
+    char self[PATH_BYTES], command[16], processes[16], limit[32];
+    char *argument[LAUNCHER_WORDS + OPTIONS + 2];
+    char *const more[OPTIONS + 1] = {command, "--processes", processes, "--limit", limit, NULL};
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (length < 0 || dup2(ends[0][0], STDIN_FILENO) < 0 || dup2(ends[1][1], STDOUT_FILENO) < 0 ||
+        dup2(ends[2][1], STDERR_FILENO) < 0)
+        _exit(127);
+    self[length] = '\0';
+    snprintf(command, sizeof command, "%s", pool->command);
+    snprintf(processes, sizeof processes, "%d", pool->said.n);
+    snprintf(limit, sizeof limit, "%g", pool->limit);
+    memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
+    argument[words->n] = self;
+    memcpy(argument + words->n + 1, more, sizeof more);
+    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* or its pool would be started, and spin */
+    execvp(argument[0], argument);
+    _exit(127);
+}
+
+int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
+                    struct rank_pool **pool, struct text_error *why)
+{
+    struct rank_pool *p = calloc(1, sizeof *p);
+    int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, made = 0;
+    struct launcher words;
+
+    if (!p || launcher_words(launcher, processes, &words)) {
+        snprintf(why->text, sizeof why->text, "no memory, or the launcher's command is too long");
+        free(p);
+        return -1;
+    }
+    p->command = command;
+    p->limit = limit;
+    p->said.n = processes;
+    while (made < 3 && child_pipe(ends[made]) == 0)
+        ++made;
+    p->pid = made == 3 ? child_fork(CHILD_OWN_GROUP) : -1;
+    if (p->pid == 0)
+        become_launcher(&words, p, ends);
+    for (int i = 0; i < made; ++i)
+        close(ends[i][i == 0 ? 0 : 1]);
+    p->input = made > 0 ? ends[0][1] : -1;
+    p->output = made > 1 ? ends[1][0] : -1;
+    p->error = made > 2 ? ends[2][0] : -1;
+    if (p->pid < 0) {
+        snprintf(why->text, sizeof why->text, "no launcher could be started: %s", strerror(errno));
+        p->pid = 0;
+        rank_pool_close(p);
+        return -1;
+    }
+    *pool = p;
+    return 0;
+}
+
+/* ---- listening ------------------------------------------------------------------------------- */
+
+/* It goes on to our own standard error. */
+static void take_words(struct rank_pool *pool)
+{
+    const size_t used = strlen(pool->words);
+    char piece[4096];
+    const ssize_t n = read(pool->error, piece, sizeof piece - 1);
+
+    if (n <= 0 && !(n < 0 && errno == EINTR)) {
+        close(pool->error);
+        pool->error = -1;
+    }
+    if (n <= 0)
+        return;
+    piece[n] = '\0';
+    snprintf(pool->words + used, sizeof pool->words - used, "%s", piece);
+    for (const char *at = piece; *at != '\0'; at += *at == '\n') {
+        const size_t bytes = strcspn(at, "\n");
+
+        text_write(stderr, TEXT_PLAIN, at, bytes);
+        at += bytes;
+        fputs(*at == '\n' ? "\n" : "", stderr);
+    }
+}
+
+/* Waits for a moment, and takes what has come. */
+static void listen_to(struct rank_pool *pool)
+{
+    struct pollfd ends[2] = {{.fd = pool->output, .events = POLLIN},
+                             {.fd = pool->error, .events = POLLIN}};
+    const size_t room = pool->length + PIECE;
+
+    if (pool->ended)
+        return;
+    if (pool->room < room) {
+        char *text = realloc(pool->text, 2 * room);
+
+        if (!text) {
+            snprintf(pool->fault.text, sizeof pool->fault.text, "no memory for what was printed");
+            pool->ended = true;
+            return;
+        }
+        pool->room = 2 * room;
+        pool->text = text;
+    }
+    if (poll(ends, 2, TICK_MS) <= 0)
+        return;
+    if (ends[1].revents != 0)
+        take_words(pool);
+    if (ends[0].revents == 0)
+        return;
+    const ssize_t n = read(pool->output, pool->text + pool->length, PIECE);
+    char *line = pool->text, *end;
+
+    if (n > 0)
+        pool->length += (size_t)n;
+    pool->ended = n == 0 || (n < 0 && errno != EINTR);
+    while ((end = memchr(line, '\n', pool->length - (size_t)(line - pool->text)))) {
+        *end = '\0';
+        if (pool->fault.text[0] == '\0')
+            (void)said_line(&pool->said, line, (size_t)(end - line), &pool->fault);
+        line = end + 1;
+    }
+    pool->length -= (size_t)(line - pool->text);
+    memmove(pool->text, line, pool->length);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* It stays a zombie, so that its process group stays its own until it is reaped. */
+static bool launcher_has_ended(const struct rank_pool *pool)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pool->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pool->pid;
+}
+
+static void wait_for_launcher(struct rank_pool *pool, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct watch watch;
+
+    watch_start(&watch);
+    while (!launcher_has_ended(pool) && watch_seconds(&watch) < seconds) {
+        if (pool->ended)
+            nanosleep(&pause, NULL);
+        listen_to(pool);
+    }
+    watch_close(&watch);
+}
+
+/* Without patience it is told at once. */
+static void end_launcher(struct rank_pool *pool, bool patient)
+{
+    if (pool->input >= 0)
+        close(pool->input);
+    pool->input = -1;
+    if (pool->pid <= 0)
+        return;
+    if (patient)
+        wait_for_launcher(pool, patience);
+    if (!launcher_has_ended(pool)) {
+        kill(pool->pid, SIGTERM);
+        wait_for_launcher(pool, grace);
+    }
+    kill(-pool->pid, SIGKILL);
+    child_wait(pool->pid, NULL);
+    pool->pid = 0;
+    while (!pool->ended && poll(&(struct pollfd){.fd = pool->output, .events = POLLIN}, 1, 0) > 0)
+        listen_to(pool);
+    while (pool->error >= 0 &&
+           poll(&(struct pollfd){.fd = pool->error, .events = POLLIN}, 1, 0) > 0)
+        take_words(pool);
+}
+
+void rank_pool_close(struct rank_pool *pool)
+{
+    if (!pool)
+        return;
+    end_launcher(pool, true);
+    if (pool->output >= 0)
+        close(pool->output);
+    if (pool->error >= 0)
+        close(pool->error);
+    said_free(&pool->said);
+    free(pool->text);
+    free(pool->answer);
+    free(pool);
+}
+
+/* ---- what processes that have ended have come to --------------------------------------------- */
+
+/* The text after a word; NULL: it does not begin with it. */
+static const char *text_after(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return strncmp(text, word, length) == 0 ? text + length : NULL;
+}
+
+static enum rank_pool_end lose_pool(struct rank_pool *pool, const char *text, const char **answer)
+{
+    free(pool->answer);
+    pool->answer = strdup(text);
+    *answer = pool->answer ? pool->answer : "no memory for a reason";
+    return RANK_POOL_LOST;
+}
+
+/* A process that did not join an operation is named by the others, whatever they were in. NULL: no
+ * process says anything of another one. */
+static const char *find_blame(const struct rank_pool *pool, json_t *const answers[])
+{
+    static const char *const telling[] = {" did not join ", ""};
+
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0]; ++i)
+        for (int p = 0; p < pool->said.n; ++p) {
+            const char *text = text_after(pool->said.process[p].ended, RANK_LOST);
+
+            if (!text)
+                text = json_string_value(
+                    json_object_get(json_object_get(answers[p], "error"), "text"));
+            if (text && strstr(text, telling[i]))
+                return text;
+        }
+    return NULL;
+}
+
+/* "no process has said anything for 60 s: process 1 of 2 has not begun" */
+static void say_silence(const struct rank_pool *pool, char *text, size_t bytes)
+{
+    char name[SAID_WHO] = "";
+    int p = 0;
+
+    while (p < pool->said.n && pool->said.process[p].has[SAID_BEGUN])
+        ++p;
+    if (p < pool->said.n)
+        said_who(&pool->said, p, name);
+    snprintf(text, bytes, "no process has said anything for %.0f s%s%s%s", pool->silent,
+             name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
+}
+
+/* "; the launcher said: ..": its first line with a word, if no process has begun. */
+static void add_launcher_words(const struct rank_pool *pool, char *text, size_t bytes)
+{
+    const char *first = pool->words;
+
+    for (int p = 0; p < pool->said.n; ++p)
+        if (pool->said.process[p].has[SAID_BEGUN])
+            return;
+    while (*first != '\0' && !isalpha((unsigned char)*first))
+        ++first;
+    if (*first != '\0')
+        text_add(text, bytes, "; the launcher said: %.*s", (int)strcspn(first, "\n"), first);
+}
+
+/* An answer counts only if every process has had one, or was kept from it by one that had. */
+static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answers[],
+                                    const char **answer)
+{
+    const int failed = rank_answers_failed(answers, pool->said.n);
+    const char *blame = find_blame(pool, answers);
+    char why[320];
+
+    if (pool->silent > 0) {
+        say_silence(pool, why, sizeof why);
+        return lose_pool(pool, why, answer);
+    }
+    if (pool->fault.text[0] != '\0') {
+        snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
+                 pool->fault.text);
+        return lose_pool(pool, why, answer);
+    }
+    if (pool->said.nobody[0] != '\0')
+        return lose_pool(pool, pool->said.nobody, answer);
+    if (blame && strstr(blame, " did not join "))
+        return lose_pool(pool, blame, answer);
+    if (said_silent(&pool->said, why, sizeof why) >= 0) {
+        add_launcher_words(pool, why, sizeof why);
+        return lose_pool(pool, why, answer);
+    }
+    if (failed < 0)
+        return lose_pool(pool, blame ? blame : "all processes have ended", answer);
+    *answer = text_after(pool->said.process[failed].ended, RANK_REFUSED);
+    return RANK_POOL_REFUSED;
+}
+
+static bool all_have_ended(const struct rank_pool *pool)
+{
+    bool all = true;
+
+    for (int p = 0; p < pool->said.n; ++p)
+        all = all && pool->said.process[p].has[SAID_ENDED];
+    return all;
+}
+
+/* No answer of all came: lets them end, and says why. */
+static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
+{
+    json_t *answers[SAID_PROCESSES] = {NULL};
+    enum rank_pool_end how;
+    struct watch watch;
+
+    watch_start(&watch);
+    while (!pool->ended && !all_have_ended(pool) && pool->fault.text[0] == '\0' &&
+           pool->silent == 0 && watch_seconds(&watch) < pool->limit + 2)
+        listen_to(pool);
+    watch_close(&watch);
+    end_launcher(pool, all_have_ended(pool));
+    for (int p = 0; p < pool->said.n; ++p) {
+        const char *text = text_after(pool->said.process[p].ended, RANK_REFUSED);
+
+        answers[p] = text ? json_loads(text, 0, NULL) : NULL;
+    }
+    how = judge_end(pool, answers, answer);
+    for (int p = 0; p < pool->said.n; ++p)
+        json_decref(answers[p]);
+    return how;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+/* Each process by itself: one that has not begun has not answered. */
+static bool has_answered(const struct rank_pool *pool, long long id)
+{
+    bool all = pool->said.process[0].parts != NULL;
+
+    for (int p = 0; p < pool->said.n; ++p) {
+        const struct said_process *from = &pool->said.process[p];
+
+        all = all && from->has[SAID_BEGUN] && from->has[SAID_ANSWER] &&
+              strtoll(from->answer, NULL, 10) == id;
+    }
+    return all && pool->fault.text[0] == '\0';
+}
+
+/* That many bytes more, and it need not keep more than it may. */
+static bool has_room(const struct rank_pool *pool, long long bytes)
+{
+    return pool->sent + (unsigned long long)bytes <= pool->said.process[0].read + RANK_POOL_INPUT;
+}
+
+/* Some process has come to its end, or there is none any more. */
+static bool is_over(const struct rank_pool *pool)
+{
+    bool over = pool->ended || pool->fault.text[0] != '\0' || pool->said.nobody[0] != '\0' ||
+                pool->silent > 0;
+
+    for (int p = 0; p < pool->said.n; ++p)
+        over =
+            over || pool->said.process[p].has[SAID_ENDED] || pool->said.process[p].has[SAID_TOLD];
+    return over;
+}
+
+/* Messages so far. */
+static unsigned long count_messages(const struct rank_pool *pool)
+{
+    unsigned long n = 0;
+
+    for (int p = 0; p < pool->said.n; ++p)
+        n += pool->said.process[p].number;
+    return n;
+}
+
+/* Until it is so, or cannot be any more. */
+static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_pool *, long long),
+                       long long number)
+{
+    const double most = SILENT_LIMITS * pool->limit + SILENT_SECONDS;
+    unsigned long last = count_messages(pool);
+    struct watch watch;
+    double since;
+
+    watch_start(&watch);
+    since = watch_seconds(&watch);
+    while (!is_so(pool, number) && !is_over(pool)) {
+        listen_to(pool);
+        if (count_messages(pool) != last)
+            since = watch_seconds(&watch);
+        last = count_messages(pool);
+        /* Where one has answered, MPI has started, and the others have their answers, too. */
+        const double wait = pool->said.process[0].has[SAID_ANSWER] ? pool->limit : most;
+
+        if (watch_seconds(&watch) - since > wait)
+            pool->silent = wait;
+    }
+    watch_close(&watch);
+}
+
+/* What a launcher that is gone does not read shows at its output. */
+static void write_text(struct rank_pool *pool, const char *line)
+{
+    size_t left = strlen(line);
+
+    while (left > 0) {
+        const size_t piece = left < RANK_POOL_INPUT / 2 ? left : RANK_POOL_INPUT / 2;
+
+        wait_until(pool, has_room, (long long)piece);
+        if (!has_room(pool, (long long)piece))
+            return;
+        const ssize_t n = write(pool->input, line, piece);
+
+        if (n < 0 && errno != EINTR)
+            return;
+        line += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+        pool->sent += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Whether each process reports this digest of the last request, or of its answer. 0, or -1 and
+ * which process reports another one. */
+enum reported { OF_REQUEST, OF_ANSWER };
+static int check_digests(const struct rank_pool *pool, enum reported which, const char *digest,
+                         struct text_error *why)
+{
+    static const char *const what[] = {"got another request than was sent",
+                                       "has another answer than process 0 gave for all"};
+
+    for (int p = 0; p < pool->said.n; ++p) {
+        char word[2][DIGEST_HEX] = {"", ""}, name[SAID_WHO];
+
+        (void)sscanf(pool->said.process[p].answer, "%*s %64s %64s", word[0], word[1]);
+        if (strcmp(word[which], digest) == 0)
+            continue;
+        said_who(&pool->said, p, name);
+        return text_fail(why, "%s %s", name, what[which]);
+    }
+    return 0;
+}
+
+enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const char *line,
+                                  const char **answer)
+{
+    struct said_process *first = &pool->said.process[0];
+    struct text_error why = {""};
+    char digest[DIGEST_HEX];
+
+    if (pool->input < 0)
+        return lose_pool(pool, "these processes have ended", answer);
+    write_text(pool, line);
+    write_text(pool, "\n");
+    wait_until(pool, has_answered, id);
+    if (!has_answered(pool, id))
+        return end_pool(pool, answer);
+    (void)digest_sha256(line, strlen(line), digest); /* "": no process has that */
+    if (check_digests(pool, OF_REQUEST, digest, &why)) {
+        end_launcher(pool, false);
+        return lose_pool(pool, why.text, answer);
+    }
+    free(pool->answer);
+    pool->answer = first->parts;
+    first->parts = NULL;
+    for (int p = 0; p < pool->said.n; ++p)
+        said_answer_taken(&pool->said.process[p]);
+    *answer = pool->answer;
+    return RANK_POOL_ANSWERED;
+}
+
+int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t bytes)
+{
+    return said_hosts(&pool->said, each, ranks, bytes);
+}
+
+/* ---- requests by name ------------------------------------------------------------------------ */
+
+int rank_pool_fail(const char *why, struct dp_error *err)
+{
+    return dp_fail(err, DP_EFAULT, "%.230s", why);
+}
+
+/* The content of an answer, which all processes have; NULL and *err. */
+static json_t *read_answer(const struct rank_pool *pool, const char *text, struct dp_error *err)
+{
+    char digest[DIGEST_HEX];
+    struct text_error apart;
+    json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
+    const json_t *error = json_object_get(answer, "error");
+    const char *why = json_string_value(json_object_get(error, "text"));
+    const int status = (int)json_integer_value(json_object_get(error, "status"));
+
+    if (why)
+        dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
+    else if (!ok)
+        rank_pool_fail("what the processes answered cannot be read", err);
+    else if (rank_answer_digest(answer, digest))
+        dp_fail(err, DP_ENOMEM, "no memory for a digest");
+    else if (check_digests(pool, OF_ANSWER, digest, &apart))
+        rank_pool_fail(apart.text, err);
+    else
+        json_incref(ok);
+    if (err->status)
+        ok = NULL;
+    json_decref(answer);
+    return ok;
+}
+
+json_t *rank_pool_request(struct rank_asker *asker, const char *op, json_t *request,
+                          struct dp_error *err)
+{
+    const char *answer = NULL;
+    json_t *ok = NULL;
+    char *line = NULL;
+
+    ++asker->id;
+    if (json_object_set_new(request, "id", json_integer(asker->id)) == 0 &&
+        json_object_set_new(request, "op", json_string(op)) == 0)
+        line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(request);
+    if (!line)
+        dp_fail(err, DP_ENOMEM, "no memory for a request");
+    else if (rank_pool_send(asker->pool, asker->id, line, &answer) == RANK_POOL_LOST)
+        rank_pool_fail(answer, err);
+    else
+        ok = read_answer(asker->pool, answer, err);
+    free(line);
+    return ok;
+}
+
+int rank_pool_command(struct rank_asker *asker, const char *op, json_t *request,
+                      struct dp_error *err)
+{
+    json_t *ok = rank_pool_request(asker, op, request, err);
+
+    json_decref(ok);
+    return ok ? 0 : err->status;
+}

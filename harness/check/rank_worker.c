@@ -1,0 +1,403 @@
+/* check/rank_worker.c: requests, answers, and the end of a process among several. */
+#include "check/rank_worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "check/rank_protocol.h"
+#include "command/command.h"
+#include "dp.h"
+#include "text/options.h"
+
+enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };
+/* So often the others hear that there is nothing yet: a share of the limit. */
+#define LOOK 0.2
+static const char over[] = "over";
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* MPI is ended only where all have come to the end; else it would wait. */
+static _Noreturn void leave_world(struct rank_worker *w, int status)
+{
+    struct dp_error err = {0};
+
+    if (dp_mpi_close(w->mpi, &err) != 0)
+        status = EXIT_FAILED;
+    fflush(NULL);
+    _exit(status);
+}
+
+/* The processes have parted: in this operation, if that failed here. */
+static _Noreturn void part_with(struct rank_worker *w, const char *own, const struct dp_error *err)
+{
+    char text[SAID_TEXT];
+
+    if (strstr(own, "\"error\":") && strlen(own) < SAID_TEXT - sizeof RANK_REFUSED)
+        snprintf(text, sizeof text, RANK_REFUSED "%s", own);
+    else
+        snprintf(text, sizeof text, RANK_LOST "%s", err->text);
+    (void)guard_say(&w->guard, SAID_ENDED, text);
+    leave_world(w, EXIT_FAILED);
+}
+
+/* What it was told is not to be understood, or there is no memory: the others end, too. */
+static _Noreturn void fail_all(struct rank_worker *w, const char *why)
+{
+    struct dp_error err = {0};
+
+    dp_mpi_abort(w->mpi);
+    snprintf(err.text, sizeof err.text, "%s", why);
+    part_with(w, "", &err);
+}
+
+void rank_worker_end(struct rank_worker *w)
+{
+    (void)guard_say(&w->guard, SAID_ENDED, "ok");
+    leave_world(w, EXIT_PASSED);
+}
+
+/* ---- texts of any length by exchanges of a fixed one ----------------------------------------- */
+
+/* Most texts are short: they go with their length, and nothing follows. */
+struct head {
+    uint64_t length;
+    char text[1500];
+};
+
+/* The others wait for this process. */
+static int fail_exchange(struct dp_mpi *mpi, struct dp_error *err)
+{
+    dp_mpi_abort(mpi);
+    return dp_fail(err, DP_ENOMEM, "no memory for a text");
+}
+
+/* Every process's text to all. A call of all processes. 0, or a status of dp.h and *err. */
+static int exchange_texts(struct dp_mpi *mpi, const char *mine, struct rank_texts *all,
+                          struct dp_error *err)
+{
+    const int n = dp_mpi_size(mpi);
+    const size_t length = strlen(mine);
+    struct head own = {.length = length}, *heads = calloc((size_t)n, sizeof *heads);
+    size_t most = 0;
+    char *padded;
+    int status;
+
+    *all = (struct rank_texts){NULL, 0};
+    if (!heads)
+        return fail_exchange(mpi, err);
+    if (length < sizeof own.text)
+        memcpy(own.text, mine, length + 1);
+    status = dp_mpi_exchange(mpi, &own, sizeof own, heads, err);
+    for (int p = 0; p < n; ++p)
+        most = heads[p].length > most ? (size_t)heads[p].length : most;
+    if (status == 0 && most < sizeof own.text) {
+        all->stride = sizeof own;
+        all->bytes = (char *)heads;
+        memmove(all->bytes, all->bytes + offsetof(struct head, text),
+                (size_t)n * sizeof own - offsetof(struct head, text));
+        return 0;
+    }
+    free(heads);
+    if (status)
+        return status;
+    padded = calloc(1, most + 1);
+    all->stride = most + 1;
+    all->bytes = calloc((size_t)n, most + 1);
+    if (!padded || !all->bytes) {
+        free(padded);
+        return fail_exchange(mpi, err);
+    }
+    memcpy(padded, mine, length);
+    status = dp_mpi_exchange(mpi, padded, most + 1, all->bytes, err);
+    free(padded);
+    return status;
+}
+
+static const char *text_of_process(const struct rank_texts *all, int process)
+{
+    return all->bytes + (size_t)process * all->stride;
+}
+
+static void free_texts(struct rank_texts *all)
+{
+    free(all->bytes);
+    *all = (struct rank_texts){NULL, 0};
+}
+
+static int tell_all(struct rank_worker *w, const char *text, struct rank_texts *all,
+                    struct dp_error *err)
+{
+    const int status = exchange_texts(w->mpi, text, all, err);
+
+    w->told = watch_seconds(&w->watch);
+    return status;
+}
+
+/* Of the first process: the others wait for it meanwhile. */
+static int tell_nothing(struct rank_worker *w, struct dp_error *err)
+{
+    struct rank_texts all;
+    int status = 0;
+
+    if (watch_seconds(&w->watch) - w->told < w->limit * LOOK)
+        return 0;
+    status = tell_all(w, "", &all, err);
+    free_texts(&all);
+    return status;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* A piece of a line. False: there is no more, or no memory. */
+static bool read_piece(struct rank_worker *w)
+{
+    char text[32];
+
+    if (w->room - w->length < PIECE + 1) {
+        char *longer = realloc(w->text, 2 * (w->room + PIECE));
+
+        if (!longer)
+            return false;
+        w->text = longer;
+        w->room = 2 * (w->room + PIECE);
+    }
+    const ssize_t n = read(STDIN_FILENO, w->text + w->length, PIECE);
+
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    w->length += (size_t)n;
+    w->read += (size_t)n;
+    /* The writer waits for that: the process manager of MPICH ends all where a process has not read
+     * what it has for it. */
+    if (w->read - w->told_read >= RANK_POOL_INPUT / 2) {
+        w->told_read = w->read;
+        snprintf(text, sizeof text, "%llu", w->read);
+        (void)guard_say(&w->guard, SAID_READ, text);
+    }
+    return true;
+}
+
+/* The next line, or `over`. Each comes when the one before was answered: so nothing follows it. */
+static int read_line(struct rank_worker *w, const char **line, struct dp_error *err)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int status = 0;
+
+    w->length = 0;
+    *line = NULL;
+    while (status == 0 && !*line) {
+        if (poll(&input, 1, (int)(w->limit * LOOK * 1e3)) > 0 && !read_piece(w))
+            *line = over;
+        else if (w->length > 0 && w->text[w->length - 1] == '\n')
+            *line = w->text;
+        if (!*line)
+            status = tell_nothing(w, err);
+    }
+    if (*line == w->text && w->length > 0)
+        w->text[w->length - 1] = '\0';
+    return status;
+}
+
+/* Good until the one after it; NULL: there is none any more. */
+static const char *next_request(struct rank_worker *w)
+{
+    struct dp_error err = {0};
+    const char *line = "";
+    int status = 0;
+
+    free_texts(&w->request);
+    if (dp_mpi_rank(w->mpi) == 0)
+        status = read_line(w, &line, &err);
+    while (status == 0 && (status = tell_all(w, line, &w->request, &err)) == 0 &&
+           text_of_process(&w->request, 0)[0] == '\0')
+        free_texts(&w->request);
+    if (status)
+        part_with(w, "", &err);
+    line = text_of_process(&w->request, 0);
+    return strcmp(line, over) == 0 ? NULL : line;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* That of all, from the first process; and which request it was here, and what it came to here. */
+static void say_answer(struct rank_worker *w, const struct rank_part *part, const json_t *request,
+                       const json_t *own, const char *joined)
+{
+    char line[DIGEST_HEX] = "", answer[DIGEST_HEX] = "-", text[2 * DIGEST_HEX + 32];
+    const char *got = text_of_process(&w->request, 0);
+    size_t left = joined ? strlen(joined) : 0;
+    struct dp_error err = {0};
+    int status = 0;
+
+    /* The reader may be slow, and the others wait meanwhile. */
+    while (status == 0 && left > 0) {
+        const size_t n = left < SLICE ? left : SLICE;
+
+        if (guard_say_parts(&w->guard, joined, n))
+            status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
+        else
+            status = tell_nothing(w, &err);
+        joined += n;
+        left -= n;
+    }
+    if (status == 0 &&
+        (digest_sha256(got, strlen(got), line) || (part->digest && part->digest(own, answer))))
+        fail_all(w, "no memory for a digest");
+    snprintf(text, sizeof text, "%lld %s %s",
+             (long long)json_integer_value(json_object_get(request, "id")), line, answer);
+    if (status == 0 && guard_say(&w->guard, SAID_ANSWER, text))
+        status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
+    if (status == 0)
+        return;
+    dp_mpi_abort(w->mpi);
+    part_with(w, "", &err);
+}
+
+static char *join_texts(struct rank_worker *w, const struct rank_part *part,
+                        const struct rank_texts *all)
+{
+    const int n = dp_mpi_size(w->mpi);
+    json_t *answers[SAID_PROCESSES] = {NULL}, *joined = NULL;
+    char *text = NULL;
+    int read = 0;
+
+    while (read < n && (answers[read] = json_loads(text_of_process(all, read), 0, NULL)))
+        ++read;
+    if (read == n)
+        joined = part->join(part->self, answers, n);
+    if (joined)
+        text = json_dumps(joined, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(joined);
+    for (int p = 0; p < read; ++p)
+        json_decref(answers[p]);
+    return text;
+}
+
+void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
+{
+    const char *line;
+
+    while ((line = next_request(w))) {
+        json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        json_t *own = request ? part->answer(part->self, request) : NULL;
+        char *text = own ? json_dumps(own, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+        struct dp_error err = {0};
+        struct rank_texts all;
+
+        if (!text)
+            fail_all(w, "a request cannot be read, or there is no memory");
+        if (tell_all(w, text, &all, &err))
+            part_with(w, text, &err);
+        char *joined = dp_mpi_rank(w->mpi) == 0 ? join_texts(w, part, &all) : NULL;
+
+        if (dp_mpi_rank(w->mpi) == 0 && !joined)
+            fail_all(w, "the answers cannot be joined");
+        say_answer(w, part, request, own, joined);
+        free(joined);
+        free_texts(&all);
+        free(text);
+        json_decref(own);
+        json_decref(request);
+    }
+}
+
+/* ---- the begin ------------------------------------------------------------------------------- */
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct rank_worker *w = state->input;
+    struct text_error why;
+
+    if (key == KEY_PROCESSES && option_size(arg, 1, SAID_PROCESSES, &w->processes, &why) == 0)
+        return 0;
+    if (key == KEY_LIMIT && option_real(arg, 0.1, 86400, &w->limit, &why) == 0)
+        return 0;
+    if (key == KEY_PROCESSES || key == KEY_LIMIT)
+        return command_bad_option(state, "%s", why.text);
+    return command_key(key, arg, state);
+}
+
+int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *plan,
+                     const char *doc)
+{
+    static const struct argp_option table[] = {
+        {.name = "processes", .key = KEY_PROCESSES, .arg = "N"},
+        {.name = "limit", .key = KEY_LIMIT, .arg = "SECONDS"},
+        {0}};
+    const struct argp argp = {.options = table, .parser = parse_option, .doc = doc};
+    struct dp_error err = {0};
+
+    *w = (struct rank_worker){.guard = {.speaker = {.fd = STDOUT_FILENO, .process = SAID_NOBODY}}};
+    if (command_parse(&argp, argc, argv, w) || w->processes == 0 || w->limit <= 0)
+        return EXIT_MISUSE;
+    prctl(PR_SET_NAME, argv[0]); /* it was started as /proc/self/exe */
+    if (guard_start(&w->guard, 0)) {
+        (void)said_write(&w->guard.speaker, SAID_ENDED, "a process cannot start a thread");
+        return EXIT_FAILED;
+    }
+    const struct dp_mpi_config how = {.processes = (int)w->processes,
+                                      .deadline_ms = (unsigned)(w->limit * 1e3),
+                                      .start_ms = RANK_START_MS,
+                                      .build = BUILD_VERSION " " BUILD_SOURCE,
+                                      .plan = plan};
+
+    if (dp_mpi_open(&how, &w->mpi, &err)) {
+        (void)guard_say(&w->guard, SAID_ENDED, err.text);
+        _exit(EXIT_FAILED);
+    }
+    watch_start(&w->watch);
+    if (guard_say_begun(&w->guard, w->mpi))
+        leave_world(w, EXIT_FAILED);
+    return 0;
+}
+
+/* ---- operations by name ---------------------------------------------------------------------- */
+
+const char *rank_worker_text(const json_t *request, const char *name)
+{
+    const char *text = json_string_value(json_object_get(request, name));
+
+    return text ? text : "";
+}
+
+json_t *rank_worker_answer(const struct dp_mpi *mpi, const struct rank_operation operation[],
+                           size_t n, void *self, const json_t *request)
+{
+    const char *name = rank_worker_text(request, "op");
+    const int process = dp_mpi_rank(mpi);
+    struct dp_error err = {0};
+    json_t *ok = NULL;
+    char words[WORDS], text[2 * WORDS];
+    int status = DP_EINVAL;
+
+    for (size_t i = 0; i < n; ++i)
+        if (strcmp(name, operation[i].name) == 0)
+            status = operation[i].run(self, request, &ok, &err);
+    if (status == 0)
+        return ok ? json_pack("{s:o}", "ok", ok) : NULL;
+    snprintf(words, sizeof words, ": %s", err.text);
+    snprintf(text, sizeof text, "process %d of %d (host %s, process %ld)%s", process,
+             dp_mpi_size(mpi), dp_mpi_host(mpi, process), dp_mpi_pid(mpi, process), words);
+    return json_pack("{s:{s:i, s:s}}", "error", "status", status, "text", text);
+}
+
+json_t *rank_worker_join(json_t *const answers[], int n)
+{
+    json_t *first = json_object_get(answers[0], "ok");
+    const int failed = rank_answers_failed(answers, n);
+
+    if (failed >= 0)
+        return json_incref(answers[failed]);
+    for (int p = 1; p < n; ++p)
+        if (json_is_true(json_object_get(json_object_get(answers[p], "ok"), "oversubscribed")) &&
+            json_object_set_new(first, "oversubscribed", json_true()))
+            return NULL;
+    return json_incref(answers[0]);
+}
