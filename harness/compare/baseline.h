@@ -6,16 +6,15 @@
  * the same cells. The unit of the statistics is the sitting: launches of one sitting have its state
  * of the machine in common, so that more of them say nothing of the next.
  *
- * baseline_take.c makes lines of a sweep's records, or says why not; baseline_read.c and
- * baseline_write.c are the file, baseline_fits.c says what may be in it; baseline_judge.c judges;
- * baseline.c and baseline_compare.c are the commands, and baseline_text.c and baseline_json.c write
- * what came of them. */
+ * baseline_take.c makes lines of a sweep's records, or says why not; baseline_file.c reads the
+ * file, and baseline_add.c adds to it; baseline_judge.c judges, baseline_page.c describes what came
+ * of it, and baseline.c is the command `lockstep baseline`. */
 #ifndef HARNESS_COMPARE_BASELINE_H
 #define HARNESS_COMPARE_BASELINE_H
 
 #include "compare/compare.h"
-#include "compare/exact.h"
 #include "compare/pairs.h"
+#include "record/roles.h"
 
 /* Sittings that judge at all, and that make a gate. */
 enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
@@ -40,7 +39,7 @@ struct baseline_line {
     double cost_log;          /* the same of their means */
     double sd_floor;          /* of the logarithms of the floors, over launches */
     size_t n[EXACT_METRICS];  /* elements */
-    double *exact;            /* of all metrics, one behind the other; NaN: unknown */
+    double *exact;            /* of all metrics, one after the other; NaN: unknown */
 };
 
 /* Lines of one sitting or of many, by sitting and then by cell. */
@@ -49,6 +48,8 @@ struct baseline_lines {
     size_t n;
 };
 void baseline_lines_free(struct baseline_lines *lines);
+/* Members of a line of the file, in their order: those before the cell, and those after it. */
+extern const struct record_field baseline_names[], baseline_numbers[];
 /* Whether both are of one sitting, whatever its run is called. */
 bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b);
 /* An order in which 0 means: the same cell. */
@@ -87,11 +88,10 @@ int baseline_read(struct baseline *baseline, struct text_error *err);
 int baseline_read_lines(struct baseline *baseline, struct text_error *err);
 void baseline_free(struct baseline *baseline);
 /* Whether the sitting goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
- * added, so that it has to be one of its own. */
+ * added, so that it must not be a part of one that is there. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
                   char why[BASELINE_WHY]);
-/* Adds the lines of the sitting behind those that are there, in memory. 0, or -1: memory is short.
- */
+/* Adds the lines of the sitting to those that are there, in memory. 0, or -1: memory is short. */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
 /* Puts the text in place of the file: all of it, or nothing, and only if it can be read again. 0,
  * or -1 and why. */
@@ -105,10 +105,8 @@ struct baseline_judged {
     double ratio, lo, hi;      /* NEW over the mean; one-sided bounds of alpha / cells each */
     double detectable;         /* ratio that is found in about 80 of 100 comparisons */
     size_t needed;             /* sittings that find PAIRS_ASKED so; 0: more than BASELINE_MOST */
-    double cost;               /* ratio of costs: beside it, judged by nothing */
+    double cost;               /* ratio of costs: it is judged by nothing */
 };
-/* The logarithms of the floors of a cell, one per sitting. */
-void baseline_values(const struct baseline *baseline, size_t cell, double x[]);
 /* Fills mean and sd from x[], a logarithm per sitting. */
 void baseline_spread(const double x[], size_t sittings, struct baseline_judged *judged);
 /* Fills detectable and needed from sd, for one of so many cells. */
@@ -122,10 +120,10 @@ void baseline_judge(const double x[], size_t sittings, double fresh, size_t cell
 struct baseline_options {
     const char *name, *folder, *path; /* path: of the records */
     bool allow_dirty, exact, strict;
-    size_t format; /* compare/export.h */
+    size_t format;
 };
 struct baseline_compare {
-    const struct baseline_options *options;
+    const struct baseline_options *options; /* NULL: `lockstep baseline show` */
     struct baseline baseline;
     struct baseline_source source;
     struct baseline_judged *judged; /* [cell] of the baseline */
@@ -135,21 +133,13 @@ struct baseline_compare {
     char invalid[BASELINE_WHY];    /* why nothing can be said of any time; "": something can */
 };
 int baseline_compare_main(const struct baseline_options *options);
+/* Reads it, which has to be there, and fills mean, sd, detectable and needed of all cells. 0, or
+ * EXIT_MISUSE after one line. */
+int baseline_open(const char *command, const char *folder, const char *name,
+                  struct baseline_compare *compare);
+void baseline_close(struct baseline_compare *compare);
 bool baseline_is_gate(const struct baseline *baseline);
 int baseline_exit(const struct baseline_compare *compare);
-struct exact_names baseline_names(const struct baseline_compare *compare);
-
-/* Each: 0, or -1 when memory is short. judged: [cell]. */
-int baseline_text(FILE *stream, const struct baseline_compare *compare);
-int baseline_json(FILE *stream, const struct baseline_compare *compare);
-int baseline_markdown(FILE *stream, const struct baseline_compare *compare);
-/* A row per cell of the baseline. */
-struct pairs_rows baseline_rows(const struct baseline_compare *compare);
-/* For other programs (compare/export.h), likewise. */
-int baseline_export(const struct baseline_compare *compare, struct export_set *set);
-int baseline_show_text(FILE *stream, const struct baseline *baseline,
-                       const struct baseline_judged judged[]);
-int baseline_show_json(FILE *stream, const struct baseline *baseline,
-                       const struct baseline_judged judged[]);
+extern const struct compare_judge baseline_compare_judge, baseline_show_judge;
 
 #endif

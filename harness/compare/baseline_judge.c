@@ -1,13 +1,24 @@
-/* compare/baseline_judge.c: what one more sitting shows against those before it.
+/* compare/baseline_judge.c: `lockstep compare --baseline`: what one more sitting shows against
+ * those before it.
  *
  * The new sitting is held against the interval in which one more like the others would lie: it
  * takes the logarithms of sittings to be independent and normal, which six of them cannot show. A
- * few sittings therefore judge, but make no gate. */
+ * few sittings therefore judge, but make no gate.
+ *
+ * It fails closed: what is no whole, verified sitting of the same machine, library and plan is
+ * INVALID, and so is every comparison with fewer sittings than can judge. */
 #include "compare/baseline.h"
 
+#include "command/command.h"
 #include "numbers/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char NAME[] = "lockstep compare";
+
+/* ---- statistics ---- */
 
 /* A new sitting differs from the mean of n by this much of their standard deviation. */
 static double width(size_t n, double p)
@@ -79,4 +90,183 @@ void baseline_judge(const double x[], size_t sittings, double fresh, size_t cell
         judged->verdict = PAIRS_IMPROVED;
     else if (judged->lo >= 1 / PAIRS_ALIKE && judged->hi <= PAIRS_ALIKE)
         judged->verdict = PAIRS_EQUIVALENT;
+}
+
+/* ---- a comparison ---- */
+
+/* The logarithms of the floors of a cell, one per sitting. */
+static void find_floors(const struct baseline *baseline, size_t cell, double x[])
+{
+    for (size_t s = 0; s < baseline->sittings; ++s)
+        x[s] = baseline->lines.line[s * baseline->cells + cell].floor_log;
+}
+
+int baseline_open(const char *command, const char *folder, const char *name,
+                  struct baseline_compare *compare)
+{
+    struct baseline *baseline = &compare->baseline;
+    struct text_error err;
+
+    if (baseline_name(folder, name, baseline, &err) != 0 || baseline_read(baseline, &err) != 0)
+        return command_refuse(command, "%s", err.text);
+    if (!baseline->is_there)
+        return command_refuse(command, "%s is not there: `lockstep baseline add` makes it",
+                              baseline->path);
+    double *x = calloc(baseline->sittings + 1, sizeof x[0]);
+
+    compare->judged = calloc(baseline->cells + 1, sizeof compare->judged[0]);
+    for (size_t c = 0; x && compare->judged && c < baseline->cells; ++c) {
+        find_floors(baseline, c, x);
+        baseline_spread(x, baseline->sittings, &compare->judged[c]);
+        baseline_power(baseline->sittings, baseline->cells, &compare->judged[c]);
+    }
+    free(x);
+    return x && compare->judged ? 0 : command_refuse(command, "no memory for the comparison");
+}
+
+void baseline_close(struct baseline_compare *compare)
+{
+    free(compare->judged);
+    free(compare->changes);
+    baseline_source_free(&compare->source);
+    baseline_free(&compare->baseline);
+}
+
+static int order_key_and_line(const void *key, const void *line)
+{
+    return baseline_key_order(key, &((const struct baseline_line *)line)->key);
+}
+
+/* fresh: the line of the new sitting; NULL: it does not have the cell. x: room for a number per
+ * sitting. */
+static void judge_cell(struct baseline_compare *compare, size_t cell,
+                       const struct baseline_line *fresh, double x[])
+{
+    const struct baseline *baseline = &compare->baseline;
+    struct baseline_judged *judged = &compare->judged[cell];
+    double costs = 0;
+
+    judged->ratio = judged->lo = judged->hi = judged->cost = NAN;
+    judged->verdict = PAIRS_INVALID;
+    if (compare->invalid[0] != '\0' || !fresh) {
+        snprintf(judged->reason, sizeof judged->reason, "%s",
+                 compare->invalid[0] != '\0' ? compare->invalid
+                                             : "the new sitting does not have it");
+        return;
+    }
+    for (size_t s = 0; s < baseline->sittings; ++s) {
+        const struct baseline_line *line = &baseline->lines.line[s * baseline->cells + cell];
+        const bool few = strcmp(fresh->floor_statistic, compare_floor_words[COMPARE_LEAST]) == 0;
+
+        costs += line->cost_log;
+        if (strcmp(line->floor_statistic, fresh->floor_statistic) != 0 ||
+            (few && line->steps != fresh->steps)) {
+            snprintf(judged->reason, sizeof judged->reason,
+                     "other floors: %s of %zu steps, and %s of %zu in %.120s:%zu",
+                     fresh->floor_statistic, fresh->steps, line->floor_statistic, line->steps,
+                     baseline->path, s * baseline->cells + cell + 1);
+            return;
+        }
+    }
+    find_floors(baseline, cell, x);
+    baseline_judge(x, baseline->sittings, fresh->floor_log, baseline->cells, judged);
+    if (judged->verdict == PAIRS_INVALID)
+        snprintf(judged->reason, sizeof judged->reason, "a time is not a number");
+    judged->cost = exp(fresh->cost_log - costs / (double)baseline->sittings);
+}
+
+/* What one sitting counted. */
+static void fill_side(const struct baseline_line *line, struct exact_side *side)
+{
+    size_t at = 0;
+
+    side->launches = line->launches;
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
+        side->n[m] = line->n[m];
+        for (size_t i = 0; i < line->n[m]; ++i)
+            side->lo[m][i] = side->hi[m][i] = line->exact[at++];
+    }
+}
+
+/* x: room for a number per sitting. 0, or EXIT_MISUSE after one line: nothing is in both. */
+static int judge_cells(struct baseline_compare *compare, double x[])
+{
+    const struct baseline *baseline = &compare->baseline;
+    const struct baseline_lines *lines = &compare->source.lines;
+    char *const invalid = compare->invalid;
+    size_t both = 0;
+
+    if (compare->source.refused.n > 0)
+        snprintf(invalid, BASELINE_WHY, "%s", compare->source.refused.text[0]);
+    else if (baseline_fits(baseline, &compare->source, false, invalid) == 0 &&
+             baseline->sittings < BASELINE_LEAST)
+        snprintf(invalid, BASELINE_WHY,
+                 "%.200s has %zu sittings: it takes %zu more to judge, and %zu more for a gate",
+                 baseline->path, baseline->sittings, BASELINE_LEAST - baseline->sittings,
+                 BASELINE_GATE - baseline->sittings);
+    for (size_t c = 0; c < baseline->cells; ++c) {
+        const struct baseline_line *last =
+            &baseline->lines.line[(baseline->sittings - 1) * baseline->cells + c];
+        const struct baseline_line *fresh =
+            bsearch(&last->key, lines->line, lines->n, sizeof lines->line[0], order_key_and_line);
+        struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
+
+        judge_cell(compare, c, fresh, x);
+        ++compare->count[compare->judged[c].verdict];
+        if (!fresh)
+            continue;
+        ++both;
+        fill_side(last, &side[COMPARE_A]);
+        fill_side(fresh, &side[COMPARE_B]);
+        exact_compare(side, c, compare->changes);
+    }
+    compare->only_new = lines->n - both;
+    return both > 0 || invalid[0] != '\0'
+               ? 0
+               : command_refuse(NAME, "nothing to compare: no cell of %s is in %s",
+                                compare->source.path, baseline->path);
+}
+
+int baseline_exit(const struct baseline_compare *compare)
+{
+    const bool gate = baseline_is_gate(&compare->baseline);
+
+    if (compare->options->exact && compare->changes->n > 0)
+        return COMPARE_EXIT_CHANGED;
+    if (gate && compare->count[PAIRS_REGRESSED] > 0)
+        return PAIRS_EXIT_REGRESSED;
+    if (compare->count[PAIRS_INVALID] > 0)
+        return PAIRS_EXIT_INVALID;
+    if (compare->options->strict && (!gate || compare->count[PAIRS_INCONCLUSIVE] > 0))
+        return PAIRS_EXIT_INCONCLUSIVE;
+    return 0;
+}
+
+int baseline_compare_main(const struct baseline_options *options)
+{
+    struct baseline_compare *compare = calloc(1, sizeof *compare);
+    double *x = NULL;
+    int status;
+
+    if (!compare)
+        return command_refuse(NAME, "no memory");
+    compare->options = options;
+    status = baseline_open(NAME, options->folder, options->name, compare);
+    if (status == 0)
+        status = baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
+    if (status == 0) {
+        x = calloc(compare->baseline.sittings + 1, sizeof x[0]);
+        compare->changes = exact_room(compare->baseline.cells);
+        status = x && compare->changes ? judge_cells(compare, x)
+                                       : command_refuse(NAME, "no memory for the comparison");
+    }
+    if (status == 0)
+        status = compare_print(&baseline_compare_judge, compare, compare->baseline.cells,
+                               options->format);
+    if (status == 0)
+        status = baseline_exit(compare);
+    free(x);
+    baseline_close(compare);
+    free(compare);
+    return status;
 }

@@ -21,7 +21,7 @@ int baseline_key_order(const struct record_key *a, const struct record_key *b)
     return record_order(record_key_fields, RECORD_APART, a, b);
 }
 
-static int by_cell(const void *left, const void *right)
+static int order_rows(const void *left, const void *right)
 {
     const struct report_row *const *a = left, *const *b = right;
     const int order = baseline_key_order(&(*a)->cell->key, &(*b)->cell->key);
@@ -30,13 +30,13 @@ static int by_cell(const void *left, const void *right)
 }
 
 /* The line of the last record of that cell. 0: the file cannot be read again. */
-static size_t line_of(const char *path, const char *cell_id)
+static size_t line_of_cell(const char *path, const struct record_cell *cell)
 {
     FILE *stream = fopen(path, "rb");
     char *line = NULL, wanted[48];
     size_t room = 0, number = 0, found = 0;
 
-    snprintf(wanted, sizeof wanted, "\"cell_id\":\"%s\"", cell_id);
+    snprintf(wanted, sizeof wanted, "\"cell_id\":\"%s\"", cell->cell_id);
     while (stream && getline(&line, &room, stream) > 0) {
         ++number;
         if (strstr(line, wanted))
@@ -50,57 +50,56 @@ static size_t line_of(const char *path, const char *cell_id)
     return found;
 }
 
-/* What a machine or a build must be for its times to count. All are in the first line. */
-static void check_run(struct baseline_source *source, bool allow_dirty)
-{
-    const struct record_run *run = &source->file.run;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-    const size_t n =
-        provenance_doubts(run, allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
-
-    if (strlen(run->machine_class) != DIGEST_HEX - 1)
-        compare_note(&source->refused, "%.120s:1: the class of the machine is unknown",
-                     source->path);
-    if (run->machine_instance[0] == '\0')
-        compare_note(&source->refused, "%.120s:1: the start of the machine is unknown",
-                     source->path);
-    if (run->blas[0] == '\0')
-        compare_note(&source->refused, "%.120s:1: the library of matrix products is unknown",
-                     source->path);
-    for (size_t i = 0; i < n; ++i)
-        compare_note(&source->refused, "%.120s:1: %s", source->path, doubt[i]);
-}
-
-static void check_cells(struct baseline_source *source)
+/* What a machine, a build and a whole file must be for its times to count. */
+static void check_source(struct baseline_source *source, bool allow_dirty)
 {
     const struct report_counts *counts = &source->report.counts;
     const struct record_file *file = &source->file;
+    const struct record_run *run = &file->run;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    const size_t n =
+        provenance_doubts(run, allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
+    const char *const path = source->path;
 
+    if (strlen(run->machine_class) != DIGEST_HEX - 1)
+        compare_note(&source->refused, "%.120s:1: the class of the machine is unknown", path);
+    if (run->machine_instance[0] == '\0')
+        compare_note(&source->refused, "%.120s:1: the start of the machine is unknown", path);
+    if (run->blas[0] == '\0')
+        compare_note(&source->refused, "%.120s:1: the library of matrix products is unknown", path);
+    for (size_t i = 0; i < n; ++i)
+        compare_note(&source->refused, "%.120s:1: %s", path, doubt[i]);
     if (!file->planned)
         compare_note(&source->refused,
                      "%.120s:1: a record without a plan: it cannot be told whether it is whole",
-                     source->path);
+                     path);
     if (!file->sealed)
-        compare_note(&source->refused, "%.120s:1: unsealed: an edit would not show", source->path);
+        compare_note(&source->refused, "%.120s:1: unsealed: an edit would not show", path);
     if (counts->missing > 0 || !file->ended)
         compare_note(&source->refused, "%.120s:%zu: not finished: %zu of %zu launches are in it%s",
-                     source->path, file->n_cells + 1, counts->planned - counts->missing,
-                     counts->planned, file->ended ? "" : ", and no end");
+                     path, file->n_cells + 1, counts->planned - counts->missing, counts->planned,
+                     file->ended ? "" : ", and no end");
     for (size_t c = 0; c < file->n_cells; ++c)
         if (file->cell[c].sitting != file->cell[0].sitting) {
             compare_note(&source->refused,
-                         "%.120s:%zu: another sitting than the cells before: it was resumed",
-                         source->path, line_of(source->path, file->cell[c].cell_id));
+                         "%.120s:%zu: another sitting than the cells before: it was resumed", path,
+                         line_of_cell(path, &file->cell[c]));
             break;
         }
 }
 
-/* What the launches took, in room for one number per launch. */
-static void sum_up(const struct report_row *const row[], size_t n, enum compare_floor rule,
-                   double work[], double steps[], struct baseline_line *line)
+/* What the launches took and counted, into their line. work: room for a number per launch, steps:
+ * for those of a launch. 0, or -1: memory is short. */
+static int sum_up_line(const struct report_row *const row[], double work[], double steps[],
+                       struct baseline_line *line)
 {
+    const enum compare_floor rule = compare_floor_rule(line->steps);
+    const size_t n = line->launches;
+    struct exact_side side = {.launches = 0};
     double squares = 0, mean = 0;
+    size_t all = 0, at = 0;
 
+    snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
     for (size_t i = 0; i < n; ++i)
         work[i] = compare_floor(row[i]->cell, rule, line->steps, steps);
     for (size_t i = 0; i < n; ++i)
@@ -112,60 +111,17 @@ static void sum_up(const struct report_row *const row[], size_t n, enum compare_
     for (size_t i = 0; i < n; ++i)
         work[i] = row[i]->cell->mean_ns;
     line->cost_log = log(stats_median(work, n));
-}
-
-/* Of launches the largest number, which is known only if all are. */
-static int count_exact(const struct report_row *const row[], size_t n, struct baseline_line *line)
-{
-    struct exact_side side = {.launches = 0};
-    size_t all = 0, at = 0;
-
-    for (size_t l = 0; l < n; ++l)
-        exact_add(&side, row[l]->cell);
+    for (size_t i = 0; i < n; ++i)
+        exact_add(&side, row[i]->cell);
     for (size_t m = 0; m < EXACT_METRICS; ++m)
         all += line->n[m] = side.n[m];
     line->exact = calloc(all + 1, sizeof line->exact[0]);
     if (!line->exact)
         return -1;
+    /* Of launches the largest number, which is known only if all are. */
     for (size_t m = 0; m < EXACT_METRICS; ++m)
         for (size_t i = 0; i < line->n[m]; ++i)
             line->exact[at++] = side.hi[m][i];
-    return 0;
-}
-
-/* All launches of a cell, verified. work: room for a number per launch, steps: per step. */
-static int add_line(struct baseline_source *source, const struct report_row *const row[], size_t n,
-                    double work[], double steps[])
-{
-    const struct record_run *run = &source->file.run;
-    struct baseline_line *line = &source->lines.line[source->lines.n];
-    enum compare_floor rule;
-
-    *line = (struct baseline_line){
-        .key = row[0]->cell->key, .launches = n, .steps = SIZE_MAX, .start_epoch_ns = UINT64_MAX};
-    line->key.launch = 0;
-    for (size_t i = 0; i < n; ++i)
-        line->steps = row[i]->cell->n_valid < line->steps ? row[i]->cell->n_valid : line->steps;
-    for (size_t i = 0; i < source->file.n_cells; ++i)
-        if (source->file.cell[i].start_epoch_ns < line->start_epoch_ns)
-            line->start_epoch_ns = source->file.cell[i].start_epoch_ns;
-    rule = compare_floor_rule(line->steps);
-    snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
-    memcpy(line->machine_class, run->machine_class, sizeof line->machine_class);
-    memcpy(line->machine_instance, run->machine_instance, sizeof line->machine_instance);
-    memcpy(line->run_id, run->run_id, sizeof line->run_id);
-    memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
-    memcpy(line->blas, run->blas, sizeof line->blas);
-    memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
-    sum_up(row, n, rule, work, steps, line);
-    if (!isfinite(line->floor_log) || !isfinite(line->cost_log) || !isfinite(line->sd_floor)) {
-        compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
-                     line_of(source->path, row[0]->cell->cell_id));
-        return 0;
-    }
-    if (count_exact(row, n, line) != 0)
-        return -1;
-    ++source->lines.n;
     return 0;
 }
 
@@ -173,22 +129,49 @@ static int add_line(struct baseline_source *source, const struct report_row *con
 static int take_cell(struct baseline_source *source, const struct report_row *const row[], size_t n,
                      double work[], double steps[])
 {
+    const struct record_run *run = &source->file.run;
+    struct baseline_line *line = &source->lines.line[source->lines.n];
     char name[COMPARE_TEXT];
 
+    *line = (struct baseline_line){
+        .key = row[0]->cell->key, .launches = n, .steps = SIZE_MAX, .start_epoch_ns = UINT64_MAX};
+    line->key.launch = 0;
     for (size_t i = 0; i < n; ++i)
         if (row[i]->cell->oversubscribed) {
             ++source->crowded;
             return 0;
         }
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
+        const struct record_cell *cell = row[i]->cell;
+
         if (!row[i]->verified) {
-            compare_cell_words(&row[i]->cell->key, name);
+            compare_cell_words(&cell->key, name);
             compare_note(&source->refused, "%.100s:%zu: not verified (%.20s): launch %d of %.100s",
-                         source->path, line_of(source->path, row[i]->cell->cell_id), row[i]->state,
-                         row[i]->cell->key.launch, name);
+                         source->path, line_of_cell(source->path, cell), row[i]->state,
+                         cell->key.launch, name);
             return 0;
         }
-    return add_line(source, row, n, work, steps);
+        line->steps = cell->n_valid < line->steps ? cell->n_valid : line->steps;
+    }
+    for (size_t i = 0; i < source->file.n_cells; ++i)
+        if (source->file.cell[i].start_epoch_ns < line->start_epoch_ns)
+            line->start_epoch_ns = source->file.cell[i].start_epoch_ns;
+    memcpy(line->machine_class, run->machine_class, sizeof line->machine_class);
+    memcpy(line->machine_instance, run->machine_instance, sizeof line->machine_instance);
+    memcpy(line->run_id, run->run_id, sizeof line->run_id);
+    memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
+    memcpy(line->blas, run->blas, sizeof line->blas);
+    memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
+    if (sum_up_line(row, work, steps, line) != 0)
+        return -1;
+    if (isfinite(line->floor_log) && isfinite(line->cost_log) && isfinite(line->sd_floor)) {
+        ++source->lines.n;
+        return 0;
+    }
+    free(line->exact);
+    compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
+                 line_of_cell(source->path, row[0]->cell));
+    return 0;
 }
 
 static int take_cells(struct baseline_source *source)
@@ -207,7 +190,7 @@ static int take_cells(struct baseline_source *source)
     source->lines.line = calloc(n + 1, sizeof source->lines.line[0]);
     if (row && work && steps && source->lines.line) {
         status = 0;
-        qsort(row, n, sizeof row[0], by_cell);
+        qsort(row, n, sizeof row[0], order_rows);
     }
     for (size_t first = 0, end; first < n && status == 0; first = end) {
         for (end = first + 1;
@@ -221,42 +204,32 @@ static int take_cells(struct baseline_source *source)
     return status;
 }
 
-/* The options but for the seed, and how the time is taken. -1: no memory, or no digest. */
-static int digest_plan(const struct record_run *run, char hex[DIGEST_HEX])
+/* Digests of the plan, which is the options but for the seed and how the time is taken, and of the
+ * file. -1: no memory, or it cannot be read. */
+static int name_lines(struct baseline_source *source)
 {
-    char text[sizeof run->command + 512];
+    const struct record_run *run = &source->file.run;
+    char plan[DIGEST_HEX], records[DIGEST_HEX], options[sizeof run->command + 512];
     const char *const seed = strstr(run->command, "--seed ");
     const size_t before = seed ? (size_t)(seed - run->command) : strlen(run->command);
     const char *const after = seed ? seed + 7 + strcspn(seed + 7, " ") : "";
     const int n =
-        snprintf(text, sizeof text, "%.*s%s\n%s\n%s\n%s\n%s\n", (int)before, run->command, after,
-                 run->clock, run->sync_method, run->rank_reduction, run->build_type);
-
-    return n > 0 && (size_t)n < sizeof text ? digest_sha256(text, (size_t)n, hex) : -1;
-}
-
-static int digest_file(const char *path, char hex[DIGEST_HEX])
-{
-    FILE *stream = fopen(path, "rb");
-    struct stat info;
+        snprintf(options, sizeof options, "%.*s%s\n%s\n%s\n%s\n%s\n", (int)before, run->command,
+                 after, run->clock, run->sync_method, run->rank_reduction, run->build_type);
+    FILE *stream = fopen(source->path, "rb");
+    struct stat info = {.st_size = 0};
     char *text = NULL;
     int status = -1;
 
     if (stream && fstat(fileno(stream), &info) == 0 && info.st_size > 0)
         text = malloc((size_t)info.st_size);
     if (text && fread(text, 1, (size_t)info.st_size, stream) == (size_t)info.st_size)
-        status = digest_sha256(text, (size_t)info.st_size, hex);
+        status = digest_sha256(text, (size_t)info.st_size, records);
     free(text);
     if (stream)
         fclose(stream);
-    return status;
-}
-
-static int name_lines(struct baseline_source *source)
-{
-    char plan[DIGEST_HEX], records[DIGEST_HEX];
-
-    if (digest_plan(&source->file.run, plan) != 0 || digest_file(source->path, records) != 0)
+    if (status != 0 || n <= 0 || (size_t)n >= sizeof options ||
+        digest_sha256(options, (size_t)n, plan) != 0)
         return -1;
     for (size_t i = 0; i < source->lines.n; ++i) {
         struct baseline_line *line = &source->lines.line[i];
@@ -278,24 +251,13 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
     source->report = (struct report){.file = &source->file, .n_files = 1};
     if (report_rows_make(command, &source->report) != 0)
         return EXIT_MISUSE;
-    check_run(source, allow_dirty);
-    check_cells(source);
-    if (take_cells(source) != 0 || name_lines(source) != 0) {
-        command_complain(command, "%s: no memory, or it cannot be read twice", path);
-        return EXIT_MISUSE;
-    }
+    check_source(source, allow_dirty);
+    if (take_cells(source) != 0 || name_lines(source) != 0)
+        return command_refuse(command, "%s: no memory, or it cannot be read twice", path);
     if (source->lines.n == 0 && source->refused.n == 0)
         compare_note(&source->refused, "%.120s: no cell counts: %zu are oversubscribed", path,
                      source->crowded);
     return 0;
-}
-
-void baseline_lines_free(struct baseline_lines *lines)
-{
-    for (size_t i = 0; i < lines->n; ++i)
-        free(lines->line[i].exact);
-    free(lines->line);
-    *lines = (struct baseline_lines){.line = NULL};
 }
 
 void baseline_source_free(struct baseline_source *source)

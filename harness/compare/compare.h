@@ -1,31 +1,175 @@
-/* compare/compare.h: `lockstep compare`: what two files of records can say of two programs, and no
- * more than that.
+/* compare/compare.h: `lockstep compare`: what two programs can be said to differ in.
  *
- * The main program needs compare_main only; the rest is shared by the files of this room. The way
- * of the data: main.c reads the files, files.c says whether they can be compared at all, cells.c
- * puts the launches of a cell side by side, judge.c tests their times, exact.c what has to be the
- * same to the last byte, and text.c, markdown.c and json.c write what came of it.
+ * Three judges give verdicts, by the evidence that there is: two files of records (class III,
+ * below), one sitting against the history of many (class II, compare/baseline.h), and launches in
+ * interleaved pairs (class I, compare/pairs.h). All of them compare exact numbers in the same way
+ * (exact.c), and describe what they found to one renderer (page.c).
  *
- * The evidence decides which verdicts there are. Two files are class III: two sittings, which
- * differ for reasons of the machine, too. Launches of two files are no pairs: block 3 of one of
- * them and block 3 of the other have nothing in common. */
+ * Two files: main.c reads them, files.c says whether they can be compared at all, judge.c puts the
+ * launches of a cell side by side and tests their times, and files_page.c describes what came of
+ * it. Two files are two sittings, which differ for reasons of the machine, too. Their launches are
+ * no pairs: block 3 of one and block 3 of the other have nothing in common. */
 #ifndef HARNESS_COMPARE_H
 #define HARNESS_COMPARE_H
 
 #include "analysis/analysis.h"
+#include "files/memory_file.h"
 #include "record/record.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The subcommand; argv[0] is "lockstep compare". Returns the exit status, see --help. */
-int compare_main(int argc, char **argv);
+struct json_t;
 
-/* `lockstep baseline`, likewise. */
+/* The subcommands; argv[0] is "lockstep compare" or "lockstep baseline". They return the exit
+ * status, see --help. */
+int compare_main(int argc, char **argv);
 int baseline_main(int argc, char **argv);
 
 enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 enum { COMPARE_EXIT_CHANGED = 1, COMPARE_EXIT_INVALID = 3 };
+enum { COMPARE_NOTES = 64, COMPARE_TEXT = 384 };
+
+/* Lines that are collected: as many as there is room for. */
+struct compare_notes {
+    char text[COMPARE_NOTES][COMPARE_TEXT];
+    size_t n;
+};
+void compare_note(struct compare_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- exact numbers: they are counted, not timed, so that one more is a change on any machine ----
+ */
+
+struct exact_metric {
+    const char *name, *unit, *part; /* part: what an element belongs to; "": there is one */
+    enum { EXACT_REAL, EXACT_SIZE, EXACT_U64 } kind; /* a real that is NaN: unknown */
+    size_t offset;                                   /* in a cell: of its first element */
+    size_t count;                                    /* and of their number; 0: there is one */
+    bool later; /* old records, and baselines of them, do not have it */
+};
+enum { EXACT_METRICS = 6 };
+extern const struct exact_metric exact_metrics[EXACT_METRICS];
+
+/* What the verified launches of one side say of a cell: of each element the least and the most.
+ * NaN: one of them does not know it. */
+struct exact_side {
+    size_t launches;
+    size_t n[EXACT_METRICS]; /* elements */
+    double lo[EXACT_METRICS][RECORD_MAX_RANKS], hi[EXACT_METRICS][RECORD_MAX_RANKS];
+};
+/* One more launch, which is verified. */
+void exact_add(struct exact_side *side, const struct record_cell *launch);
+
+/* A number that should be the same on both sides, and is not. */
+struct exact_change {
+    size_t cell;
+    const struct exact_metric *metric;
+    char where[32];                /* " of device 1" */
+    char value[COMPARE_SIDES][64]; /* "65536", "65536 to 65540", "unknown", "none" */
+};
+struct exact_changes {
+    size_t n;
+    struct exact_change change[];
+};
+/* Room for the changes of so many cells; NULL: memory is short. Caller frees. */
+struct exact_changes *exact_room(size_t cells);
+/* Adds of each metric of the cell the first element that is not the same. Of a side without a
+ * verified launch nothing is said, and nothing of a later metric that A does not know: B may be the
+ * first program that counts it. */
+void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
+                   struct exact_changes *changes);
+/* An object, which takes the value that the document has for the cell. */
+struct json_t *exact_change_json(const struct exact_change *change, struct json_t *cell);
+
+/* ---- what is printed: each judge describes a page, which page.c writes in the form of --format --
+ */
+
+/* The forms that are for comparisons alone, then those of export/export.h. */
+enum { COMPARE_AS_TEXT, COMPARE_AS_JSON, COMPARE_AS_MARKDOWN, COMPARE_FORMS };
+enum { COMPARE_FORMATS = COMPARE_FORMS + EXPORT_FORMATS };
+const char *compare_format_name(size_t format);
+
+/* Ratios of a cell. */
+enum { COMPARE_TIME, COMPARE_COST, COMPARE_DETECTABLE, COMPARE_METRICS };
+
+/* A compared point: a cell, or something else that has a verdict. What is INVALID is an error in
+ * other formats, and has no numbers there; what decides nothing is never a test that passed. */
+struct compare_point {
+    bool is_cell; /* else it is in other formats only, under its name, and rest says it all */
+    struct record_key key;
+    char name[COMPARE_TEXT];
+    char against[COMPARE_TEXT];  /* the cell of B, if it is another one; else "" */
+    char verdict[48];            /* "A/A REGRESSED"; "": a point that is only listed */
+    size_t number;               /* of the verdict, among those of the page */
+    enum export_state state;     /* of the point, in other formats */
+    char ratio[160], cost[160];  /* "": it has no numbers, and rest says why */
+    char rest[REPORT_CELL_TEXT]; /* what else there is to say */
+    char more[128];              /* and in text only */
+    bool hidden;                 /* for people: what it would say was said */
+    bool brief;                  /* it is left out of Markdown */
+    size_t launches;
+    struct export_value value[COMPARE_METRICS];
+};
+
+/* Where a paragraph stands. */
+enum compare_place {
+    COMPARE_TITLE, /* first */
+    COMPARE_HEAD,  /* before the points */
+    COMPARE_FOOT,  /* after the points; in Markdown before them */
+    COMPARE_RULE   /* likewise, not in Markdown */
+};
+
+struct compare_page {
+    const char *ratio;               /* "B/A" */
+    const char *side[COMPARE_SIDES]; /* what the sides are called where numbers CHANGED */
+    const char *gate;                /* ", not a gate", or "" */
+    const char *const *verdicts;     /* of other formats */
+    size_t n_verdicts;
+    const struct exact_changes *changes; /* cells of which are points; NULL: none */
+    bool exact;                          /* they fail */
+    struct compare_point *point;         /* cells come first */
+    struct compare_point **order;        /* in which text and Markdown have them */
+    size_t n;
+    struct memory_file words; /* paragraphs, each after the digit of its place, with a 0 behind */
+    char summary[EXPORT_TEXT];
+};
+void compare_say(struct compare_page *page, enum compare_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* One more point, a cell if it has a key, without numbers. */
+struct compare_point *compare_add_point(struct compare_page *page, const struct record_key *key,
+                                        size_t number, enum export_state state);
+
+struct compare_judge {
+    const char *command;
+    void (*describe)(const void *of, struct compare_page *page);
+    struct json_t *(*json)(const void *of);
+};
+/* Prints what was judged of so many cells. 0, or EXIT_MISUSE after one line. */
+int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format);
+
+/* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */
+void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT]);
+
+/* ---- floors: what a launch is summed up as, the fast end of its steps ---- */
+
+/* The side with fewer steps decides for both. */
+enum compare_floor {
+    COMPARE_P05,   /* the 5th percentile: COMPARE_P05_STEPS or more */
+    COMPARE_P10,   /* the 10th: COMPARE_P10_STEPS or more */
+    COMPARE_LEAST, /* the smallest of the first so many of all launches: few */
+    COMPARE_FLOORS
+};
+enum { COMPARE_P05_STEPS = 40, COMPARE_P10_STEPS = 20 };
+extern const char *const compare_floor_words[COMPARE_FLOORS];
+/* The rule for a launch of so many steps after the warm-up. */
+enum compare_floor compare_floor_rule(size_t steps);
+/* The floor of a launch in ns, by a rule; of COMPARE_LEAST the first `fewest` steps count. steps:
+ * room for n_samples. */
+double compare_floor(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
+                     double steps[]);
+
+/* ---- two files ---- */
 
 enum compare_verdict {
     COMPARE_NO_EVIDENCE, /* of a difference: that is not evidence of none */
@@ -34,29 +178,12 @@ enum compare_verdict {
     COMPARE_UNMEASURED,  /* verified on neither side */
     COMPARE_VERDICTS
 };
-extern const char *const compare_verdict_words[COMPARE_VERDICTS];
-
-/* What a launch is summed up as, the floor: the side with fewer steps decides for both. */
-enum compare_floor {
-    COMPARE_P05,   /* the 5th percentile: COMPARE_P05_STEPS or more */
-    COMPARE_P10,   /* the 10th: COMPARE_P10_STEPS or more */
-    COMPARE_LEAST, /* the smallest of the first so many of all launches: few */
-    COMPARE_FLOORS
-};
-enum {
-    COMPARE_P05_STEPS = 40,
-    COMPARE_P10_STEPS = 20,
-    COMPARE_LAUNCHES = 4, /* on each side: fewer have no interval of 95 % */
-    COMPARE_FORMS = 3,    /* of output: text, JSON, Markdown */
-    COMPARE_NOTES = 64,
-    COMPARE_TEXT = 384
-};
-extern const char *const compare_floor_words[COMPARE_FLOORS];
 
 /* The rule of SUSPECT: adjusted p at most alpha, and the ratio further from 1 than beyond. */
 #define COMPARE_ALPHA  0.05
 #define COMPARE_BEYOND 1.05
 #define COMPARE_LEVEL  0.95
+enum { COMPARE_LAUNCHES = 4 }; /* on each side: fewer have no interval of 95 % */
 
 /* Launches of a cell by one number each. NaN: unknown. */
 struct compare_ratio {
@@ -85,15 +212,6 @@ struct compare_cell {
     char reason[COMPARE_TEXT]; /* INVALID: why */
 };
 
-struct compare_notes {
-    char text[COMPARE_NOTES][COMPARE_TEXT];
-    size_t n;
-};
-
-/* As many as there is room for. */
-void compare_note(struct compare_notes *notes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 struct compare {
     const char *path[COMPARE_SIDES];
     bool allow_dirty, exact; /* options */
@@ -105,54 +223,26 @@ struct compare {
     size_t n_cells, only[COMPARE_SIDES];
     size_t count[COMPARE_VERDICTS]; /* of cells */
     size_t tested;                  /* cells in Holm's family */
-    struct exact_changes *changes;  /* numbers that have to be the same, and are not: exact.h */
-    struct compare_notes invalid;   /* why no time can be compared; then all cells are INVALID */
-    struct compare_notes differs;   /* what else is not the same in both */
-    struct compare_notes remarks;   /* what a reader should know */
+    /* Over the cells with an interval, the median of the ratios, which is what all of them have in
+     * common, and of the half-widths, as a part of the ratio: what these launches can resolve. NaN:
+     * no cell has one. */
+    double common, half_width;
+    struct exact_changes *changes;
+    struct compare_notes invalid; /* why no time can be compared; then all cells are INVALID */
+    struct compare_notes differs; /* what else is not the same in both */
+    struct compare_notes remarks; /* what a reader should know */
 };
-
-/* The rule for a launch of so many steps after the warm-up. */
-enum compare_floor compare_floor_rule(size_t steps);
-/* The floor of a launch in ns, by a rule; of COMPARE_LEAST the first `fewest` steps count. steps:
- * room for n_samples. */
-double compare_floor(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
-                     double steps[]);
 
 /* Fills invalid, differs and remarks from what the files say of themselves. */
 void compare_files(struct compare *compare);
-/* Fills launch, cell and only from report. 0, or -1 when memory is short. */
-int compare_cells(struct compare *compare);
 /* Adds to differs how the end of the warm-up was found, if a cell has another rule in each file. */
 void compare_warmups(struct compare *compare);
-/* Fills times, verdicts, count and tested. 0, or -1 when memory is short. */
+/* Fills launch, cell, only and changes from report. 0, or -1 when memory is short. */
+int compare_cells(struct compare *compare);
+/* Fills times, verdicts, count, tested, common and half_width. 0, or -1 when memory is short. */
 int compare_judge(struct compare *compare);
-/* Fills changes. 0, or -1 when memory is short. */
-int compare_exact(struct compare *compare);
-
-/* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */
-void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT]);
-/* "SUSPECT: B/A 1.120 [1.081, 1.163], p 0.0019; cost 1.120" */
-void compare_verdict_text(const struct compare_cell *cell, char text[REPORT_CELL_TEXT]);
-/* The rule, with the numbers in it. */
-void compare_rule_words(const struct compare *compare, char text[COMPARE_TEXT]);
-/* "1.120 [1.081, 1.163]" */
-void compare_ratio_words(const struct compare_ratio *ratio, char text[64]);
-extern const char compare_class_words[];
-
-/* Over the cells with an interval, the median of the ratios, which is what all of them have in
- * common, and of the half-widths, as a part of the ratio: what these launches can resolve. NaN: no
- * cell has one. 0, or -1 when memory is short. */
-int compare_common(const struct compare *compare, double *ratio, double *half);
 /* 0 or one of COMPARE_EXIT; what is asked for by --exact comes first, as it needs no times. */
 int compare_exit(const struct compare *compare);
-
-/* A paragraph in lines of at most 80 columns: all but the first are indented so. */
-void compare_say(FILE *stream, size_t indent, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Each: 0, or -1 when memory is short. */
-int compare_text(FILE *stream, const struct compare *compare);
-int compare_markdown(FILE *stream, const struct compare *compare);
-int compare_json(FILE *stream, const struct compare *compare); /* lockstep/compare/1.0 */
+extern const struct compare_judge compare_files_judge; /* of a struct compare */
 
 #endif

@@ -1,6 +1,7 @@
 /* compare/exact.c: what is counted of a cell, and which of it is not the same on both sides. */
-#include "compare/exact.h"
+#include "compare/compare.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,13 +15,6 @@ const struct exact_metric exact_metrics[EXACT_METRICS] = {
     {"flops_per_step", "operations", "", EXACT_REAL, OF(flops_per_step), 0, false},
     {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
     {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
-
-static size_t count_of(const struct exact_metric *metric, const struct record_cell *cell)
-{
-    const void *const count = (const char *)cell + metric->count;
-
-    return metric->count > 0 ? (size_t) * (const int *)count : 1;
-}
 
 static double number_of(const struct exact_metric *metric, const struct record_cell *cell, size_t i)
 {
@@ -36,28 +30,27 @@ static double number_of(const struct exact_metric *metric, const struct record_c
     }
 }
 
-/* An element that a launch does not have is unknown of all of them. */
-static void add_metric(struct exact_side *side, const struct record_cell *launch, size_t m)
-{
-    const size_t count = count_of(&exact_metrics[m], launch);
-    const bool first = side->launches == 0;
-    const size_t n = count > side->n[m] ? count : side->n[m];
-    double *lo = side->lo[m], *hi = side->hi[m];
-
-    for (size_t i = 0; i < n; ++i) {
-        const double value = i < count ? number_of(&exact_metrics[m], launch, i) : (double)NAN;
-        const bool unknown = isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])));
-
-        lo[i] = unknown ? (double)NAN : first ? value : fmin(lo[i], value);
-        hi[i] = unknown ? (double)NAN : first ? value : fmax(hi[i], value);
-    }
-    side->n[m] = n;
-}
-
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
-    for (size_t m = 0; m < EXACT_METRICS; ++m)
-        add_metric(side, launch, m);
+    const bool first = side->launches == 0;
+
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
+        const struct exact_metric *metric = &exact_metrics[m];
+        const void *const counted = (const char *)launch + metric->count;
+        const size_t count = metric->count > 0 ? (size_t) * (const int *)counted : 1;
+        const size_t n = count > side->n[m] ? count : side->n[m];
+        double *lo = side->lo[m], *hi = side->hi[m];
+
+        /* An element that one launch does not have is unknown of all of them. */
+        for (size_t i = 0; i < n; ++i) {
+            const double value = i < count ? number_of(metric, launch, i) : (double)NAN;
+            const bool unknown = isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])));
+
+            lo[i] = unknown ? (double)NAN : first ? value : fmin(lo[i], value);
+            hi[i] = unknown ? (double)NAN : first ? value : fmax(hi[i], value);
+        }
+        side->n[m] = n;
+    }
     ++side->launches;
 }
 
@@ -68,26 +61,26 @@ struct exact_changes *exact_room(size_t cells)
     return calloc(1, sizeof *changes + EXACT_METRICS * cells * sizeof changes->change[0]);
 }
 
-static bool known(const struct exact_side *side, size_t m, size_t i)
+static bool is_known(const struct exact_side *side, size_t m, size_t i)
 {
     return i < side->n[m] && !isnan(side->lo[m][i]);
 }
 
-static bool same(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i)
+static bool is_same(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i)
 {
     const struct exact_side *a = &side[COMPARE_A], *b = &side[COMPARE_B];
 
-    if (!known(a, m, i))
-        return exact_metrics[m].later || !known(b, m, i);
-    if (!known(b, m, i))
+    if (!is_known(a, m, i))
+        return exact_metrics[m].later || !is_known(b, m, i);
+    if (!is_known(b, m, i))
         return false;
     return !(a->lo[m][i] < b->lo[m][i] || a->lo[m][i] > b->lo[m][i] || a->hi[m][i] < b->hi[m][i] ||
              a->hi[m][i] > b->hi[m][i]);
 }
 
-static void show(const struct exact_side *side, size_t m, size_t i, char text[64])
+static void show_element(const struct exact_side *side, size_t m, size_t i, char text[64])
 {
-    if (!known(side, m, i))
+    if (!is_known(side, m, i))
         snprintf(text, 64, "%s", i < side->n[m] || side->n[m] == 0 ? "unknown" : "none");
     else if (side->lo[m][i] < side->hi[m][i])
         snprintf(text, 64, "%.17g to %.17g", side->lo[m][i], side->hi[m][i]);
@@ -104,7 +97,7 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
         const size_t a = side[COMPARE_A].n[m], b = side[COMPARE_B].n[m], most = a > b ? a : b;
         size_t i = 0;
 
-        while (i < most && same(side, m, i))
+        while (i < most && is_same(side, m, i))
             ++i;
         if (i == most)
             continue;
@@ -114,6 +107,16 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
         if (exact_metrics[m].part[0] != '\0')
             snprintf(change->where, sizeof change->where, " of %s %zu", exact_metrics[m].part, i);
         for (int s = 0; s < COMPARE_SIDES; ++s)
-            show(&side[s], m, i, change->value[s]);
+            show_element(&side[s], m, i, change->value[s]);
     }
+}
+
+json_t *exact_change_json(const struct exact_change *change, json_t *cell)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "%s%s", change->metric->name, change->where);
+    return json_pack("{s:o, s:s, s:s, s:s, s:s}", "cell", cell, "metric", name, "unit",
+                     change->metric->unit, "a", change->value[COMPARE_A], "b",
+                     change->value[COMPARE_B]);
 }

@@ -12,32 +12,19 @@
 
 enum { SHOWN = 72 }; /* characters of a value */
 
-static const char *side_name(int side)
+static const char *const side_names[COMPARE_SIDES] = {"A", "B"};
+
+/* Fields that no ratio of times survives, besides those of the machine; and conditions of a sweep
+ * that a reader wants to know, besides those that set records apart. */
+static const char *const deciding[] = {"clock",      "sync_method", "rank_reduction",
+                                       "build_type", "sanitizers",  NULL};
+static const char *const told[] = {"seed", "launches", "devices", "communicator", NULL};
+
+static bool is_among(const struct record_field *field, const char *const names[])
 {
-    return side == COMPARE_A ? "A" : "B";
-}
-
-/* Fields that no ratio of times survives, besides those of the machine. */
-static bool decides(const struct record_field *field)
-{
-    static const char *const names[] = {"clock", "sync_method", "rank_reduction", "build_type",
-                                        "sanitizers"};
-    bool found = field->role == RECORD_MACHINE;
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
-        found = strcmp(names[i], field->name) == 0;
-    return found;
-}
-
-/* Conditions of a sweep that a reader wants to know of. */
-static bool is_said(const struct record_field *field)
-{
-    static const char *const names[] = {"seed", "launches", "devices", "communicator"};
-    bool found = (field->role & (RECORD_APART | RECORD_HOST)) != 0;
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
-        found = strcmp(names[i], field->name) == 0;
-    return found;
+    while (*names && strcmp(*names, field->name) != 0)
+        ++names;
+    return *names != NULL;
 }
 
 /* Where two long values begin to differ, or a little before it: at the last blank. */
@@ -71,16 +58,6 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
                  y[from] != '\0' ? y + from : "none");
 }
 
-static void compare_fields(struct compare *compare)
-{
-    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
-
-    for (const struct record_field *field = record_run_fields; field->name; ++field)
-        if (is_said(field) && record_field_order(field, RECORD_ALL_ROLES, a, b) != 0)
-            add_field(decides(field) ? &compare->invalid : &compare->differs, field, field->words,
-                      a, b);
-}
-
 /* At one of several; field: NULL where none differs. */
 static void add_at(struct compare *compare, const struct record_field *field, const char *of,
                    int at, const char *more, const void *a, const void *b)
@@ -92,66 +69,6 @@ static void add_at(struct compare *compare, const struct record_field *field, co
     snprintf(what, sizeof what, "%s of %s %d%s", field->words, of, at, more);
     add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what, a,
               b);
-}
-
-static void compare_slots(struct compare *compare)
-{
-    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
-    int slot = 0;
-    const struct record_field *field =
-        record_slots_differ(a, b, a->n_slots < b->n_slots ? a->n_slots : b->n_slots, &slot);
-
-    add_at(compare, field, "device", slot, "", &a->slot[slot], &b->slot[slot]);
-}
-
-static void compare_gpus(struct compare *compare)
-{
-    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
-    int gpu = 0;
-    const struct record_field *field = record_gpus_differ(a, b, &gpu);
-
-    add_at(compare, field, "GPU", gpu, " of the node", &a->node.gpu[gpu], &b->node.gpu[gpu]);
-}
-
-/* What makes the times of a file worth nothing by themselves. */
-static void check_file(struct compare *compare, int side)
-{
-    const struct record_run *run = &compare->file[side].run;
-    const char *const name = side_name(side);
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-    const size_t n =
-        provenance_doubts(run, compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
-
-    if (run->machine_class[0] == '\0')
-        compare_note(&compare->invalid,
-                     "the class of machine of %s is unknown: its record has none", name);
-    for (size_t i = 0; i < n; ++i)
-        compare_note(&compare->invalid, "%s is of %s", name, doubt[i]);
-}
-
-static void remark_file(struct compare *compare, int side)
-{
-    const struct report_counts *counts = &compare->report[side].counts;
-    const struct report_run *run = &compare->report[side].run[0];
-
-    if (counts->missing > 0)
-        compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
-                     side_name(side), counts->planned - counts->missing, counts->planned);
-    else if (!run->ended)
-        compare_note(&compare->remarks, "%s has no end: its sweep was stopped.", side_name(side));
-    if (!run->sealed)
-        compare_note(&compare->remarks, "%s is unsealed: an edit would not show.", side_name(side));
-}
-
-static void remark_sameness(struct compare *compare)
-{
-    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
-
-    if (provenance_same_source(a, b) &&
-        !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a, b))
-        compare_note(&compare->remarks,
-                     "A and B are of one build in one setting: this is an A/A comparison, "
-                     "and what differs is the sitting.");
 }
 
 void compare_warmups(struct compare *compare)
@@ -170,14 +87,62 @@ void compare_warmups(struct compare *compare)
     }
 }
 
+/* What makes the times of a file worth nothing by themselves. */
+static void check_file(struct compare *compare, int side)
+{
+    const struct record_run *run = &compare->file[side].run;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    const size_t n =
+        provenance_doubts(run, compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
+
+    if (run->machine_class[0] == '\0')
+        compare_note(&compare->invalid,
+                     "the class of machine of %s is unknown: its record has none",
+                     side_names[side]);
+    for (size_t i = 0; i < n; ++i)
+        compare_note(&compare->invalid, "%s is of %s", side_names[side], doubt[i]);
+}
+
+static void remark_file(struct compare *compare, int side)
+{
+    const struct report_counts *counts = &compare->report[side].counts;
+    const struct report_run *run = &compare->report[side].run[0];
+
+    if (counts->missing > 0)
+        compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
+                     side_names[side], counts->planned - counts->missing, counts->planned);
+    else if (!run->ended)
+        compare_note(&compare->remarks, "%s has no end: its sweep was stopped.", side_names[side]);
+    if (!run->sealed)
+        compare_note(&compare->remarks, "%s is unsealed: an edit would not show.",
+                     side_names[side]);
+}
+
 void compare_files(struct compare *compare)
 {
+    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
+    const struct record_field *field = record_run_fields;
+    int at = 0;
+
     for (int side = 0; side < COMPARE_SIDES; ++side)
         check_file(compare, side);
-    compare_fields(compare);
-    compare_slots(compare);
-    compare_gpus(compare);
-    remark_sameness(compare);
+    for (; field->name; ++field) {
+        const bool decides = field->role == RECORD_MACHINE || is_among(field, deciding);
+
+        if (((field->role & (RECORD_APART | RECORD_HOST)) != 0 || is_among(field, told)) &&
+            record_field_order(field, RECORD_ALL_ROLES, a, b) != 0)
+            add_field(decides ? &compare->invalid : &compare->differs, field, field->words, a, b);
+    }
+    field = record_slots_differ(a, b, a->n_slots < b->n_slots ? a->n_slots : b->n_slots, &at);
+    add_at(compare, field, "device", at, "", &a->slot[at], &b->slot[at]);
+    at = 0;
+    field = record_gpus_differ(a, b, &at);
+    add_at(compare, field, "GPU", at, " of the node", &a->node.gpu[at], &b->node.gpu[at]);
+    if (provenance_same_source(a, b) &&
+        !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a, b))
+        compare_note(&compare->remarks,
+                     "A and B are of one build in one setting: this is an A/A comparison, "
+                     "and what differs is the sitting.");
     for (int side = 0; side < COMPARE_SIDES; ++side)
         remark_file(compare, side);
 }

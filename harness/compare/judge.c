@@ -1,8 +1,9 @@
-/* compare/judge.c: times of the cells that are in both files: ratios, tests and verdicts.
+/* compare/judge.c: the cells that are in both files, and the times of their launches: floors,
+ * ratios, tests and verdicts.
  *
  * It fails closed: a cell about which nothing can be said is INVALID and has a reason, never
  * NO EVIDENCE. Nothing is dropped: a cell with a launch that was not verified is not tested. */
-#include "compare/exact.h"
+#include "compare/compare.h"
 
 #include "numbers/rank.h"
 #include "numbers/stats.h"
@@ -10,33 +11,123 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-const char *const compare_verdict_words[COMPARE_VERDICTS] = {"NO EVIDENCE", "SUSPECT", "INVALID",
-                                                             "UNMEASURED"};
+/* ---- floors: noise of a machine only adds to a step, so that its fast end is what the program
+ * takes. How far out it can be taken depends on how many steps there are. */
 
-/* Numbers of the launches of a cell, and room for the steps of one. */
-struct work {
-    double floor[COMPARE_SIDES][RANK_MOST], cost[COMPARE_SIDES][RANK_MOST];
-    double *steps;
-};
+const char *const compare_floor_words[COMPARE_FLOORS] = {"5th percentile", "10th percentile",
+                                                         "minimum, few"};
 
-static const struct record_cell *launch_of(const struct compare *compare,
-                                           const struct compare_cell *cell, size_t i)
+enum compare_floor compare_floor_rule(size_t steps)
 {
-    return compare->launch[cell->first + i].row->cell;
+    return steps >= COMPARE_P05_STEPS   ? COMPARE_P05
+           : steps >= COMPARE_P10_STEPS ? COMPARE_P10
+                                        : COMPARE_LEAST;
 }
 
-static void choose_rule(const struct compare *compare, struct compare_cell *cell)
+double compare_floor(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
+                     double steps[])
 {
-    cell->steps = SIZE_MAX;
-    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i) {
-        const size_t steps = launch_of(compare, cell, i)->n_valid;
+    const size_t most = rule == COMPARE_LEAST ? fewest : cell->n_valid;
+    size_t n = 0;
 
-        cell->steps = steps < cell->steps ? steps : cell->steps;
+    if (rule == COMPARE_P05)
+        return cell->p05_ns;
+    for (size_t i = 0; i < cell->n_samples && n < most; ++i)
+        if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
+            steps[n++] = (double)cell->t_step_ns[i];
+    stats_sort(steps, n);
+    return stats_quantile(steps, n, rule == COMPARE_P10 ? 0.10 : 0);
+}
+
+/* ---- cells: a cell is what it was told to run: all of its key but the launch ---- */
+
+static int order_keys(const void *left, const void *right)
+{
+    const struct compare_launch *const *a = left, *const *b = right;
+
+    return record_order(record_key_fields, RECORD_APART, &(*a)->row->cell->key,
+                        &(*b)->row->cell->key);
+}
+
+static int order_launches(const void *left, const void *right)
+{
+    const struct compare_launch *a = left, *b = right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return a->side != b->side ? a->side - b->side : report_launch_order(a->row, b->row);
+}
+
+/* The place of each key in the order of keys, by the first launch of each stretch of one key: keys
+ * are many words, and the rows of a file are sorted already. first: room for all launches. */
+static void find_places(struct compare *compare, struct compare_launch *first[])
+{
+    size_t n = 0, place = 0;
+
+    for (size_t i = 0; i < compare->n_launches; ++i) {
+        struct compare_launch *launch = &compare->launch[i];
+
+        if (n == 0 || order_keys(&first[n - 1], &launch) != 0)
+            first[n++] = launch;
     }
-    cell->rule = compare_floor_rule(cell->steps);
+    qsort(first, n, sizeof first[0], order_keys);
+    for (size_t i = 0; i < n; ++i) {
+        place += i > 0 && order_keys(&first[i - 1], &first[i]) != 0;
+        first[i]->place = place;
+        first[i]->leads = true;
+    }
+    for (size_t i = 1; i < compare->n_launches; ++i)
+        if (!compare->launch[i].leads)
+            compare->launch[i].place = compare->launch[i - 1].place;
 }
+
+int compare_cells(struct compare *compare)
+{
+    const size_t most = compare->report[COMPARE_A].n_all + compare->report[COMPARE_B].n_all;
+    struct compare_launch **leading = calloc(most + 1, sizeof *leading);
+
+    compare->launch = calloc(most + 1, sizeof compare->launch[0]);
+    compare->cell = calloc(most + 1, sizeof compare->cell[0]);
+    if (!compare->launch || !compare->cell || !leading) {
+        free(leading);
+        return -1;
+    }
+    for (int side = 0; side < COMPARE_SIDES; ++side)
+        for (size_t i = 0; i < compare->report[side].n_all; ++i)
+            compare->launch[compare->n_launches++] =
+                (struct compare_launch){.row = &compare->report[side].row[i], .side = side};
+    find_places(compare, leading);
+    free(leading);
+    qsort(compare->launch, compare->n_launches, sizeof compare->launch[0], order_launches);
+    for (size_t first = 0, end; first < compare->n_launches; first = end) {
+        const struct compare_launch *launch = compare->launch;
+        struct compare_cell cell = {.first = first, .key = &launch[first].row->cell->key};
+
+        for (end = first; end < compare->n_launches && launch[first].place == launch[end].place;
+             ++end) {
+            ++cell.n[launch[end].side];
+            cell.verified[launch[end].side] += launch[end].row->verified;
+        }
+        compare->only[COMPARE_A] += cell.n[COMPARE_B] == 0;
+        compare->only[COMPARE_B] += cell.n[COMPARE_A] == 0;
+        if (cell.n[COMPARE_A] > 0 && cell.n[COMPARE_B] > 0)
+            compare->cell[compare->n_cells++] = cell;
+    }
+    compare->changes = exact_room(compare->n_cells);
+    for (size_t c = 0; compare->changes && c < compare->n_cells; ++c) {
+        const struct compare_cell *cell = &compare->cell[c];
+        struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
+
+        for (size_t i = cell->first; i < cell->first + cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
+            if (compare->launch[i].row->verified)
+                exact_add(&side[compare->launch[i].side], compare->launch[i].row->cell);
+        exact_compare(side, c, compare->changes);
+    }
+    return compare->changes ? 0 : -1;
+}
+
+/* ---- verdicts ---- */
 
 /* Of launches by their logarithms: the shift of those is the logarithm of a ratio. */
 static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE_SIDES],
@@ -60,23 +151,6 @@ static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE
     return 0;
 }
 
-static int measure(const struct compare *compare, struct compare_cell *cell, struct work *work)
-{
-    choose_rule(compare, cell);
-    for (int side = 0; side < COMPARE_SIDES; ++side) {
-        for (size_t i = 0; i < cell->n[side]; ++i) {
-            const struct record_cell *launch =
-                launch_of(compare, cell, (side == COMPARE_B ? cell->n[COMPARE_A] : 0) + i);
-
-            work->floor[side][i] = compare_floor(launch, cell->rule, cell->steps, work->steps);
-            work->cost[side][i] = launch->mean_ns;
-        }
-    }
-    return find_ratio(work->floor, cell->n, &cell->floor) == 0
-               ? find_ratio(work->cost, cell->n, &cell->cost)
-               : -1;
-}
-
 /* "2 of 6 launches of A (crashed)" */
 static void unverified_words(const struct compare *compare, const struct compare_cell *cell,
                              int side, char text[96])
@@ -91,30 +165,25 @@ static void unverified_words(const struct compare *compare, const struct compare
              state[0] != '\0' ? ")" : "");
 }
 
-static bool oversubscribed(const struct compare *compare, const struct compare_cell *cell)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
-        found = found || launch_of(compare, cell, i)->oversubscribed;
-    return found;
-}
-
 /* Why the times of a cell cannot be compared; false: they can. */
-static bool refuse(const struct compare *compare, struct compare_cell *cell)
+static bool refuse_cell(const struct compare *compare, struct compare_cell *cell)
 {
+    const struct compare_launch *launch = &compare->launch[cell->first];
     const size_t a = cell->n[COMPARE_A], b = cell->n[COMPARE_B];
+    bool oversubscribed = false;
     char x[96], y[96];
 
+    for (size_t i = 0; i < a + b; ++i)
+        oversubscribed = oversubscribed || launch[i].row->cell->oversubscribed;
     if (compare->invalid.n > 0) {
         snprintf(cell->reason, sizeof cell->reason, "%s", compare->invalid.text[0]);
     } else if (cell->verified[COMPARE_A] < a || cell->verified[COMPARE_B] < b) {
         unverified_words(compare, cell, COMPARE_A, x);
         unverified_words(compare, cell, COMPARE_B, y);
         snprintf(cell->reason, sizeof cell->reason, "not verified: %s, %s", x, y);
-    } else if (oversubscribed(compare, cell)) {
+    } else if (oversubscribed) {
         snprintf(cell->reason, sizeof cell->reason, "oversubscribed: %s",
-                 report_crowding(compare->launch[cell->first].row));
+                 report_crowding(launch->row));
     } else if (a < COMPARE_LAUNCHES || b < COMPARE_LAUNCHES || a > RANK_MOST || b > RANK_MOST) {
         snprintf(cell->reason, sizeof cell->reason,
                  "launches: %zu of A and %zu of B; it takes %d to %d of each", a, b,
@@ -125,19 +194,36 @@ static bool refuse(const struct compare *compare, struct compare_cell *cell)
     return true;
 }
 
-static int judge_cell(struct compare *compare, struct compare_cell *cell, struct work *work)
+/* NO EVIDENCE stands for a cell that is to be tested. steps: room for those of a launch. */
+static int measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
 {
+    static const struct compare_ratio unknown = {{NAN, NAN}, NAN, NAN, NAN, NAN, NAN};
+    const struct compare_launch *launch = &compare->launch[cell->first];
+    double floor[COMPARE_SIDES][RANK_MOST], cost[COMPARE_SIDES][RANK_MOST];
+    size_t n[COMPARE_SIDES] = {0};
+
     cell->adjusted = NAN;
-    cell->floor = cell->cost = (struct compare_ratio){{NAN, NAN}, .ratio = NAN,    .lo = NAN,
-                                                      .hi = NAN,  .coverage = NAN, .p = NAN};
+    cell->floor = cell->cost = unknown;
     cell->verdict = COMPARE_INVALID;
     if (cell->verified[COMPARE_A] == 0 && cell->verified[COMPARE_B] == 0) {
         cell->verdict = COMPARE_UNMEASURED;
         return 0;
     }
-    if (refuse(compare, cell))
+    if (refuse_cell(compare, cell))
         return 0;
-    if (measure(compare, cell, work) != 0)
+    cell->steps = SIZE_MAX;
+    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
+        if (launch[i].row->cell->n_valid < cell->steps)
+            cell->steps = launch[i].row->cell->n_valid;
+    cell->rule = compare_floor_rule(cell->steps);
+    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i) {
+        const struct record_cell *of = launch[i].row->cell;
+        const int side = i < cell->n[COMPARE_A] ? COMPARE_A : COMPARE_B;
+
+        floor[side][n[side]] = compare_floor(of, cell->rule, cell->steps, steps);
+        cost[side][n[side]++] = of->mean_ns;
+    }
+    if (find_ratio(floor, n, &cell->floor) != 0 || find_ratio(cost, n, &cell->cost) != 0)
         return -1;
     if (isfinite(cell->floor.ratio) && isfinite(cell->cost.ratio)) {
         cell->verdict = COMPARE_NO_EVIDENCE;
@@ -151,105 +237,83 @@ static int judge_cell(struct compare *compare, struct compare_cell *cell, struct
     return 0;
 }
 
-/* Launches of each side that let one cell of so many be SUSPECT alone. */
-static size_t launches_for(size_t cells)
-{
-    size_t n = COMPARE_LAUNCHES;
-
-    while (n < RANK_MOST && rank_sum_least_p(n, n) * (double)cells > COMPARE_ALPHA)
-        ++n;
-    return n;
-}
-
 /* A cell that could not be SUSPECT whatever its times are was not tested. */
 static void decide(const struct compare *compare, struct compare_cell *cell)
 {
+    const double tested = (double)compare->tested, ratio = cell->floor.ratio;
     const double least = rank_sum_least_p(cell->n[COMPARE_A], cell->n[COMPARE_B]);
-    const double ratio = cell->floor.ratio;
+    size_t enough = COMPARE_LAUNCHES;
 
-    if (least * (double)compare->tested > COMPARE_ALPHA) {
+    if (least * tested > COMPARE_ALPHA) {
+        while (enough < RANK_MOST && rank_sum_least_p(enough, enough) * tested > COMPARE_ALPHA)
+            ++enough;
         cell->verdict = COMPARE_INVALID;
         snprintf(cell->reason, sizeof cell->reason,
                  "launches: %zu of A and %zu of B cannot show anything in one of %zu cells; that "
                  "takes %zu of each",
-                 cell->n[COMPARE_A], cell->n[COMPARE_B], compare->tested,
-                 launches_for(compare->tested));
+                 cell->n[COMPARE_A], cell->n[COMPARE_B], compare->tested, enough);
     } else if (cell->adjusted <= COMPARE_ALPHA &&
                (ratio > COMPARE_BEYOND || ratio < 1 / COMPARE_BEYOND)) {
         cell->verdict = COMPARE_SUSPECT;
     }
 }
 
-/* Holm's family are the cells that were tested. */
-static int adjust(struct compare *compare)
+/* Holm's family are the cells that were tested. x and y: room for a number per cell. */
+static int decide_all(struct compare *compare, double x[], double y[])
 {
-    double *p = calloc(compare->tested + 1, sizeof p[0]);
-    double *adjusted = calloc(compare->tested + 1, sizeof adjusted[0]);
-    const bool room = p && adjusted;
     size_t n = 0;
 
-    for (size_t c = 0; room && c < compare->n_cells; ++c)
+    for (size_t c = 0; c < compare->n_cells; ++c)
         if (compare->cell[c].verdict == COMPARE_NO_EVIDENCE)
-            p[n++] = compare->cell[c].floor.p;
-    const int status = room ? rank_holm(p, n, adjusted) : -1;
-
+            x[n++] = compare->cell[c].floor.p;
+    if (rank_holm(x, n, y) != 0)
+        return -1;
     n = 0;
-    for (size_t c = 0; status == 0 && c < compare->n_cells; ++c)
+    for (size_t c = 0; c < compare->n_cells; ++c)
         if (compare->cell[c].verdict == COMPARE_NO_EVIDENCE) {
-            compare->cell[c].adjusted = adjusted[n++];
+            compare->cell[c].adjusted = y[n++];
             decide(compare, &compare->cell[c]);
         }
-    free(p);
-    free(adjusted);
-    return status;
+    n = 0;
+    for (size_t c = 0; c < compare->n_cells; ++c) {
+        const struct compare_ratio *floor = &compare->cell[c].floor;
+
+        if (!isnan(floor->lo)) {
+            x[n] = floor->ratio;
+            y[n++] = sqrt(floor->hi / floor->lo) - 1;
+        }
+    }
+    compare->common = stats_median(x, n);
+    compare->half_width = stats_median(y, n);
+    return 0;
 }
 
 int compare_judge(struct compare *compare)
 {
-    struct work work = {.steps = NULL};
+    double *x = calloc(compare->n_cells + 1, sizeof x[0]);
+    double *y = calloc(compare->n_cells + 1, sizeof y[0]), *steps = NULL;
     size_t most = 0;
-    int status = 0;
+    int status = -1;
 
     for (size_t i = 0; i < compare->n_launches; ++i) {
         const size_t samples = compare->launch[i].row->cell->n_samples;
 
         most = samples > most ? samples : most;
     }
-    work.steps = calloc(most + 1, sizeof work.steps[0]);
-    if (!work.steps)
-        return -1;
-    for (size_t c = 0; c < compare->n_cells && status == 0; ++c)
-        status = judge_cell(compare, &compare->cell[c], &work);
-    free(work.steps);
-    if (status == 0)
-        status = adjust(compare);
+    steps = calloc(most + 1, sizeof steps[0]);
+    if (x && y && steps) {
+        status = 0;
+        for (size_t c = 0; c < compare->n_cells && status == 0; ++c)
+            status = measure_cell(compare, &compare->cell[c], steps);
+        if (status == 0)
+            status = decide_all(compare, x, y);
+    }
     for (size_t c = 0; c < compare->n_cells; ++c)
         ++compare->count[compare->cell[c].verdict];
+    free(x);
+    free(y);
+    free(steps);
     return status;
-}
-
-int compare_common(const struct compare *compare, double *ratio, double *half)
-{
-    double *ratios = calloc(compare->n_cells + 1, sizeof ratios[0]);
-    double *halves = calloc(compare->n_cells + 1, sizeof halves[0]);
-    const bool room = ratios && halves;
-    size_t n = 0;
-
-    for (size_t c = 0; room && c < compare->n_cells; ++c) {
-        const struct compare_ratio *floor = &compare->cell[c].floor;
-
-        if (!isnan(floor->lo)) {
-            ratios[n] = floor->ratio;
-            halves[n++] = sqrt(floor->hi / floor->lo) - 1;
-        }
-    }
-    if (room) {
-        *ratio = stats_median(ratios, n);
-        *half = stats_median(halves, n);
-    }
-    free(ratios);
-    free(halves);
-    return room ? 0 : -1;
 }
 
 int compare_exit(const struct compare *compare)

@@ -1,8 +1,8 @@
 /* compare/main.c: `lockstep compare`: options, reading, and the order of things. */
 #include "compare/baseline.h"
+#include "compare/pairs.h"
 
 #include "command/command.h"
-#include "compare/export.h"
 #include "record/input.h"
 
 #include <stdlib.h>
@@ -19,9 +19,6 @@ struct arguments {
     size_t format;
     uint64_t seen; /* options that were given */
 };
-
-static int (*const forms[COMPARE_FORMS])(FILE *, const struct compare *) = {
-    compare_text, compare_json, compare_markdown};
 
 /* Those of pairs are here to be explained, and refused without --ab (pairs_options.c reads them).
  */
@@ -60,61 +57,43 @@ static const struct argp_option option_table[] = {
 
 static const char documentation[] =
     "Compares two builds, measured in pairs (--ab), a record file of `lockstep sweep` with a "
-    "baseline, "
-    "or two of them: cell by cell, B against A."
+    "baseline, or two of them: cell by cell, B against A."
     "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both, "
     "next to each other, in an order that is drawn for each pair. A cell, or all together, is "
     "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
-    "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if "
-    "the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is "
-    "not verified is INVALID, and so is one of which more than 25 % of the pairs were disturbed by "
-    "other programs or machines, without --allow-disturbed; what is shown has to be shown without "
-    "the disturbed pairs, too. Exit status: 0 nothing regressed; 1 REGRESSED, or with --exact an "
-    "exact number CHANGED; 2 misuse, or a "
-    "program that is no such build; 3 something is INVALID, or OLD and NEW are the same program "
-    "and "
-    "were told apart; 4 with --strict: something is "
-    "INCONCLUSIVE; 130 interrupted.\n\n"
+    "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT "
+    "if the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that "
+    "is not verified is INVALID, and so is one of which more than 25 % of the pairs were "
+    "disturbed by other programs or machines, without --allow-disturbed; what is shown has to be "
+    "shown without the disturbed pairs, too. Exit status: 0 nothing regressed; 1 REGRESSED, or "
+    "with --exact an exact number CHANGED; 2 misuse, or a program that is no such build; 3 "
+    "something is INVALID, or OLD and NEW are the same program and were told apart; 4 with "
+    "--strict: something is INCONCLUSIVE; 130 interrupted.\n\n"
     "--aa PROGRAM compares a program with itself. Nothing is slower than itself, so what is found "
-    "is "
-    "the machine's. Exit status: 0 FIT: no false alarm, and 5 % is found in each cell; 3 NOT FIT: "
-    "a "
-    "false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not found.\n\n"
+    "is the machine's. Exit status: 0 FIT: no false alarm, and 5 % is found in each cell; 3 NOT "
+    "FIT: a false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not "
+    "found.\n\n"
     "--baseline NAME is evidence of class II: one sitting against the history of many, see "
-    "`lockstep "
-    "baseline`. A cell is REGRESSED if the interval in which one more sitting like the others lies "
-    "(Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by 2 % or more; "
-    "IMPROVED and EQUIVALENT likewise. With fewer than 6 sittings everything is INVALID; with "
-    "fewer "
-    "than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit status as with --ab; "
-    "with --strict also 4 if it is not a gate.\n\n"
+    "`lockstep baseline`. A cell is REGRESSED if the interval in which one more sitting like the "
+    "others lies (Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by "
+    "2 % or more; IMPROVED and EQUIVALENT likewise. With fewer than 6 sittings everything is "
+    "INVALID; with fewer than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit "
+    "status as with --ab; with --strict also 4 if it is not a gate.\n\n"
     "Two files are two sittings, which differ for reasons of the machine, too: this is evidence "
-    "of "
-    "class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ by "
-    "an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 %; "
-    "else there is NO EVIDENCE. A launch counts as its floor: the 5th percentile of its steps "
-    "after "
-    "the warm-up from 40 steps on, the 10th from 20 on, else the minimum. Both sides use the rule "
-    "that the one with fewer steps allows.\n\n"
-    "Times are INVALID if the files are of different or unknown classes of machine, of other build "
-    "types, of sanitizers, of a changed tree, or simulated; a cell is INVALID if it is "
+    "of class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ "
+    "by an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 "
+    "%; else there is NO EVIDENCE. A launch counts as its floor: the 5th percentile of its steps "
+    "after the warm-up from 40 steps on, the 10th from 20 on, else the minimum. Both sides use "
+    "the rule that the one with fewer steps allows.\n\n"
+    "Times are INVALID if the files are of different or unknown classes of machine, of other "
+    "build types, of sanitizers, of a changed tree, or simulated; a cell is INVALID if it is "
     "oversubscribed, has a launch that is not verified, or has too few launches. Another commit, "
     "environment, driver or start of the machine is said.\n\n"
     "Bytes moved, peak memory, work, shards and parameters have to be the same on any machine: "
     "each that is not is CHANGED.\n\n"
     "Exit status of two files: 0 all cells in both files were compared, SUSPECT ones included; 1 "
-    "with --exact: "
-    "an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn input, or no "
-    "cell is in both files; 3 "
-    "something is INVALID.";
-
-static error_t take_path(struct arguments *arguments, char *value, struct argp_state *state)
-{
-    if (state->arg_num >= COMPARE_SIDES)
-        return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
-    arguments->compare->path[state->arg_num] = value;
-    return 0;
-}
+    "with --exact: an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn "
+    "input, or no cell is in both files; 3 something is INVALID.";
 
 /* With a baseline there is one file, and there are options that two files do not have. */
 static error_t check_end(const struct arguments *arguments, struct argp_state *state)
@@ -178,7 +157,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return command_choice(state, "format", "format", value, names, COMPARE_FORMATS,
                               &arguments->format);
     case ARGP_KEY_ARG:
-        return take_path(arguments, value, state);
+        if (state->arg_num >= COMPARE_SIDES)
+            return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
+        compare->path[state->arg_num] = value;
+        return 0;
     case ARGP_KEY_END:
         return check_end(arguments, state);
     default:
@@ -186,84 +168,35 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The rows of a file: as the report has them, with what is verified. */
-static int read_side(struct compare *compare, int side)
-{
-    struct report *report = &compare->report[side];
-
-    if (input_steps(NAME, compare->path[side], &compare->file[side]) != 0)
-        return EXIT_MISUSE;
-    *report = (struct report){.file = &compare->file[side], .n_files = 1};
-    return report_rows_make(NAME, report);
-}
-
-/* 0: there is something to print. */
-static int compare_both(struct compare *compare)
-{
-    const struct record_file *a = &compare->file[COMPARE_A], *b = &compare->file[COMPARE_B];
-    struct text_error why = {"A and B hold the same run: a launch counts once"};
-
-    if (strcmp(a->run.run_id, b->run.run_id) == 0 || record_copied(a, b, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
-        return EXIT_MISUSE;
-    }
-    compare_files(compare);
-    if (compare_cells(compare) != 0 || compare_judge(compare) != 0 || compare_exact(compare) != 0) {
-        command_complain(NAME, "no memory for the comparison");
-        return EXIT_MISUSE;
-    }
-    compare_warmups(compare);
-    if (compare->n_cells == compare->count[COMPARE_UNMEASURED]) {
-        command_complain(NAME,
-                         "nothing to compare: %zu cells are only in %s, %zu only in %s, and %zu "
-                         "in both, verified in neither",
-                         compare->only[COMPARE_A], compare->path[COMPARE_A],
-                         compare->only[COMPARE_B], compare->path[COMPARE_B], compare->n_cells);
-        return EXIT_MISUSE;
-    }
-    return 0;
-}
-
-static int compare_baseline(const struct arguments *arguments)
-{
-    struct baseline_options options = arguments->baseline;
-    const char *const ci = getenv("CI");
-
-    options.path = arguments->compare->path[0];
-    options.allow_dirty = arguments->compare->allow_dirty;
-    options.exact = arguments->compare->exact;
-    options.format = arguments->format;
-    options.strict = arguments->strict >= 0 ? arguments->strict > 0 : ci && strcmp(ci, "true") == 0;
-    if (!options.folder)
-        options.folder = BASELINE_FOLDER;
-    return baseline_compare_main(&options);
-}
-
-static int print_two(const struct compare *compare, size_t format)
-{
-    struct export_set set;
-
-    if (format >= COMPARE_FORMS) {
-        const int made = compare_export(compare, &set);
-
-        return compare_export_write(stdout, format, made, &set) == 0 ? compare_exit(compare)
-                                                                     : EXIT_MISUSE;
-    }
-    if (forms[format](stdout, compare) == 0)
-        return compare_exit(compare);
-    command_complain(NAME, "no memory for the result");
-    return EXIT_MISUSE;
-}
-
 static int compare_two(struct compare *compare, size_t format)
 {
-    int status = 0;
+    struct record_file *file = compare->file;
+    struct text_error why = {"A and B hold the same run: a launch counts once"};
 
-    for (int side = 0; side < COMPARE_SIDES && status == 0; ++side)
-        status = read_side(compare, side);
-    if (status == 0)
-        status = compare_both(compare);
-    return status == 0 ? print_two(compare, format) : status;
+    /* The rows of a file are as the report has them, with what is verified. */
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        if (input_steps(NAME, compare->path[side], &file[side]) != 0)
+            return EXIT_MISUSE;
+        compare->report[side] = (struct report){.file = &file[side], .n_files = 1};
+        if (report_rows_make(NAME, &compare->report[side]) != 0)
+            return EXIT_MISUSE;
+    }
+    if (strcmp(file[COMPARE_A].run.run_id, file[COMPARE_B].run.run_id) == 0 ||
+        record_copied(&file[COMPARE_A], &file[COMPARE_B], &why) != 0)
+        return command_refuse(NAME, "%s", why.text);
+    compare_files(compare);
+    if (compare_cells(compare) != 0 || compare_judge(compare) != 0)
+        return command_refuse(NAME, "no memory for the comparison");
+    compare_warmups(compare);
+    if (compare->n_cells == compare->count[COMPARE_UNMEASURED])
+        return command_refuse(NAME,
+                              "nothing to compare: %zu cells are only in %s, %zu only in %s, and "
+                              "%zu in both, verified in neither",
+                              compare->only[COMPARE_A], compare->path[COMPARE_A],
+                              compare->only[COMPARE_B], compare->path[COMPARE_B], compare->n_cells);
+    if (compare_print(&compare_files_judge, compare, compare->n_cells, format) != 0)
+        return EXIT_MISUSE;
+    return compare_exit(compare);
 }
 
 int compare_main(int argc, char **argv)
@@ -278,18 +211,24 @@ int compare_main(int argc, char **argv)
 
     struct compare *compare = calloc(1, sizeof *compare);
     struct arguments arguments = {.compare = compare, .strict = -1};
-    int status = 0;
+    struct baseline_options *baseline = &arguments.baseline;
+    const char *const ci = getenv("CI");
+    int status = EXIT_MISUSE;
 
-    if (!compare) {
-        command_complain(NAME, "no memory");
-        return EXIT_MISUSE;
+    if (!compare)
+        return command_refuse(NAME, "no memory");
+    if (command_parse(&parser, argc, argv, &arguments) == 0) {
+        baseline->path = compare->path[0];
+        baseline->allow_dirty = compare->allow_dirty;
+        baseline->exact = compare->exact;
+        baseline->format = arguments.format;
+        baseline->strict =
+            arguments.strict >= 0 ? arguments.strict > 0 : ci && strcmp(ci, "true") == 0;
+        if (!baseline->folder)
+            baseline->folder = BASELINE_FOLDER;
+        status = baseline->name ? baseline_compare_main(baseline)
+                                : compare_two(compare, arguments.format);
     }
-    if (command_parse(&parser, argc, argv, &arguments) != 0)
-        status = EXIT_MISUSE;
-    else if (arguments.baseline.name)
-        status = compare_baseline(&arguments);
-    else
-        status = compare_two(compare, arguments.format);
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         report_rows_free(&compare->report[side]);
         record_file_free(&compare->file[side]);

@@ -6,7 +6,6 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "compare/export.h"
 #include "files/stop.h"
 #include "measure/watch.h"
 #include "numbers/random.h"
@@ -187,14 +186,6 @@ static int run_pairs(struct pairs *pairs)
     return status;
 }
 
-static int print_export(const struct pairs *pairs)
-{
-    struct export_set set;
-    const int made = pairs_export(pairs, &set);
-
-    return compare_export_write(stdout, pairs->format, made, &set);
-}
-
 /* Runs and judges, look after look, until it is settled. */
 static int run_looks(struct pairs *pairs)
 {
@@ -216,8 +207,6 @@ static int run_looks(struct pairs *pairs)
 
 static int report(struct pairs *pairs)
 {
-    static int (*const forms[COMPARE_FORMS])(FILE *, const struct pairs *) = {
-        pairs_text, pairs_json, pairs_markdown};
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < pairs->changes->n; ++i)
@@ -226,10 +215,7 @@ static int report(struct pairs *pairs)
         status = keep(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
         return status;
-    if (pairs->format >= COMPARE_FORMS)
-        status = print_export(pairs) == 0 ? 0 : EXIT_MISUSE;
-    else if (forms[pairs->format](stdout, pairs) != 0)
-        status = complain("no memory for the result");
+    status = compare_print(&pairs_page, pairs, pairs->cells, pairs->format);
     if (pairs->figure && pairs_forest(pairs, pairs->figure) != 0)
         status = EXIT_MISUSE;
     return status == 0 ? pairs_exit(pairs) : status;

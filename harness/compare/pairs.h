@@ -4,14 +4,12 @@
  * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
  * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
  * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it,
- * pairs_fit.c what the machine is worth, and pairs_text.c, pairs_forest.c and pairs_record.c write
- * what came of it; rows.c the cells, also those of a baseline.
- */
+ * pairs_fit.c what the machine is worth, and pairs_page.c, pairs_forest.c and pairs_record.c write
+ * what came of it. */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
 #include "compare/compare.h"
-#include "compare/exact.h"
 #include "record/output.h"
 #include "sweep/sweep.h"
 
@@ -97,11 +95,6 @@ struct pairs_pair {
     struct pairs_launch launch[PAIRS_ARMS];
 };
 
-struct pairs_place {
-    const struct pairs_judged *judged;
-    size_t cell;
-};
-
 struct pairs {
     struct pairs_arm arm[PAIRS_ARMS];
     size_t n, cells; /* pairs of each cell up to this look; cells */
@@ -110,7 +103,7 @@ struct pairs {
     size_t look;     /* which it is, from 1 on */
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
-    size_t format;      /* compare/export.h */
+    size_t format;
     const char *figure; /* a directory; NULL: none */
     bool strict, exact, allow_dirty, allow_disturbed;
     bool same;               /* both arms are one program in one setting: A/A */
@@ -124,7 +117,7 @@ struct pairs {
     char instance[DIGEST_HEX];        /* of the machine, before the first pair */
     struct output output;             /* the record, with --out */
     struct pairs_judged *judged, all; /* by floors: the gate */
-    struct pairs_place *sorted;       /* from the slowest on; those without a ratio last */
+    struct pairs_judged **sorted;     /* from the slowest on; those without a ratio last */
     double detectable;                /* the median of the cells that are valid */
     /* By means, with errors of their own: said beside it, and never a gate. What finds is unknown.
      */
@@ -182,8 +175,6 @@ int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
 void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
 
-struct exact_names pairs_names(const struct pairs *pairs);
-
 /* Lines of the record, NULL: memory is short. Caller frees. */
 char *pairs_begin_line(const struct pairs *pairs);
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
@@ -197,49 +188,13 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted);
 int pairs_forest(const struct pairs *pairs, const char *directory);
 extern const unsigned char figure_asset_forest[];
 
-/* Each: 0, or -1 when memory is short. */
-int pairs_text(FILE *stream, const struct pairs *pairs);
-int pairs_json(FILE *stream, const struct pairs *pairs);
-int pairs_markdown(FILE *stream, const struct pairs *pairs);
+struct json_t *pairs_json(const void *of);
+extern const struct compare_judge pairs_page; /* of a struct pairs */
 
-/* A cell in the pieces that all forms put together. */
-struct pairs_row {
-    char verdict[48];                               /* "A/A REGRESSED" */
-    char name[COMPARE_TEXT], against[COMPARE_TEXT]; /* of OLD; of NEW if it is another, or "" */
-    char ratio[160], cost[160], spread[32];         /* all "": INVALID, and rest is the reason */
-    char rest[640]; /* what could be found, and what is to be said */
-    char few[64];
-};
-/* The cells of a comparison; a baseline has such rows, too. */
-struct pairs_rows {
-    size_t n;
-    const char *ratio, *gate; /* "NEW/OLD"; ", not a gate", or "" */
-    const void *of;
-    void (*fill)(const void *of, size_t cell, struct pairs_row *row); /* its texts are "" */
-    const struct pairs_place *sorted;                                 /* NULL: as they come */
-};
-void pairs_rows_text(FILE *stream, const struct pairs_rows *rows);
-struct text_out;
-void pairs_rows_markdown(struct text_out *out, const struct pairs_rows *rows);
-/* "A/A REGRESSED: NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051 [1.040, 1.062], p 0.0024,
- * REGRESSED; finds 2.1 %", added to text: of a row, and of all cells together. */
-void pairs_rows_verdict(const struct pairs_rows *rows, size_t cell, char text[REPORT_CELL_TEXT]);
-/* "1 REGRESSED, 0 INCONCLUSIVE, ...", added to text. */
+/* Shared with a baseline: "1 REGRESSED, 0 INCONCLUSIVE, ...", added to text; the meaning of
+ * INCONCLUSIVE, if a cell is; and the state of a verdict in other formats. */
 void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
-/* The meaning of INCONCLUSIVE, if a cell is. */
-void pairs_say_open(FILE *stream, const size_t count[PAIRS_VERDICTS]);
-
-struct pairs_rows pairs_rows_of(const struct pairs *pairs);
-void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
-/* "Look 1 of 2: it was settled. They share the errors evenly", added to text; nothing where only
- * one look was planned. */
-void pairs_look_words(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
-/* "TOO NOISY for comparisons of these cells: ...", added to text: of --aa. */
-void pairs_fit_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
-struct export_set;
-/* For other programs (compare/export.h): 0, or -1 when memory is short. */
-int pairs_export(const struct pairs *pairs, struct export_set *set);
-/* Shared with a baseline: enum export_state of a verdict. */
-extern const unsigned pairs_export_states[PAIRS_VERDICTS];
+void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS]);
+extern const enum export_state pairs_export_states[PAIRS_VERDICTS];
 
 #endif

@@ -59,8 +59,10 @@ static void write_rows(struct plot_table *table, const struct subject *subject)
             write_row(table, pairs, &pairs->all, "all cells together");
             continue;
         }
-        pairs_cell_words(pairs, pairs->sorted[row - 1].cell, PAIRS_NEW, name);
-        write_row(table, pairs, pairs->sorted[row - 1].judged, name);
+        const struct pairs_judged *judged = pairs->sorted[row - 1];
+
+        pairs_cell_words(pairs, (size_t)(judged - pairs->judged), PAIRS_NEW, name);
+        write_row(table, pairs, judged, name);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "compare/export.h"
 #include "numbers/rank.h"
 #include "text/options.h"
 

@@ -12,88 +12,63 @@
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
 
-static json_t *line_of(const char *type)
+/* A line of the record of these members; NULL: memory is short. Caller frees. */
+static char *print_line(const char *type, json_t *members)
 {
-    return json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
-}
+    json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
 
-static char *print(json_t *root)
-{
-    return record_memory_text(root, JSON_COMPACT | JSON_REAL_PRECISION(12));
-}
-
-static json_t *arms(const struct pairs *pairs)
-{
-    json_t *array = json_array();
-
-    for (int i = 0; i < PAIRS_ARMS; ++i) {
-        const struct pairs_arm *arm = &pairs->arm[i];
-
-        json_array_append_new(
-            array, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "arm", arm_names[i], "program",
-                             arm->program ? value_text(arm->program) : json_null(), "options",
-                             arm->options ? value_text(arm->options) : json_null(), "version",
-                             value_text(arm->version), "sha256", arm->sha256, "command",
-                             value_text(arm->run.command)));
-    }
-    return array;
-}
-
-static json_t *rule(void)
-{
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "alpha_all", PAIRS_ALPHA_ALL, "alpha_cells",
-                     PAIRS_ALPHA_CELLS, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
-                     PAIRS_ALIKE);
+    json_object_update_new(line, members);
+    return record_memory_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
 }
 
 /* Of --aa; null: it was not asked for. */
-static json_t *fitness(const struct pairs *pairs)
+static json_t *fitness_json(const struct pairs *pairs)
 {
     char words[COMPARE_TEXT];
 
     return pairs->aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)]) : json_null();
 }
 
-static json_t *cells(const struct pairs *pairs)
-{
-    json_t *array = json_array();
-    char name[PAIRS_ARMS][COMPARE_TEXT];
-
-    for (size_t c = 0; c < pairs->cells; ++c) {
-        for (int arm = 0; arm < PAIRS_ARMS; ++arm)
-            pairs_cell_words(pairs, c, arm, name[arm]);
-        json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "cell", value_count(c), "old",
-                                               value_text(name[PAIRS_OLD]), "new",
-                                               value_text(name[PAIRS_NEW])));
-    }
-    return array;
-}
-
 /* What is known before the first pair. */
-static void add_begin(const struct pairs *pairs, json_t *object)
+static json_t *begin_json(const struct pairs *pairs)
 {
     const struct record_run *run = &pairs->arm[PAIRS_OLD].run;
+    json_t *arms = json_array(), *cells = json_array();
+    char old[COMPARE_TEXT], fresh[COMPARE_TEXT];
 
-    json_object_update_new(
-        object,
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "class", "I",
-                  "run_id", value_text(run->run_id), "created_utc", value_text(run->created_utc),
-                  "machine_class", value_text(run->machine_class), "machine_instance",
-                  value_text(pairs->instance), "environment", value_text(run->environment), "same",
-                  pairs->same, "seed", value_count(pairs->seed), "pairs",
-                  value_count(pairs->per_look), "looks", value_count(pairs->looks), "rule", rule(),
-                  "arms", arms(pairs), "cells", cells(pairs)));
+    for (int i = 0; i < PAIRS_ARMS; ++i) {
+        const struct pairs_arm *arm = &pairs->arm[i];
+
+        json_array_append_new(
+            arms, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "arm", arm_names[i], "program",
+                            arm->program ? value_text(arm->program) : json_null(), "options",
+                            arm->options ? value_text(arm->options) : json_null(), "version",
+                            value_text(arm->version), "sha256", arm->sha256, "command",
+                            value_text(arm->run.command)));
+    }
+    for (size_t c = 0; c < pairs->cells; ++c) {
+        pairs_cell_words(pairs, c, PAIRS_OLD, old);
+        pairs_cell_words(pairs, c, PAIRS_NEW, fresh);
+        json_array_append_new(cells, json_pack("{s:o, s:o, s:o}", "cell", value_count(c), "old",
+                                               value_text(old), "new", value_text(fresh)));
+    }
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o}",
+        "class", "I", "run_id", value_text(run->run_id), "created_utc",
+        value_text(run->created_utc), "machine_class", value_text(run->machine_class),
+        "machine_instance", value_text(pairs->instance), "environment",
+        value_text(run->environment), "same", pairs->same, "seed", value_count(pairs->seed),
+        "pairs", value_count(pairs->per_look), "looks", value_count(pairs->looks), "rule",
+        "alpha_all", PAIRS_ALPHA_ALL, "alpha_cells", PAIRS_ALPHA_CELLS, "margin", PAIRS_MARGIN,
+        "delta", PAIRS_DELTA, "alike", PAIRS_ALIKE, "arms", arms, "cells", cells);
 }
 
 char *pairs_begin_line(const struct pairs *pairs)
 {
-    json_t *line = line_of("begin");
-
-    add_begin(pairs, line);
-    return print(line);
+    return print_line("begin", begin_json(pairs));
 }
 
-static json_t *launch_of(const struct pairs_launch *launch)
+static json_t *launch_json(const struct pairs_launch *launch)
 {
     const bool verified = launch->status == RECORD_OK;
 
@@ -110,22 +85,19 @@ static json_t *launch_of(const struct pairs_launch *launch)
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
 {
     const struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
-    json_t *line = line_of("pair");
-
     struct pairs_disturbed disturbed = {.pairs = 0};
 
     pairs_disturbed_add(pair, &disturbed);
-    json_object_update_new(
-        line,
-        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", value_count(cell), "pair",
-                  value_count(number), "first", arm_names[pair->first], "disturbed",
-                  disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0), "old",
-                  launch_of(&pair->launch[PAIRS_OLD]), "new", launch_of(&pair->launch[PAIRS_NEW])));
-    return print(line);
+    return print_line(
+        "pair", json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", value_count(cell), "pair",
+                          value_count(number), "first", arm_names[pair->first], "disturbed",
+                          disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0),
+                          "old", launch_json(&pair->launch[PAIRS_OLD]), "new",
+                          launch_json(&pair->launch[PAIRS_NEW])));
 }
 
 /* cell: null for all of them. */
-static json_t *verdict_of(const struct pairs *pairs, size_t cell)
+static json_t *verdict_json(const struct pairs *pairs, size_t cell)
 {
     const bool one = cell < pairs->cells;
     const struct pairs_judged *judged = one ? &pairs->judged[cell] : &pairs->all;
@@ -152,63 +124,44 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
 {
-    json_t *line = line_of("verdict");
-
-    json_object_update_new(line, verdict_of(pairs, cell));
-    return print(line);
+    return print_line("verdict", verdict_json(pairs, cell));
 }
 
-static void cell_words(const void *of, size_t cell, char name[COMPARE_TEXT])
+static json_t *change_json(const struct exact_change *change)
 {
-    pairs_cell_words(of, cell, PAIRS_NEW, name);
-}
-
-static json_t *cell_number(const void *of, size_t cell)
-{
-    (void)of;
-    return value_count(cell);
-}
-
-struct exact_names pairs_names(const struct pairs *pairs)
-{
-    return (struct exact_names){pairs, cell_words, cell_number, {"OLD", "NEW"}};
+    return exact_change_json(change, value_count(change->cell));
 }
 
 char *pairs_change_line(const struct pairs *pairs, size_t change)
 {
-    const struct exact_names names = pairs_names(pairs);
-    json_t *line = line_of("change");
-
-    json_object_update_new(line, exact_change_json(&pairs->changes->change[change], &names));
-    return print(line);
+    return print_line("change", change_json(&pairs->changes->change[change]));
 }
 
 char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 {
-    json_t *line = line_of("end");
-
-    json_object_update_new(
-        line, json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
-                        value_count(pairs->cells * pairs->per_look * pairs->looks), "pairs_done",
-                        value_count(pairs->done), "interrupted", interrupted, "fitness",
-                        interrupted ? json_null() : fitness(pairs), "exit",
-                        interrupted ? json_null() : json_integer(pairs_exit(pairs))));
-    return print(line);
+    return print_line("end",
+                      json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
+                                value_count(pairs->cells * pairs->per_look * pairs->looks),
+                                "pairs_done", value_count(pairs->done), "interrupted", interrupted,
+                                "fitness", interrupted ? json_null() : fitness_json(pairs), "exit",
+                                interrupted ? json_null() : json_integer(pairs_exit(pairs))));
 }
 
-int pairs_json(FILE *stream, const struct pairs *pairs)
+json_t *pairs_json(const void *of)
 {
-    const struct exact_names names = pairs_names(pairs);
-    json_t *root = json_pack("{s:s}", "schema", SCHEMA), *array = json_array();
+    const struct pairs *pairs = of;
+    json_t *root = json_pack("{s:s}", "schema", SCHEMA);
+    json_t *verdicts = json_array(), *changes = json_array();
 
-    add_begin(pairs, root);
     for (size_t c = 0; c < pairs->cells; ++c)
-        json_array_append_new(array, verdict_of(pairs, c));
-    json_object_set_new(root, "all", verdict_of(pairs, pairs->cells));
-    json_object_set_new(root, "verdicts", array);
-    json_object_set_new(root, "changes", exact_json(pairs->changes, &names));
-    json_object_set_new(root, "false_alarms", value_count(pairs_false_alarms(pairs)));
-    json_object_set_new(root, "fitness", fitness(pairs));
-    json_object_set_new(root, "exit", json_integer(pairs_exit(pairs)));
-    return document_print(stream, root);
+        json_array_append_new(verdicts, verdict_json(pairs, c));
+    for (size_t i = 0; i < pairs->changes->n; ++i)
+        json_array_append_new(changes, change_json(&pairs->changes->change[i]));
+    json_object_update_new(root, begin_json(pairs));
+    json_object_update_new(root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "all",
+                                           verdict_json(pairs, pairs->cells), "verdicts", verdicts,
+                                           "changes", changes, "false_alarms",
+                                           value_count(pairs_false_alarms(pairs)), "fitness",
+                                           fitness_json(pairs), "exit", pairs_exit(pairs)));
+    return root;
 }

@@ -114,8 +114,8 @@ static int judge(struct pairs *pairs, double d[])
 
 static int by_ratio(const void *left, const void *right)
 {
-    const struct pairs_place *a = left, *b = right;
-    const double x = a->judged->ratio, y = b->judged->ratio;
+    struct pairs_judged *const *a = left, *const *b = right;
+    const double x = (*a)->ratio, y = (*b)->ratio;
 
     if (isnan(x) || isnan(y))
         return (isnan(x) != 0) - (isnan(y) != 0);
@@ -132,7 +132,7 @@ static int sort_cells(struct pairs *pairs, double work[])
     if (!pairs->sorted)
         return -1;
     for (size_t c = 0; c < pairs->cells; ++c) {
-        pairs->sorted[c] = (struct pairs_place){&pairs->judged[c], c};
+        pairs->sorted[c] = &pairs->judged[c];
         if (pairs->judged[c].verdict != PAIRS_INVALID)
             work[n++] = pairs->judged[c].detectable;
     }

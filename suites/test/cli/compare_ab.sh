@@ -139,7 +139,7 @@ for form in text md json; do
         has 'CHANGED mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads bytes_per_step: 912 -> 913 bytes'
         has 'Exact numbers that changed: 1[.]'
         ;;
-    md) has '^### .*Exact numbers that changed: 1 .*| CHANGED | cell | OLD | NEW .*| bytes._per._step | mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads | 912 | 913 | bytes |' ;;
+    md) has '^### .*Exact numbers that changed: 1[.] .*| CHANGED | cell | OLD | NEW .*| bytes._per._step | mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads | 912 | 913 | bytes |' ;;
     json) has '"changes": \[ { "cell": 0, "metric": "bytes_per_step", "unit": "bytes", "a": "912", "b": "913" } \], "false_alarms": 0, "fitness": null, "exit": 1' ;;
     esac
     valid_lines more_$form.jsonl
@@ -288,7 +288,7 @@ inconclusive 0 --no-strict
 # So a second look is taken, on all pairs; what was judged at the first is kept, too. What is settled
 # takes one.
 expect_status 4 "$lockstep" compare --ab ./turn0 ./turn1 $two --strict --looks 2 --out looks.jsonl
-has '^INCONCLUSIVE, all cells together: .*16 pairs find a change .*Pairs of each: 16[.] .*Look 2 of 2[.] They share the errors evenly'
+has '^INCONCLUSIVE, all cells together: .*Look 2 of 2[.] They share the errors evenly[.] .*Pairs of each: 16[.] .*16 pairs find a change '
 has '(exact signed rank, 0.02 shared by cells after Holm, 0.005 for all together)'
 valid_lines looks.jsonl
 expect_count 16 '"type":"pair"' looks.jsonl
@@ -297,10 +297,10 @@ expect_count 2 '"type":"verdict".*"look":2,' looks.jsonl
 expect_count 1 '"type":"begin".*"pairs":8,"looks":2,' looks.jsonl
 expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":16,' looks.jsonl
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --out looked.jsonl
-has 'Pairs of each: 8[.] .*Look 1 of 2: it was settled[.]'
+has 'Look 1 of 2: it was settled[.] .*Pairs of each: 8[.] '
 expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":8,' looked.jsonl
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format md
-expect_count 1 '^[*] Look 1 of 2: it was settled[.] They share the errors evenly$' out
+expect_count 1 '^[*] Look 1 of 2: it was settled[.] They share the errors evenly[.] Cells: ' out
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format annotations
 expect_count 1 '^::notice title=lockstep::Look 1 of 2: it was settled[.] They share the errors evenly[.] 1 REGRESSED, ' out
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --format md

@@ -1,4 +1,4 @@
-/* compare/baseline_read.c: the file of a baseline, read and checked line by line.
+/* compare/baseline_file.c: the file of a baseline, read and checked line by line.
  *
  * Every line is chained to the one before and has a seal of its own, so that one that was edited,
  * removed, added or moved shows. The lines of a sitting are numbered, and so are the sittings. What
@@ -27,19 +27,21 @@ enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
 #define COUNT(member, least) \
     {.kind = RECORD_COUNT, .unit = "", .min = (least), .max = RECORD_EXACT_MAX, .name = PLACE(member)},
 
-static const struct record_field line_fields[] = {
+const struct record_field baseline_names[] = {
     MEMBER(RECORD_TEXT, machine_class, "SHA-256")
     MEMBER(RECORD_TEXT, machine_instance, "SHA-256")
-    MEMBER(RECORD_TEXT, plan_sha256, "SHA-256")
-    MEMBER(RECORD_TEXT, records_sha256, "SHA-256")
-    MEMBER(RECORD_HASH, run_id, "16 hex digits")
     MEMBER(RECORD_TEXT, created_utc, "ISO 8601")
+    MEMBER(RECORD_BIG, start_epoch_ns, "ns since 1970")
     MEMBER(RECORD_TEXT, git_sha, "commit")
     {.kind = RECORD_TEXT, .unit = "", .later = true, .name = PLACE(blas)},
-    MEMBER(RECORD_BIG, start_epoch_ns, "ns since 1970")
+    MEMBER(RECORD_HASH, run_id, "16 hex digits")
+    MEMBER(RECORD_TEXT, plan_sha256, "SHA-256")
+    MEMBER(RECORD_TEXT, records_sha256, "SHA-256")
     COUNT(sitting, 1)
     COUNT(line, 1)
     COUNT(of, 1)
+    {0}};
+const struct record_field baseline_numbers[] = {
     COUNT(launches, 1)
     COUNT(steps, 1)
     MEMBER(RECORD_TEXT, floor_statistic, "not empty")
@@ -70,18 +72,27 @@ int baseline_name(const char *folder, const char *name, struct baseline *baselin
                : record_fail(err, "the folder '%.60s..' has a path that is too long", folder);
 }
 
-static int read_key(const json_t *root, struct record_key *key, struct text_error *err)
+bool baseline_is_gate(const struct baseline *baseline)
 {
-    const json_t *object = json_object_get(root, "cell");
-
-    for (const struct record_field *field = record_key_fields; field->name; ++field) {
-        const struct record_field one[2] = {*field, {0}};
-
-        if (field->role == RECORD_IDENTITY && record_json_fields(object, one, key, err) != 0)
-            return -1;
-    }
-    return 0;
+    return baseline->sittings >= BASELINE_GATE;
 }
+
+void baseline_lines_free(struct baseline_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; ++i)
+        free(lines->line[i].exact);
+    free(lines->line);
+    *lines = (struct baseline_lines){.line = NULL};
+}
+
+void baseline_free(struct baseline *baseline)
+{
+    baseline_lines_free(&baseline->lines);
+    free(baseline->text);
+    baseline->text = NULL;
+}
+
+/* ---- read ---------------------------------------------------------------------------------- */
 
 static int read_exact(const json_t *root, struct baseline_line *line, struct text_error *err)
 {
@@ -136,19 +147,12 @@ bool baseline_same_run(const struct baseline_line *a, const struct baseline_line
            strcmp(a->records_sha256, b->records_sha256) == 0;
 }
 
-static bool same_sitting(const struct baseline_line *a, const struct baseline_line *b)
-{
-    return strcmp(a->run_id, b->run_id) == 0 && a->start_epoch_ns == b->start_epoch_ns &&
-           strcmp(a->machine_instance, b->machine_instance) == 0 &&
-           strcmp(a->records_sha256, b->records_sha256) == 0;
-}
-
 /* That the line is the next one, of the same class, library, plan and cells as those before it. */
 static int check_place(const struct baseline *baseline, const struct baseline_line *line,
                        struct text_error *err)
 {
-    const struct baseline_lines *lines = &baseline->lines;
-    const size_t n = lines->n, cells = n > 0 ? lines->line[0].of : line->of;
+    const struct baseline_line *lines = baseline->lines.line;
+    const size_t n = baseline->lines.n, cells = n > 0 ? lines[0].of : line->of;
     const size_t sitting = n / cells + 1, number = n % cells + 1;
 
     if (line->sitting != sitting || line->line != number || line->of != cells)
@@ -156,67 +160,60 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
                            "line %zu of %zu of sitting %zu stands where line %zu of %zu of sitting "
                            "%zu belongs: there is a gap",
                            line->line, line->of, line->sitting, number, cells, sitting);
-    if (n > 0 && strcmp(line->machine_class, lines->line[0].machine_class) != 0)
+    if (n > 0 && strcmp(line->machine_class, lines[0].machine_class) != 0)
         return record_fail(err, "another class of machine, %.12s, than %.12s of line 1",
-                           line->machine_class, lines->line[0].machine_class);
-    if (n > 0 && strcmp(line->blas, lines->line[0].blas) != 0)
+                           line->machine_class, lines[0].machine_class);
+    if (n > 0 && strcmp(line->blas, lines[0].blas) != 0)
         return record_fail(err, "another library of matrix products than line 1");
-    if (n > 0 && strcmp(line->plan_sha256, lines->line[0].plan_sha256) != 0)
+    if (n > 0 && strcmp(line->plan_sha256, lines[0].plan_sha256) != 0)
         return record_fail(err, "another plan, %.12s, than %.12s of line 1", line->plan_sha256,
-                           lines->line[0].plan_sha256);
-    if (n >= cells && baseline_key_order(&line->key, &lines->line[number - 1].key) != 0)
+                           lines[0].plan_sha256);
+    if (n >= cells && baseline_key_order(&line->key, &lines[number - 1].key) != 0)
         return record_fail(err, "another cell than that of line %zu", number);
-    if (n < cells && n > 0 && baseline_key_order(&lines->line[n - 1].key, &line->key) >= 0)
-        return record_fail(err, "the cell is not behind that of line %zu in order", n);
-    if (number > 1 && !same_sitting(line, &lines->line[n - 1]))
+    if (n < cells && n > 0 && baseline_key_order(&lines[n - 1].key, &line->key) >= 0)
+        return record_fail(err, "the cell does not come after that of line %zu in order", n);
+    if (number > 1 && (strcmp(line->run_id, lines[n - 1].run_id) != 0 ||
+                       line->start_epoch_ns != lines[n - 1].start_epoch_ns ||
+                       strcmp(line->machine_instance, lines[n - 1].machine_instance) != 0 ||
+                       strcmp(line->records_sha256, lines[n - 1].records_sha256) != 0))
         return record_fail(err, "another run than the line before, in one sitting");
     for (size_t i = 0; number == 1 && i < n; i += cells)
-        if (baseline_same_run(&lines->line[i], line))
+        if (baseline_same_run(&lines[i], line))
             return record_fail(err, "run %s is there twice: line %zu has it already, as run %s",
-                               line->run_id, i + 1, lines->line[i].run_id);
+                               line->run_id, i + 1, lines[i].run_id);
     return 0;
 }
 
-static int take_line(struct baseline *baseline, const json_t *root, struct text_error *err)
-{
-    struct baseline_lines *lines = &baseline->lines;
-    struct baseline_line *line = &lines->line[lines->n];
-
-    *line = (struct baseline_line){.line = 0};
-    if (record_json_schema(root, "baseline", err) != 0 ||
-        record_json_fields(root, line_fields, line, err) != 0 ||
-        read_key(root, &line->key, err) != 0 || check_numbers(line, err) != 0 ||
-        check_place(baseline, line, err) != 0 || read_exact(root, line, err) != 0) {
-        free(line->exact);
-        return -1;
-    }
-    ++lines->n;
-    return 0;
-}
-
-/* One line of the text, without its newline. */
+/* One line of the text, without its newline, into the next of lines. */
 static int read_line(struct baseline *baseline, const char *text, size_t bytes,
                      struct record_raw *raw, struct record_chain *chain, struct text_error *err)
 {
+    struct baseline_line *line = &baseline->lines.line[baseline->lines.n];
     json_t *root = record_json_load(text, bytes, raw, err);
+    const json_t *cell = json_object_get(root, "cell");
     const struct record_link link = record_link_of(root);
     int status = root ? record_chain_check(&link, text, bytes, true, chain, err) : -1;
 
+    *line = (struct baseline_line){.line = 0};
     if (status == 0 && !chain->sealed)
         status = record_fail(err, "\"chain\" is missing");
+    if (status == 0 && (record_json_schema(root, "baseline", err) != 0 ||
+                        record_json_fields(root, baseline_names, line, err) != 0 ||
+                        record_json_fields(root, baseline_numbers, line, err) != 0))
+        status = -1;
+    for (const struct record_field *field = record_key_fields; field->name && status == 0; ++field)
+        if (field->role == RECORD_IDENTITY)
+            status = record_json_fields(cell, (const struct record_field[]){*field, {0}},
+                                        &line->key, err);
+    if (status == 0 && (check_numbers(line, err) != 0 || check_place(baseline, line, err) != 0 ||
+                        read_exact(root, line, err) != 0))
+        status = -1;
     if (status == 0)
-        status = take_line(baseline, root, err);
+        ++baseline->lines.n;
+    else
+        free(line->exact);
     json_decref(root);
     return status;
-}
-
-static size_t count_lines(const struct baseline *baseline)
-{
-    size_t n = 1;
-
-    for (size_t i = 0; i < baseline->bytes; ++i)
-        n += baseline->text[i] == '\n';
-    return n;
 }
 
 int baseline_read_lines(struct baseline *baseline, struct text_error *err)
@@ -225,12 +222,14 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
     struct record_raw raw = {.line = NULL};
     const char *at = baseline->text, *const end = at + baseline->bytes;
     struct text_error why = {{0}};
-    size_t number = 0;
+    size_t number = 0, newlines = 0;
     int status = 0;
 
     if (baseline->bytes > MOST_BYTES)
         return record_fail(err, "%.160s: more than %d MiB", baseline->path, MOST_BYTES >> 20);
-    baseline->lines.line = calloc(count_lines(baseline), sizeof baseline->lines.line[0]);
+    for (size_t i = 0; i < baseline->bytes; ++i)
+        newlines += baseline->text[i] == '\n';
+    baseline->lines.line = calloc(newlines + 1, sizeof baseline->lines.line[0]);
     if (!baseline->lines.line)
         return record_fail(err, "%.160s: no memory for its lines", baseline->path);
     while (at < end && status == 0) {
@@ -256,7 +255,8 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
                                      number > 0 ? number : 1, why.text);
 }
 
-static int read_all(struct baseline *baseline, int fd, struct text_error *err)
+/* The bytes of the file. */
+static int read_text(struct baseline *baseline, int fd, struct text_error *err)
 {
     struct stat info;
     ssize_t n = 0;
@@ -288,20 +288,8 @@ int baseline_read(struct baseline *baseline, struct text_error *err)
         return record_fail(err, "%.160s: %s", baseline->path,
                            errno == ELOOP ? "it is a symbolic link" : strerror(errno));
     baseline->is_there = true;
-    const int status = read_all(baseline, fd, err);
+    const int status = read_text(baseline, fd, err);
 
     close(fd);
     return status == 0 ? baseline_read_lines(baseline, err) : -1;
-}
-
-void baseline_free(struct baseline *baseline)
-{
-    baseline_lines_free(&baseline->lines);
-    free(baseline->text);
-    baseline->text = NULL;
-}
-
-bool baseline_is_gate(const struct baseline *baseline)
-{
-    return baseline->sittings >= BASELINE_GATE;
 }

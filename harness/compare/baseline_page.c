@@ -1,0 +1,226 @@
+/* compare/baseline_page.c: a sitting against a baseline, and a baseline, for people and for
+ * programs.
+ *
+ * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+#include "compare/baseline.h"
+
+#include "analysis/words.h"
+#include "record/document.h"
+#include "text/units.h"
+
+#include <jansson.h>
+#include <math.h>
+
+/* "sd 0.5 %; finds 6.1 %; 5 % takes 14 sittings" */
+static void add_power(const struct baseline_judged *judged, char text[REPORT_CELL_TEXT])
+{
+    if (!isnan(judged->sd))
+        report_add(text, "sd %.1f %%; ", 100 * (exp(judged->sd) - 1));
+    if (isnan(judged->detectable))
+        report_add(text, "one sitting has no spread");
+    else
+        report_add(text, "finds %.1f %%", 100 * (judged->detectable - 1));
+    if (judged->needed > 0)
+        report_add(text, "; %.0f %% takes %zu sittings", 100 * (PAIRS_ASKED - 1), judged->needed);
+    else if (!isnan(judged->detectable))
+        report_add(text, "; %.0f %% takes a steadier machine", 100 * (PAIRS_ASKED - 1));
+}
+
+/* ---- a comparison ---- */
+
+static void describe_compare(const void *of, struct compare_page *page)
+{
+    static const char *const not_a_gate[PAIRS_VERDICTS] = {
+        "EQUIVALENT, not a gate", "IMPROVED, not a gate", "REGRESSED, not a gate",
+        "INCONCLUSIVE, not a gate", "INVALID"};
+    const struct baseline_compare *compare = of;
+    const struct baseline *baseline = &compare->baseline;
+    const struct record_run *run = &compare->source.file.run;
+    const bool gate = baseline_is_gate(baseline);
+    char counts[REPORT_CELL_TEXT] = "";
+
+    pairs_counts(compare->count, counts);
+    page->ratio = "NEW/mean";
+    page->gate = gate ? "" : ", not a gate";
+    page->side[COMPARE_A] = "last sitting";
+    page->side[COMPARE_B] = "NEW";
+    page->verdicts = gate ? pairs_verdict_words : not_a_gate;
+    page->n_verdicts = PAIRS_VERDICTS;
+    page->changes = compare->changes;
+    page->exact = compare->options->exact;
+    compare_say(page, COMPARE_TITLE,
+                "Cells: %zu: %s%s. Only in the new sitting: %zu; oversubscribed there: %zu. Exact "
+                "numbers that changed: %zu.",
+                baseline->cells, counts, page->gate, compare->only_new, compare->source.crowded,
+                compare->changes->n);
+    compare_say(page, COMPARE_HEAD,
+                "Baseline: %s: %zu sittings of %zu cells, commits %.12s to %.12s", baseline->path,
+                baseline->sittings, baseline->cells, baseline->lines.line[0].git_sha,
+                baseline->lines.line[baseline->lines.n - 1].git_sha);
+    compare_say(page, COMPARE_HEAD, "NEW: %s: run %s of %s, commit %.12s, %d launches",
+                compare->source.path, run->run_id, run->created_utc, run->git_sha, run->launches);
+    if (compare->invalid[0] != '\0')
+        compare_say(page, COMPARE_HEAD, "INVALID: %s", compare->invalid);
+    compare_say(page, COMPARE_HEAD,
+                "Evidence class II, history: one sitting against the sittings of a baseline. The "
+                "unit is the sitting.");
+    for (size_t c = 0; c < baseline->cells; ++c) {
+        const struct baseline_judged *judged = &compare->judged[c];
+        const bool invalid = judged->verdict == PAIRS_INVALID;
+        struct compare_point *point =
+            compare_add_point(page, &baseline->lines.line[c].key, judged->verdict,
+                              gate || invalid ? pairs_export_states[judged->verdict]
+                              : judged->verdict == PAIRS_EQUIVALENT ? EXPORT_OPEN
+                                                                    : EXPORT_DOUBTFUL);
+
+        point->hidden = compare->invalid[0] != '\0';
+        point->launches = (size_t)run->launches;
+        point->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};
+        point->value[COMPARE_COST].middle = judged->cost;
+        point->value[COMPARE_DETECTABLE].middle = judged->detectable;
+        snprintf(point->verdict, sizeof point->verdict, "%s", pairs_verdict_words[judged->verdict]);
+        if (invalid) {
+            snprintf(point->rest, sizeof point->rest, "%s", judged->reason);
+            continue;
+        }
+        snprintf(point->ratio, sizeof point->ratio, "%.3f [%.3f, %.3f]", judged->ratio, judged->lo,
+                 judged->hi);
+        snprintf(point->cost, sizeof point->cost, "%.3f", judged->cost);
+        add_power(judged, point->rest);
+    }
+    if (compare->invalid[0] == '\0')
+        compare_say(page, COMPARE_RULE,
+                    "The interval is that in which one more sitting lies (Student's t, bounds of "
+                    "%g / %zu each; sittings are taken to be independent and normal). REGRESSED: "
+                    "it lies above %.2f, and the ratio is %.2f or more. EQUIVALENT: it lies within "
+                    "%.0f %%. Cost: ratio of mean steps, judged by nothing. sd: standard deviation "
+                    "of the sittings.",
+                    BASELINE_ALPHA, baseline->cells, PAIRS_MARGIN, PAIRS_DELTA,
+                    100 * (PAIRS_ALIKE - 1));
+    if (compare->invalid[0] == '\0' && !gate)
+        compare_say(page, COMPARE_RULE,
+                    "%zu sittings make no gate: the exit status does not say REGRESSED. It takes "
+                    "%zu more.",
+                    baseline->sittings, BASELINE_GATE - baseline->sittings);
+    pairs_say_open(page, compare->count);
+    report_add(page->summary, "%s, %zu changed. Only in the new sitting: %zu%s", counts,
+               compare->changes->n, compare->only_new, gate ? "" : ". This is not a gate");
+}
+
+static json_t *head_json(const char *schema, const struct baseline *baseline)
+{
+    json_t *sittings = json_array();
+
+    for (size_t s = 0; s < baseline->sittings; ++s) {
+        const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
+
+        json_array_append_new(sittings,
+                              json_pack("{s:o, s:o, s:o, s:o}", "run_id", value_text(line->run_id),
+                                        "created_utc", value_text(line->created_utc), "git_sha",
+                                        value_text(line->git_sha), "machine_instance",
+                                        value_text(line->machine_instance)));
+    }
+    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
+                     value_text(baseline->path), "machine_class",
+                     value_text(baseline->lines.line[0].machine_class), "blas",
+                     value_text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
+                     "sittings", sittings);
+}
+
+static json_t *spread_json(const struct baseline *baseline, const struct baseline_judged *judged,
+                           size_t cell)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cell",
+                     value_key(&baseline->lines.line[cell].key), "floor_ns",
+                     value_real(exp(judged->mean)), "sitting_sd_log", value_real(judged->sd),
+                     "detectable", value_real(judged->detectable), "sittings_for_5_percent",
+                     judged->needed > 0 ? value_count(judged->needed) : json_null());
+}
+
+static json_t *compare_json(const void *of)
+{
+    const struct baseline_compare *compare = of;
+    const struct baseline *baseline = &compare->baseline;
+    const struct record_run *run = &compare->source.file.run;
+    json_t *root = head_json("lockstep/compare/1.0", baseline), *cells = json_array();
+    json_t *changes = json_array();
+
+    for (size_t c = 0; c < baseline->cells; ++c) {
+        const struct baseline_judged *judged = &compare->judged[c];
+        json_t *cell = spread_json(baseline, judged, c);
+
+        json_object_update_new(cell, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                                               pairs_verdict_words[judged->verdict], "reason",
+                                               value_text(judged->reason), "ratio",
+                                               value_real(judged->ratio), "lo",
+                                               value_real(judged->lo), "hi", value_real(judged->hi),
+                                               "cost", value_real(judged->cost)));
+        json_array_append_new(cells, cell);
+    }
+    for (size_t i = 0; i < compare->changes->n; ++i) {
+        const struct exact_change *change = &compare->changes->change[i];
+
+        json_array_append_new(
+            changes, exact_change_json(change, value_key(&baseline->lines.line[change->cell].key)));
+    }
+    json_object_update_new(
+        root,
+        json_pack("{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
+                  "s:i}",
+                  "class", "II", "new", "path", value_text(compare->source.path), "run_id",
+                  value_text(run->run_id), "created_utc", value_text(run->created_utc), "git_sha",
+                  value_text(run->git_sha), "invalid",
+                  compare->invalid[0] != '\0' ? value_text(compare->invalid) : json_null(), "rule",
+                  "alpha", BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
+                  PAIRS_ALIKE, "cells", cells, "changes", changes, "only_new",
+                  value_count(compare->only_new), "oversubscribed",
+                  value_count(compare->source.crowded), "exit", baseline_exit(compare)));
+    return root;
+}
+
+const struct compare_judge baseline_compare_judge = {"lockstep compare", describe_compare,
+                                                     compare_json};
+
+/* ---- `lockstep baseline show` ---- */
+
+static void describe_show(const void *of, struct compare_page *page)
+{
+    const struct baseline_compare *shown = of;
+    const struct baseline *baseline = &shown->baseline;
+    const struct baseline_line *first = baseline->lines.line;
+    char floor[UNITS_BYTES];
+
+    compare_say(page, COMPARE_TITLE, "%s: %zu sittings of %zu cells, class of machine %.12s",
+                baseline->path, baseline->sittings, baseline->cells, first->machine_class);
+    compare_say(page, COMPARE_HEAD, "library of matrix products: %s",
+                first->blas[0] != '\0' ? first->blas : "not known");
+    for (size_t s = 0; s < baseline->sittings; ++s) {
+        const struct baseline_line *line = &first[s * baseline->cells];
+
+        compare_say(page, COMPARE_HEAD, "%zu: %s, run %s, commit %.12s, start %.12s", s + 1,
+                    line->created_utc, line->run_id, line->git_sha, line->machine_instance);
+    }
+    for (size_t c = 0; c < baseline->cells; ++c) {
+        struct compare_point *point = compare_add_point(page, &first[c].key, 0, EXPORT_OPEN);
+
+        report_add(point->rest, "floor %s; ", units_time(exp(shown->judged[c].mean), floor));
+        add_power(&shown->judged[c], point->rest);
+    }
+    compare_say(page, COMPARE_FOOT,
+                "sd: standard deviation of the sittings. Finds: the change that one more sitting "
+                "shows in about 80 of 100 comparisons. A comparison takes %d sittings, a gate %d.",
+                BASELINE_LEAST, BASELINE_GATE);
+}
+
+static json_t *show_json(const void *of)
+{
+    const struct baseline_compare *shown = of;
+    json_t *root = head_json(BASELINE_SCHEMA, &shown->baseline), *cells = json_array();
+
+    for (size_t c = 0; c < shown->baseline.cells; ++c)
+        json_array_append_new(cells, spread_json(&shown->baseline, &shown->judged[c], c));
+    json_object_set_new(root, "cells", cells);
+    return root;
+}
+
+const struct compare_judge baseline_show_judge = {"lockstep baseline", describe_show, show_json};

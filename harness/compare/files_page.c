@@ -1,0 +1,184 @@
+/* compare/files_page.c: two files: what came of them, for people and for programs.
+ *
+ * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+#include "compare/compare.h"
+
+#include "record/document.h"
+#include "text/units.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const char *const verdict_words[COMPARE_VERDICTS] = {"NO EVIDENCE", "SUSPECT", "INVALID",
+                                                            "UNMEASURED"};
+
+static void describe_cell(const struct compare *compare, const struct compare_cell *cell,
+                          struct compare_page *page)
+{
+    static const enum export_state states[COMPARE_VERDICTS] = {[COMPARE_NO_EVIDENCE] = EXPORT_OPEN,
+                                                               [COMPARE_SUSPECT] = EXPORT_DOUBTFUL,
+                                                               [COMPARE_INVALID] = EXPORT_BROKEN,
+                                                               [COMPARE_UNMEASURED] =
+                                                                   EXPORT_BROKEN};
+    struct compare_point *point =
+        compare_add_point(page, cell->key, cell->verdict, states[cell->verdict]);
+    const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
+    char a[UNITS_BYTES], b[UNITS_BYTES];
+
+    /* Of a comparison that is INVALID as a whole, the reasons are said once, and no cell has
+     * another one. */
+    point->hidden = compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID;
+    point->brief = cell->verdict == COMPARE_NO_EVIDENCE;
+    point->launches = cell->n[COMPARE_B];
+    point->value[COMPARE_TIME] = (struct export_value){floor->ratio, floor->lo, floor->hi};
+    point->value[COMPARE_COST] = (struct export_value){cost->ratio, cost->lo, cost->hi};
+    snprintf(point->verdict, sizeof point->verdict, "%s", verdict_words[cell->verdict]);
+    snprintf(point->rest, sizeof point->rest, "%s",
+             cell->verdict == COMPARE_UNMEASURED ? "verified in neither file" : cell->reason);
+    if (isnan(floor->ratio))
+        return;
+    snprintf(point->ratio, sizeof point->ratio, "%.3f [%.3f, %.3f], p %.2g", floor->ratio,
+             floor->lo, floor->hi, cell->adjusted);
+    snprintf(point->cost, sizeof point->cost, "%.3f", cost->ratio);
+    snprintf(point->more, sizeof point->more, "; floor %s -> %s",
+             units_time(floor->ns[COMPARE_A], a), units_time(floor->ns[COMPARE_B], b));
+    if (cell->rule == COMPARE_LEAST)
+        text_add(point->more, sizeof point->more, " (few: the minimum of %zu steps)", cell->steps);
+}
+
+static void say_notes(struct compare_page *page, const char *before,
+                      const struct compare_notes *notes)
+{
+    for (size_t i = 0; i < notes->n; ++i)
+        compare_say(page, COMPARE_HEAD, "%s%s", before, notes->text[i]);
+}
+
+static void describe_files(const void *of, struct compare_page *page)
+{
+    const struct compare *compare = of;
+    const size_t *count = compare->count;
+
+    page->ratio = "B/A";
+    page->side[COMPARE_A] = "A";
+    page->side[COMPARE_B] = "B";
+    page->verdicts = verdict_words;
+    page->n_verdicts = COMPARE_VERDICTS;
+    page->changes = compare->changes;
+    page->exact = compare->exact;
+    compare_say(page, COMPARE_TITLE,
+                "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured "
+                "in neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
+                compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
+                count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->only[COMPARE_A],
+                compare->only[COMPARE_B], compare->changes->n);
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        const struct record_run *run = &compare->file[side].run;
+
+        compare_say(page, COMPARE_HEAD, "%s: %s: run %s of %s, commit %.12s, %d launches",
+                    page->side[side], compare->path[side], run->run_id, run->created_utc,
+                    run->git_sha, run->launches);
+    }
+    say_notes(page, "Differs: ", &compare->differs);
+    say_notes(page, "Note: ", &compare->remarks);
+    say_notes(page, "INVALID: ", &compare->invalid);
+    compare_say(page, COMPARE_HEAD,
+                "Evidence class III, two files: two sittings, which differ for reasons of the "
+                "machine, too. The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is "
+                "a pass, and none is a gate.");
+    for (size_t c = 0; c < compare->n_cells; ++c)
+        describe_cell(compare, &compare->cell[c], page);
+    if (!isnan(compare->half_width))
+        compare_say(page, COMPARE_FOOT,
+                    "The median of the ratios is %.3f, which the machine alone can do from one "
+                    "sitting to another. The median half-width of their intervals (%.0f %% or "
+                    "more, of independent launches) is %.1f %%.",
+                    compare->common, 100 * COMPARE_LEVEL, 100 * compare->half_width);
+    if (compare->tested > 0)
+        compare_say(page, COMPARE_RULE,
+                    "SUSPECT takes p at most %g (exact rank sum of the floors of launches, by Holm "
+                    "over the %zu cells that were tested) and a ratio beyond %g. Floor: the fast "
+                    "end of the steps. Cost: their mean, not tested.",
+                    COMPARE_ALPHA, compare->tested, COMPARE_BEYOND);
+    if (count[COMPARE_SUSPECT] > 0)
+        compare_say(page, COMPARE_RULE,
+                    "SUSPECT does not fail: measure both again, in turns, before you believe it.");
+    snprintf(page->summary, sizeof page->summary,
+             "%zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured in neither, %zu changed. "
+             "Only in A: %zu, only in B: %zu. Two files are no gate",
+             count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE], count[COMPARE_INVALID],
+             count[COMPARE_UNMEASURED], compare->changes->n, compare->only[COMPARE_A],
+             compare->only[COMPARE_B]);
+}
+
+static json_t *notes_json(const struct compare_notes *notes)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < notes->n; ++i)
+        json_array_append_new(array, value_text(notes->text[i]));
+    return array;
+}
+
+static json_t *ratio_json(const struct compare_ratio *ratio)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns",
+                     value_real(ratio->ns[COMPARE_A]), "b_ns", value_real(ratio->ns[COMPARE_B]),
+                     "ratio", value_real(ratio->ratio), "lo", value_real(ratio->lo), "hi",
+                     value_real(ratio->hi), "coverage", value_real(ratio->coverage), "p",
+                     value_real(ratio->p));
+}
+
+/* lockstep/compare/1.0 */
+static json_t *files_json(const void *of)
+{
+    const struct compare *compare = of;
+    const size_t *count = compare->count;
+    json_t *files = json_array(), *cells = json_array(), *changes = json_array();
+
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        const struct record_run *run = &compare->file[side].run;
+
+        json_array_append_new(files, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+                                               value_text(compare->path[side]), "run_id",
+                                               value_text(run->run_id), "created_utc",
+                                               value_text(run->created_utc), "git_sha",
+                                               value_text(run->git_sha), "machine_class",
+                                               value_text(run->machine_class), "machine_instance",
+                                               value_text(run->machine_instance), "cells_only_here",
+                                               value_count(compare->only[side])));
+    }
+    for (size_t c = 0; c < compare->n_cells; ++c) {
+        const struct compare_cell *cell = &compare->cell[c];
+        const bool measured = !isnan(cell->floor.ratio);
+
+        json_array_append_new(
+            cells, json_pack("{s:o, s:[o, o], s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "cell",
+                             value_key(cell->key), "launches", value_count(cell->n[COMPARE_A]),
+                             value_count(cell->n[COMPARE_B]), "floor_statistic",
+                             measured ? value_text(compare_floor_words[cell->rule]) : json_null(),
+                             "floor", ratio_json(&cell->floor), "cost", ratio_json(&cell->cost),
+                             "least_steps", measured ? value_count(cell->steps) : json_null(),
+                             "p_adjusted", value_real(cell->adjusted), "verdict",
+                             verdict_words[cell->verdict], "reason", value_text(cell->reason)));
+    }
+    for (size_t i = 0; i < compare->changes->n; ++i) {
+        const struct exact_change *change = &compare->changes->change[i];
+
+        json_array_append_new(
+            changes, exact_change_json(change, value_key(compare->cell[change->cell].key)));
+    }
+    return json_pack(
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:{s:o, s:o}, s:o, s:o, "
+        "s:{s:o, s:o, s:o, s:o, s:o, s:o, s:i}}",
+        "schema", "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files, "invalid",
+        notes_json(&compare->invalid), "differs", notes_json(&compare->differs), "remarks",
+        notes_json(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND,
+        "level", COMPARE_LEVEL, "medians", "ratio", value_real(compare->common), "half_width",
+        value_real(compare->half_width), "cells", cells, "changes", changes, "counts", "suspect",
+        value_count(count[COMPARE_SUSPECT]), "no_evidence", value_count(count[COMPARE_NO_EVIDENCE]),
+        "invalid", value_count(count[COMPARE_INVALID]), "unmeasured",
+        value_count(count[COMPARE_UNMEASURED]), "tested", value_count(compare->tested), "changed",
+        value_count(compare->changes->n), "exit", compare_exit(compare));
+}
+
+const struct compare_judge compare_files_judge = {"lockstep compare", describe_files, files_json};

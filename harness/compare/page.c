@@ -1,0 +1,307 @@
+/* compare/page.c: what a judge has found, in the form that was asked for: for people, for the page
+ * of a CI job, and for other programs. */
+#include "compare/compare.h"
+
+#include "command/command.h"
+#include "export/grid.h"
+#include "files/text_out.h"
+#include "record/document.h"
+#include "record/plan.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 80, SHOWN = 50 };
+
+const char *compare_format_name(size_t format)
+{
+    static const char *const forms[COMPARE_FORMS] = {"text", "json", "md"};
+
+    return format < COMPARE_FORMS ? forms[format] : export_name(format - COMPARE_FORMS);
+}
+
+void compare_note(struct compare_notes *notes, const char *format, ...)
+{
+    va_list args;
+
+    if (notes->n == COMPARE_NOTES)
+        return;
+    va_start(args, format);
+    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
+    va_end(args);
+}
+
+void compare_say(struct compare_page *page, enum compare_place place, const char *format, ...)
+{
+    va_list args;
+
+    fputc('0' + (int)place, page->words.to);
+    va_start(args, format);
+    vfprintf(page->words.to, format, args);
+    va_end(args);
+    fputc(0, page->words.to);
+}
+
+struct compare_point *compare_add_point(struct compare_page *page, const struct record_key *key,
+                                        size_t number, enum export_state state)
+{
+    struct compare_point *point = &page->point[page->n++];
+
+    point->number = number;
+    point->state = state;
+    for (size_t m = 0; m < COMPARE_METRICS; ++m)
+        point->value[m] = (struct export_value){NAN, NAN, NAN};
+    if (key) {
+        point->is_cell = true;
+        point->key = *key;
+        compare_cell_words(key, point->name);
+    }
+    return point;
+}
+
+void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
+{
+    char axes[PLAN_AXES_TEXT], amount[RECORD_AMOUNT_TEXT];
+
+    record_amount_words(key, amount);
+    plan_axes_words(key, ", ", true, axes);
+    snprintf(text, COMPARE_TEXT, "%s %s %s, %s, %s, %s/%s%s", key->workload, key->mode,
+             key->devices, amount, key->dtype, key->backend, key->communicator, axes);
+}
+
+/* "NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051; finds 2.1 %", or why it is INVALID. */
+static void add_numbers(const struct compare_page *page, const struct compare_point *point,
+                        char text[REPORT_CELL_TEXT])
+{
+    if (point->ratio[0] != '\0')
+        text_add(text, REPORT_CELL_TEXT, "%s %s; cost %s%s", page->ratio, point->ratio, point->cost,
+                 point->rest[0] != '\0' ? "; " : "");
+    text_add(text, REPORT_CELL_TEXT, "%s", point->rest);
+}
+
+/* The name of the cell of B. */
+static const char *name_of(const struct compare_point *point)
+{
+    return point->against[0] != '\0' ? point->against : point->name;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+/* A paragraph in lines: all but the first are indented so. */
+static void wrap(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void wrap(size_t indent, const char *format, ...)
+{
+    char text[2 * COMPARE_TEXT + 1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_wrap(stdout, text, 0, indent, COLUMNS);
+}
+
+static void wrap_paragraphs(const struct compare_page *page, enum compare_place first,
+                            enum compare_place last)
+{
+    for (enum compare_place place = first; place <= last; ++place)
+        for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
+            if (page->words.text[at] == '0' + (int)place)
+                wrap(2, "%s", page->words.text + at + 1);
+}
+
+static void print_text(const struct compare_page *page)
+{
+    bool any = false;
+
+    wrap_paragraphs(page, COMPARE_TITLE, COMPARE_HEAD);
+    fputc('\n', stdout);
+    for (size_t i = 0; i < page->n; ++i) {
+        const struct compare_point *point = page->order[i];
+        char numbers[REPORT_CELL_TEXT] = "";
+
+        if (!point->is_cell || point->hidden)
+            continue;
+        any = true;
+        add_numbers(page, point, numbers);
+        if (point->verdict[0] == '\0')
+            wrap(4, "%s", point->name);
+        else
+            wrap(4, "%-12s  %s%s", point->verdict, point->name, page->gate);
+        if (point->against[0] != '\0')
+            wrap(4, "  against %s", point->against);
+        wrap(4, "  %s%s", numbers, point->more);
+    }
+    for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
+        const struct exact_change *change = &page->changes->change[i];
+
+        any = true;
+        wrap(4, "%-12s  %s", "CHANGED", name_of(&page->point[change->cell]));
+        wrap(4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
+             change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
+    }
+    if (any)
+        fputc('\n', stdout);
+    wrap_paragraphs(page, COMPARE_FOOT, COMPARE_RULE);
+}
+
+/* ---- Markdown ------------------------------------------------------------------------------ */
+
+/* Without the rows that are too many, which it counts. */
+static int print_table(struct text_out *out, struct grid *grid)
+{
+    int status = 0;
+
+    if (grid->rows > 0) {
+        fputc('\n', out->file);
+        status = grid_markdown(grid, SHOWN);
+    }
+    if (status == 0 && grid->rows > grid->shown)
+        text_print(out, "\n%zu more are not shown.\n", grid->rows - grid->shown);
+    grid_close(grid);
+    return status;
+}
+
+static int print_markdown(const struct compare_page *page)
+{
+    struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
+    const char *const cells[] = {"verdict", "cell", page->ratio, "cost", "remarks"};
+    const char *const changed[] = {"CHANGED", "cell", page->side[COMPARE_A], page->side[COMPARE_B],
+                                   "unit"};
+    struct grid grid;
+
+    for (enum compare_place place = COMPARE_TITLE; place < COMPARE_RULE; ++place)
+        for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
+            if (page->words.text[at] == '0' + (int)place)
+                text_print(&out, place == COMPARE_TITLE ? "### %s\n\n" : "* %s\n",
+                           page->words.text + at + 1);
+    grid_open(&grid, &out, "cells", "Cells");
+    grid.compact = true;
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; ++i)
+        grid_heading(&grid, i == 2 || i == 3 ? "" : "text", cells[i]);
+    for (size_t i = 0; i < page->n; ++i) {
+        const struct compare_point *point = page->order[i];
+
+        if (!point->is_cell || point->hidden || point->brief)
+            continue;
+        grid_row(&grid, "");
+        grid_cell(&grid, "", "%s", point->verdict);
+        grid_cell(&grid, "", "%s", name_of(point));
+        grid_cell(&grid, "", "%s", point->ratio);
+        grid_cell(&grid, "", "%s", point->cost);
+        grid_cell(&grid, "", "%s", point->rest);
+    }
+    if (print_table(&out, &grid) != 0)
+        return -1;
+    grid_open(&grid, &out, "changed", "Changed");
+    grid.compact = true;
+    for (size_t i = 0; i < sizeof changed / sizeof changed[0]; ++i)
+        grid_heading(&grid, i == 2 || i == 3 ? "" : "text", changed[i]);
+    for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
+        const struct exact_change *change = &page->changes->change[i];
+
+        grid_row(&grid, "");
+        grid_cell(&grid, "", "%s%s", change->metric->name, change->where);
+        grid_cell(&grid, "", "%s", name_of(&page->point[change->cell]));
+        for (int side = 0; side < COMPARE_SIDES; ++side)
+            grid_cell(&grid, "", "%s", change->value[side]);
+        grid_cell(&grid, "", "%s", change->metric->unit);
+    }
+    return print_table(&out, &grid);
+}
+
+/* ---- other programs ------------------------------------------------------------------------ */
+
+static int print_export(const struct compare_page *page, size_t format, struct text_error *why)
+{
+    static const struct export_metric metrics[COMPARE_METRICS] = {
+        [COMPARE_TIME] = {"time", "ratio", "time-ratio", 1, false},
+        [COMPARE_COST] = {"cost", "ratio", "cost-ratio", 1, false},
+        [COMPARE_DETECTABLE] = {"detectable", "ratio", "detectable-ratio", 1, false},
+    };
+    struct export_set set = {
+        .title = "lockstep compare",
+        .launches = true,
+        .prefix = "lockstep_compare_",
+        .flag = "judged",
+        .flag_help = "1: all launches of the cell were verified, and it has a verdict.",
+        .verdicts = page->verdicts,
+        .n_verdicts = page->n_verdicts,
+        .parts = &export_record_parts,
+        .metric = metrics,
+        .n_metrics = COMPARE_METRICS,
+        .github_unit = "ratio",
+        .in_github = 1,
+        .counted = "changed",
+        .count = page->changes->n,
+    };
+    int status = export_open(&set, page->n + page->changes->n);
+
+    for (size_t i = 0; status == 0 && i < page->n; ++i) {
+        const struct compare_point *point = &page->point[i];
+        struct export_cell *cell =
+            point->is_cell ? export_add_record(&set, &point->key) : export_add(&set, point->name);
+
+        if (point->is_cell)
+            text_add(cell->why, sizeof cell->why, "%s%s: ", point->verdict,
+                     point->ratio[0] != '\0' ? page->gate : "");
+        add_numbers(page, point, cell->why);
+        text_clean(cell->why, ' ');
+        cell->launches = point->launches;
+        cell->state = point->state;
+        cell->verdict = point->number;
+        cell->has_numbers = point->state != EXPORT_BROKEN && isfinite(point->value[0].middle);
+        memcpy(cell->value, point->value, sizeof point->value);
+    }
+    for (size_t i = 0; status == 0 && i < page->changes->n; ++i) {
+        const struct exact_change *change = &page->changes->change[i];
+        const char *const of = name_of(&page->point[change->cell]);
+        struct export_cell *cell = export_add(&set, "");
+
+        snprintf(cell->name, sizeof cell->name, "%s%s of %s", change->metric->name, change->where,
+                 of);
+        cell->state = page->exact ? EXPORT_FAILED : EXPORT_DOUBTFUL;
+        snprintf(cell->why, sizeof cell->why, "CHANGED: %s%s: %s -> %s %s, of %s",
+                 change->metric->name, change->where, change->value[COMPARE_A],
+                 change->value[COMPARE_B], change->metric->unit, of);
+        text_clean(cell->why, ' ');
+    }
+    memcpy(set.summary, page->summary, sizeof set.summary);
+    if (status == 0)
+        status = export_write(stdout, format, &set, why);
+    export_close(&set);
+    return status;
+}
+
+int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format)
+{
+    enum { OTHERS = 2 }; /* points that are no cells */
+    struct compare_page page = {.gate = "",
+                                .point = calloc(cells + OTHERS, sizeof page.point[0]),
+                                .order = calloc(cells + OTHERS, sizeof page.order[0])};
+    struct text_error why = {"no memory for the result"};
+    int status = -1;
+
+    if (format == COMPARE_AS_JSON) {
+        status = document_print(stdout, judge->json(of));
+    } else if (page.point && page.order && memory_file_open(&page.words) == 0) {
+        for (size_t i = 0; i < cells + OTHERS; ++i)
+            page.order[i] = &page.point[i];
+        judge->describe(of, &page);
+        if (memory_file_close(&page.words) == 0) {
+            status = 0;
+            if (format == COMPARE_AS_TEXT)
+                print_text(&page);
+            else if (format == COMPARE_AS_MARKDOWN)
+                status = print_markdown(&page);
+            else
+                status = print_export(&page, format - COMPARE_FORMS, &why);
+        }
+    }
+    free(page.point);
+    free(page.order);
+    free(page.words.text);
+    return status == 0 ? 0 : command_refuse(judge->command, "%s", why.text);
+}

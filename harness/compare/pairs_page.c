@@ -1,0 +1,262 @@
+/* compare/pairs_page.c: what came of the pairs: what all cells together show, then cells from the
+ * slowest on, then what could not have been found. */
+#include "compare/pairs.h"
+
+#include "analysis/words.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NUMBERS = sizeof((struct compare_point *)0)->ratio };
+
+const enum export_state pairs_export_states[PAIRS_VERDICTS] = {[PAIRS_EQUIVALENT] = EXPORT_PASSED,
+                                                               [PAIRS_IMPROVED] = EXPORT_PASSED,
+                                                               [PAIRS_REGRESSED] = EXPORT_FAILED,
+                                                               [PAIRS_INCONCLUSIVE] =
+                                                                   EXPORT_DOUBTFUL,
+                                                               [PAIRS_INVALID] = EXPORT_BROKEN};
+
+void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT])
+{
+    struct record_cell planned;
+
+    cell_identify(&pairs->arm[arm].plan[cell], &planned);
+    compare_cell_words(&planned.key, text);
+}
+
+void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT])
+{
+    report_add(text, "%zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu INVALID",
+               count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT],
+               count[PAIRS_IMPROVED], count[PAIRS_INVALID]);
+}
+
+void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS])
+{
+    if (count[PAIRS_INCONCLUSIVE] > 0)
+        compare_say(page, COMPARE_RULE,
+                    "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
+}
+
+/* "1.050 [1.041, 1.060], p 0.0024": of the side that it lies on. */
+static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
+{
+    snprintf(text, NUMBERS, "%.3f", judged->ratio);
+    if (isnan(judged->lo))
+        text_add(text, NUMBERS, " [no interval]");
+    else
+        text_add(text, NUMBERS, " [%.3f, %.3f]", judged->lo, judged->hi);
+    text_add(text, NUMBERS, ", p %.2g", fmin(judged->p_slower, judged->p_faster));
+}
+
+/* A point in numbers. The cost is that of means: "1.051 [1.040, 1.062], p 0.0024, REGRESSED". */
+static struct compare_point *add_point(const struct pairs *pairs, const struct record_key *key,
+                                       const struct pairs_judged *judged,
+                                       const struct pairs_judged *cost, struct compare_page *page)
+{
+    struct compare_point *point = compare_add_point(
+        page, key, judged->verdict,
+        pairs_false_alarm(pairs, judged) ? EXPORT_BROKEN : pairs_export_states[judged->verdict]);
+
+    point->launches = pairs->n;
+    point->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};
+    point->value[COMPARE_COST] = (struct export_value){cost->ratio, cost->lo, cost->hi};
+    point->value[COMPARE_DETECTABLE].middle = judged->detectable;
+    snprintf(point->verdict, sizeof point->verdict, "%s%s", pairs->same ? "A/A " : "",
+             pairs_verdict_words[judged->verdict]);
+    return point;
+}
+
+static void describe_cell(const struct pairs *pairs, size_t cell, struct compare_page *page)
+{
+    const struct pairs_judged *judged = &pairs->judged[cell], *cost = &pairs->cost[cell];
+    const struct pairs_launch *old = &pairs->pair[cell].launch[PAIRS_OLD];
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
+    struct record_cell planned;
+    struct compare_point *point;
+    char *rest;
+
+    cell_identify(&pairs->arm[PAIRS_NEW].plan[cell], &planned);
+    point = add_point(pairs, &planned.key, judged, cost, page);
+    rest = point->rest;
+    if (pairs->arm[PAIRS_NEW].options)
+        memcpy(point->against, point->name, sizeof point->against);
+    pairs_cell_words(pairs, cell, PAIRS_OLD, point->name);
+    if (judged->verdict == PAIRS_INVALID) {
+        report_add(rest, "%s", judged->reason);
+        return;
+    }
+    number_words(judged, point->ratio);
+    number_words(cost, point->cost);
+    text_add(point->cost, NUMBERS, ", %s", pairs_verdict_words[cost->verdict]);
+    report_add(rest, "finds %.1f %%", 100 * (judged->detectable - 1));
+    if (judged->needed > 0)
+        report_add(rest, "; %.0f %% takes %zu pairs", 100 * (PAIRS_ASKED - 1), judged->needed);
+    if (disturbed.pairs > 0)
+        report_add(rest, "; disturbed: %zu of %zu pairs", disturbed.pairs, pairs->n);
+    if (pairs_false_alarm(pairs, judged))
+        report_add(rest, "; a false alarm");
+    if (judged->reason[0] != '\0')
+        report_add(rest, "; %s", judged->reason);
+    if (old->rule == COMPARE_LEAST)
+        snprintf(point->more, sizeof point->more, " (few: the minimum of %zu steps)", old->steps);
+}
+
+/* All cells together: rest is the verdict in words. */
+static const struct compare_point *describe_all(const struct pairs *pairs,
+                                                struct compare_page *page)
+{
+    static const char *const meaning[PAIRS_VERDICTS] = {
+        [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
+        [PAIRS_IMPROVED] = "they are faster",
+        [PAIRS_REGRESSED] = "they are slower",
+        [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none"};
+    const struct pairs_judged *all = &pairs->all, *cost = &pairs->all_cost;
+    struct compare_point *point = add_point(pairs, NULL, all, cost, page);
+    char numbers[NUMBERS], costs[NUMBERS];
+
+    snprintf(point->name, sizeof point->name, "all cells together");
+    if (all->verdict == PAIRS_INVALID) {
+        report_add(point->rest, "%s: %.200s", point->verdict, all->reason);
+    } else {
+        number_words(all, numbers);
+        number_words(cost, costs);
+        report_add(point->rest, "%s, all cells together: %s%s%.200s. NEW/OLD %s; cost %s, %s",
+                   point->verdict,
+                   pairs_false_alarm(pairs, all)
+                       ? "a false alarm of this machine, as both are the same program"
+                       : meaning[all->verdict],
+                   all->reason[0] != '\0' ? ": " : "", all->reason, numbers, costs,
+                   pairs_verdict_words[cost->verdict]);
+    }
+    return point;
+}
+
+/* Of --aa: what the machine is worth. It is no cell, and has no numbers. */
+static void describe_fitness(const struct pairs *pairs, struct compare_page *page)
+{
+    static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
+                                                              [PAIRS_NOISY] = EXPORT_DOUBTFUL,
+                                                              [PAIRS_UNFIT] = EXPORT_BROKEN};
+    char words[COMPARE_TEXT];
+    const enum pairs_fitness fitness = pairs_fit(pairs, words);
+    struct compare_point *point = compare_add_point(page, NULL, 0, states[fitness]);
+
+    snprintf(point->name, sizeof point->name, "this machine");
+    report_add(point->rest, "%s for comparisons of these cells: %s", pairs_fitness_words[fitness],
+               words);
+    compare_say(page, COMPARE_TITLE, "%s.", point->rest);
+}
+
+/* How many pairs were disturbed, what that is, and what to do. */
+static void say_disturbed(const struct pairs *pairs, struct compare_page *page)
+{
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
+    char by[2 * COMPARE_TEXT] = "", unknown[64] = "";
+
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+        text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
+                 100 * report_elsewhere[i].limit, report_elsewhere[i].to, disturbed.by[i]);
+    if (disturbed.unknown > 0)
+        snprintf(unknown, sizeof unknown, " (not known of %zu)", disturbed.unknown);
+    if (pairs->allow_disturbed)
+        text_add(by, sizeof by,
+                 ". They count like all others (--allow-disturbed): as the order is drawn, it "
+                 "happens to OLD as often as to NEW");
+    else
+        text_add(by, sizeof by,
+                 ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
+                 "without them, too, is INCONCLUSIVE%s",
+                 100 * PAIRS_DISTURBED_MOST,
+                 disturbed.pairs == 0 ? ""
+                                      : ". Measure again while nothing else runs here, or on "
+                                        "another machine; --allow-disturbed judges all pairs");
+    compare_say(page, COMPARE_FOOT,
+                "Disturbed: %zu of %zu pairs%s. That is, of the time of the cores of a launch "
+                "there went%s.",
+                disturbed.pairs, pairs->cells * pairs->n, unknown, by);
+}
+
+static void describe_sums(const struct pairs *pairs, struct compare_page *page)
+{
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
+    const double looks = (double)pairs->looks;
+    char counts[REPORT_CELL_TEXT] = "", costs[REPORT_CELL_TEXT] = "", look[128] = "";
+
+    pairs_counts(pairs->count, counts);
+    pairs_counts(pairs->count_cost, costs);
+    if (pairs->looks > 1)
+        snprintf(look, sizeof look, "Look %zu of %zu%s. They share the errors evenly. ",
+                 pairs->look, pairs->looks, pairs->look < pairs->looks ? ": it was settled" : "");
+    report_add(page->summary,
+               "%s%s%s, %zu changed. Disturbed: %zu of %zu pairs. Cost, which is no gate: %s", look,
+               pairs->same ? "A/A: " : "", counts, pairs->changes->n, disturbed.pairs,
+               pairs->cells * pairs->n, costs);
+    compare_say(page, COMPARE_FOOT,
+                "%sCells: %zu: %s. Pairs of each: %zu. Exact numbers that changed: %zu.", look,
+                pairs->cells, counts, pairs->n, pairs->changes->n);
+    compare_say(page, COMPARE_FOOT, "Cost of the cells: %s.", costs);
+    say_disturbed(pairs, page);
+    if (pairs_false_alarms(pairs) > 0)
+        compare_say(page, COMPARE_FOOT,
+                    "False alarms: %zu of %zu verdicts. Nothing is slower or faster than itself. "
+                    "Chance does this in at most 1 of 10 comparisons of a program with itself, and "
+                    "a machine that is not fit for this in more: compare them again, and believe "
+                    "no other comparison of this machine until there is none.",
+                    pairs_false_alarms(pairs), pairs->cells + 1);
+    if (pairs->count[PAIRS_INVALID] < pairs->cells)
+        compare_say(page, COMPARE_RULE,
+                    "In about 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell "
+                    "(the median of the cells), and of %.1f %% in all cells together.",
+                    pairs->n, 100 * (pairs->detectable - 1), 100 * (pairs->all.detectable - 1));
+    compare_say(page, COMPARE_RULE,
+                "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
+                "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
+                "simultaneous interval lies within %.0f %%. p: against the margin, of the side "
+                "that is nearer. Cost: ratio of mean steps, judged by the same rule with errors of "
+                "its own. It is no gate.",
+                100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS / looks, PAIRS_ALPHA_ALL / looks,
+                100 * (PAIRS_DELTA - 1), 100 * (PAIRS_ALIKE - 1));
+    pairs_say_open(page, pairs->count);
+}
+
+static void describe_pairs(const void *of, struct compare_page *page)
+{
+    static const char *const same_words[PAIRS_VERDICTS] = {
+        "A/A EQUIVALENT", "A/A IMPROVED", "A/A REGRESSED", "A/A INCONCLUSIVE", "INVALID"};
+    const struct pairs *pairs = of;
+    const struct compare_point *all;
+
+    page->ratio = "NEW/OLD";
+    page->side[PAIRS_OLD] = "OLD";
+    page->side[PAIRS_NEW] = "NEW";
+    page->verdicts = pairs->same ? same_words : pairs_verdict_words;
+    page->n_verdicts = PAIRS_VERDICTS;
+    page->changes = pairs->changes;
+    page->exact = pairs->exact;
+    for (size_t c = 0; c < pairs->cells; ++c) {
+        describe_cell(pairs, c, page);
+        page->order[c] = &page->point[pairs->sorted[c] - pairs->judged];
+    }
+    all = describe_all(pairs, page);
+    if (pairs->aa)
+        describe_fitness(pairs, page);
+    compare_say(page, COMPARE_TITLE, "%s", all->rest);
+    for (int i = 0; i < PAIRS_ARMS; ++i) {
+        const struct pairs_arm *arm = &pairs->arm[i];
+
+        compare_say(page, COMPARE_HEAD, "%s: %s%s%s: %s, SHA-256 %.12s", page->side[i],
+                    arm->program ? arm->program : "this program", arm->options ? " " : "",
+                    arm->options ? arm->options : "", arm->version, arm->sha256);
+    }
+    if (pairs->same)
+        compare_say(page, COMPARE_HEAD,
+                    "A/A: both are the same program with the same options: what is found here is "
+                    "the comparison's own error.");
+    compare_say(page, COMPARE_HEAD,
+                "Evidence class I, interleaved pairs: two launches next to each other, their order "
+                "drawn.");
+    describe_sums(pairs, page);
+}
+
+const struct compare_judge pairs_page = {"lockstep compare", describe_pairs, pairs_json};
