@@ -1,4 +1,4 @@
-/* compare/baseline.c: `lockstep baseline`: sittings added to a baseline, and what it says. */
+/* compare/baseline.c: `lockstep baseline`: sessions added to a baseline, and what it says. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -35,20 +35,20 @@ static const struct argp_option option_table[] = {
     {0}};
 
 static const char documentation[] =
-    "Keeps the history of a machine: `add` puts sittings, record files of `lockstep sweep`, into "
+    "Keeps the history of a machine: `add` puts sessions, record files of `lockstep sweep`, into "
     "a baseline, and `show` says what it can tell. `lockstep compare --baseline NAME` holds a new "
-    "sitting against it."
-    "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. All of its sittings are "
+    "session against it."
+    "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. All of its sessions are "
     "of one class of machine, of one library of matrix products and of one plan: the same options "
-    "but for the seed. A sitting is taken if it is finished and sealed, was not resumed, is of a "
+    "but for the seed. A session is taken if it is finished and sealed, was not resumed, is of a "
     "clean tree and a Release build, and if every launch is verified; and if it is one of its "
-    "own: of another start of the machine than each sitting that is there, or 6 hours from it. "
+    "own: of another start of the machine than each session that is there, or 6 hours from it. "
     "Cells that are oversubscribed are left out. If one file is refused, nothing is added.\n\n"
-    "`show` has, for each cell, the standard deviation of its sittings, and the change that one "
-    "more sitting would show in 80 of 100 comparisons. A comparison takes 6 sittings, a gate "
+    "`show` has, for each cell, the standard deviation of its sessions, and the change that one "
+    "more session would show in 80 of 100 comparisons. A comparison takes 6 sessions, a gate "
     "10.\n\n"
     "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, "
-    "with the line; 3 a sitting is refused.";
+    "with the line; 3 a session is refused.";
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -138,9 +138,9 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
     if (status == 0) {
         fsync(folder); /* the file is whole without, under its old lines or its new ones */
         snprintf(words, sizeof words,
-                 "%s: %zu added: now %zu sittings of %zu cells. A comparison takes %d sittings, a "
+                 "%s: %zu added: now %zu sessions of %zu cells. A comparison takes %d sessions, a "
                  "gate %d.",
-                 baseline->path, arguments->n_paths, baseline->sittings, baseline->cells,
+                 baseline->path, arguments->n_paths, baseline->sessions, baseline->cells,
                  BASELINE_LEAST, BASELINE_GATE);
         command_wrap(stdout, words, 0, 2, 80);
     }

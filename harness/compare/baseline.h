@@ -1,9 +1,9 @@
-/* compare/baseline.h: internal to this room: evidence of class II, one sitting against the history
+/* compare/baseline.h: internal to this room: evidence of class II, one session against the history
  * of many.
  *
- * A baseline is a file of sittings: what each of them measured of each cell, a line each. All of
- * its sittings are of one class of machine, one library of matrix products and one plan, and have
- * the same cells. The unit of the statistics is the sitting: launches of one sitting have its state
+ * A baseline is a file of sessions: what each of them measured of each cell, a line each. All of
+ * its sessions are of one class of machine, one library of matrix products and one plan, and have
+ * the same cells. The unit of the statistics is the session: launches of one session have its state
  * of the machine in common, so that more of them say nothing of the next.
  *
  * baseline_take.c makes lines of a sweep's records, or says why not; baseline_file.c reads the
@@ -16,14 +16,14 @@
 #include "compare/pairs.h"
 #include "record/roles.h"
 
-/* Sittings that judge at all, and that make a gate. */
+/* Sessions that judge at all, and that make a gate. */
 enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
 #define BASELINE_ALPHA  0.05 /* shared by all cells */
 #define BASELINE_FOLDER "results/baselines"
 #define BASELINE_SCHEMA "lockstep/baseline/1.0"
 enum { BASELINE_WHY = 640 }; /* bytes of a reason, which may name two libraries */
 
-/* What a sitting measured of a cell: a line of the file. */
+/* A line of the file: a session measured this of a cell. */
 struct baseline_line {
     char machine_class[DIGEST_HEX], machine_instance[DIGEST_HEX];
     char plan_sha256[DIGEST_HEX];    /* of the options but the seed, and of how time is taken */
@@ -31,7 +31,7 @@ struct baseline_line {
     char run_id[17], created_utc[32], git_sha[48];
     char blas[160];           /* "": of an older program, not known */
     uint64_t start_epoch_ns;  /* of the first launch */
-    size_t sitting, line, of; /* of the baseline, from 1; in its sitting, from 1; lines of it */
+    size_t sitting, line, of; /* session of the baseline, from 1; its line, from 1; lines of it */
     struct record_key key;    /* without a launch */
     size_t launches, steps;   /* steps: of the launch with fewest */
     char floor_statistic[24]; /* as compare_floor_words */
@@ -42,7 +42,7 @@ struct baseline_line {
     double *exact;            /* of all metrics, one after the other; NaN: unknown */
 };
 
-/* Lines of one sitting or of many, by sitting and then by cell. */
+/* Lines of one session or of many, by session and then by cell. */
 struct baseline_lines {
     struct baseline_line *line;
     size_t n;
@@ -50,19 +50,17 @@ struct baseline_lines {
 void baseline_lines_free(struct baseline_lines *lines);
 /* Members of a line of the file, in their order: those before the cell, and those after it. */
 extern const struct record_field baseline_names[], baseline_numbers[];
-/* Whether both are of one sitting, whatever its run is called. */
+/* Whether both are of one session, whatever its run is called. */
 bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b);
-/* An order in which 0 means: the same cell. */
-int baseline_key_order(const struct record_key *a, const struct record_key *b);
 
-/* The sitting in a file of records. */
+/* The session in a file of records. */
 struct baseline_source {
     const char *path;
     struct record_file file;
     struct report report;
     struct baseline_lines lines;  /* of cells all of whose launches were verified */
     size_t crowded;               /* cells that are oversubscribed: they have no line */
-    struct compare_notes refused; /* "FILE:LINE: why": why it is no sitting for a baseline */
+    struct compare_notes refused; /* "FILE:LINE: why": why it is no session for a baseline */
 };
 /* 0, or EXIT_MISUSE after one line: it cannot be read. Free it in any case. */
 int baseline_take(const char *command, const char *path, bool allow_dirty,
@@ -76,8 +74,8 @@ struct baseline {
     size_t bytes;
     unsigned mode;               /* of the file */
     char last[DIGEST_HEX];       /* the chain: SHA-256 of the last line */
-    size_t sittings, cells;      /* of each sitting the same cells */
-    struct baseline_lines lines; /* cell c of sitting s is line[s * cells + c] */
+    size_t sessions, cells;      /* of each session the same cells */
+    struct baseline_lines lines; /* cell c of session s is line[s * cells + c] */
 };
 /* Puts the path together. 0, or -1 and what is wrong with the name. */
 int baseline_name(const char *folder, const char *name, struct baseline *baseline,
@@ -87,33 +85,33 @@ int baseline_read(struct baseline *baseline, struct text_error *err);
 /* The lines of its text, which is there; the same. */
 int baseline_read_lines(struct baseline *baseline, struct text_error *err);
 void baseline_free(struct baseline *baseline);
-/* Whether the sitting goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
+/* Whether the session goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
  * added, so that it must not be a part of one that is there. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
                   char why[BASELINE_WHY]);
-/* Adds the lines of the sitting to those that are there, in memory. 0, or -1: memory is short. */
+/* Adds the lines of the session to those that are there, in memory. 0, or -1: memory is short. */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
 /* Puts the text in place of the file: all of it, or nothing, and only if it can be read again. 0,
  * or -1 and why. */
 int baseline_put(const struct baseline *baseline, struct text_error *err);
 
-/* What the sittings say of one cell, and of a new one. NaN: unknown. */
+/* A cell, by the sessions and in a new one. NaN: unknown. */
 struct baseline_judged {
     enum pairs_verdict verdict;
     char reason[BASELINE_WHY]; /* INVALID: why */
-    double mean, sd;           /* of the logarithms of the sittings */
+    double mean, sd;           /* of the logarithms of the sessions */
     double ratio, lo, hi;      /* NEW over the mean; one-sided bounds of alpha / cells each */
     double detectable;         /* ratio that is found in about 80 of 100 comparisons */
-    size_t needed;             /* sittings that find PAIRS_ASKED so; 0: more than BASELINE_MOST */
+    size_t needed;             /* sessions that find PAIRS_ASKED so; 0: more than BASELINE_MOST */
     double cost;               /* ratio of costs: it is judged by nothing */
 };
-/* Fills mean and sd from x[], a logarithm per sitting. */
-void baseline_spread(const double x[], size_t sittings, struct baseline_judged *judged);
+/* Fills mean and sd from x[], a logarithm per session. */
+void baseline_spread(const double x[], size_t sessions, struct baseline_judged *judged);
 /* Fills detectable and needed from sd, for one of so many cells. */
-void baseline_power(size_t sittings, size_t cells, struct baseline_judged *judged);
-/* Fills mean, sd, ratio, lo, hi and verdict. INVALID: fewer than BASELINE_LEAST sittings, or a
+void baseline_power(size_t sessions, size_t cells, struct baseline_judged *judged);
+/* Fills mean, sd, ratio, lo, hi and verdict. INVALID: fewer than BASELINE_LEAST sessions, or a
  * number that is none. */
-void baseline_judge(const double x[], size_t sittings, double fresh, size_t cells,
+void baseline_judge(const double x[], size_t sessions, double fresh, size_t cells,
                     struct baseline_judged *judged);
 
 /* `lockstep compare --baseline`. */
@@ -129,7 +127,7 @@ struct baseline_compare {
     struct baseline_judged *judged; /* [cell] of the baseline */
     size_t count[PAIRS_VERDICTS];
     size_t only_new;               /* cells that the baseline does not have */
-    struct exact_changes *changes; /* counted numbers that are not those of the last sitting */
+    struct exact_changes *changes; /* counted numbers that are not those of the last session */
     char invalid[BASELINE_WHY];    /* why nothing can be said of any time; "": something can */
 };
 int baseline_compare_main(const struct baseline_options *options);

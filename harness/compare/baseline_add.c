@@ -1,4 +1,4 @@
-/* compare/baseline_add.c: whether a sitting is one more of those of a baseline, and the file with
+/* compare/baseline_add.c: whether a session is one more of those of a baseline, and the file with
  * its lines.
  *
  * The file is never written to: another one gets all of its lines and the new ones, and then its
@@ -33,7 +33,7 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
     const struct baseline_line *first = baseline->lines.line, *own = source->lines.line;
     const char *const path = source->path, *const there = baseline->path;
 
-    if (baseline->sittings == 0 || source->lines.n == 0)
+    if (baseline->sessions == 0 || source->lines.n == 0)
         return 0;
     if (strcmp(first->machine_class, own->machine_class) != 0)
         return say_why(why, "%.100s:1: another class of machine, %.12s, than %.12s of %.100s:1",
@@ -44,7 +44,7 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
                        "the clock, or the build type",
                        path, there);
     /* The library by its name, version and kernels. A baseline of an older program may have
-     * sittings of two. */
+     * sessions of two. */
     if (first->blas[0] == '\0')
         return say_why(why,
                        "%.100s:1: it does not say of which library of matrix products it is, and "
@@ -55,7 +55,7 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
                        "%.100s:1: another library of matrix products, \"%s\", than \"%s\" of "
                        "%.100s:1: measure with that one, or take a baseline of another name",
                        path, own->blas, first->blas, there);
-    for (size_t s = 0; s < baseline->sittings; ++s) {
+    for (size_t s = 0; s < baseline->sessions; ++s) {
         const size_t number = s * baseline->cells;
         const struct baseline_line *line = &first[number];
         const uint64_t apart = line->start_epoch_ns > own->start_epoch_ns
@@ -77,7 +77,7 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
         return say_why(why, "%.100s:1: %zu cells, and %zu in each sitting of %.100s", path,
                        source->lines.n, baseline->cells, there);
     for (size_t c = 0; fresh && c < baseline->cells; ++c)
-        if (baseline_key_order(&first[c].key, &own[c].key) != 0)
+        if (compare_key_order(&first[c].key, &own[c].key) != 0)
             return say_why(why, "%.100s: it does not have the cell of %.100s:%zu", path, there,
                            c + 1);
     return 0;
@@ -90,7 +90,7 @@ static char *chained_text(struct baseline *baseline, const struct baseline_line 
     json_t *root = json_pack("{s:s}", "schema", BASELINE_SCHEMA), *exact = json_object();
     size_t at = 0;
 
-    named.sitting = baseline->sittings + 1;
+    named.sitting = baseline->sessions + 1;
     json_object_update_new(root, record_json_of(baseline_names, &named));
     json_object_set_new(root, "cell", value_key(&line->key));
     json_object_update_new(root, record_json_of(baseline_numbers, &named));
@@ -140,7 +140,7 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
         memset(more[lines->n].n, 0, sizeof more[lines->n].n);
         ++lines->n;
     }
-    ++baseline->sittings;
+    ++baseline->sessions;
     baseline->cells = source->lines.n;
     return 0;
 }

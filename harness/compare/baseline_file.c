@@ -1,8 +1,8 @@
 /* compare/baseline_file.c: the file of a baseline, read and checked line by line.
  *
- * Every line is chained to the one before and has a seal of its own, so that one that was edited,
- * removed, added or moved shows. The lines of a sitting are numbered, and so are the sittings. What
- * cannot show is that whole sittings are missing at the end. */
+ * Every line is chained to the one before and has its own seal, so that one that was edited,
+ * removed, added or moved shows. The lines of a session are numbered, and so are the sessions. What
+ * cannot show is that whole sessions are missing at the end. */
 #include "compare/baseline.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ int baseline_name(const char *folder, const char *name, struct baseline *baselin
 
 bool baseline_is_gate(const struct baseline *baseline)
 {
-    return baseline->sittings >= BASELINE_GATE;
+    return baseline->sessions >= BASELINE_GATE;
 }
 
 void baseline_lines_free(struct baseline_lines *lines)
@@ -121,7 +121,7 @@ static int read_exact(const json_t *root, struct baseline_line *line, struct tex
     return 0;
 }
 
-/* What no sitting can have measured. */
+/* Refuses numbers that no session can have measured. */
 static int check_numbers(const struct baseline_line *line, struct text_error *err)
 {
     const enum compare_floor rule = compare_floor_rule(line->steps);
@@ -153,13 +153,13 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
 {
     const struct baseline_line *lines = baseline->lines.line;
     const size_t n = baseline->lines.n, cells = n > 0 ? lines[0].of : line->of;
-    const size_t sitting = n / cells + 1, number = n % cells + 1;
+    const size_t session = n / cells + 1, number = n % cells + 1;
 
-    if (line->sitting != sitting || line->line != number || line->of != cells)
+    if (line->sitting != session || line->line != number || line->of != cells)
         return record_fail(err,
-                           "line %zu of %zu of sitting %zu stands where line %zu of %zu of sitting "
+                           "line %zu of %zu of session %zu stands where line %zu of %zu of session "
                            "%zu belongs: there is a gap",
-                           line->line, line->of, line->sitting, number, cells, sitting);
+                           line->line, line->of, line->sitting, number, cells, session);
     if (n > 0 && strcmp(line->machine_class, lines[0].machine_class) != 0)
         return record_fail(err, "another class of machine, %.12s, than %.12s of line 1",
                            line->machine_class, lines[0].machine_class);
@@ -168,15 +168,15 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
     if (n > 0 && strcmp(line->plan_sha256, lines[0].plan_sha256) != 0)
         return record_fail(err, "another plan, %.12s, than %.12s of line 1", line->plan_sha256,
                            lines[0].plan_sha256);
-    if (n >= cells && baseline_key_order(&line->key, &lines[number - 1].key) != 0)
+    if (n >= cells && compare_key_order(&line->key, &lines[number - 1].key) != 0)
         return record_fail(err, "another cell than that of line %zu", number);
-    if (n < cells && n > 0 && baseline_key_order(&lines[n - 1].key, &line->key) >= 0)
+    if (n < cells && n > 0 && compare_key_order(&lines[n - 1].key, &line->key) >= 0)
         return record_fail(err, "the cell does not come after that of line %zu in order", n);
     if (number > 1 && (strcmp(line->run_id, lines[n - 1].run_id) != 0 ||
                        line->start_epoch_ns != lines[n - 1].start_epoch_ns ||
                        strcmp(line->machine_instance, lines[n - 1].machine_instance) != 0 ||
                        strcmp(line->records_sha256, lines[n - 1].records_sha256) != 0))
-        return record_fail(err, "another run than the line before, in one sitting");
+        return record_fail(err, "another run than the line before, in one session");
     for (size_t i = 0; number == 1 && i < n; i += cells)
         if (baseline_same_run(&lines[i], line))
             return record_fail(err, "run %s is there twice: line %zu has it already, as run %s",
@@ -242,12 +242,12 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
     }
     record_raw_free(&raw);
     baseline->cells = baseline->lines.n > 0 ? baseline->lines.line[0].of : 0;
-    baseline->sittings = baseline->cells > 0 ? baseline->lines.n / baseline->cells : 0;
+    baseline->sessions = baseline->cells > 0 ? baseline->lines.n / baseline->cells : 0;
     memcpy(baseline->last, chain.last, sizeof baseline->last);
-    if (status == 0 && baseline->lines.n != baseline->sittings * baseline->cells)
+    if (status == 0 && baseline->lines.n != baseline->sessions * baseline->cells)
         status =
-            record_fail(&why, "the last sitting has %zu of %zu lines: there is a gap",
-                        baseline->lines.n - baseline->sittings * baseline->cells, baseline->cells);
+            record_fail(&why, "the last session has %zu of %zu lines: there is a gap",
+                        baseline->lines.n - baseline->sessions * baseline->cells, baseline->cells);
     if (status == 0 && number == 0)
         status = record_fail(&why, "the file is empty");
     return status == 0 ? 0

@@ -1,12 +1,12 @@
-/* compare/baseline_judge.c: `lockstep compare --baseline`: what one more sitting shows against
+/* compare/baseline_judge.c: `lockstep compare --baseline`: what one more session shows against
  * those before it.
  *
- * The new sitting is held against the interval in which one more like the others would lie: it
- * takes the logarithms of sittings to be independent and normal, which six of them cannot show. A
- * few sittings therefore judge, but make no gate.
+ * The new session is held against the interval in which one more like the others would lie: it
+ * takes the logarithms of sessions to be independent and normal, which six of them cannot show. A
+ * few sessions therefore judge, but make no gate.
  *
- * It fails closed: what is no whole, verified sitting of the same machine, library and plan is
- * INVALID, and so is every comparison with fewer sittings than can judge. */
+ * It fails closed: what is no whole, verified session of the same machine, library and plan is
+ * INVALID, and so is every comparison with fewer sessions than can judge. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -20,13 +20,13 @@ static const char NAME[] = "lockstep compare";
 
 /* ---- statistics ---- */
 
-/* A new sitting differs from the mean of n by this much of their standard deviation. */
+/* A new session differs from the mean of n by this much of their standard deviation. */
 static double width(size_t n, double p)
 {
     return stats_t_quantile(p, n - 1) * sqrt(1 + 1 / (double)n);
 }
 
-/* About: it takes the deviation of the sittings for the true one. */
+/* About: it takes the deviation of the sessions for the true one. */
 static double detectable(size_t n, double sd, size_t cells)
 {
     const double found =
@@ -35,30 +35,30 @@ static double detectable(size_t n, double sd, size_t cells)
     return exp(fmax(found, log(PAIRS_DELTA) + sd * width(n, 0.8)));
 }
 
-void baseline_spread(const double x[], size_t sittings, struct baseline_judged *judged)
+void baseline_spread(const double x[], size_t sessions, struct baseline_judged *judged)
 {
     double squares = 0, sum = 0;
 
     judged->mean = judged->sd = NAN;
-    for (size_t i = 0; i < sittings; ++i)
+    for (size_t i = 0; i < sessions; ++i)
         sum += x[i];
-    if (sittings > 0)
-        judged->mean = sum / (double)sittings;
-    for (size_t i = 0; i < sittings; ++i)
+    if (sessions > 0)
+        judged->mean = sum / (double)sessions;
+    for (size_t i = 0; i < sessions; ++i)
         squares += (x[i] - judged->mean) * (x[i] - judged->mean);
-    if (sittings > 1)
-        judged->sd = sqrt(squares / (double)(sittings - 1));
+    if (sessions > 1)
+        judged->sd = sqrt(squares / (double)(sessions - 1));
 }
 
-void baseline_power(size_t sittings, size_t cells, struct baseline_judged *judged)
+void baseline_power(size_t sessions, size_t cells, struct baseline_judged *judged)
 {
     size_t least = BASELINE_LEAST, most = BASELINE_MOST;
 
-    judged->detectable = sittings > 1 ? detectable(sittings, judged->sd, cells) : NAN;
+    judged->detectable = sessions > 1 ? detectable(sessions, judged->sd, cells) : NAN;
     judged->needed = 0;
     if (!(detectable(most, judged->sd, cells) <= PAIRS_ASKED))
         return;
-    /* More sittings never find less. */
+    /* More sessions never find less. */
     while (least < most) {
         const size_t middle = (least + most) / 2;
 
@@ -70,15 +70,15 @@ void baseline_power(size_t sittings, size_t cells, struct baseline_judged *judge
     judged->needed = most;
 }
 
-void baseline_judge(const double x[], size_t sittings, double fresh, size_t cells,
+void baseline_judge(const double x[], size_t sessions, double fresh, size_t cells,
                     struct baseline_judged *judged)
 {
-    baseline_spread(x, sittings, judged);
+    baseline_spread(x, sessions, judged);
     judged->ratio = judged->lo = judged->hi = NAN;
     judged->verdict = PAIRS_INVALID;
-    if (sittings < BASELINE_LEAST || !isfinite(judged->sd) || !isfinite(fresh))
+    if (sessions < BASELINE_LEAST || !isfinite(judged->sd) || !isfinite(fresh))
         return;
-    const double half = judged->sd * width(sittings, 1 - BASELINE_ALPHA / (double)cells);
+    const double half = judged->sd * width(sessions, 1 - BASELINE_ALPHA / (double)cells);
 
     judged->ratio = exp(fresh - judged->mean);
     judged->lo = exp(fresh - judged->mean - half);
@@ -94,10 +94,10 @@ void baseline_judge(const double x[], size_t sittings, double fresh, size_t cell
 
 /* ---- a comparison ---- */
 
-/* The logarithms of the floors of a cell, one per sitting. */
+/* The logarithms of the floors of a cell, one per session. */
 static void find_floors(const struct baseline *baseline, size_t cell, double x[])
 {
-    for (size_t s = 0; s < baseline->sittings; ++s)
+    for (size_t s = 0; s < baseline->sessions; ++s)
         x[s] = baseline->lines.line[s * baseline->cells + cell].floor_log;
 }
 
@@ -112,13 +112,13 @@ int baseline_open(const char *command, const char *folder, const char *name,
     if (!baseline->is_there)
         return command_refuse(command, "%s is not there: `lockstep baseline add` makes it",
                               baseline->path);
-    double *x = calloc(baseline->sittings + 1, sizeof x[0]);
+    double *x = calloc(baseline->sessions + 1, sizeof x[0]);
 
     compare->judged = calloc(baseline->cells + 1, sizeof compare->judged[0]);
     for (size_t c = 0; x && compare->judged && c < baseline->cells; ++c) {
         find_floors(baseline, c, x);
-        baseline_spread(x, baseline->sittings, &compare->judged[c]);
-        baseline_power(baseline->sittings, baseline->cells, &compare->judged[c]);
+        baseline_spread(x, baseline->sessions, &compare->judged[c]);
+        baseline_power(baseline->sessions, baseline->cells, &compare->judged[c]);
     }
     free(x);
     return x && compare->judged ? 0 : command_refuse(command, "no memory for the comparison");
@@ -134,11 +134,11 @@ void baseline_close(struct baseline_compare *compare)
 
 static int order_key_and_line(const void *key, const void *line)
 {
-    return baseline_key_order(key, &((const struct baseline_line *)line)->key);
+    return compare_key_order(key, &((const struct baseline_line *)line)->key);
 }
 
-/* fresh: the line of the new sitting; NULL: it does not have the cell. x: room for a number per
- * sitting. */
+/* fresh: the line of the new session; NULL: it does not have the cell. x: room for a number per
+ * session. */
 static void judge_cell(struct baseline_compare *compare, size_t cell,
                        const struct baseline_line *fresh, double x[])
 {
@@ -154,7 +154,7 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
                                              : "the new sitting does not have it");
         return;
     }
-    for (size_t s = 0; s < baseline->sittings; ++s) {
+    for (size_t s = 0; s < baseline->sessions; ++s) {
         const struct baseline_line *line = &baseline->lines.line[s * baseline->cells + cell];
         const bool few = strcmp(fresh->floor_statistic, compare_floor_words[COMPARE_LEAST]) == 0;
 
@@ -169,13 +169,13 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
         }
     }
     find_floors(baseline, cell, x);
-    baseline_judge(x, baseline->sittings, fresh->floor_log, baseline->cells, judged);
+    baseline_judge(x, baseline->sessions, fresh->floor_log, baseline->cells, judged);
     if (judged->verdict == PAIRS_INVALID)
         snprintf(judged->reason, sizeof judged->reason, "a time is not a number");
-    judged->cost = exp(fresh->cost_log - costs / (double)baseline->sittings);
+    judged->cost = exp(fresh->cost_log - costs / (double)baseline->sessions);
 }
 
-/* What one sitting counted. */
+/* Fills the side with what one session counted. */
 static void fill_side(const struct baseline_line *line, struct exact_side *side)
 {
     size_t at = 0;
@@ -188,7 +188,7 @@ static void fill_side(const struct baseline_line *line, struct exact_side *side)
     }
 }
 
-/* x: room for a number per sitting. 0, or EXIT_MISUSE after one line: nothing is in both. */
+/* x: room for a number per session. 0, or EXIT_MISUSE after one line: nothing is in both. */
 static int judge_cells(struct baseline_compare *compare, double x[])
 {
     const struct baseline *baseline = &compare->baseline;
@@ -199,14 +199,14 @@ static int judge_cells(struct baseline_compare *compare, double x[])
     if (compare->source.refused.n > 0)
         snprintf(invalid, BASELINE_WHY, "%s", compare->source.refused.text[0]);
     else if (baseline_fits(baseline, &compare->source, false, invalid) == 0 &&
-             baseline->sittings < BASELINE_LEAST)
+             baseline->sessions < BASELINE_LEAST)
         snprintf(invalid, BASELINE_WHY,
                  "%.200s has %zu sittings: it takes %zu more to judge, and %zu more for a gate",
-                 baseline->path, baseline->sittings, BASELINE_LEAST - baseline->sittings,
-                 BASELINE_GATE - baseline->sittings);
+                 baseline->path, baseline->sessions, BASELINE_LEAST - baseline->sessions,
+                 BASELINE_GATE - baseline->sessions);
     for (size_t c = 0; c < baseline->cells; ++c) {
         const struct baseline_line *last =
-            &baseline->lines.line[(baseline->sittings - 1) * baseline->cells + c];
+            &baseline->lines.line[(baseline->sessions - 1) * baseline->cells + c];
         const struct baseline_line *fresh =
             bsearch(&last->key, lines->line, lines->n, sizeof lines->line[0], order_key_and_line);
         struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
@@ -255,7 +255,7 @@ int baseline_compare_main(const struct baseline_options *options)
     if (status == 0)
         status = baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
     if (status == 0) {
-        x = calloc(compare->baseline.sittings + 1, sizeof x[0]);
+        x = calloc(compare->baseline.sessions + 1, sizeof x[0]);
         compare->changes = exact_room(compare->baseline.cells);
         status = x && compare->changes ? judge_cells(compare, x)
                                        : command_refuse(NAME, "no memory for the comparison");

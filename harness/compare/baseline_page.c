@@ -1,4 +1,4 @@
-/* compare/baseline_page.c: a sitting against a baseline, and a baseline, for people and for
+/* compare/baseline_page.c: a session against a baseline, and a baseline, for people and for
  * programs.
  *
  * What jansson cannot add for want of memory shows at the end (record/memory.h). */
@@ -42,28 +42,28 @@ static void describe_compare(const void *of, struct compare_page *page)
     pairs_counts(compare->count, counts);
     page->ratio = "NEW/mean";
     page->gate = gate ? "" : ", not a gate";
-    page->side[COMPARE_A] = "last sitting";
+    page->side[COMPARE_A] = "last session";
     page->side[COMPARE_B] = "NEW";
     page->verdicts = gate ? pairs_verdict_words : not_a_gate;
     page->n_verdicts = PAIRS_VERDICTS;
     page->changes = compare->changes;
     page->exact = compare->options->exact;
     compare_say(page, COMPARE_TITLE,
-                "Cells: %zu: %s%s. Only in the new sitting: %zu; oversubscribed there: %zu. Exact "
+                "Cells: %zu: %s%s. Only in the new session: %zu; oversubscribed there: %zu. Exact "
                 "numbers that changed: %zu.",
                 baseline->cells, counts, page->gate, compare->only_new, compare->source.crowded,
                 compare->changes->n);
     compare_say(page, COMPARE_HEAD,
-                "Baseline: %s: %zu sittings of %zu cells, commits %.12s to %.12s", baseline->path,
-                baseline->sittings, baseline->cells, baseline->lines.line[0].git_sha,
+                "Baseline: %s: %zu sessions of %zu cells, commits %.12s to %.12s", baseline->path,
+                baseline->sessions, baseline->cells, baseline->lines.line[0].git_sha,
                 baseline->lines.line[baseline->lines.n - 1].git_sha);
     compare_say(page, COMPARE_HEAD, "NEW: %s: run %s of %s, commit %.12s, %d launches",
                 compare->source.path, run->run_id, run->created_utc, run->git_sha, run->launches);
     if (compare->invalid[0] != '\0')
         compare_say(page, COMPARE_HEAD, "INVALID: %s", compare->invalid);
     compare_say(page, COMPARE_HEAD,
-                "Evidence class II, history: one sitting against the sittings of a baseline. The "
-                "unit is the sitting.");
+                "Evidence class II, history: one session against the sessions of a baseline. The "
+                "unit is the session.");
     for (size_t c = 0; c < baseline->cells; ++c) {
         const struct baseline_judged *judged = &compare->judged[c];
         const bool invalid = judged->verdict == PAIRS_INVALID;
@@ -90,18 +90,18 @@ static void describe_compare(const void *of, struct compare_page *page)
     }
     if (compare->invalid[0] == '\0')
         compare_say(page, COMPARE_RULE,
-                    "The interval is that in which one more sitting lies (Student's t, bounds of "
-                    "%g / %zu each; sittings are taken to be independent and normal). REGRESSED: "
+                    "The interval is that in which one more session lies (Student's t, bounds of "
+                    "%g / %zu each; sessions are taken to be independent and normal). REGRESSED: "
                     "it lies above %.2f, and the ratio is %.2f or more. EQUIVALENT: it lies within "
                     "%.0f %%. Cost: ratio of mean steps, judged by nothing. sd: standard deviation "
-                    "of the sittings.",
+                    "of the sessions.",
                     BASELINE_ALPHA, baseline->cells, PAIRS_MARGIN, PAIRS_DELTA,
                     100 * (PAIRS_ALIKE - 1));
     if (compare->invalid[0] == '\0' && !gate)
         compare_say(page, COMPARE_RULE,
-                    "%zu sittings make no gate: the exit status does not say REGRESSED. It takes "
+                    "%zu sessions make no gate: the exit status does not say REGRESSED. It takes "
                     "%zu more.",
-                    baseline->sittings, BASELINE_GATE - baseline->sittings);
+                    baseline->sessions, BASELINE_GATE - baseline->sessions);
     pairs_say_open(page, compare->count);
     report_add(page->summary, "%s, %zu changed. Only in the new sitting: %zu%s", counts,
                compare->changes->n, compare->only_new, gate ? "" : ". This is not a gate");
@@ -109,12 +109,12 @@ static void describe_compare(const void *of, struct compare_page *page)
 
 static json_t *head_json(const char *schema, const struct baseline *baseline)
 {
-    json_t *sittings = json_array();
+    json_t *sessions = json_array();
 
-    for (size_t s = 0; s < baseline->sittings; ++s) {
+    for (size_t s = 0; s < baseline->sessions; ++s) {
         const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
 
-        json_array_append_new(sittings,
+        json_array_append_new(sessions,
                               json_pack("{s:o, s:o, s:o, s:o}", "run_id", value_text(line->run_id),
                                         "created_utc", value_text(line->created_utc), "git_sha",
                                         value_text(line->git_sha), "machine_instance",
@@ -124,7 +124,7 @@ static json_t *head_json(const char *schema, const struct baseline *baseline)
                      value_text(baseline->path), "machine_class",
                      value_text(baseline->lines.line[0].machine_class), "blas",
                      value_text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
-                     "sittings", sittings);
+                     "sittings", sessions);
 }
 
 static json_t *spread_json(const struct baseline *baseline, const struct baseline_judged *judged,
@@ -190,11 +190,11 @@ static void describe_show(const void *of, struct compare_page *page)
     const struct baseline_line *first = baseline->lines.line;
     char floor[UNITS_BYTES];
 
-    compare_say(page, COMPARE_TITLE, "%s: %zu sittings of %zu cells, class of machine %.12s",
-                baseline->path, baseline->sittings, baseline->cells, first->machine_class);
+    compare_say(page, COMPARE_TITLE, "%s: %zu sessions of %zu cells, class of machine %.12s",
+                baseline->path, baseline->sessions, baseline->cells, first->machine_class);
     compare_say(page, COMPARE_HEAD, "library of matrix products: %s",
                 first->blas[0] != '\0' ? first->blas : "not known");
-    for (size_t s = 0; s < baseline->sittings; ++s) {
+    for (size_t s = 0; s < baseline->sessions; ++s) {
         const struct baseline_line *line = &first[s * baseline->cells];
 
         compare_say(page, COMPARE_HEAD, "%zu: %s, run %s, commit %.12s, start %.12s", s + 1,
@@ -207,8 +207,8 @@ static void describe_show(const void *of, struct compare_page *page)
         add_power(&shown->judged[c], point->rest);
     }
     compare_say(page, COMPARE_FOOT,
-                "sd: standard deviation of the sittings. Finds: the change that one more sitting "
-                "shows in about 80 of 100 comparisons. A comparison takes %d sittings, a gate %d.",
+                "sd: standard deviation of the sessions. Finds: the change that one more session "
+                "shows in about 80 of 100 comparisons. A comparison takes %d sessions, a gate %d.",
                 BASELINE_LEAST, BASELINE_GATE);
 }
 

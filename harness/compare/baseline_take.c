@@ -1,7 +1,7 @@
-/* compare/baseline_take.c: a file of records as a sitting: a line for each of its cells, and all
+/* compare/baseline_take.c: a file of records as a session: a line for each of its cells, and all
  * that is wrong with it.
  *
- * It fails closed: what was not measured to the end, by a clean build, in one sitting, with every
+ * It fails closed: what was not measured to the end, by a clean build, in one session, with every
  * launch verified, is refused with the line of the file that says so. */
 #include "compare/baseline.h"
 
@@ -16,15 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int baseline_key_order(const struct record_key *a, const struct record_key *b)
-{
-    return record_order(record_key_fields, RECORD_APART, a, b);
-}
-
 static int order_rows(const void *left, const void *right)
 {
     const struct report_row *const *a = left, *const *b = right;
-    const int order = baseline_key_order(&(*a)->cell->key, &(*b)->cell->key);
+    const int order = compare_key_order(&(*a)->cell->key, &(*b)->cell->key);
 
     return order != 0 ? order : report_launch_order(*a, *b);
 }
@@ -50,7 +45,7 @@ static size_t line_of_cell(const char *path, const struct record_cell *cell)
     return found;
 }
 
-/* What a machine, a build and a whole file must be for its times to count. */
+/* The conditions on the machine, the build and the file under which its times count. */
 static void check_source(struct baseline_source *source, bool allow_dirty)
 {
     const struct report_counts *counts = &source->report.counts;
@@ -88,8 +83,8 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
         }
 }
 
-/* What the launches took and counted, into their line. work: room for a number per launch, steps:
- * for those of a launch. 0, or -1: memory is short. */
+/* Fills the line with what the launches took and counted. work: room for a number per launch,
+ * steps: for those of a launch. 0, or -1: memory is short. */
 static int sum_up_line(const struct report_row *const row[], double work[], double steps[],
                        struct baseline_line *line)
 {
@@ -118,7 +113,7 @@ static int sum_up_line(const struct report_row *const row[], double work[], doub
     line->exact = calloc(all + 1, sizeof line->exact[0]);
     if (!line->exact)
         return -1;
-    /* Of launches the largest number, which is known only if all are. */
+    /* The largest number of the launches, which is known only if all are. */
     for (size_t m = 0; m < EXACT_METRICS; ++m)
         for (size_t i = 0; i < line->n[m]; ++i)
             line->exact[at++] = side.hi[m][i];
@@ -194,7 +189,7 @@ static int take_cells(struct baseline_source *source)
     }
     for (size_t first = 0, end; first < n && status == 0; first = end) {
         for (end = first + 1;
-             end < n && baseline_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
+             end < n && compare_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
             ++end;
         status = take_cell(source, row + first, end - first, work, steps);
     }

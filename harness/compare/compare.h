@@ -1,13 +1,13 @@
-/* compare/compare.h: `lockstep compare`: what two programs can be said to differ in.
+/* compare/compare.h: `lockstep compare`: the differences between two programs.
  *
  * Three judges give verdicts, by the evidence that there is: two files of records (class III,
- * below), one sitting against the history of many (class II, compare/baseline.h), and launches in
+ * below), one session against the history of many (class II, compare/baseline.h), and launches in
  * interleaved pairs (class I, compare/pairs.h). All of them compare exact numbers in the same way
  * (exact.c), and describe what they found to one renderer (page.c).
  *
  * Two files: main.c reads them, files.c says whether they can be compared at all, judge.c puts the
  * launches of a cell side by side and tests their times, and files_page.c describes what came of
- * it. Two files are two sittings, which differ for reasons of the machine, too. Their launches are
+ * it. Two files are two sessions, which differ for reasons of the machine, too. Their launches are
  * no pairs: block 3 of one and block 3 of the other have nothing in common. */
 #ifndef HARNESS_COMPARE_H
 #define HARNESS_COMPARE_H
@@ -51,8 +51,8 @@ struct exact_metric {
 enum { EXACT_METRICS = 6 };
 extern const struct exact_metric exact_metrics[EXACT_METRICS];
 
-/* What the verified launches of one side say of a cell: of each element the least and the most.
- * NaN: one of them does not know it. */
+/* The verified launches of one side of a cell: the least and the most of each element. NaN: one of
+ * them does not know it. */
 struct exact_side {
     size_t launches;
     size_t n[EXACT_METRICS]; /* elements */
@@ -74,9 +74,9 @@ struct exact_changes {
 };
 /* Room for the changes of so many cells; NULL: memory is short. Caller frees. */
 struct exact_changes *exact_room(size_t cells);
-/* Adds of each metric of the cell the first element that is not the same. Of a side without a
- * verified launch nothing is said, and nothing of a later metric that A does not know: B may be the
- * first program that counts it. */
+/* Adds of each metric of the cell the first element that is not the same. Nothing is said of a side
+ * without a verified launch, nor of a later metric that A does not know: B may be the first program
+ * that counts it. */
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
                    struct exact_changes *changes);
 /* An object, which takes the value that the document has for the cell. */
@@ -93,8 +93,8 @@ const char *compare_format_name(size_t format);
 /* Ratios of a cell. */
 enum { COMPARE_TIME, COMPARE_COST, COMPARE_DETECTABLE, COMPARE_METRICS };
 
-/* A compared point: a cell, or something else that has a verdict. What is INVALID is an error in
- * other formats, and has no numbers there; what decides nothing is never a test that passed. */
+/* A compared point: a cell, or something else that has a verdict. An INVALID one is an error in
+ * other formats, and has no numbers there; one that decides nothing is never a test that passed. */
 struct compare_point {
     bool is_cell; /* else it is in other formats only, under its name, and rest says it all */
     struct record_key key;
@@ -131,7 +131,7 @@ struct compare_page {
     struct compare_point *point;         /* cells come first */
     struct compare_point **order;        /* in which text and Markdown have them */
     size_t n;
-    struct memory_file words; /* paragraphs, each after the digit of its place, with a 0 behind */
+    struct memory_file words; /* paragraphs, each after the digit of its place, with a 0 after it */
     char summary[EXPORT_TEXT];
 };
 void compare_say(struct compare_page *page, enum compare_place place, const char *format, ...)
@@ -148,6 +148,8 @@ struct compare_judge {
 /* Prints what was judged of so many cells. 0, or EXIT_MISUSE after one line. */
 int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format);
 
+/* An order in which 0 means: the same cell. */
+int compare_key_order(const struct record_key *a, const struct record_key *b);
 /* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT]);
 
@@ -196,8 +198,6 @@ struct compare_ratio {
 struct compare_launch {
     const struct report_row *row;
     int side;
-    size_t place; /* of its key in the order of all keys */
-    bool leads;   /* a stretch of launches of one key, as the files have them */
 };
 
 /* A cell that is in both files: launches first.. of A, then those of B. */

@@ -1,4 +1,5 @@
-/* compare/exact.c: what is counted of a cell, and which of it is not the same on both sides. */
+/* compare/exact.c: the numbers that are counted of a cell, and those that both sides do not share.
+ */
 #include "compare/compare.h"
 
 #include <jansson.h>

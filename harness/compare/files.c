@@ -2,7 +2,7 @@
  *
  * The roles of the fields decide: another kind of machine, or another way to take the time, makes
  * every ratio one of two unlike things. Another program, environment, driver or start of the
- * machine is what somebody may want to compare: it is said. */
+ * machine is what a user may want to compare: it is said. */
 #include "compare/compare.h"
 
 #include "record/provenance.h"
@@ -14,8 +14,8 @@ enum { SHOWN = 72 }; /* characters of a value */
 
 static const char *const side_names[COMPARE_SIDES] = {"A", "B"};
 
-/* Fields that no ratio of times survives, besides those of the machine; and conditions of a sweep
- * that a reader wants to know, besides those that set records apart. */
+/* Fields that no ratio of times survives, except for those of the machine; and conditions of a
+ * sweep that a reader wants to know, except for those that set records apart. */
 static const char *const deciding[] = {"clock",      "sync_method", "rank_reduction",
                                        "build_type", "sanitizers",  NULL};
 static const char *const told[] = {"seed", "launches", "devices", "communicator", NULL};
@@ -28,7 +28,7 @@ static bool is_among(const struct record_field *field, const char *const names[]
 }
 
 /* Where two long values begin to differ, or a little before it: at the last blank. */
-static size_t common(const char *a, const char *b)
+static size_t find_difference(const char *a, const char *b)
 {
     size_t same = 0, word = 0;
 
@@ -50,7 +50,7 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
 
     record_show(field, a, x, sizeof x);
     record_show(field, b, y, sizeof y);
-    const size_t from = common(x, y);
+    const size_t from = find_difference(x, y);
     const char *const before = from > 0 ? ".. " : "";
 
     compare_note(notes, "the %s: %s%.*s -> %s%.*s", what, before, shown,
@@ -87,7 +87,7 @@ void compare_warmups(struct compare *compare)
     }
 }
 
-/* What makes the times of a file worth nothing by themselves. */
+/* The reasons in one file that make its times worth nothing. */
 static void check_file(struct compare *compare, int side)
 {
     const struct record_run *run = &compare->file[side].run;

@@ -25,7 +25,7 @@ static void describe_cell(const struct compare *compare, const struct compare_ce
     const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
     char a[UNITS_BYTES], b[UNITS_BYTES];
 
-    /* Of a comparison that is INVALID as a whole, the reasons are said once, and no cell has
+    /* If a comparison is INVALID as a whole, the reasons are said once, and no cell has
      * another one. */
     point->hidden = compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID;
     point->brief = cell->verdict == COMPARE_NO_EVIDENCE;
@@ -82,7 +82,7 @@ static void describe_files(const void *of, struct compare_page *page)
     say_notes(page, "Note: ", &compare->remarks);
     say_notes(page, "INVALID: ", &compare->invalid);
     compare_say(page, COMPARE_HEAD,
-                "Evidence class III, two files: two sittings, which differ for reasons of the "
+                "Evidence class III, two files: two sessions, which differ for reasons of the "
                 "machine, too. The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is "
                 "a pass, and none is a gate.");
     for (size_t c = 0; c < compare->n_cells; ++c)
@@ -90,7 +90,7 @@ static void describe_files(const void *of, struct compare_page *page)
     if (!isnan(compare->half_width))
         compare_say(page, COMPARE_FOOT,
                     "The median of the ratios is %.3f, which the machine alone can do from one "
-                    "sitting to another. The median half-width of their intervals (%.0f %% or "
+                    "session to another. The median half-width of their intervals (%.0f %% or "
                     "more, of independent launches) is %.1f %%.",
                     compare->common, 100 * COMPARE_LEVEL, 100 * compare->half_width);
     if (compare->tested > 0)

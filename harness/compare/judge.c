@@ -42,69 +42,40 @@ double compare_floor(const struct record_cell *cell, enum compare_floor rule, si
 
 /* ---- cells: a cell is what it was told to run: all of its key but the launch ---- */
 
-static int order_keys(const void *left, const void *right)
+int compare_key_order(const struct record_key *a, const struct record_key *b)
 {
-    const struct compare_launch *const *a = left, *const *b = right;
-
-    return record_order(record_key_fields, RECORD_APART, &(*a)->row->cell->key,
-                        &(*b)->row->cell->key);
+    return record_order(record_key_fields, RECORD_APART, a, b);
 }
 
 static int order_launches(const void *left, const void *right)
 {
     const struct compare_launch *a = left, *b = right;
+    const int order = compare_key_order(&a->row->cell->key, &b->row->cell->key);
 
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
+    if (order != 0)
+        return order;
     return a->side != b->side ? a->side - b->side : report_launch_order(a->row, b->row);
-}
-
-/* The place of each key in the order of keys, by the first launch of each stretch of one key: keys
- * are many words, and the rows of a file are sorted already. first: room for all launches. */
-static void find_places(struct compare *compare, struct compare_launch *first[])
-{
-    size_t n = 0, place = 0;
-
-    for (size_t i = 0; i < compare->n_launches; ++i) {
-        struct compare_launch *launch = &compare->launch[i];
-
-        if (n == 0 || order_keys(&first[n - 1], &launch) != 0)
-            first[n++] = launch;
-    }
-    qsort(first, n, sizeof first[0], order_keys);
-    for (size_t i = 0; i < n; ++i) {
-        place += i > 0 && order_keys(&first[i - 1], &first[i]) != 0;
-        first[i]->place = place;
-        first[i]->leads = true;
-    }
-    for (size_t i = 1; i < compare->n_launches; ++i)
-        if (!compare->launch[i].leads)
-            compare->launch[i].place = compare->launch[i - 1].place;
 }
 
 int compare_cells(struct compare *compare)
 {
     const size_t most = compare->report[COMPARE_A].n_all + compare->report[COMPARE_B].n_all;
-    struct compare_launch **leading = calloc(most + 1, sizeof *leading);
 
     compare->launch = calloc(most + 1, sizeof compare->launch[0]);
     compare->cell = calloc(most + 1, sizeof compare->cell[0]);
-    if (!compare->launch || !compare->cell || !leading) {
-        free(leading);
+    if (!compare->launch || !compare->cell)
         return -1;
-    }
     for (int side = 0; side < COMPARE_SIDES; ++side)
         for (size_t i = 0; i < compare->report[side].n_all; ++i)
             compare->launch[compare->n_launches++] =
                 (struct compare_launch){.row = &compare->report[side].row[i], .side = side};
-    find_places(compare, leading);
-    free(leading);
     qsort(compare->launch, compare->n_launches, sizeof compare->launch[0], order_launches);
     for (size_t first = 0, end; first < compare->n_launches; first = end) {
         const struct compare_launch *launch = compare->launch;
         struct compare_cell cell = {.first = first, .key = &launch[first].row->cell->key};
 
-        for (end = first; end < compare->n_launches && launch[first].place == launch[end].place;
+        for (end = first; end < compare->n_launches &&
+                          compare_key_order(cell.key, &launch[end].row->cell->key) == 0;
              ++end) {
             ++cell.n[launch[end].side];
             cell.verified[launch[end].side] += launch[end].row->verified;
@@ -129,7 +100,7 @@ int compare_cells(struct compare *compare)
 
 /* ---- verdicts ---- */
 
-/* Of launches by their logarithms: the shift of those is the logarithm of a ratio. */
+/* The shift of the logarithms of launches is the logarithm of a ratio. */
 static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE_SIDES],
                       struct compare_ratio *ratio)
 {

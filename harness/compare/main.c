@@ -20,11 +20,12 @@ struct arguments {
     uint64_t seen; /* options that were given */
 };
 
-/* Those of pairs are here to be explained, and refused without --ab (pairs_options.c reads them).
+/* The options of pairs are here to be explained, and refused without --ab (pairs_options.c reads
+ * them).
  */
 static const struct argp_option option_table[] = {
     {"ab", KEY_PAIRS, "OLD", 0,
-     "With NEW behind it: measure two builds of lockstep in interleaved pairs, on the cells that "
+     "With NEW after it: measure two builds of lockstep in interleaved pairs, on the cells that "
      "options of `lockstep sweep` say",
      0},
     {"aa", KEY_PAIRS, "PROGRAM", 0,
@@ -40,7 +41,7 @@ static const struct argp_option option_table[] = {
     {"figure", KEY_PAIRS, "DIR", 0, "Draw the ratios of all cells: DIR/forest.svg and .png", 0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
     {"baseline", KEY_BASELINE, "NAME", 0,
-     "Hold one file against the sittings that `lockstep baseline add` put into NAME", 0},
+     "Hold one file against the sessions that `lockstep baseline add` put into NAME", 0},
     {"dir", KEY_FOLDER, "DIR", 0, "Where baselines are (default " BASELINE_FOLDER ")", 0},
     {"strict", KEY_STRICT, NULL, 0,
      "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
@@ -73,13 +74,13 @@ static const char documentation[] =
     "is the machine's. Exit status: 0 FIT: no false alarm, and 5 % is found in each cell; 3 NOT "
     "FIT: a false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not "
     "found.\n\n"
-    "--baseline NAME is evidence of class II: one sitting against the history of many, see "
-    "`lockstep baseline`. A cell is REGRESSED if the interval in which one more sitting like the "
+    "--baseline NAME is evidence of class II: one session against the history of many, see "
+    "`lockstep baseline`. A cell is REGRESSED if the interval in which one more session like the "
     "others lies (Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by "
-    "2 % or more; IMPROVED and EQUIVALENT likewise. With fewer than 6 sittings everything is "
+    "2 % or more; IMPROVED and EQUIVALENT likewise. With fewer than 6 sessions everything is "
     "INVALID; with fewer than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit "
     "status as with --ab; with --strict also 4 if it is not a gate.\n\n"
-    "Two files are two sittings, which differ for reasons of the machine, too: this is evidence "
+    "Two files are two sessions, which differ for reasons of the machine, too: this is evidence "
     "of class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ "
     "by an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 "
     "%; else there is NO EVIDENCE. A launch counts as its floor: the 5th percentile of its steps "
@@ -103,7 +104,7 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
                    ? 0
                    : command_bad_option(state,
                                         "%u record files: --baseline NAME takes one, the new "
-                                        "sitting",
+                                        "session",
                                         state->arg_num);
     if (arguments->strict >= 0)
         return command_bad_option(state, "--strict and --no-strict are of --ab OLD NEW, of --a and "

@@ -1,6 +1,6 @@
 /* compare/pairs.c: `lockstep compare --ab`: runs pairs of launches, block after block.
  *
- * A block has one pair of every cell, in an order of its own. The first launch of a cell decides
+ * A block has one pair of every cell, in its own order. The first launch of a cell decides
  * how many steps all others of it have, in both arms. Nothing is dropped and nothing is repeated: a
  * launch that is not verified makes its cell INVALID. */
 #include "compare/pairs.h"
@@ -39,50 +39,43 @@ struct place {
     size_t cell;
 };
 
-static int by_id(const void *left, const void *right)
+static int order_by_id(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
 
     return strcmp(a->id, b->id);
 }
 
-/* Which cell stands at each place of the plan; those of the first block are numbered as they run.
- */
-static int number_cells(struct pairs *pairs)
-{
-    const struct cell_config *plan = pairs->arm[PAIRS_OLD].plan;
-    struct place *place = calloc(pairs->cells + 1, sizeof place[0]);
-
-    for (size_t c = 0; place && c < pairs->cells; ++c) {
-        place[c].cell = c;
-        identify(&plan[c], place[c].id);
-    }
-    if (place)
-        qsort(place, pairs->cells, sizeof place[0], by_id);
-    for (size_t i = 0; place && i < pairs->cells * pairs->per_look * pairs->looks; ++i) {
-        struct place wanted;
-
-        identify(&plan[i], wanted.id);
-        pairs->cell[i] =
-            ((struct place *)bsearch(&wanted, place, pairs->cells, sizeof place[0], by_id))->cell;
-    }
-    free(place);
-    return place ? 0 : -1;
-}
-
+/* The arrays, and which cell stands at each place of the plan; those of the first block are
+ * numbered as they run. */
 static int prepare(struct pairs *pairs)
 {
-    const size_t all = pairs->cells * pairs->per_look * pairs->looks;
+    const size_t cells = pairs->cells, all = cells * pairs->per_look * pairs->looks;
+    const struct cell_config *plan = pairs->arm[PAIRS_OLD].plan;
+    struct place *place = calloc(cells + 1, sizeof place[0]), wanted;
 
     pairs->cell = calloc(all + 1, sizeof pairs->cell[0]);
     pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
-    pairs->steps = calloc(pairs->cells + 1, sizeof pairs->steps[0]);
-    pairs->judged = calloc(pairs->cells + 1, sizeof pairs->judged[0]);
-    pairs->cost = calloc(pairs->cells + 1, sizeof pairs->cost[0]);
-    pairs->side = calloc(PAIRS_ARMS * pairs->cells + 1, sizeof pairs->side[0]);
-    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->cost ||
-        !pairs->side || number_cells(pairs) != 0)
+    pairs->steps = calloc(cells + 1, sizeof pairs->steps[0]);
+    pairs->judged = calloc(cells + 1, sizeof pairs->judged[0]);
+    pairs->cost = calloc(cells + 1, sizeof pairs->cost[0]);
+    pairs->side = calloc(PAIRS_ARMS * cells + 1, sizeof pairs->side[0]);
+    if (!place || !pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->cost ||
+        !pairs->side) {
+        free(place);
         return complain("no memory for the pairs");
+    }
+    for (size_t c = 0; c < cells; ++c) {
+        place[c].cell = c;
+        identify(&plan[c], place[c].id);
+    }
+    qsort(place, cells, sizeof place[0], order_by_id);
+    for (size_t i = 0; i < all; ++i) {
+        identify(&plan[i], wanted.id);
+        pairs->cell[i] =
+            ((struct place *)bsearch(&wanted, place, cells, sizeof place[0], order_by_id))->cell;
+    }
+    free(place);
     if (machine_instance("", pairs->instance) != 0)
         return complain("the start of this machine cannot be read");
     for (int arm = 0; arm < PAIRS_ARMS; ++arm)
@@ -94,7 +87,7 @@ static int prepare(struct pairs *pairs)
 }
 
 /* A line of the record, which is freed. */
-static int keep(struct pairs *pairs, char *line, bool last)
+static int keep_line(struct pairs *pairs, char *line, bool last)
 {
     struct text_error why = {""};
 
@@ -105,19 +98,6 @@ static int keep(struct pairs *pairs, char *line, bool last)
     if ((last ? output_end : output_append)(&pairs->output, line, &why) == 0)
         return 0;
     return complain(why.text);
-}
-
-static int open_record(struct pairs *pairs)
-{
-    const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
-    struct text_error why = {""};
-
-    if (path[0] == '\0')
-        return 0;
-    if (output_open(&pairs->output, path, false, &why) != 0 ||
-        output_repair(&pairs->output, &why) != 0)
-        return complain(why.text);
-    return keep(pairs, pairs_begin_line(pairs), false);
 }
 
 /* 0, an exit status after one line, or EXIT_INTERRUPTED. */
@@ -144,6 +124,7 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
     return status == 0 ? 0 : complain("no memory for the steps of a launch");
 }
 
+/* Both launches, in an order that is drawn. */
 static int run_pair(struct pairs *pairs, size_t place)
 {
     const size_t cell = pairs->cell[place], number = place / pairs->cells;
@@ -159,12 +140,12 @@ static int run_pair(struct pairs *pairs, size_t place)
         status = run_launch(pairs, place, arm, &pair->launch[arm]);
     }
     if (status == 0)
-        status = keep(pairs, pairs_pair_line(pairs, cell, number), false);
+        status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
     pairs->done += status == 0;
     return status;
 }
 
-/* Up to the next look. */
+/* The pairs up to the next interim analysis. */
 static int run_pairs(struct pairs *pairs)
 {
     const size_t all = pairs->cells * pairs->n;
@@ -186,8 +167,8 @@ static int run_pairs(struct pairs *pairs)
     return status;
 }
 
-/* Runs and judges, look after look, until it is settled. */
-static int run_looks(struct pairs *pairs)
+/* Runs and judges until it is settled, and prints what came of it. */
+static int run_and_report(struct pairs *pairs)
 {
     int status = 0;
     bool last = false;
@@ -199,20 +180,15 @@ static int run_looks(struct pairs *pairs)
         if (status == 0 && pairs_sum_up(pairs) != 0)
             status = complain("no memory for the comparison");
         for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
-            status = keep(pairs, pairs_verdict_line(pairs, c), false);
+            status = keep_line(pairs, pairs_verdict_line(pairs, c), false);
         last = pairs->look == pairs->looks || pairs_settled(pairs);
     }
-    return status;
-}
-
-static int report(struct pairs *pairs)
-{
-    int status = 0;
-
+    if (status == EXIT_INTERRUPTED && keep_line(pairs, pairs_end_line(pairs, true), true) != 0)
+        return EXIT_MISUSE;
     for (size_t i = 0; status == 0 && i < pairs->changes->n; ++i)
-        status = keep(pairs, pairs_change_line(pairs, i), false);
+        status = keep_line(pairs, pairs_change_line(pairs, i), false);
     if (status == 0)
-        status = keep(pairs, pairs_end_line(pairs, false), true);
+        status = keep_line(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
         return status;
     status = compare_print(&pairs_page, pairs, pairs->cells, pairs->format);
@@ -241,25 +217,17 @@ static int lock_cores(struct pairs *pairs, struct core_locks *locks)
     return status;
 }
 
-static int run(int argc, char **argv, struct pairs *pairs, struct core_locks *locks)
+static int open_record(struct pairs *pairs)
 {
-    int status = pairs_options(argc, argv, pairs);
+    const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
+    struct text_error why = {""};
 
-    stop_watch_signals(); /* before there is a file that would have no end */
-    if (status == 0)
-        status = pairs_ask(pairs);
-    if (status == 0)
-        status = prepare(pairs);
-    if (status == 0)
-        status = lock_cores(pairs, locks);
-    if (status == 0)
-        status = open_record(pairs);
-    if (status != 0)
-        return status;
-    status = run_looks(pairs);
-    if (status == EXIT_INTERRUPTED && keep(pairs, pairs_end_line(pairs, true), true) != 0)
-        return EXIT_MISUSE;
-    return status == 0 ? report(pairs) : status;
+    if (path[0] == '\0')
+        return 0;
+    if (output_open(&pairs->output, path, false, &why) != 0 ||
+        output_repair(&pairs->output, &why) != 0)
+        return complain(why.text);
+    return keep_line(pairs, pairs_begin_line(pairs), false);
 }
 
 int pairs_main(int argc, char **argv)
@@ -271,8 +239,19 @@ int pairs_main(int argc, char **argv)
         return complain("no memory");
     pairs->output.fd = -1;
 
-    const int status = run(argc, argv, pairs, &locks);
+    int status = pairs_options(argc, argv, pairs);
 
+    stop_watch_signals(); /* before there is a file that would have no end */
+    if (status == 0)
+        status = pairs_ask(pairs);
+    if (status == 0)
+        status = prepare(pairs);
+    if (status == 0)
+        status = lock_cores(pairs, &locks);
+    if (status == 0)
+        status = open_record(pairs);
+    if (status == 0)
+        status = run_and_report(pairs);
     core_locks_release(&locks);
     output_close(&pairs->output);
     for (int arm = 0; arm < PAIRS_ARMS; ++arm)

@@ -21,12 +21,12 @@ enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
 enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
 enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8, PAIRS_LOOKS_MOST = 2 };
 
-/* Of the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of many
- * does not move all of them, and what moves all of them may show in none. */
+/* Limits for the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of
+ * many does not move all of them, and a change that moves all of them may show in none. */
 #define PAIRS_ALPHA_ALL   0.01
 #define PAIRS_ALPHA_CELLS 0.04 /* by Holm */
 #define PAIRS_MARGIN      1.01 /* the tests are of a ratio beyond this */
-#define PAIRS_DELTA       1.02 /* what the estimate has to reach besides */
+#define PAIRS_DELTA       1.02 /* the estimate has to reach this, too */
 #define PAIRS_ALIKE       1.03 /* EQUIVALENT: the interval is inside of 1/this .. this */
 #define PAIRS_ASKED       1.05 /* the pairs that this takes are said */
 
@@ -40,7 +40,7 @@ enum pairs_verdict {
 };
 extern const char *const pairs_verdict_words[PAIRS_VERDICTS];
 
-/* What is said of a cell, or of all together. NaN: unknown. */
+/* The verdict on a cell, or on all together. NaN: unknown. */
 struct pairs_judged {
     enum pairs_verdict verdict;
     char reason[COMPARE_TEXT];   /* INVALID: why; INCONCLUSIVE: "", or why it is no other */
@@ -51,15 +51,16 @@ struct pairs_judged {
     size_t needed;               /* pairs that find PAIRS_ASKED so; 0: no number does */
 };
 
-/* What is judged. */
+/* The differences that are judged. */
 struct pairs_data {
     const double *d; /* [cell * pairs + pair]: log(new / old) */
     size_t cells, pairs;
     const bool *left_out; /* likewise: pairs that do not count; NULL: all count */
-    size_t looks;         /* that were planned, and share the errors evenly: 1 or more */
+    size_t looks; /* interim analyses that were planned, and share the errors evenly: 1 or more */
 };
 
-/* Fewest pairs that can show anything in one of so many cells, by one of so many looks. */
+/* Fewest pairs that can show anything in one of so many cells, by one of so many
+ * interim analyses. */
 size_t pairs_least(size_t cells, size_t looks);
 /* A cell that is INVALID already stays so, and counts in Holm's family; one with a d that is not
  * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid. 0, or
@@ -80,7 +81,6 @@ struct pairs_arm {
 };
 
 struct pairs_launch {
-    bool done;
     enum record_status status;
     char reason[sizeof((struct record_cell *)0)->reason];
     size_t steps, warmup_steps;
@@ -97,10 +97,10 @@ struct pairs_pair {
 
 struct pairs {
     struct pairs_arm arm[PAIRS_ARMS];
-    size_t n, cells; /* pairs of each cell up to this look; cells */
-    size_t per_look; /* pairs of each cell from one look to the next */
-    size_t looks;    /* that are planned */
-    size_t look;     /* which it is, from 1 on */
+    size_t n, cells; /* pairs of each cell up to this interim analysis; cells */
+    size_t per_look; /* pairs of each cell from one interim analysis to the next */
+    size_t looks;    /* interim analyses that are planned */
+    size_t look;     /* which of them it is, from 1 on */
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
     size_t format;
@@ -119,7 +119,7 @@ struct pairs {
     struct pairs_judged *judged, all; /* by floors: the gate */
     struct pairs_judged **sorted;     /* from the slowest on; those without a ratio last */
     double detectable;                /* the median of the cells that are valid */
-    /* By means, with errors of their own: said beside it, and never a gate. What finds is unknown.
+    /* By means, with their own errors: said next to it, and never a gate; detectable is unknown.
      */
     struct pairs_judged *cost, all_cost;
     struct compare_notes invalid; /* why nothing can be said; then all cells are INVALID */
@@ -133,8 +133,8 @@ int pairs_options(int argc, char **argv, struct pairs *pairs);
 int pairs_ask(struct pairs *pairs);
 /* A launch as its numbers. 0, or -1 when memory is short. */
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
-/* When all pairs of a look are done: fills judged and cost with their alls, changes, invalid and
- * both counts. Likewise. */
+/* When all pairs up to an interim analysis are done: fills judged and cost with their alls,
+ * changes, invalid and both counts. Likewise. */
 int pairs_sum_up(struct pairs *pairs);
 /* Pairs in which the machine was disturbed: in one launch at least more than the limit of
  * report_elsewhere went elsewhere. A cell with too many is INVALID, and what is shown has to be
@@ -146,7 +146,7 @@ struct pairs_disturbed {
 };
 /* Adds a pair. */
 void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);
-/* Of a cell, or with the number of all cells of all together. */
+/* The pairs of a cell, or with the number of all cells those of all together. */
 struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell);
 /* Whether the cell has too many; then why says so, and what to do. */
 bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT]);
@@ -154,7 +154,7 @@ bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPAR
  * same verdict both times is INCONCLUSIVE, and the reason says so. Numbers are of all pairs. */
 int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
                       struct pairs_judged cell[], struct pairs_judged *all);
-/* Of one program with itself, whatever is found is an error of the comparison on this machine. */
+/* In a comparison of one program with itself, all that is found is an error of this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
 /* Whether more pairs are of no use: what fails the comparison is shown, or nothing is INCONCLUSIVE.
  */

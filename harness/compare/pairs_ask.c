@@ -31,7 +31,7 @@ static int refuse(const char *program, const char *why, const char *value)
     return EXIT_MISUSE;
 }
 
-static int digest(const char *program, char hex[DIGEST_HEX])
+static int digest_program(const char *program, char hex[DIGEST_HEX])
 {
     const int file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
@@ -59,7 +59,7 @@ static int digest(const char *program, char hex[DIGEST_HEX])
     return status;
 }
 
-/* What the program prints, which the caller frees. 0, an exit status after one line, which calls
+/* Runs the program; the caller frees what it prints. 0, an exit status after one line, which calls
  * the question what, or EXIT_INTERRUPTED. */
 static int ask(const char *program, const char *what, char *const argument[], int seconds,
                char **answer)
@@ -107,20 +107,8 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
     return status;
 }
 
-/* Whether a help text has the option as a whole word. */
-static bool has_option(const char *text, const char *name)
-{
-    const size_t length = strlen(name);
-
-    while ((text = strstr(text, name))) {
-        text += length;
-        if (strchr("= \n,[", *text) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* All that its worker will be given, it has to know. */
+/* All that its worker will be given, it has to know: its help text has each option as a whole word.
+ */
 static int ask_worker(const char *program)
 {
     char name[] = "lockstep", command[] = "cell", help[] = "--help", option[64], *text;
@@ -128,8 +116,14 @@ static int ask_worker(const char *program)
     int status = ask(program, "cell --help", argument, ASK_SECONDS, &text);
 
     for (size_t i = 0; status == 0 && i < CELL_OPTIONS; ++i) {
+        const char *after = text;
+
         snprintf(option, sizeof option, "--%s", cell_option_name(i));
-        if (cell_option_name(i)[0] != '\0' && !has_option(text, option))
+        do {
+            after = strstr(after, option);
+            after = after ? after + strlen(option) : NULL;
+        } while (after && !strchr("= \n,[", *after));
+        if (cell_option_name(i)[0] != '\0' && !after)
             status =
                 refuse(program, ": another version of lockstep: its `cell` does not know ", option);
     }
@@ -137,40 +131,28 @@ static int ask_worker(const char *program)
     return status;
 }
 
-/* The record of a short sweep by the program, which the caller frees. Its file is in memory, and
- * the program has inherited it. */
-static int ask_record(const char *program, struct record_file *file)
+/* By the same doubts as files of records: those of the record of a short sweep by the program. Its
+ * file is in memory, and the program has inherited it. */
+static int check_build(const char *program, bool allow_dirty)
 {
+    const enum provenance_dirty dirty = allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
     const int memory = memfd_create("lockstep-record", 0);
-    char path[40], out[48], *text = NULL;
+    struct record_file *file = calloc(1, sizeof *file);
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], path[40], out[48], *text = NULL;
     char *const argument[] = {"lockstep",  "sweep",     "--devices=virt:1",     "--bind=none",
                               "--batch=8", "--mode=dp", "--workload=mlp:8,6,4", "--seconds=0.001",
                               out,         NULL};
     struct text_error why = {""};
+    int status;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     snprintf(out, sizeof out, "--out=%s", path);
-    if (memory < 0)
-        return refuse(program, ": no memory for its record: ", strerror(errno));
-
-    int status = ask(program, "sweep", argument, RECORD_SECONDS, &text);
-
+    if (memory < 0 || !file)
+        status = refuse(program, ": no memory for its record: ", strerror(errno));
+    else
+        status = ask(program, "sweep", argument, RECORD_SECONDS, &text);
     if (status == 0 && record_read(path, file, &why) != 0)
         status = refuse(program, ": its record cannot be read: ", why.text);
-    free(text);
-    close(memory);
-    return status;
-}
-
-/* By the same doubts as files of records. */
-static int check_build(const char *program, bool allow_dirty)
-{
-    const enum provenance_dirty dirty = allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-    struct record_file *file = calloc(1, sizeof *file);
-    int status =
-        file ? ask_record(program, file) : refuse(program, ": no memory for its record", "");
-
     if (status == 0 && provenance_doubts(&file->run, dirty, doubt) > 0) {
         command_complain(NAME, "INVALID: %.100s is of %s", program, doubt[0]);
         status = PAIRS_EXIT_INVALID;
@@ -178,6 +160,9 @@ static int check_build(const char *program, bool allow_dirty)
     if (file)
         record_file_free(file);
     free(file);
+    free(text);
+    if (memory >= 0)
+        close(memory);
     return status;
 }
 
@@ -190,7 +175,7 @@ int pairs_ask(struct pairs *pairs)
         struct pairs_arm *arm = &pairs->arm[i];
         const char *const program = arm->program ? arm->program : SELF;
 
-        status = digest(program, arm->sha256);
+        status = digest_program(program, arm->sha256);
         if (status == 0)
             status = ask_version(program, arm->version);
         if (status == 0)

@@ -1,14 +1,12 @@
 /* compare/pairs_forest.c: the figure of pairs: a row per cell, from the slowest on, below what all
  * cells together show. */
+#include "compare/pairs.h"
+
 #include "analysis/words.h"
 #include "command/command.h"
-#include "compare/pairs.h"
 #include "plot/plot.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static const char NAME[] = "lockstep compare";
 
 enum { ROWS = 13, ROW_PIXELS = 30 };
 
@@ -16,55 +14,6 @@ struct subject {
     const struct pairs *pairs;
     size_t rows; /* of each panel, at most */
 };
-
-/* "REGRESSED 1.050: mlp:8,6,4 dp virt:2, 64 rows, f32, cpu/threads". */
-static void row_words(const struct pairs *pairs, const struct pairs_judged *judged,
-                      const char *name, char text[REPORT_CELL_TEXT])
-{
-    text[0] = '\0';
-    report_add(text, "%s%s", pairs->same ? "A/A " : "", pairs_verdict_words[judged->verdict]);
-    if (judged->verdict != PAIRS_INVALID)
-        report_add(text, " %.3f", judged->ratio);
-    report_add(text, ": %s", name);
-}
-
-static void write_row(struct plot_table *table, const struct pairs *pairs,
-                      const struct pairs_judged *judged, const char *name)
-{
-    const bool shown = judged->verdict != PAIRS_INVALID, spread = isfinite(judged->lo);
-    const double ratio = shown ? judged->ratio : 1;
-    char words[REPORT_CELL_TEXT];
-
-    row_words(pairs, judged, name, words);
-    if (plot_table_series(table, (size_t)judged->verdict + 1, words))
-        plot_table_row(table,
-                       (const double[]){(double)table->series, ratio, spread ? judged->lo : ratio,
-                                        spread ? judged->hi : ratio, judged->verdict},
-                       5);
-}
-
-/* Row 0 is of all together. */
-static void write_rows(struct plot_table *table, const struct subject *subject)
-{
-    const struct pairs *pairs = subject->pairs;
-    char name[COMPARE_TEXT];
-
-    for (size_t row = 0; row <= pairs->cells; ++row) {
-        if (row % subject->rows == 0 &&
-            !plot_table_panel(table, row == 0 ? "NEW / OLD" : "NEW / OLD, more cells",
-                              "floor of a step, simultaneous intervals",
-                              "right of 1: NEW is slower"))
-            return;
-        if (row == 0) {
-            write_row(table, pairs, &pairs->all, "all cells together");
-            continue;
-        }
-        const struct pairs_judged *judged = pairs->sorted[row - 1];
-
-        pairs_cell_words(pairs, (size_t)(judged - pairs->judged), PAIRS_NEW, name);
-        write_row(table, pairs, judged, name);
-    }
-}
 
 static int write_forest(struct plot *plot)
 {
@@ -79,7 +28,32 @@ static int write_forest(struct plot *plot)
              pairs->arm[PAIRS_OLD].version, pairs->arm[PAIRS_NEW].version, pairs->n);
     if (plot_table_open(&table, plot, &grid, "row, ratio, low, high, verdict") != 0)
         return -1;
-    write_rows(&table, subject);
+    /* Row 0 is that of all together. */
+    for (size_t row = 0; row <= pairs->cells; ++row) {
+        const struct pairs_judged *judged = row == 0 ? &pairs->all : pairs->sorted[row - 1];
+        const bool shown = judged->verdict != PAIRS_INVALID, spread = isfinite(judged->lo);
+        const double ratio = shown ? judged->ratio : 1;
+        char name[COMPARE_TEXT] = "all cells together", words[REPORT_CELL_TEXT] = "";
+
+        if (row % subject->rows == 0 &&
+            !plot_table_panel(&table, row == 0 ? "NEW / OLD" : "NEW / OLD, more cells",
+                              "floor of a step, simultaneous intervals",
+                              "right of 1: NEW is slower"))
+            break;
+        if (row > 0)
+            pairs_cell_words(pairs, (size_t)(judged - pairs->judged), PAIRS_NEW, name);
+        /* "REGRESSED 1.050: mlp:8,6,4 dp virt:2, 64 rows, f32, cpu/threads". */
+        report_add(words, "%s%s", pairs->same ? "A/A " : "", pairs_verdict_words[judged->verdict]);
+        if (shown)
+            report_add(words, " %.3f", judged->ratio);
+        report_add(words, ": %s", name);
+        if (plot_table_series(&table, (size_t)judged->verdict + 1, words))
+            plot_table_row(&table,
+                           (const double[]){(double)table.series, ratio,
+                                            spread ? judged->lo : ratio,
+                                            spread ? judged->hi : ratio, judged->verdict},
+                           5);
+    }
     return plot_table_close(&table);
 }
 
@@ -92,6 +66,6 @@ int pairs_forest(const struct pairs *pairs, const char *directory)
     if (plot_alone(directory, "forest", figure_asset_forest, write_forest, &subject, &err) ==
         PLOT_OK)
         return 0;
-    command_complain(NAME, "no figure: %s", err.text);
+    command_complain("lockstep compare", "no figure: %s", err.text);
     return -1;
 }

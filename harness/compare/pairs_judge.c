@@ -22,8 +22,8 @@ size_t pairs_least(size_t cells, size_t looks)
     return least > PAIRS_LEAST ? (size_t)least : PAIRS_LEAST;
 }
 
-/* Of errors, what one look has: evenly, as the chance that one of them is wrong is at most the sum,
- * however they depend on each other. */
+/* The part of an error that one interim analysis has: each the same, as the chance that one of them
+ * is wrong is at most the sum, however they depend on each other. */
 static double share(const struct pairs_data *data, double alpha)
 {
     return alpha / (double)data->looks;
@@ -36,8 +36,8 @@ static void forget(struct pairs_judged *judged)
     judged->needed = 0;
 }
 
-/* Everything but the verdict; the tests are of one cell alone. */
-static void measure(const double d[], size_t n, double alpha, struct pairs_judged *judged)
+/* Fills everything but the verdict; the tests are those of one cell alone. */
+static void estimate(const double d[], size_t n, double alpha, struct pairs_judged *judged)
 {
     const double margin = log(PAIRS_MARGIN);
     const struct rank_estimate shift = rank_signed_estimate(d, n, 1 - alpha);
@@ -75,27 +75,18 @@ static void decide(double alpha, struct pairs_judged *judged)
         judged->verdict = PAIRS_EQUIVALENT;
 }
 
-static bool all_finite(const double d[], size_t n)
-{
-    bool finite = true;
-
-    for (size_t i = 0; i < n; ++i)
-        finite = finite && isfinite(d[i]);
-    return finite;
-}
-
-static bool counts(const struct pairs_data *data, size_t at)
+static bool is_counted(const struct pairs_data *data, size_t at)
 {
     return !data->left_out || !data->left_out[at];
 }
 
 /* The pairs of a cell that count; how many these are. */
-static size_t keep(const struct pairs_data *data, size_t cell, double kept[RANK_MOST])
+static size_t keep_counted(const struct pairs_data *data, size_t cell, double kept[RANK_MOST])
 {
     size_t n = 0;
 
     for (size_t at = cell * data->pairs; at < (cell + 1) * data->pairs; ++at)
-        if (counts(data, at) && n < RANK_MOST)
+        if (is_counted(data, at) && n < RANK_MOST)
             kept[n++] = data->d[at];
     return n;
 }
@@ -104,26 +95,28 @@ static void judge_alone(const struct pairs_data *data, size_t number, struct pai
 {
     const size_t least = pairs_least(data->cells, data->looks);
     double d[RANK_MOST];
-    const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep(data, number, d);
+    const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep_counted(data, number, d);
+    bool finite = true;
 
     forget(cell);
     if (cell->verdict == PAIRS_INVALID)
         return;
+    for (size_t i = 0; data->pairs <= RANK_MOST && i < pairs; ++i)
+        finite = finite && isfinite(d[i]);
+    cell->verdict = PAIRS_INVALID;
     if (pairs < least || pairs > RANK_MOST) {
-        cell->verdict = PAIRS_INVALID;
         snprintf(cell->reason, sizeof cell->reason,
                  "%zu pairs; for one of %zu cells it takes %zu to %d", pairs, data->cells, least,
                  RANK_MOST);
-    } else if (!all_finite(d, pairs)) {
-        cell->verdict = PAIRS_INVALID;
+    } else if (!finite) {
         snprintf(cell->reason, sizeof cell->reason, "a time is not a number");
     } else {
-        measure(d, pairs, share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
+        estimate(d, pairs, share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
         cell->verdict = PAIRS_INCONCLUSIVE;
     }
 }
 
-/* Of one side, p is p_slower or p_faster at this offset. */
+/* The p at this offset, p_slower or p_faster, by Holm. */
 static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, double work[])
 {
     double *p = work, *adjusted = work + cells;
@@ -148,7 +141,7 @@ static size_t find_middles(const struct pairs_data *data, const struct pairs_jud
         size_t n = 0;
 
         for (size_t c = 0; c < data->cells; ++c)
-            if (cell[c].verdict != PAIRS_INVALID && counts(data, c * data->pairs + pair))
+            if (cell[c].verdict != PAIRS_INVALID && is_counted(data, c * data->pairs + pair))
                 work[n++] = data->d[c * data->pairs + pair];
         if (n > 0)
             middle[pairs++] = stats_median(work, n);
@@ -156,33 +149,26 @@ static size_t find_middles(const struct pairs_data *data, const struct pairs_jud
     return pairs;
 }
 
-/* work: room for a number per cell. */
-static void judge_all(const struct pairs_data *data, const struct pairs_judged cell[],
-                      double work[], struct pairs_judged *all)
+int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
-    double middle[RANK_MOST];
+    const size_t cells = data->cells;
+    double *work = calloc(2 * cells + 1, sizeof work[0]), middle[RANK_MOST];
+
+    if (!work)
+        return -1;
+    for (size_t c = 0; c < cells; ++c)
+        judge_alone(data, c, &cell[c]);
+
     const size_t pairs = find_middles(data, cell, work, middle);
 
     forget(all);
     all->verdict = PAIRS_INVALID;
     if (pairs == 0) {
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
-        return;
+    } else {
+        estimate(middle, pairs, share(data, PAIRS_ALPHA_ALL), all);
+        decide(share(data, PAIRS_ALPHA_ALL), all);
     }
-    measure(middle, pairs, share(data, PAIRS_ALPHA_ALL), all);
-    decide(share(data, PAIRS_ALPHA_ALL), all);
-}
-
-int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
-{
-    const size_t cells = data->cells;
-    double *work = calloc(2 * cells + 1, sizeof work[0]);
-
-    if (!work)
-        return -1;
-    for (size_t c = 0; c < cells; ++c)
-        judge_alone(data, c, &cell[c]);
-    judge_all(data, cell, work, all);
 
     int status = adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
 
@@ -204,7 +190,7 @@ int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struc
         return -1;
     for (size_t c = 0; c < data->cells; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
-            find_power(d, keep(data, c, d), alpha, &cell[c]);
+            find_power(d, keep_counted(data, c, d), alpha, &cell[c]);
     if (all->verdict != PAIRS_INVALID)
         find_power(d, find_middles(data, cell, work, d), share(data, PAIRS_ALPHA_ALL), all);
     free(work);

@@ -31,28 +31,26 @@ enum { OF_ARMS = 4 }; /* the first rows: that one of them is given makes it a co
 
 static const struct own {
     const char *name;
-    int values; /* that it takes; 0: a switch, which stores `on` */
-    const char *shown;
-    size_t offset; /* of its first value */
+    int values;        /* that it takes; 0: a switch, which stores `on` */
+    const char *shown; /* as a complaint calls it */
+    size_t offset;     /* of its first value */
     int on;
-    const char *twice; /* as a switch is called when it is given twice */
 } own_options[] = {
-    {"--ab", 2, "--ab OLD NEW", offsetof(struct taken, program), 0, NULL},
-    {"--aa", 1, "--aa PROGRAM", offsetof(struct taken, aa), 0, NULL},
-    {"--a", 1, "--a 'OPTIONS'", offsetof(struct taken, options[PAIRS_OLD]), 0, NULL},
-    {"--b", 1, "--b 'OPTIONS'", offsetof(struct taken, options[PAIRS_NEW]), 0, NULL},
-    {"--pairs", 1, "--pairs N", offsetof(struct taken, pairs), 0, NULL},
-    {"--looks", 1, "--looks N", offsetof(struct taken, looks), 0, NULL},
-    {"--figure", 1, "--figure DIR", offsetof(struct taken, figure), 0, NULL},
-    {"--format", 1, "--format FORMAT", offsetof(struct taken, format), 0, NULL},
-    {"-f", 1, "-f FORMAT", offsetof(struct taken, format), 0, NULL},
-    {"--strict", 0, "--strict", offsetof(struct taken, strict), 1, "--strict or --no-strict"},
-    {"--no-strict", 0, "--no-strict", offsetof(struct taken, strict), 0, "--strict or --no-strict"},
-    {"--exact", 0, "--exact", offsetof(struct taken, exact), 1, "--exact"},
-    {"-e", 0, "-e", offsetof(struct taken, exact), 1, "--exact"},
-    {"--allow-dirty", 0, "--allow-dirty", offsetof(struct taken, allow_dirty), 1, "--allow-dirty"},
-    {"--allow-disturbed", 0, "--allow-disturbed", offsetof(struct taken, allow_disturbed), 1,
-     "--allow-disturbed"}};
+    {"--ab", 2, "--ab OLD NEW", offsetof(struct taken, program), 0},
+    {"--aa", 1, "--aa PROGRAM", offsetof(struct taken, aa), 0},
+    {"--a", 1, "--a 'OPTIONS'", offsetof(struct taken, options[PAIRS_OLD]), 0},
+    {"--b", 1, "--b 'OPTIONS'", offsetof(struct taken, options[PAIRS_NEW]), 0},
+    {"--pairs", 1, "--pairs N", offsetof(struct taken, pairs), 0},
+    {"--looks", 1, "--looks N", offsetof(struct taken, looks), 0},
+    {"--figure", 1, "--figure DIR", offsetof(struct taken, figure), 0},
+    {"--format", 1, "--format FORMAT", offsetof(struct taken, format), 0},
+    {"-f", 1, "-f FORMAT", offsetof(struct taken, format), 0},
+    {"--strict", 0, "--strict or --no-strict", offsetof(struct taken, strict), 1},
+    {"--no-strict", 0, "--strict or --no-strict", offsetof(struct taken, strict), 0},
+    {"--exact", 0, "--exact", offsetof(struct taken, exact), 1},
+    {"-e", 0, "--exact", offsetof(struct taken, exact), 1},
+    {"--allow-dirty", 0, "--allow-dirty", offsetof(struct taken, allow_dirty), 1},
+    {"--allow-disturbed", 0, "--allow-disturbed", offsetof(struct taken, allow_disturbed), 1}};
 
 enum { OWN = sizeof own_options / sizeof own_options[0] };
 
@@ -86,43 +84,33 @@ static int misuse(const char *format, const char *value)
     return command_misuse(NAME);
 }
 
-static int store(struct taken *taken, const struct own *own, const char *const value[])
+/* Takes the option at argument i, if it is one of pairs, and moves i to its last value. */
+static int take_option(int argc, char **argv, int *i, struct taken *taken)
 {
+    const struct own *own = own_options;
+
+    while (own < own_options + OWN && !begins(argv[*i], own->name))
+        ++own;
+    if (own == own_options + OWN) {
+        taken->rest[taken->n++] = argv[*i];
+        return 0;
+    }
+    const char *value = strchr(argv[*i], '=');
     void *const place = (char *)taken + own->offset;
     const char **const text = place;
     int *const on = place;
 
+    if (value && own->values != 1)
+        return misuse("write it as %s", own->shown);
+    if (!value && *i + own->values >= argc)
+        return misuse("a value is missing: %s", own->shown);
     if (own->values == 0 ? *on >= 0 : *text != NULL)
-        return misuse("%s is given twice", own->values == 0 ? own->twice : own->name);
+        return misuse("%s is given twice", own->values == 0 ? own->shown : own->name);
     if (own->values == 0)
         *on = own->on;
     for (int k = 0; k < own->values; ++k)
-        text[k] = value[k];
+        text[k] = value ? value + 1 : argv[++*i];
     return 0;
-}
-
-/* Takes the option at argument i, if it is one of pairs, and moves i to its last value. */
-static int take(int argc, char **argv, int *i, struct taken *taken)
-{
-    int own = 0;
-
-    while (own < OWN && !begins(argv[*i], own_options[own].name))
-        ++own;
-    if (own == OWN) {
-        taken->rest[taken->n++] = argv[*i];
-        return 0;
-    }
-    const char *const equals = strchr(argv[*i], '=');
-    const char *value[2] = {equals ? equals + 1 : NULL};
-    const int values = own_options[own].values;
-
-    if (equals && values != 1)
-        return misuse("write it as %s", own_options[own].shown);
-    if (!equals && *i + values >= argc)
-        return misuse("a value is missing: %s", own_options[own].shown);
-    for (int k = 0; !equals && k < values; ++k)
-        value[k] = argv[++*i];
-    return store(taken, &own_options[own], value);
 }
 
 /* Both programs, or both sets of options. */
@@ -175,9 +163,10 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     return 0;
 }
 
-/* The arguments of both, and those of the arm, word by word. */
+/* The sweep of an arm: the arguments of both, and its own, word by word. */
 static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
 {
+    const struct sweep_options *sweep = &arm->sweep;
     char *words = strdup(arm->options ? arm->options : ""), *rest = words;
     char **argument = calloc((size_t)taken->n + MORE_ARGUMENTS + 1, sizeof argument[0]);
     int n = taken->n, status = EXIT_MISUSE;
@@ -196,20 +185,17 @@ static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
         status = sweep_parse(n, argument, &arm->sweep);
     free(argument);
     free(words);
-    return status;
-}
-
-static int refuse_sweep(const struct sweep_options *sweep)
-{
+    if (status != 0)
+        return status;
     if (sweep->resume)
-        return misuse("%s is of a sweep: pairs are measured in one sitting", "--resume");
+        return misuse("%s is of a sweep: pairs are measured in one session", "--resume");
     if (sweep->format < REPORT_FORMATS)
         return misuse("%s is of a sweep here: write it whole, and not among the options of --a or "
                       "--b",
                       "--format");
     if (sweep->plan.launches > 0)
         return misuse("%s is of a sweep: say --pairs N", "--launches");
-    return 0;
+    return sweep_devices(NAME, sweep, &arm->run);
 }
 
 /* As many pairs as were asked for, or as it takes. */
@@ -233,92 +219,56 @@ static int choose_pairs(struct pairs *pairs)
     return command_misuse(NAME);
 }
 
-static uint64_t new_seed(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
-}
-
 /* The cells of the arm, and its command, which has the number of pairs as launches. */
 static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
 {
     struct plan_options *plan = &arm->sweep.plan;
     struct text_error why = {""};
-    const bool first = arm == &pairs->arm[PAIRS_OLD];
-    int status = 0;
+    struct timespec now;
 
     plan->launches = 1;
-    if (plan->n_per_process > 0) {
-        command_complain(NAME, "--per-process is of `lockstep sweep --launcher` only");
-        return EXIT_MISUSE;
-    }
-    if (plan_defaults(plan, arm->run.n_slots, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
-        return EXIT_MISUSE;
-    }
-    if (first) {
+    if (plan->n_per_process > 0)
+        return command_refuse(NAME, "--per-process is of `lockstep sweep --launcher` only");
+    if (plan_defaults(plan, arm->run.n_slots, &why) != 0)
+        return command_refuse(NAME, "%s", why.text);
+    if (arm == &pairs->arm[PAIRS_OLD]) {
         pairs->cells = plan_block(plan);
-        status = choose_pairs(pairs);
-        pairs->seed = plan->has_seed ? plan->seed : new_seed();
+        clock_gettime(CLOCK_REALTIME, &now);
+        pairs->seed =
+            plan->has_seed
+                ? plan->seed
+                : ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
+        if (choose_pairs(pairs) != 0)
+            return EXIT_MISUSE;
     }
     plan->launches = pairs->per_look * pairs->looks;
     plan->seed = pairs->seed;
-    if (status == 0 && (plan_defaults(plan, arm->run.n_slots, &why) != 0 ||
-                        plan_command(plan, arm->run.command, sizeof arm->run.command, &why) != 0)) {
-        command_complain(NAME, "%s", why.text);
-        status = EXIT_MISUSE;
-    }
-    if (status != 0)
-        return status;
+    if (plan_defaults(plan, arm->run.n_slots, &why) != 0 ||
+        plan_command(plan, arm->run.command, sizeof arm->run.command, &why) != 0)
+        return command_refuse(NAME, "%s", why.text);
     arm->plan = plan_make(plan, arm->run.communicator, pairs->arm[PAIRS_OLD].run.run_id);
-    if (arm->plan)
-        return 0;
-    command_complain(NAME, "no memory for the plan");
-    return EXIT_MISUSE;
+    return arm->plan ? 0 : command_refuse(NAME, "no memory for the plan");
 }
 
 /* A ratio of times says something only of the same work. */
 static int check_plans(const struct pairs *pairs)
 {
-    const struct pairs_arm *a = &pairs->arm[PAIRS_OLD], *b = &pairs->arm[PAIRS_NEW];
+    const struct pairs_arm *b = &pairs->arm[PAIRS_NEW];
     const size_t cells = plan_block(&b->sweep.plan);
 
-    if (cells != pairs->cells) {
-        command_complain(NAME, "--a has %zu cells and --b %zu: both need the same ones",
-                         pairs->cells, cells);
-        return EXIT_MISUSE;
+    if (cells != pairs->cells)
+        return command_refuse(NAME, "--a has %zu cells and --b %zu: both need the same ones",
+                              pairs->cells, cells);
+    for (size_t i = 0; i < cells * pairs->per_look * pairs->looks; ++i) {
+        const struct cell_config *old = &pairs->arm[PAIRS_OLD].plan[i], *fresh = &b->plan[i];
+
+        if (strcmp(old->workload.name, fresh->workload.name) != 0 || old->rows != fresh->rows)
+            return command_refuse(NAME,
+                                  "--a has %s with %zu rows where --b has %s with %zu: both need "
+                                  "the same workloads and batches",
+                                  old->workload.name, old->rows, fresh->workload.name, fresh->rows);
     }
-    for (size_t i = 0; i < cells * pairs->per_look * pairs->looks; ++i)
-        if (strcmp(a->plan[i].workload.name, b->plan[i].workload.name) != 0 ||
-            a->plan[i].rows != b->plan[i].rows) {
-            command_complain(NAME,
-                             "--a has %s with %zu rows where --b has %s with %zu: both need the "
-                             "same workloads and batches",
-                             a->plan[i].workload.name, a->plan[i].rows, b->plan[i].workload.name,
-                             b->plan[i].rows);
-            return EXIT_MISUSE;
-        }
     return 0;
-}
-
-static int make_plans(const struct taken *taken, struct pairs *pairs)
-{
-    int status = 0;
-
-    for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
-        struct pairs_arm *arm = &pairs->arm[i];
-
-        status = parse_arm(taken, arm);
-        if (status == 0)
-            status = refuse_sweep(&arm->sweep);
-        if (status == 0)
-            status = sweep_devices(NAME, &arm->sweep, &arm->run);
-        if (status == 0)
-            status = plan_arm(pairs, arm);
-    }
-    return status == 0 ? check_plans(pairs) : status;
 }
 
 int pairs_options(int argc, char **argv, struct pairs *pairs)
@@ -330,19 +280,22 @@ int pairs_options(int argc, char **argv, struct pairs *pairs)
                           .rest = calloc((size_t)argc + 1, sizeof taken.rest[0])};
     int status = 0;
 
-    if (!taken.rest) {
-        command_complain(NAME, "no memory for the options");
-        return EXIT_MISUSE;
-    }
+    if (!taken.rest)
+        return command_refuse(NAME, "no memory for the options");
     taken.rest[taken.n++] = argv[0];
     for (int i = 1; i < argc && status == 0; ++i)
-        status = take(argc, argv, &i, &taken);
+        status = take_option(argc, argv, &i, &taken);
     if (status == 0)
         status = check_arms(&taken);
     if (status == 0)
         status = read_taken(&taken, pairs);
+    for (int arm = 0; arm < PAIRS_ARMS && status == 0; ++arm) {
+        status = parse_arm(&taken, &pairs->arm[arm]);
+        if (status == 0)
+            status = plan_arm(pairs, &pairs->arm[arm]);
+    }
     if (status == 0)
-        status = make_plans(&taken, pairs);
+        status = check_plans(pairs);
     free(taken.rest);
     return status;
 }

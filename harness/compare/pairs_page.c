@@ -132,7 +132,7 @@ static const struct compare_point *describe_all(const struct pairs *pairs,
     return point;
 }
 
-/* Of --aa: what the machine is worth. It is no cell, and has no numbers. */
+/* For --aa: what the machine is worth. It is no cell, and has no numbers. */
 static void describe_fitness(const struct pairs *pairs, struct compare_page *page)
 {
     static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,

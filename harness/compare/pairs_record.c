@@ -21,7 +21,7 @@ static char *print_line(const char *type, json_t *members)
     return record_memory_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
 }
 
-/* Of --aa; null: it was not asked for. */
+/* The result of --aa; null: it was not asked for. */
 static json_t *fitness_json(const struct pairs *pairs)
 {
     char words[COMPARE_TEXT];
@@ -29,7 +29,7 @@ static json_t *fitness_json(const struct pairs *pairs)
     return pairs->aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)]) : json_null();
 }
 
-/* What is known before the first pair. */
+/* The facts that are known before the first pair. */
 static json_t *begin_json(const struct pairs *pairs)
 {
     const struct record_run *run = &pairs->arm[PAIRS_OLD].run;

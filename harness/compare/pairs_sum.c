@@ -1,5 +1,10 @@
-/* compare/pairs_sum.c: from launches to what is judged: a launch as its numbers, the reasons why a
- * cell is INVALID, both families of tests, and what is counted. */
+/* compare/pairs_sum.c: from launches to verdicts: a launch as its numbers, the reasons why a cell
+ * is INVALID, both families of tests, and what follows for the exit status and for the machine.
+ *
+ * Pairs are disturbed while other programs or other machines had the cores. As the order in a pair
+ * is drawn, this falls on OLD as often as on NEW, and no test is wrong for it. But what such pairs
+ * show is of a machine that others use, and may not hold for one that they do not. So few of them
+ * are taken, and nothing is shown by them alone. */
 #include "compare/pairs.h"
 
 #include "numbers/stats.h"
@@ -10,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const pairs_fitness_words[PAIRS_FITNESSES] = {
+    [PAIRS_FIT] = "FIT", [PAIRS_NOISY] = "TOO NOISY", [PAIRS_UNFIT] = "NOT FIT"};
+
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
 {
     double *steps = calloc(cell->n_samples + 1, sizeof steps[0]);
 
     if (!steps)
         return -1;
-    launch->done = true;
     launch->status = cell->status;
     memcpy(launch->reason, cell->reason, sizeof launch->reason);
     launch->oversubscribed = cell->oversubscribed;
@@ -36,17 +43,98 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
     return 0;
 }
 
-static void check_machine(struct pairs *pairs)
-{
-    char now[DIGEST_HEX];
+/* ---- disturbed pairs ---- */
 
-    pairs->invalid.n = 0;
-    if (machine_instance("", now) == 0 && now[0] != '\0' && strcmp(now, pairs->instance) == 0)
-        return;
-    compare_note(&pairs->invalid, "%s",
-                 now[0] == '\0' ? "the start of the machine is unknown"
-                                : "the machine was started again meanwhile");
+void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed)
+{
+    bool above = false, unknown = false;
+
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i) {
+        const double old = pair->launch[PAIRS_OLD].elsewhere[i];
+        const double fresh = pair->launch[PAIRS_NEW].elsewhere[i];
+        const bool found = old > report_elsewhere[i].limit || fresh > report_elsewhere[i].limit;
+
+        disturbed->by[i] += found;
+        above = above || found;
+        unknown = unknown || isnan(old) || isnan(fresh);
+    }
+    disturbed->pairs += above;
+    disturbed->unknown += unknown && !above;
 }
+
+struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell)
+{
+    struct pairs_disturbed disturbed = {.pairs = 0};
+
+    for (size_t i = 0; i < pairs->cells * pairs->n; ++i)
+        if (cell == pairs->cells || cell == i % pairs->cells)
+            pairs_disturbed_add(&pairs->pair[i], &disturbed);
+    return disturbed;
+}
+
+bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT])
+{
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
+
+    if (pairs->allow_disturbed ||
+        (double)disturbed.pairs <= PAIRS_DISTURBED_MOST * (double)pairs->n)
+        return false;
+    snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
+             disturbed.pairs, pairs->n, 100 * PAIRS_DISTURBED_MOST);
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+        text_add(why, COMPARE_TEXT, "%sby %s: %zu", i == 0 ? "" : ", ", report_elsewhere[i].to,
+                 disturbed.by[i]);
+    text_add(why, COMPARE_TEXT, "). Stop what else runs, or measure on another machine");
+    return true;
+}
+
+/* INCONCLUSIVE, if it is not the same without the disturbed pairs. */
+static void agree_without(struct pairs_judged *judged, const struct pairs_judged *without)
+{
+    const bool open = judged->verdict == PAIRS_INCONCLUSIVE && without->verdict == PAIRS_INVALID;
+
+    if (judged->verdict == PAIRS_INVALID || judged->verdict == without->verdict || open)
+        return;
+    snprintf(judged->reason, sizeof judged->reason,
+             "with all pairs %s, without the disturbed ones %s%s%.200s",
+             pairs_verdict_words[judged->verdict], pairs_verdict_words[without->verdict],
+             without->reason[0] != '\0' ? ": " : "", without->reason);
+    judged->verdict = PAIRS_INCONCLUSIVE;
+}
+
+int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
+                      struct pairs_judged cell[], struct pairs_judged *all)
+{
+    bool *left_out = calloc(data->cells * data->pairs + 1, sizeof left_out[0]), one = false;
+    struct pairs_judged *without = calloc(data->cells + 1, sizeof without[0]), without_all = *all;
+    struct pairs_data undisturbed = *data;
+    int status = -1;
+
+    if (left_out && without) {
+        memcpy(without, cell, data->cells * sizeof cell[0]);
+        undisturbed.left_out = left_out;
+        status = pairs_judge(data, cell, all);
+        for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
+            struct pairs_disturbed disturbed = {.pairs = 0};
+
+            pairs_disturbed_add(&pairs->pair[i], &disturbed);
+            left_out[i % pairs->cells * pairs->n + i / pairs->cells] = disturbed.pairs > 0;
+            one = one || disturbed.pairs > 0;
+        }
+        if (status == 0 && one && !pairs->allow_disturbed) {
+            status = pairs_judge(&undisturbed, without, &without_all);
+            for (size_t c = 0; c < data->cells && status == 0; ++c)
+                agree_without(&cell[c], &without[c]);
+            if (status == 0)
+                agree_without(all, &without_all);
+        }
+    }
+    free(left_out);
+    free(without);
+    return status;
+}
+
+/* ---- verdicts ---- */
 
 /* "3 of 12 pairs: new: crashed, the worker ended with status 1" */
 static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_judged *judged)
@@ -97,22 +185,7 @@ static void find_ratios(const struct pairs *pairs, size_t offset, double d[])
     }
 }
 
-/* Both families of tests; d: room for a number per pair. */
-static int judge(struct pairs *pairs, double d[])
-{
-    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
-
-    memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
-    find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
-    if (pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost) != 0)
-        return -1;
-    find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
-    if (pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all) != 0)
-        return -1;
-    return pairs_power(&data, pairs->judged, &pairs->all);
-}
-
-static int by_ratio(const void *left, const void *right)
+static int order_by_ratio(const void *left, const void *right)
 {
     struct pairs_judged *const *a = left, *const *b = right;
     const double x = (*a)->ratio, y = (*b)->ratio;
@@ -122,46 +195,53 @@ static int by_ratio(const void *left, const void *right)
     return (x < y) - (x > y);
 }
 
-/* work: room for a number per cell. */
-static int sort_cells(struct pairs *pairs, double work[])
+/* d: room for a number per pair. 0, or -1 when memory is short. */
+static int judge_cells(struct pairs *pairs, double d[])
 {
+    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
     size_t n = 0;
 
-    free(pairs->sorted); /* of the look before */
-    pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
-    if (!pairs->sorted)
+    memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
+    find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
+    if (pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost) != 0)
+        return -1;
+    find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
+    if (pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all) != 0 ||
+        pairs_power(&data, pairs->judged, &pairs->all) != 0)
         return -1;
     for (size_t c = 0; c < pairs->cells; ++c) {
         pairs->sorted[c] = &pairs->judged[c];
         if (pairs->judged[c].verdict != PAIRS_INVALID)
-            work[n++] = pairs->judged[c].detectable;
+            d[n++] = pairs->judged[c].detectable;
+        exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
     }
-    qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], by_ratio);
-    pairs->detectable = stats_median(work, n);
+    qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
+    pairs->detectable = stats_median(d, n);
     return 0;
 }
 
 int pairs_sum_up(struct pairs *pairs)
 {
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
+    char now[DIGEST_HEX] = "";
     int status = -1;
 
     pairs->all = pairs->all_cost = (struct pairs_judged){.verdict = PAIRS_INVALID};
     memset(pairs->count, 0, sizeof pairs->count);
     memset(pairs->count_cost, 0, sizeof pairs->count_cost);
-    check_machine(pairs);
+    pairs->invalid.n = 0;
+    if (machine_instance("", now) != 0 || strcmp(now, pairs->instance) != 0 || now[0] == '\0')
+        compare_note(&pairs->invalid, "%s",
+                     now[0] == '\0' ? "the start of the machine is unknown"
+                                    : "the machine was started again meanwhile");
     for (size_t c = 0; c < pairs->cells; ++c)
         check_pairs(pairs, c, &pairs->judged[c]);
-    if (d)
-        status = judge(pairs, d);
-    if (status == 0)
-        status = sort_cells(pairs, d);
-    free(pairs->changes); /* of the look before */
+    free(pairs->sorted); /* of the interim analysis before */
+    free(pairs->changes);
+    pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
     pairs->changes = exact_room(pairs->cells);
-    if (!pairs->changes)
-        status = -1;
-    for (size_t c = 0; c < pairs->cells && status == 0; ++c)
-        exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
+    if (d && pairs->sorted && pairs->changes)
+        status = judge_cells(pairs, d);
     if (pairs->invalid.n > 0)
         memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
     for (size_t c = 0; c < pairs->cells; ++c) {
@@ -185,12 +265,55 @@ size_t pairs_false_alarms(const struct pairs *pairs)
     return cells + pairs_false_alarm(pairs, &pairs->all);
 }
 
+/* Whether a cell, or all of them together, has the verdict. */
+static bool has_verdict(const struct pairs *pairs, enum pairs_verdict verdict)
+{
+    return pairs->count[verdict] > 0 || pairs->all.verdict == verdict;
+}
+
 bool pairs_settled(const struct pairs *pairs)
 {
-    const bool fails = pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED;
+    return has_verdict(pairs, PAIRS_REGRESSED) || pairs_false_alarms(pairs) > 0 ||
+           !has_verdict(pairs, PAIRS_INCONCLUSIVE);
+}
 
-    return fails || pairs_false_alarms(pairs) > 0 ||
-           (pairs->count[PAIRS_INCONCLUSIVE] == 0 && pairs->all.verdict != PAIRS_INCONCLUSIVE);
+/* Nothing is slower than itself, so all that is found is the machine's. And what it cannot find
+ * here it finds nowhere: that is no fault of the comparison, but no fitness either. */
+enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT])
+{
+    const size_t alarms = pairs_false_alarms(pairs), invalid = pairs->count[PAIRS_INVALID];
+    double noisiest = pairs->judged[0].detectable;
+    bool fit;
+
+    if (alarms > 0) {
+        snprintf(words, COMPARE_TEXT,
+                 "%zu of %zu verdicts are false alarms. Chance does this in at most 1 of 10 such "
+                 "comparisons: measure again",
+                 alarms, pairs->cells + 1);
+        return PAIRS_UNFIT;
+    }
+    if (has_verdict(pairs, PAIRS_INVALID)) {
+        snprintf(words, COMPARE_TEXT, "%zu of %zu cells are INVALID, for reasons that stand there",
+                 invalid, pairs->cells);
+        return PAIRS_UNFIT;
+    }
+    /* The cell in which the smallest change that is found is the largest; unknown is larger than
+     * all. */
+    for (size_t c = 1; c < pairs->cells; ++c)
+        if (!(pairs->judged[c].detectable <= noisiest))
+            noisiest = pairs->judged[c].detectable;
+    fit = noisiest <= PAIRS_ASKED && pairs->all.detectable <= PAIRS_ASKED;
+    snprintf(words, COMPARE_TEXT,
+             "no false alarm in %zu verdicts, %s %zu pairs find a change of %.1f %% in the "
+             "noisiest cell, and of %.1f %% in all cells together",
+             pairs->cells + 1, fit ? "and" : "but", pairs->n, 100 * (noisiest - 1),
+             100 * (pairs->all.detectable - 1));
+    if (!fit)
+        text_add(words, COMPARE_TEXT,
+                 ", where %.0f %% is asked for. Take more pairs, longer launches (--seconds) or a "
+                 "quieter machine",
+                 100 * (PAIRS_ASKED - 1));
+    return fit ? PAIRS_FIT : PAIRS_NOISY;
 }
 
 int pairs_exit(const struct pairs *pairs)
@@ -205,12 +328,9 @@ int pairs_exit(const struct pairs *pairs)
         return statuses[pairs_fit(pairs, words)];
     if (pairs_false_alarms(pairs) > 0)
         return PAIRS_EXIT_INVALID;
-    if (pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED)
+    if (has_verdict(pairs, PAIRS_REGRESSED))
         return PAIRS_EXIT_REGRESSED;
-    if (pairs->count[PAIRS_INVALID] > 0 || pairs->all.verdict == PAIRS_INVALID)
+    if (has_verdict(pairs, PAIRS_INVALID))
         return PAIRS_EXIT_INVALID;
-    if (pairs->strict &&
-        (pairs->count[PAIRS_INCONCLUSIVE] > 0 || pairs->all.verdict == PAIRS_INCONCLUSIVE))
-        return PAIRS_EXIT_INCONCLUSIVE;
-    return 0;
+    return pairs->strict && has_verdict(pairs, PAIRS_INCONCLUSIVE) ? PAIRS_EXIT_INCONCLUSIVE : 0;
 }

@@ -62,7 +62,7 @@ grep -q 'nothing could read the result again$' err || fail "$(cat err)"
 [ ! -e matrix.json ] || fail 'mutants that cannot be read'
 expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 expect_status 0 "$lockstep" baseline add main s1.jsonl
-has 'results/baselines/main.jsonl: 1 added: now 1 sittings of 12 cells[.] A comparison takes 6 sittings, a gate 10'
+has 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
 expect_status 0 "$lockstep" baseline show main
 has 'one sitting has no spread'
 compare 3 same.jsonl
@@ -81,7 +81,7 @@ compare 0 slower.jsonl
 counts 12 0 0 0 0
 has 'INVALID, not a gate[.]'
 has 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads, not a gate NEW/mean 1.0[45]'
-has '6 sittings make no gate: the exit status does not say REGRESSED. It takes 4 more'
+has '6 sessions make no gate: the exit status does not say REGRESSED. It takes 4 more'
 compare 4 slower.jsonl --strict
 compare 4 same.jsonl --strict
 with CI=true compare 4 same.jsonl
@@ -106,7 +106,7 @@ counts 0 12 0 0 0
 has 'INCONCLUSIVE: a change is not shown'
 compare 4 between.jsonl --strict
 expect_status 0 "$lockstep" baseline show main
-has 'results/baselines/main.jsonl: 10 sittings of 12 cells, class of machine 700000000000'
+has 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'
 has 'library of matrix products: OpenBLAS 0.3.21 '
 has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
 has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sittings'
@@ -243,7 +243,7 @@ broken ':120: "seal" is .*: it was changed'
 head -c 60000 whole.jsonl >bad.jsonl
 broken ':[0-9]*: the line is torn'
 sed '$d' whole.jsonl >bad.jsonl
-broken ':119: the last sitting has 11 of 12 lines: there is a gap'
+broken ':119: the last session has 11 of 12 lines: there is a gap'
 : >bad.jsonl
 broken ':1: the file is empty'
 # With a chain that is right again.
@@ -259,9 +259,9 @@ open("bad.jsonl", "w", encoding="utf-8").write("\n".join(chained(lines, lambda l
         fail "forge $1"
 }
 forge 30d
-broken ':30: line 7 of 12 of sitting 3 stands where line 6 of 12 of sitting 3 belongs: there is a gap'
+broken ':30: line 7 of 12 of session 3 stands where line 6 of 12 of session 3 belongs: there is a gap'
 forge '13,24d'
-broken ':13: line 1 of 12 of sitting 3 stands where line 1 of 12 of sitting 2 belongs: there is a gap'
+broken ':13: line 1 of 12 of session 3 stands where line 1 of 12 of session 2 belongs: there is a gap'
 forge "49,60s/7$(printf '%063d' 0)/$class2/"
 broken ':49: another class of machine, 800000000000, than 700000000000 of line 1'
 forge '49,60s/OpenBLAS 0.3.21/OpenBLAS 0.3.22/'

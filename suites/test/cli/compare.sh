@@ -59,7 +59,7 @@ records slower slow.jsonl
 # Nothing differs: no evidence. The words are never those of a gate.
 compare 0 a.jsonl b.jsonl
 counts 0 12 0
-has 'Evidence class III, two files: two sittings, .*None of them is a pass, and none is a gate[.]'
+has 'Evidence class III, two files: two sessions, .*None of them is a pass, and none is a gate[.]'
 has 'NO EVIDENCE tutorial dp virt:2, 30 rows, f32, cpu/threads B/A 1.000 \[0[.]9[0-9]*, 1[.]0[0-9]*\], p 1; cost 1.000; floor'
 has 'A and B are of one build in one setting: this is an A/A comparison'
 has 'over the 12 cells that were tested'
