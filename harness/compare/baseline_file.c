@@ -255,32 +255,12 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
                                      number > 0 ? number : 1, why.text);
 }
 
-/* The bytes of the file. */
-static int read_text(struct baseline *baseline, int fd, struct text_error *err)
-{
-    struct stat info;
-    ssize_t n = 0;
-
-    if (fstat(fd, &info) != 0)
-        return record_fail(err, "%.160s: %s", baseline->path, strerror(errno));
-    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
-        return record_fail(err, "%.160s: it is no regular file of at most %d MiB", baseline->path,
-                           MOST_BYTES >> 20);
-    baseline->mode = info.st_mode & 0777;
-    baseline->text = malloc((size_t)info.st_size + 1);
-    if (!baseline->text)
-        return record_fail(err, "%.160s: no memory for it", baseline->path);
-    while (baseline->bytes < (size_t)info.st_size &&
-           ((n = read(fd, baseline->text + baseline->bytes,
-                      (size_t)info.st_size - baseline->bytes)) > 0 ||
-            (n < 0 && errno == EINTR)))
-        baseline->bytes += n > 0 ? (size_t)n : 0;
-    return n < 0 ? record_fail(err, "%.160s: %s", baseline->path, strerror(errno)) : 0;
-}
-
 int baseline_read(struct baseline *baseline, struct text_error *err)
 {
     const int fd = open(baseline->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    struct stat info;
+    ssize_t n = 0;
+    int status = 0;
 
     if (fd < 0 && errno == ENOENT)
         return 0;
@@ -288,8 +268,25 @@ int baseline_read(struct baseline *baseline, struct text_error *err)
         return record_fail(err, "%.160s: %s", baseline->path,
                            errno == ELOOP ? "it is a symbolic link" : strerror(errno));
     baseline->is_there = true;
-    const int status = read_text(baseline, fd, err);
+    if (fstat(fd, &info) != 0) {
+        status = record_fail(err, "%.160s: %s", baseline->path, strerror(errno));
+    } else if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES) {
+        status = record_fail(err, "%.160s: it is no regular file of at most %d MiB", baseline->path,
+                             MOST_BYTES >> 20);
+    } else {
+        const size_t all = (size_t)info.st_size;
 
+        baseline->mode = info.st_mode & 0777;
+        baseline->text = malloc(all + 1);
+        if (!baseline->text)
+            status = record_fail(err, "%.160s: no memory for it", baseline->path);
+        while (status == 0 && baseline->bytes < all &&
+               ((n = read(fd, baseline->text + baseline->bytes, all - baseline->bytes)) > 0 ||
+                (n < 0 && errno == EINTR)))
+            baseline->bytes += n > 0 ? (size_t)n : 0;
+        if (n < 0)
+            status = record_fail(err, "%.160s: %s", baseline->path, strerror(errno));
+    }
     close(fd);
     return status == 0 ? baseline_read_lines(baseline, err) : -1;
 }

@@ -17,26 +17,13 @@ const struct exact_metric exact_metrics[EXACT_METRICS] = {
     {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
     {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
 
-static double number_of(const struct exact_metric *metric, const struct record_cell *cell, size_t i)
-{
-    const void *const first = (const char *)cell + metric->offset;
-
-    switch (metric->kind) {
-    case EXACT_SIZE:
-        return (double)((const size_t *)first)[i];
-    case EXACT_U64:
-        return (double)((const uint64_t *)first)[i];
-    default:
-        return ((const double *)first)[i];
-    }
-}
-
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
     const bool first = side->launches == 0;
 
     for (size_t m = 0; m < EXACT_METRICS; ++m) {
         const struct exact_metric *metric = &exact_metrics[m];
+        const void *const element = (const char *)launch + metric->offset;
         const void *const counted = (const char *)launch + metric->count;
         const size_t count = metric->count > 0 ? (size_t) * (const int *)counted : 1;
         const size_t n = count > side->n[m] ? count : side->n[m];
@@ -44,11 +31,18 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
 
         /* An element that one launch does not have is unknown of all of them. */
         for (size_t i = 0; i < n; ++i) {
-            const double value = i < count ? number_of(metric, launch, i) : (double)NAN;
-            const bool unknown = isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])));
+            double value = NAN;
 
-            lo[i] = unknown ? (double)NAN : first ? value : fmin(lo[i], value);
-            hi[i] = unknown ? (double)NAN : first ? value : fmax(hi[i], value);
+            if (i < count)
+                value = metric->kind == EXACT_SIZE  ? (double)((const size_t *)element)[i]
+                        : metric->kind == EXACT_U64 ? (double)((const uint64_t *)element)[i]
+                                                    : ((const double *)element)[i];
+            if (isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])))) {
+                lo[i] = hi[i] = NAN;
+            } else {
+                lo[i] = first ? value : fmin(lo[i], value);
+                hi[i] = first ? value : fmax(hi[i], value);
+            }
         }
         side->n[m] = n;
     }
@@ -79,16 +73,6 @@ static bool is_same(const struct exact_side side[COMPARE_SIDES], size_t m, size_
              a->hi[m][i] > b->hi[m][i]);
 }
 
-static void show_element(const struct exact_side *side, size_t m, size_t i, char text[64])
-{
-    if (!is_known(side, m, i))
-        snprintf(text, 64, "%s", i < side->n[m] || side->n[m] == 0 ? "unknown" : "none");
-    else if (side->lo[m][i] < side->hi[m][i])
-        snprintf(text, 64, "%.17g to %.17g", side->lo[m][i], side->hi[m][i]);
-    else
-        snprintf(text, 64, "%.17g", side->lo[m][i]);
-}
-
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
                    struct exact_changes *changes)
 {
@@ -107,8 +91,17 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
         *change = (struct exact_change){.cell = cell, .metric = &exact_metrics[m]};
         if (exact_metrics[m].part[0] != '\0')
             snprintf(change->where, sizeof change->where, " of %s %zu", exact_metrics[m].part, i);
-        for (int s = 0; s < COMPARE_SIDES; ++s)
-            show_element(&side[s], m, i, change->value[s]);
+        for (int s = 0; s < COMPARE_SIDES; ++s) {
+            const double *lo = &side[s].lo[m][i], *hi = &side[s].hi[m][i];
+
+            if (!is_known(&side[s], m, i))
+                snprintf(change->value[s], sizeof change->value[s], "%s",
+                         i < side[s].n[m] || side[s].n[m] == 0 ? "unknown" : "none");
+            else if (*lo < *hi)
+                snprintf(change->value[s], sizeof change->value[s], "%.17g to %.17g", *lo, *hi);
+            else
+                snprintf(change->value[s], sizeof change->value[s], "%.17g", *lo);
+        }
     }
 }
 

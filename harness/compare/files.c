@@ -27,19 +27,6 @@ static bool is_among(const struct record_field *field, const char *const names[]
     return *names != NULL;
 }
 
-/* Where two long values begin to differ, or a little before it: at the last blank. */
-static size_t find_difference(const char *a, const char *b)
-{
-    size_t same = 0, word = 0;
-
-    while (a[same] != '\0' && a[same] == b[same]) {
-        ++same;
-        if (a[same - 1] == ' ')
-            word = same;
-    }
-    return strlen(a) > SHOWN || strlen(b) > SHOWN ? word : 0;
-}
-
 /* "the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f": digests by their first digits, long values from where
  * they differ. */
 static void add_field(struct compare_notes *notes, const struct record_field *field,
@@ -50,7 +37,13 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
 
     record_show(field, a, x, sizeof x);
     record_show(field, b, y, sizeof y);
-    const size_t from = find_difference(x, y);
+    size_t same = 0, from = 0;
+
+    /* Where they begin to differ, or a little before it: after the last blank. */
+    if (strlen(x) > SHOWN || strlen(y) > SHOWN)
+        for (; x[same] != '\0' && x[same] == y[same]; ++same)
+            if (x[same] == ' ')
+                from = same + 1;
     const char *const before = from > 0 ? ".. " : "";
 
     compare_note(notes, "the %s: %s%.*s -> %s%.*s", what, before, shown,
@@ -87,45 +80,27 @@ void compare_warmups(struct compare *compare)
     }
 }
 
-/* The reasons in one file that make its times worth nothing. */
-static void check_file(struct compare *compare, int side)
-{
-    const struct record_run *run = &compare->file[side].run;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-    const size_t n =
-        provenance_doubts(run, compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED, doubt);
-
-    if (run->machine_class[0] == '\0')
-        compare_note(&compare->invalid,
-                     "the class of machine of %s is unknown: its record has none",
-                     side_names[side]);
-    for (size_t i = 0; i < n; ++i)
-        compare_note(&compare->invalid, "%s is of %s", side_names[side], doubt[i]);
-}
-
-static void remark_file(struct compare *compare, int side)
-{
-    const struct report_counts *counts = &compare->report[side].counts;
-    const struct report_run *run = &compare->report[side].run[0];
-
-    if (counts->missing > 0)
-        compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
-                     side_names[side], counts->planned - counts->missing, counts->planned);
-    else if (!run->ended)
-        compare_note(&compare->remarks, "%s has no end: its sweep was stopped.", side_names[side]);
-    if (!run->sealed)
-        compare_note(&compare->remarks, "%s is unsealed: an edit would not show.",
-                     side_names[side]);
-}
-
 void compare_files(struct compare *compare)
 {
     const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
     const struct record_field *field = record_run_fields;
     int at = 0;
 
-    for (int side = 0; side < COMPARE_SIDES; ++side)
-        check_file(compare, side);
+    /* The reasons in one file that make its times worth nothing. */
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        const enum provenance_dirty dirty =
+            compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+        const struct record_run *run = &compare->file[side].run;
+        char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+        const size_t n = provenance_doubts(run, dirty, doubt);
+
+        if (run->machine_class[0] == '\0')
+            compare_note(&compare->invalid,
+                         "the class of machine of %s is unknown: its record has none",
+                         side_names[side]);
+        for (size_t i = 0; i < n; ++i)
+            compare_note(&compare->invalid, "%s is of %s", side_names[side], doubt[i]);
+    }
     for (; field->name; ++field) {
         const bool decides = field->role == RECORD_MACHINE || is_among(field, deciding);
 
@@ -143,6 +118,18 @@ void compare_files(struct compare *compare)
         compare_note(&compare->remarks,
                      "A and B are of one build in one setting: this is an A/A comparison, "
                      "and what differs is the sitting.");
-    for (int side = 0; side < COMPARE_SIDES; ++side)
-        remark_file(compare, side);
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        const struct report_counts *counts = &compare->report[side].counts;
+        const struct report_run *run = &compare->report[side].run[0];
+
+        if (counts->missing > 0)
+            compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
+                         side_names[side], counts->planned - counts->missing, counts->planned);
+        else if (!run->ended)
+            compare_note(&compare->remarks, "%s has no end: its sweep was stopped.",
+                         side_names[side]);
+        if (!run->sealed)
+            compare_note(&compare->remarks, "%s is unsealed: an edit would not show.",
+                         side_names[side]);
+    }
 }

@@ -208,43 +208,40 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
     return 0;
 }
 
-/* A cell that could not be SUSPECT whatever its times are was not tested. */
-static void decide(const struct compare *compare, struct compare_cell *cell)
+/* Holm's family are the cells that were tested. A cell that could not be SUSPECT whatever its times
+ * are was not tested. x and y: room for a number per cell. */
+static int decide_cells(struct compare *compare, double x[], double y[])
 {
-    const double tested = (double)compare->tested, ratio = cell->floor.ratio;
-    const double least = rank_sum_least_p(cell->n[COMPARE_A], cell->n[COMPARE_B]);
-    size_t enough = COMPARE_LAUNCHES;
-
-    if (least * tested > COMPARE_ALPHA) {
-        while (enough < RANK_MOST && rank_sum_least_p(enough, enough) * tested > COMPARE_ALPHA)
-            ++enough;
-        cell->verdict = COMPARE_INVALID;
-        snprintf(cell->reason, sizeof cell->reason,
-                 "launches: %zu of A and %zu of B cannot show anything in one of %zu cells; that "
-                 "takes %zu of each",
-                 cell->n[COMPARE_A], cell->n[COMPARE_B], compare->tested, enough);
-    } else if (cell->adjusted <= COMPARE_ALPHA &&
-               (ratio > COMPARE_BEYOND || ratio < 1 / COMPARE_BEYOND)) {
-        cell->verdict = COMPARE_SUSPECT;
-    }
-}
-
-/* Holm's family are the cells that were tested. x and y: room for a number per cell. */
-static int decide_all(struct compare *compare, double x[], double y[])
-{
-    size_t n = 0;
+    const double tested = (double)compare->tested;
+    size_t n = 0, enough = COMPARE_LAUNCHES;
 
     for (size_t c = 0; c < compare->n_cells; ++c)
         if (compare->cell[c].verdict == COMPARE_NO_EVIDENCE)
             x[n++] = compare->cell[c].floor.p;
     if (rank_holm(x, n, y) != 0)
         return -1;
+    while (enough < RANK_MOST && rank_sum_least_p(enough, enough) * tested > COMPARE_ALPHA)
+        ++enough;
     n = 0;
-    for (size_t c = 0; c < compare->n_cells; ++c)
-        if (compare->cell[c].verdict == COMPARE_NO_EVIDENCE) {
-            compare->cell[c].adjusted = y[n++];
-            decide(compare, &compare->cell[c]);
+    for (size_t c = 0; c < compare->n_cells; ++c) {
+        struct compare_cell *cell = &compare->cell[c];
+        const size_t *launches = cell->n;
+        const double ratio = cell->floor.ratio;
+
+        if (cell->verdict != COMPARE_NO_EVIDENCE)
+            continue;
+        cell->adjusted = y[n++];
+        if (rank_sum_least_p(launches[COMPARE_A], launches[COMPARE_B]) * tested > COMPARE_ALPHA) {
+            cell->verdict = COMPARE_INVALID;
+            snprintf(cell->reason, sizeof cell->reason,
+                     "launches: %zu of A and %zu of B cannot show anything in one of %zu cells; "
+                     "that takes %zu of each",
+                     launches[COMPARE_A], launches[COMPARE_B], compare->tested, enough);
+        } else if (cell->adjusted <= COMPARE_ALPHA &&
+                   (ratio > COMPARE_BEYOND || ratio < 1 / COMPARE_BEYOND)) {
+            cell->verdict = COMPARE_SUSPECT;
         }
+    }
     n = 0;
     for (size_t c = 0; c < compare->n_cells; ++c) {
         const struct compare_ratio *floor = &compare->cell[c].floor;
@@ -277,7 +274,7 @@ int compare_judge(struct compare *compare)
         for (size_t c = 0; c < compare->n_cells && status == 0; ++c)
             status = measure_cell(compare, &compare->cell[c], steps);
         if (status == 0)
-            status = decide_all(compare, x, y);
+            status = decide_cells(compare, x, y);
     }
     for (size_t c = 0; c < compare->n_cells; ++c)
         ++compare->count[compare->cell[c].verdict];

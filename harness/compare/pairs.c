@@ -124,28 +124,8 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
     return status == 0 ? 0 : complain("no memory for the steps of a launch");
 }
 
-/* Both launches, in an order that is drawn. */
-static int run_pair(struct pairs *pairs, size_t place)
-{
-    const size_t cell = pairs->cell[place], number = place / pairs->cells;
-    struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
-    uint64_t order = place;
-    int status = 0;
-
-    order = pairs->seed ^ random_next(&order);
-    pair->first = (int)(random_next(&order) & 1);
-    for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
-        const int arm = i == 0 ? pair->first : PAIRS_OLD + PAIRS_NEW - pair->first;
-
-        status = run_launch(pairs, place, arm, &pair->launch[arm]);
-    }
-    if (status == 0)
-        status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
-    pairs->done += status == 0;
-    return status;
-}
-
-/* The pairs up to the next interim analysis. */
+/* The pairs up to the next interim analysis: of each pair both launches, in an order that is drawn.
+ */
 static int run_pairs(struct pairs *pairs)
 {
     const size_t all = pairs->cells * pairs->n;
@@ -154,7 +134,20 @@ static int run_pairs(struct pairs *pairs)
 
     watch_start(&watch);
     for (size_t place = pairs->done; place < all && status == 0; ++place) {
-        status = run_pair(pairs, place);
+        const size_t cell = pairs->cell[place], number = place / pairs->cells;
+        struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
+        uint64_t order = place;
+
+        order = pairs->seed ^ random_next(&order);
+        pair->first = (int)(random_next(&order) & 1);
+        for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
+            const int arm = i == 0 ? pair->first : PAIRS_OLD + PAIRS_NEW - pair->first;
+
+            status = run_launch(pairs, place, arm, &pair->launch[arm]);
+        }
+        if (status == 0)
+            status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
+        pairs->done += status == 0;
         if (status == 0 && (place + 1) % pairs->cells == 0)
             fprintf(stderr, "%zu of %zu pairs of each of %zu cells, %.0f s\n",
                     (place + 1) / pairs->cells, pairs->n, pairs->cells, watch_seconds(&watch));
@@ -217,29 +210,19 @@ static int lock_cores(struct pairs *pairs, struct core_locks *locks)
     return status;
 }
 
-static int open_record(struct pairs *pairs)
-{
-    const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
-    struct text_error why = {""};
-
-    if (path[0] == '\0')
-        return 0;
-    if (output_open(&pairs->output, path, false, &why) != 0 ||
-        output_repair(&pairs->output, &why) != 0)
-        return complain(why.text);
-    return keep_line(pairs, pairs_begin_line(pairs), false);
-}
-
 int pairs_main(int argc, char **argv)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
     struct core_locks locks = {.fd = NULL};
+
+    struct text_error why = {""};
 
     if (!pairs)
         return complain("no memory");
     pairs->output.fd = -1;
 
     int status = pairs_options(argc, argv, pairs);
+    const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
 
     stop_watch_signals(); /* before there is a file that would have no end */
     if (status == 0)
@@ -248,8 +231,13 @@ int pairs_main(int argc, char **argv)
         status = prepare(pairs);
     if (status == 0)
         status = lock_cores(pairs, &locks);
-    if (status == 0)
-        status = open_record(pairs);
+    if (status == 0 && path[0] != '\0') {
+        if (output_open(&pairs->output, path, false, &why) != 0 ||
+            output_repair(&pairs->output, &why) != 0)
+            status = complain(why.text);
+        else
+            status = keep_line(pairs, pairs_begin_line(pairs), false);
+    }
     if (status == 0)
         status = run_and_report(pairs);
     core_locks_release(&locks);

@@ -113,10 +113,13 @@ static int take_option(int argc, char **argv, int *i, struct taken *taken)
     return 0;
 }
 
-/* Both programs, or both sets of options. */
-static int check_arms(const struct taken *taken)
+/* There are both programs, or both sets of options. */
+static int read_taken(const struct taken *taken, struct pairs *pairs)
 {
     const bool a = taken->options[PAIRS_OLD] != NULL, b = taken->options[PAIRS_NEW] != NULL;
+    const char *forms[COMPARE_FORMATS];
+    const char *const ci = getenv("CI");
+    struct text_error why = {""};
 
     if (taken->aa && (taken->program[PAIRS_OLD] || a || b))
         return misuse("%s compares a program with itself: not with --ab, --a or --b", "--aa");
@@ -131,15 +134,6 @@ static int check_arms(const struct taken *taken)
                       "--ab");
     if (!taken->program[PAIRS_OLD] && a != b)
         return misuse("%s is missing: --a 'OPTIONS' --b 'OPTIONS'", a ? "--b" : "--a");
-    return 0;
-}
-
-static int read_taken(const struct taken *taken, struct pairs *pairs)
-{
-    const char *forms[COMPARE_FORMATS];
-    const char *const ci = getenv("CI");
-    struct text_error why = {""};
-
     for (size_t i = 0; i < COMPARE_FORMATS; ++i)
         forms[i] = compare_format_name(i);
     if (taken->format &&
@@ -285,8 +279,6 @@ int pairs_options(int argc, char **argv, struct pairs *pairs)
     taken.rest[taken.n++] = argv[0];
     for (int i = 1; i < argc && status == 0; ++i)
         status = take_option(argc, argv, &i, &taken);
-    if (status == 0)
-        status = check_arms(&taken);
     if (status == 0)
         status = read_taken(&taken, pairs);
     for (int arm = 0; arm < PAIRS_ARMS && status == 0; ++arm) {

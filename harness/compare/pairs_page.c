@@ -148,40 +148,12 @@ static void describe_fitness(const struct pairs *pairs, struct compare_page *pag
     compare_say(page, COMPARE_TITLE, "%s.", point->rest);
 }
 
-/* How many pairs were disturbed, what that is, and what to do. */
-static void say_disturbed(const struct pairs *pairs, struct compare_page *page)
-{
-    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
-    char by[2 * COMPARE_TEXT] = "", unknown[64] = "";
-
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
-        text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
-                 100 * report_elsewhere[i].limit, report_elsewhere[i].to, disturbed.by[i]);
-    if (disturbed.unknown > 0)
-        snprintf(unknown, sizeof unknown, " (not known of %zu)", disturbed.unknown);
-    if (pairs->allow_disturbed)
-        text_add(by, sizeof by,
-                 ". They count like all others (--allow-disturbed): as the order is drawn, it "
-                 "happens to OLD as often as to NEW");
-    else
-        text_add(by, sizeof by,
-                 ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
-                 "without them, too, is INCONCLUSIVE%s",
-                 100 * PAIRS_DISTURBED_MOST,
-                 disturbed.pairs == 0 ? ""
-                                      : ". Measure again while nothing else runs here, or on "
-                                        "another machine; --allow-disturbed judges all pairs");
-    compare_say(page, COMPARE_FOOT,
-                "Disturbed: %zu of %zu pairs%s. That is, of the time of the cores of a launch "
-                "there went%s.",
-                disturbed.pairs, pairs->cells * pairs->n, unknown, by);
-}
-
 static void describe_sums(const struct pairs *pairs, struct compare_page *page)
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
     const double looks = (double)pairs->looks;
     char counts[REPORT_CELL_TEXT] = "", costs[REPORT_CELL_TEXT] = "", look[128] = "";
+    char by[2 * COMPARE_TEXT] = "", unknown[64] = "";
 
     pairs_counts(pairs->count, counts);
     pairs_counts(pairs->count_cost, costs);
@@ -196,7 +168,27 @@ static void describe_sums(const struct pairs *pairs, struct compare_page *page)
                 "%sCells: %zu: %s. Pairs of each: %zu. Exact numbers that changed: %zu.", look,
                 pairs->cells, counts, pairs->n, pairs->changes->n);
     compare_say(page, COMPARE_FOOT, "Cost of the cells: %s.", costs);
-    say_disturbed(pairs, page);
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+        text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
+                 100 * report_elsewhere[i].limit, report_elsewhere[i].to, disturbed.by[i]);
+    if (pairs->allow_disturbed)
+        text_add(by, sizeof by,
+                 ". They count like all others (--allow-disturbed): as the order is drawn, it "
+                 "happens to OLD as often as to NEW");
+    else
+        text_add(by, sizeof by,
+                 ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
+                 "without them, too, is INCONCLUSIVE%s",
+                 100 * PAIRS_DISTURBED_MOST,
+                 disturbed.pairs == 0 ? ""
+                                      : ". Measure again while nothing else runs here, or on "
+                                        "another machine; --allow-disturbed judges all pairs");
+    if (disturbed.unknown > 0)
+        snprintf(unknown, sizeof unknown, " (not known of %zu)", disturbed.unknown);
+    compare_say(page, COMPARE_FOOT,
+                "Disturbed: %zu of %zu pairs%s. That is, of the time of the cores of a launch "
+                "there went%s.",
+                disturbed.pairs, pairs->cells * pairs->n, unknown, by);
     if (pairs_false_alarms(pairs) > 0)
         compare_say(page, COMPARE_FOOT,
                     "False alarms: %zu of %zu verdicts. Nothing is slower or faster than itself. "
