@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "command/command.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 _Static_assert((int)EXPORT_TEXT >= (int)REPORT_CELL_TEXT, "words of a cell fit");
 

@@ -8,7 +8,7 @@
 #include "analysis/analysis.h"
 
 #include "numbers/line.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "command/command.h"
 #include "command/device_list.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>

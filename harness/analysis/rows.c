@@ -7,7 +7,7 @@
 #include "command/command.h"
 #include "command/device_list.h"
 #include "dp.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
 #include "record/roles.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include "command/backend.h"
 #include "command/command.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
 #include "text/options.h"
 #include "workload.h"
 

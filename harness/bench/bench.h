@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "dp.h"
-#include "record/launcher_options.h"
+#include "plan/launcher_options.h"
 
 enum bench_format { BENCH_TEXT, BENCH_TSV, BENCH_JSON };
 

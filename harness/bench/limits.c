@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 const char *const limits_rate_names[LIMITS_RATES] = {
     [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};

@@ -8,7 +8,7 @@
 #include "bench/peak.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
-#include "record/cell.h"
+#include "plan/cell.h"
 #include "report/roof.h"
 
 enum limits_way {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "bench/limits.h"
+#include "machine/provenance.h"
 #include "record/json.h"
 #include "record/memory.h"
-#include "record/provenance.h"
 
 static json_t *range(struct roof_range r)
 {

@@ -6,7 +6,7 @@
 #include "bench/bench.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
-#include "record/cell.h"
+#include "plan/cell.h"
 
 enum { OVERLAP_LAYERS = WORKLOAD_MAX_SIZES - 1 };
 enum { OVERLAP_COMPUTE, OVERLAP_COMM, OVERLAP_WHOLE, OVERLAP_HIDDEN, OVERLAP_KINDS };

@@ -6,10 +6,10 @@
 
 #include "check/runner.h"
 #include "dp.h"
+#include "machine/machine.h"
+#include "machine/provenance.h"
 #include "record/document.h"
-#include "record/machine.h"
 #include "record/memory.h"
-#include "record/provenance.h"
 #include "words.h"
 
 static json_t *dialects(const struct impl_about *about)

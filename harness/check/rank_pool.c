@@ -23,7 +23,7 @@
 #include "files/digest.h"
 #include "files/said.h"
 #include "measure/watch.h"
-#include "record/launcher.h"
+#include "plan/launcher.h"
 
 enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
 /* To end by itself, and when it was told to: it has processes to end, which may be stopped. */

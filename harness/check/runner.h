@@ -14,7 +14,7 @@
 #include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
-#include "record/launcher.h"
+#include "plan/launcher.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
 #define RUNNER_CAPABILITIES 23   /* bits of enum impl_capability */

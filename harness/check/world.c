@@ -17,7 +17,7 @@
 #include "command/command.h"
 #include "files/said.h"
 #include "impl.h"
-#include "record/launcher.h"
+#include "plan/launcher.h"
 #include "text/options.h"
 
 enum { MODELS = 256, POOLS_MOST = 3, KEY_LAUNCHER = 256, KEY_PROCESSES, KEY_EACH, KEY_LIMIT };

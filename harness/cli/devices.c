@@ -9,11 +9,11 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "files/said.h"
-#include "node/node.h"
-#include "node/tree.h"
-#include "record/devices.h"
-#include "record/launcher.h"
-#include "record/provenance.h"
+#include "machine/devices.h"
+#include "machine/node.h"
+#include "machine/provenance.h"
+#include "machine/tree.h"
+#include "plan/launcher.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };

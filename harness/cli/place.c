@@ -7,8 +7,8 @@
 
 #include "command/command.h"
 #include "dp_mpi.h"
+#include "machine/provenance.h"
 #include "measure/guard.h"
-#include "record/provenance.h"
 #include "text/options.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT };

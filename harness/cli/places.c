@@ -10,8 +10,8 @@
 
 #include "command/command.h"
 #include "files/said.h"
-#include "record/launcher.h"
-#include "record/places.h"
+#include "machine/places.h"
+#include "plan/launcher.h"
 #include "sweep/launch.h"
 #include "text/text.h"
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plan/plan.h"
 #include "record/json.h"
-#include "record/plan.h"
 
 enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
 

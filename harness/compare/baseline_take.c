@@ -6,9 +6,9 @@
 #include "compare/baseline.h"
 
 #include "command/command.h"
+#include "machine/provenance.h"
 #include "numbers/stats.h"
 #include "record/input.h"
-#include "record/provenance.h"
 #include "record/roles.h"
 
 #include <math.h>

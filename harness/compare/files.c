@@ -5,7 +5,7 @@
  * machine is what a user may want to compare: it is said. */
 #include "compare/compare.h"
 
-#include "record/provenance.h"
+#include "machine/provenance.h"
 #include "record/roles.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "record/document.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -7,9 +7,10 @@
 
 #include "command/command.h"
 #include "files/stop.h"
+#include "machine/machine.h"
 #include "measure/watch.h"
 #include "numbers/random.h"
-#include "record/machine.h"
+#include "record/identify.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 

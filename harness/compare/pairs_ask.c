@@ -6,8 +6,8 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "record/cell_options.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
+#include "plan/cell_options.h"
 #include "sweep/launch.h"
 
 #include <errno.h>

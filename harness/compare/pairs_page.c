@@ -3,6 +3,7 @@
 #include "compare/pairs.h"
 
 #include "analysis/words.h"
+#include "record/identify.h"
 
 #include <math.h>
 #include <string.h>

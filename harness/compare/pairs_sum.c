@@ -7,8 +7,8 @@
  * are taken, and nothing is shown by them alone. */
 #include "compare/pairs.h"
 
+#include "machine/machine.h"
 #include "numbers/stats.h"
-#include "record/machine.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "files/digest.h"
+#include "machine/provenance.h"
 #include "record/json.h"
-#include "record/provenance.h"
 
 enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 

@@ -2,8 +2,8 @@
 #include "forecast/forecast.h"
 
 #include "command/command.h"
+#include "machine/provenance.h"
 #include "record/input.h"
-#include "record/provenance.h"
 
 #include <stdlib.h>
 

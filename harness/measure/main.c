@@ -10,7 +10,7 @@
 
 #include "command/command.h"
 #include "measure/measure.h"
-#include "record/cell_options.h"
+#include "plan/cell_options.h"
 
 enum { FIRST_KEY = 256 }; /* of option 0: above all letters */
 

@@ -5,7 +5,7 @@
 #ifndef HARNESS_MEASURABLE_H
 #define HARNESS_MEASURABLE_H
 
-#include "record/cell.h"
+#include "plan/cell.h"
 #include "verify/verify.h"
 
 struct session;

@@ -8,11 +8,12 @@
 #include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
+#include "machine/watch.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"
 #include "measure/watch.h"
-#include "node/watch.h"
+#include "record/identify.h"
 
 static uint64_t epoch_ns(void)
 {

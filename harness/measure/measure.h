@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 #include "dp.h"
-#include "record/cell.h"
+#include "plan/cell.h"
+#include "record/record.h"
 
 struct dp_mpi;
 struct node_watch;

@@ -5,7 +5,8 @@
 #define HARNESS_PARTS_H
 
 #include "dp.h"
-#include "record/cell.h"
+#include "plan/cell.h"
+#include "record/record.h"
 
 /* Into cell->part, for config->parts seconds each; nothing where that is 0, where the BLAS has the
  * cores of all devices, and on devices that run their work late. Results of the first round, of

@@ -4,7 +4,7 @@
 #define HARNESS_MEASURE_PROBE_H
 
 #include "measure/session.h"
-#include "record/cell.h"
+#include "plan/cell.h"
 
 /* One step on numbers with all the bits of a float, compared within derived bounds. 0; or -1 and
  * why in the cell. */

@@ -10,6 +10,7 @@
 #include "dp_mpi.h"
 #include "measure/guard.h"
 #include "measure/measure.h"
+#include "record/identify.h"
 
 struct process {
     const struct cell_config *config;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "machine/watch.h"
 #include "measure/session.h"
 #include "measure/usage.h"
-#include "node/watch.h"
 
 static uint64_t now(const struct steps *steps)
 {

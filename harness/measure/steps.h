@@ -4,7 +4,7 @@
 #define HARNESS_MEASURE_STEPS_H
 
 #include "dp.h"
-#include "record/cell.h"
+#include "plan/cell.h"
 
 struct steps {
     const struct cell_limits *limits;

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "files/memory_file.h"
-#include "record/plan.h"
+#include "plan/plan.h"
+#include "record/identify.h"
 #include "text/text.h"
 
 enum { TRACED_STEPS = 3, NAME_BYTES = 384 };

@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
 #include "measure/session.h"
-#include "record/machine.h"
 #include "record/roles.h"
 
 /* Times of a unit in /proc/stat, in their order. */

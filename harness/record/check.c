@@ -6,7 +6,7 @@
 
 #include "command/device_list.h"
 #include "numbers/stats.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 #include <float.h>
 #include <math.h>

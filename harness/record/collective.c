@@ -2,7 +2,7 @@
  * and the factor of its bus bandwidth. */
 #include "record/json.h"
 
-#include "record/cell.h"
+#include "plan/cell.h"
 #include "verify/collective.h"
 
 #include <math.h>

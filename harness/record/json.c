@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
+
 int record_fail(struct text_error *err, const char *format, ...)
 {
     va_list arguments;

@@ -2,7 +2,7 @@
  * the GPUs of a cell were like about its measured steps.
  *
  * NaN: nobody could read it; an empty text likewise. What has no comment is a row of
- * record/node_fields.h. harness/node reads them. */
+ * schema/node_fields.h. harness/machine reads them. */
 #ifndef HARNESS_RECORD_NODE_H
 #define HARNESS_RECORD_NODE_H
 
@@ -10,55 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/field_list.h"
-#include "record/node_fields.h"
-
-/* Numbers of one thing, one after the other; NaN: unknown. */
-struct record_series {
-    size_t n;
-    double *value;
-};
-enum { RECORD_MOST_READINGS = 4096 };
-
-struct record_numa {
-    RECORD_MEMBERS(RECORD_NUMA_FIELDS)
-};
-
-struct record_nvlink {
-    RECORD_MEMBERS(RECORD_NVLINK_FIELDS)
-};
-
-struct record_reading {
-    RECORD_MEMBERS(RECORD_READING_FIELDS)
-    int n_links;
-    struct record_nvlink link[RECORD_MAX_LINKS];
-};
-
-struct record_gpu {
-    RECORD_MEMBERS(RECORD_GPU_FIELDS)
-    struct record_reading reading;
-};
-
-struct record_nic {
-    RECORD_MEMBERS(RECORD_NIC_FIELDS)
-};
-
-struct record_node {
-    int n_numa, n_gpus, n_nics; /* in the order of the system: GPUs by PCI address */
-    struct record_numa numa[RECORD_MAX_NUMA];
-    struct record_gpu gpu[RECORD_MAX_GPUS];
-    struct record_nic nic[RECORD_MAX_NICS];
-};
-
-struct record_during {
-    RECORD_MEMBERS(RECORD_DURING_FIELDS)
-};
-
-struct record_watched {
-    RECORD_MEMBERS(RECORD_WATCHED_FIELDS)
-    struct record_reading before, after;
-    struct record_during during;
-};
+#include "schema/structs.h"
 
 /* Bits of throttle, by NVML's documentation. */
 enum {

@@ -1,5 +1,6 @@
 /* record/output.c: opens, locks, repairs and appends to a file of records. */
 #include "record/output.h"
+#include "record/identify.h"
 
 #include "record/input.h"
 #include "record/planned.h"

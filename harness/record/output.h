@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "record/cell.h"
+#include "plan/cell.h"
 #include "record/record.h"
 
 struct record_plan;

@@ -12,6 +12,7 @@
 
 #include "command/backend.h"
 #include "command/device_list.h"
+#include "record/identify.h"
 #include "verify/verify.h"
 
 static int compare_places(const void *a, const void *b)

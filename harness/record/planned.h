@@ -3,8 +3,8 @@
 #ifndef HARNESS_RECORD_PLAN_H
 #define HARNESS_RECORD_PLAN_H
 
+#include "plan/plan.h"
 #include "record/json.h"
-#include "record/plan.h"
 
 enum { RECORD_PLAN_MISSING, RECORD_PLAN_OK, RECORD_PLAN_NOT_OK };
 

@@ -3,7 +3,7 @@
  * The only part of the harness that knows jansson. A file is: one "lockstep/run/1.2" line, then
  * one "lockstep/cell/1.1" line per finished cell, then at most one "lockstep/end/1.1" line per
  * sitting. Readers reject other majors and other schemas, and ignore unknown fields.
- * Fields with their units and meanings: record/field_list.h, and results/README.md. */
+ * Fields with their units and meanings: schema/field_list.h, and results/README.md. */
 #ifndef HARNESS_RECORD_H
 #define HARNESS_RECORD_H
 
@@ -13,112 +13,8 @@
 
 #include "files/digest.h"
 #include "record/node.h"
+#include "schema/structs.h"
 #include "text/text.h"
-
-enum record_phase {
-    RECORD_SCATTER,
-    RECORD_REPLICATE,
-    RECORD_FORWARD,
-    RECORD_GATHER,
-    RECORD_LOSS,
-    RECORD_BACKWARD,
-    RECORD_REDUCE,
-    RECORD_UPDATE,
-    RECORD_PHASES
-};
-extern const char *const record_phase_names[RECORD_PHASES];
-
-/* What ranks do in turns: a step without its reduction, the reduction alone, and a whole step. */
-enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
-extern const char *const record_turn_names[RECORD_TURNS];
-enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
-
-/* Parts of the machine, measured by themselves behind the steps of a cell. */
-enum record_part {
-    RECORD_PRODUCT,   /* a matrix product on each device in turn: [device] */
-    RECORD_SUSTAINED, /* products on all devices at once, one behind the other: [device] */
-    RECORD_COPY,      /* a copy from device to device: [from * devices + to] */
-    RECORD_FROM_HOST, /* a copy from the host's memory to a device: [device] */
-    RECORD_TO_HOST,   /* and back: [device] */
-    RECORD_MEMORY,    /* a copy within a device's memory: [device] */
-    RECORD_PARTS
-};
-extern const char *const record_part_names[RECORD_PARTS];
-enum { RECORD_MOST_PARTS = 512 };
-struct record_part_times {
-    uint64_t work; /* of a sample: operations of a product, bytes of a copy; within a device those
-                      that are read and those that are written */
-    size_t rows, n;
-    uint64_t *ns; /* [row * n + sample]; NULL: not measured. A copy to itself takes 0. */
-};
-
-/* Sample flags. */
-enum { RECORD_WARMUP = 1, RECORD_BAD_VALUES = 16, RECORD_MILD = 32, RECORD_SEVERE = 64 };
-
-enum record_status {
-    RECORD_OK,      /* measured and every check passed */
-    RECORD_FAILED,  /* measured, and a check failed: the reason says which */
-    RECORD_BROKEN,  /* the harness could not set it up or prove its own reference */
-    RECORD_CRASHED, /* the cell's process died: the reason has the signal */
-    RECORD_TIMEOUT,
-    RECORD_OOM, /* a device, or the host, had too little memory */
-    RECORD_SKIPPED,
-    RECORD_STATUSES
-};
-extern const char *const record_status_names[RECORD_STATUSES];
-
-/* What is in no comment here is a row of record/field_list.h, with its unit and its meaning. */
-struct record_slot {
-    RECORD_MEMBERS(RECORD_SLOT_FIELDS)
-};
-
-/* The manifest: once per file. */
-struct record_run {
-    RECORD_MEMBERS(RECORD_RUN_FIELDS)
-    bool clocked; /* of minor 2: every verified cell has compared its clock */
-    double load_avg[3];
-    int n_slots;
-    struct record_slot slot[RECORD_MAX_SLOTS];
-    struct record_node node;
-};
-
-/* What identifies a cell. */
-struct record_key {
-    RECORD_MEMBERS(RECORD_KEY_FIELDS)
-};
-
-struct record_cell {
-    RECORD_MEMBERS(RECORD_CELL_FIELDS)
-    RECORD_MEMBERS(RECORD_DERIVED_FIELDS) /* by record_derive, from the raw samples */
-    RECORD_MEMBERS(RECORD_BESIDE_FIELDS)
-    struct record_key key;
-    enum record_status status;
-    int n_shards;
-    size_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */
-    uint64_t *t_start_ns;           /* [n_samples], from the first step's start */
-    uint64_t *t_step_ns;            /* [n_samples] */
-    unsigned *flags;                /* [n_samples] */
-    uint64_t *phased_ns; /* [n_samples]: a step of its own for each, in which its phases were
-                            measured; NULL: they were in the sample itself */
-    uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */
-    uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
-                            measured */
-    double phase_median_ns[RECORD_PHASES]; /* derived: slowest rank per step, then the median */
-    int n_rounds;                          /* 0: not measured, or not kept */
-    uint64_t round_ns[RECORD_TURNS][RECORD_MOST_ROUNDS];
-    int n_alone;                           /* 0: not measured */
-    uint64_t alone_ns[RECORD_MOST_ROUNDS]; /* steps without communication */
-    struct record_part_times part[RECORD_PARTS];
-    int n_peaks;                           /* devices, or 0: unknown */
-    uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
-    int n_gpus;                            /* 0: its devices are none, or nobody could ask them */
-    struct record_watched *gpu;            /* [n_gpus] */
-};
-
-/* The end of a sitting. */
-struct record_end {
-    RECORD_MEMBERS(RECORD_END_FIELDS)
-};
 
 /* 16 hex digits, a function of the key alone. */
 void record_cell_id(const struct record_key *key, char id[17]);
@@ -215,9 +111,6 @@ char *record_end_text(const char *run_id, const struct record_end *end); /* its 
  * FILE:LINE here. On failure there is nothing to free. */
 int record_run_parse(const char *line, struct record_run *run, struct text_error *err);
 int record_cell_parse(const char *line, struct record_cell *cell, struct text_error *err);
-
-/* A line longer than this is not read. */
-#define RECORD_LINE_BYTES ((size_t)64 << 20)
 
 /* Makes line, which is freed, one of a sealed file: before is the SHA-256 of the line before, ""
  * for a first line; a line that closes the file has its own, too. NULL: line is, or memory is

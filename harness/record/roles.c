@@ -1,7 +1,7 @@
 /* record/roles.c: walks over the tables of fields: what differs, in which order, in which words. */
 #include "record/roles.h"
 
-#include "record/plan.h"
+#include "plan/plan.h"
 
 #include "text/text.h"
 

@@ -1,6 +1,6 @@
 /* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
 #include "command/device_list.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
 #include "report/beside.h"
 #include "report/nvbandwidth.h"
 #include "report/page.h"

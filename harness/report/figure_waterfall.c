@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
 
 /* The times, in order: with none of the two in between there is one term. */
 enum { IDEAL, SHARD, ALONE, STEP, LEVELS };

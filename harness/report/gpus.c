@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "node/node.h"
-#include "node/tree.h"
+#include "machine/node.h"
+#include "machine/tree.h"
 
 static const char *const note_words[RECORD_NOTES] = {
     [RECORD_NOTE_POWER_CAP] = "a GPU was at its power limit, as GPUs that are all right are",

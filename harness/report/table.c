@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
 #include "workload.h"
 
 /* Columns that are no metric. */

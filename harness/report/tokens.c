@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/cell.h"
+#include "plan/cell.h"
 #include "workload.h"
 
 /* ---- memory ------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
 
 /* Nearer to its bound than this, a point has nothing to explain. */
 static const double AT_BOUND = 0.98;

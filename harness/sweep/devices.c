@@ -11,8 +11,8 @@
 
 #include "command/command.h"
 #include "files/child.h"
-#include "node/node.h"
-#include "record/provenance.h"
+#include "machine/node.h"
+#include "machine/provenance.h"
 #include "sweep/sweep.h"
 
 /* What another communicator calls itself on these devices, and the version of its library. */

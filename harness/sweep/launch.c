@@ -8,7 +8,8 @@
 #include "files/child.h"
 #include "files/stop.h"
 #include "measure/watch.h"
-#include "record/cell_options.h"
+#include "plan/cell_options.h"
+#include "record/identify.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #ifndef HARNESS_LAUNCH_H
 #define HARNESS_LAUNCH_H
 
-#include "record/cell.h"
-#include "record/cell_options.h"
+#include "plan/cell.h"
+#include "plan/cell_options.h"
 
 /* What came out of a process. */
 struct launch_output {

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "files/said.h"
-#include "record/launcher.h"
+#include "plan/launcher.h"
+#include "record/identify.h"
 #include "sweep/launch.h"
 
 enum { GRACE_SECONDS = 8, PATH_BYTES = 4096 };

@@ -1,4 +1,4 @@
-/* sweep/options.c: the options of sweep: those of a plan (record/plan.h), and its own. */
+/* sweep/options.c: the options of sweep: those of a plan (plan/plan.h), and its own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "analysis/analysis.h"
 #include "command/backend.h"
 #include "command/command.h"
-#include "record/launcher.h"
+#include "plan/launcher.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 

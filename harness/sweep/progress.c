@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "record/identify.h"
 #include "text/quantity.h"
 #include "text/units.h"
 

@@ -14,8 +14,9 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "files/stop.h"
+#include "machine/provenance.h"
+#include "record/identify.h"
 #include "record/output.h"
-#include "record/provenance.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 

@@ -6,9 +6,9 @@
 
 #include "analysis/analysis.h"
 #include "files/text_out.h"
-#include "record/cell.h"
+#include "plan/cell.h"
+#include "plan/plan.h"
 #include "record/output.h"
-#include "record/plan.h"
 #include "record/record.h"
 
 struct sweep_options {

@@ -9,7 +9,7 @@
 
 #include "descriptor.h"
 #include "files/weights.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 
 enum { HIDDEN = 128 };
 

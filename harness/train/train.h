@@ -8,7 +8,7 @@
 #include "dp.h"
 #include "files/weights.h"
 #include "loader.h"
-#include "record/launcher_options.h"
+#include "plan/launcher_options.h"
 #include "train/ranks.h"
 #include "workload.h"
 

@@ -3,7 +3,7 @@
 #include "check/record.h"
 #include "check/runner.h"
 #include "command/command.h"
-#include "record/provenance.h"
+#include "machine/provenance.h"
 #include "sweep/launch.h"
 #include "validate/measure.h"
 #include "validate/validate.h"

@@ -9,9 +9,9 @@
 
 #include "build_info.h"
 #include "files/digest.h"
+#include "machine/provenance.h"
 #include "record/document.h"
 #include "record/json.h"
-#include "record/provenance.h"
 
 /* What is not known is null, never an empty text. */
 static json_t *known(const char *value)

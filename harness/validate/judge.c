@@ -1,8 +1,8 @@
 /* validate/judge.c: limits against the launches of the cells that they are about. */
 #include "validate/validate.h"
 
+#include "machine/provenance.h"
 #include "numbers/stats.h"
-#include "record/provenance.h"
 #include "validate/measure.h"
 
 #include <math.h>

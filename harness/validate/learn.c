@@ -9,10 +9,10 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
+#include "machine/provenance.h"
 #include "numbers/stats.h"
+#include "plan/plan.h"
 #include "record/input.h"
-#include "record/plan.h"
-#include "record/provenance.h"
 
 #include <math.h>
 #include <stdio.h>

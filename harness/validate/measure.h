@@ -2,7 +2,7 @@
 #ifndef HARNESS_VALIDATE_MEASURE_H
 #define HARNESS_VALIDATE_MEASURE_H
 
-#include "record/plan.h"
+#include "plan/plan.h"
 #include "validate/profile.h"
 
 /* A cell that limits are about. */

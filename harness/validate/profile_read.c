@@ -3,7 +3,7 @@
 
 #include "check/runner.h"
 #include "dp.h"
-#include "record/plan.h"
+#include "plan/plan.h"
 #include "text/options.h"
 #include "workload.h"
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "files/stop.h"
+#include "record/identify.h"
 #include "sweep/launch.h"
 
 enum { TIMEOUT_SECONDS = 3 };

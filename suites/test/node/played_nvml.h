@@ -2,7 +2,7 @@
 #ifndef TEST_NODE_PLAYED_NVML_H
 #define TEST_NODE_PLAYED_NVML_H
 
-#include "node/nvml.h"
+#include "machine/nvml.h"
 #include "played.h"
 
 typedef unsigned long long wide;

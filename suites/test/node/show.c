@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/gpu.h"
-#include "node/node.h"
-#include "node/tree.h"
+#include "machine/gpu.h"
+#include "machine/node.h"
+#include "machine/tree.h"
 
 static int fail(const char *what)
 {

@@ -4,7 +4,7 @@
  *                                        as long
  *
  * Times follow a formula, not a clock: these are shapes of files, not results. */
-#include "record/plan.h"
+#include "plan/plan.h"
 #include "record/record.h"
 
 #include <fcntl.h>

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
+#include "record/identify.h"
 #include "verify/collective.h"
 
 enum { COUNT = 5000 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
 #include "train/train.h"
 
 /* A training wraps its model, whatever its mode: on each device so many times the weights more. */

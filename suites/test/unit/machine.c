@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/host.h"
-#include "record/machine.h"
+#include "machine/host.h"
+#include "machine/machine.h"
 
 static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
                                 "model\t\t: 85\nmodel name\t: A CPU @ 2.50GHz\nstepping\t: 7\n"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "compare/pairs.h"
+#include "machine/machine.h"
 #include "numbers/rank.h"
 #include "prove/simulate.h"
-#include "record/machine.h"
 
 enum { CELLS = SIMULATE_CELLS, PAIRS = SIMULATE_PAIRS, SEEDS = 100 };
 

@@ -1,5 +1,6 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and says what it is. */
-#include "record/cell_options.h"
+#include "plan/cell_options.h"
+#include "record/identify.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "plan/plan.h"
 
 static const char *const texts[] = {
     "--devices virt:4 --backend cpu --mode plain,dp,ddp --counts 1,2,4 --bucket 0,4096 --scaling "

@@ -1,0 +1,67 @@
+/* machine/devices.c: writes the devices object; strings from the system are data and escaped. */
+#include "machine/devices.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "build_info.h"
+#include "record/json.h"
+#include "record/memory.h"
+
+static json_t *slot_object(const struct dp_slot_info *slot)
+{
+    return json_pack("{s:s, s:s, s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:b}", "name", slot->name,
+                     "kind", slot->kind, "index", slot->index, "cores", slot->cores, "numa_node",
+                     slot->numa_node < 0 ? json_null() : json_integer(slot->numa_node), "bound",
+                     slot->bound ? 1 : 0, "lag", slot->lag ? 1 : 0, "model", slot->model, "bus",
+                     slot->bus, "mem_bytes", (json_int_t)slot->memory_bytes, "near",
+                     slot->near ? 1 : 0);
+}
+
+static json_t *machine_object(const struct dp_machine *machine)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b}",
+                     "cpu_model", machine->cpu_model, "packages", machine->packages, "numa_nodes",
+                     machine->numa_nodes, "cores", machine->cores, "pus", machine->pus,
+                     "usable_cores", machine->usable_cores, "usable_pus", machine->usable_pus,
+                     "mem_bytes", (json_int_t)machine->memory_bytes, "usable_mem_bytes",
+                     (json_int_t)machine->usable_bytes, "l1d_bytes", (json_int_t)machine->l1d_bytes,
+                     "l2_bytes", (json_int_t)machine->l2_bytes, "l3_bytes",
+                     (json_int_t)machine->l3_bytes, "foreign", machine->foreign ? 1 : 0);
+}
+
+/* As the first line of a record has them. */
+static int node_members(json_t *root, const struct record_run *run)
+{
+    const double gpus = run->gpus_on_bus;
+    int status = json_object_set_new(root, "gpu_facts", json_string(run->gpu_facts));
+
+    status |=
+        json_object_set_new(root, "gpus_on_bus", isfinite(gpus) ? json_real(gpus) : json_null());
+    return status | record_node_to_json(root, &run->node);
+}
+
+char *record_devices_text(const struct record_devices *devices)
+{
+    json_t *slots = json_array();
+    json_t *root;
+
+    for (int i = 0; i < devices->n_slots; ++i) {
+        struct dp_slot_info slot;
+
+        dp_slot_describe(dp_group_slot(devices->group, i), &slot);
+        json_array_append_new(slots, slot_object(&slot));
+    }
+    root =
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
+                  "lockstep/devices/1.0", "devices", devices->devices, "backend", devices->backend,
+                  "communicator", devices->communicator, "oversubscribed",
+                  devices->oversubscribed ? 1 : 0, "slots", slots, "machine",
+                  machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
+                  BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas", devices->run->blas);
+    if (node_members(root, devices->run) != 0) {
+        json_decref(root);
+        return NULL;
+    }
+    return record_memory_text(root, JSON_INDENT(2));
+}

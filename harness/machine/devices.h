@@ -1,0 +1,20 @@
+/* machine/devices.h: the device list and the machine as one JSON object. */
+#ifndef HARNESS_RECORD_DEVICES_H
+#define HARNESS_RECORD_DEVICES_H
+
+#include "dp.h"
+#include "record/record.h"
+
+struct record_devices {
+    const char *devices, *backend, *communicator;
+    bool oversubscribed;
+    const struct dp_machine *machine;
+    struct dp_group *group;
+    int n_slots;
+    const struct record_run *run; /* its node, and where the facts of its GPUs are from */
+};
+
+/* Schema lockstep/devices/1.0; NULL when memory is short. Caller frees. */
+char *record_devices_text(const struct record_devices *devices);
+
+#endif

@@ -1,0 +1,214 @@
+/* machine/machine.c: reads what makes one machine differ from another, and hashes it. */
+#include "machine/machine.h"
+#include "files/memory_file.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_BYTES = 512, ID_BYTES = 80 };
+
+/* Of a "name : value" line: whether it is about that name. */
+static bool is_about(const char *line, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(line, name, length) == 0 && line[length + strspn(line + length, " \t")] == ':';
+}
+
+FILE *machine_open(const char *path, int *status)
+{
+    FILE *file = fopen(path, "r");
+
+    if (!file && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
+        *status = -1;
+    return file;
+}
+
+/* Of the first processor, on x86 and on ARM. Whether there is one. */
+static bool put_processor(const char *root, FILE *to, int *status)
+{
+    static const char *const names[] = {"vendor_id",       "cpu family",       "model",
+                                        "stepping",        "siblings",         "flags",
+                                        "CPU implementer", "CPU architecture", "CPU variant",
+                                        "CPU part",        "CPU revision",     "Features"};
+    char path[PATH_BYTES], *line = NULL;
+    size_t capacity = 0;
+    ssize_t n = 0;
+
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+
+    FILE *from = machine_open(path, status);
+
+    while (from && (n = getline(&line, &capacity, from)) > 1)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+            if (is_about(line, names[i]))
+                fputs(line, to);
+    free(line);
+    if (!from)
+        return false;
+    if (n < 0 && !feof(from)) /* no memory for the line, or no more of the file */
+        *status = -1;
+    fclose(from);
+    return true;
+}
+
+/* As NVIDIA's driver lists them: CUDA is not woken for it. None is fine; one that cannot be read
+ * would make the machine another. */
+static void put_gpus(const char *root, FILE *to, int *status)
+{
+    char path[PATH_BYTES], line[256];
+    glob_t found;
+
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus/*/information", root);
+    const int none = glob(path, 0, NULL, &found);
+
+    if (none == GLOB_NOSPACE || none == GLOB_ABORTED)
+        *status = -1;
+    if (none != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        FILE *from = fopen(found.gl_pathv[i], "r");
+
+        while (from && fgets(line, sizeof line, from))
+            if (is_about(line, "Model"))
+                fputs(line, to);
+        if (!from || ferror(from))
+            *status = -1;
+        if (from)
+            fclose(from);
+    }
+    globfree(&found);
+}
+
+int machine_class(const char *root, const struct dp_machine *machine, char hex[DIGEST_HEX])
+{
+    const uint64_t gib = (uint64_t)1 << 30;
+    const char *core = strrchr(machine->blas, '('); /* "OpenBLAS 0.3.21 ... (Haswell)" */
+    struct memory_file file;
+    int status = 0;
+
+    hex[0] = '\0';
+    if (memory_file_open(&file))
+        return -1;
+    FILE *const to = file.to;
+    const bool known = put_processor(root, to, &status);
+
+    put_gpus(root, to, &status);
+    fprintf(to, "caches %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", machine->l1d_bytes,
+            machine->l2_bytes, machine->l3_bytes);
+    fprintf(to, "packages %d cores %d pus %d\n", machine->packages, machine->cores, machine->pus);
+    fprintf(to, "blas %s\n", core == NULL ? machine->blas : core);
+    fprintf(to, "memory %" PRIu64 "\n", (machine->memory_bytes + gib / 2) / gib);
+    if (memory_file_close(&file) != 0 ||
+        (status == 0 && known && digest_sha256(file.text, file.bytes, hex) != 0))
+        status = -1;
+    free(file.text);
+    return status;
+}
+
+bool machine_line(const char *root, const char *name, char *line, size_t bytes, int *status)
+{
+    char path[PATH_BYTES];
+
+    snprintf(path, sizeof path, "%s%s", root, name);
+
+    FILE *file = machine_open(path, status);
+    const bool read = file && fgets(line, (int)bytes, file);
+
+    if (file && ferror(file))
+        *status = -1;
+    if (file)
+        fclose(file);
+    return read;
+}
+
+/* A container need not have a machine-id; the id of the start is enough there. */
+int machine_instance(const char *root, char hex[DIGEST_HEX])
+{
+    char machine[ID_BYTES] = "", boot[ID_BYTES] = "", text[2 * ID_BYTES];
+    int status = 0;
+
+    hex[0] = '\0';
+    if (!machine_line(root, "/proc/sys/kernel/random/boot_id", boot, sizeof boot, &status))
+        return status;
+    (void)machine_line(root, "/etc/machine-id", machine, sizeof machine, &status);
+    const int n = snprintf(text, sizeof text, "%s%s", machine, boot);
+
+    return status == 0 ? digest_sha256(text, (size_t)n, hex) : status;
+}
+
+static bool changes_results(const char *variable)
+{
+    static const char *const begins[] = {"OPENBLAS_",
+                                         "OMP_",
+                                         "GOMP_",
+                                         "KMP_",
+                                         "MKL_",
+                                         "BLIS_",
+                                         "DNNL_",
+                                         "CUDA_",
+                                         "NCCL_",
+                                         "CUBLAS_",
+                                         "NVIDIA_TF32_OVERRIDE=",
+                                         "GLIBC_TUNABLES=",
+                                         "MALLOC_",
+                                         "GOTO_",
+                                         "HWLOC_XMLFILE=",
+                                         "HWLOC_THISSYSTEM="};
+
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i)
+        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int join(char *const chosen[], size_t n, char *text, size_t bytes)
+{
+    struct memory_file all;
+    char hex[DIGEST_HEX];
+    int status;
+
+    text[0] = '\0';
+    if (memory_file_open(&all))
+        return -1;
+    for (size_t i = 0; i < n; ++i)
+        fprintf(all.to, "%s%s", i > 0 ? " " : "", chosen[i]);
+    if ((status = memory_file_close(&all)))
+        return status;
+    if (all.bytes < bytes)
+        memcpy(text, all.text, all.bytes + 1);
+    else if ((status = digest_sha256(all.text, all.bytes, hex)) == 0)
+        snprintf(text, bytes, "%.*s... %s", (int)(bytes - DIGEST_HEX - 4), all.text, hex);
+    free(all.text);
+    return status;
+}
+
+int machine_environment(char *const variables[], char *text, size_t bytes)
+{
+    size_t n = 0, all = 0;
+
+    text[0] = '\0';
+    while (variables && variables[all])
+        ++all;
+    char **chosen = calloc(all + 1, sizeof *chosen);
+
+    if (!chosen)
+        return -1;
+    for (size_t i = 0; i < all; ++i)
+        if (changes_results(variables[i]))
+            chosen[n++] = variables[i];
+    qsort(chosen, n, sizeof *chosen, compare_texts);
+    const int status = join(chosen, n, text, bytes);
+
+    free(chosen);
+    return status;
+}

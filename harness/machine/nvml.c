@@ -1,0 +1,178 @@
+/* machine/nvml.c: opens NVML, and finds its functions by their names. */
+#include "machine/nvml.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text/text.h"
+
+/* older: takes and gives the same. Without one that is needed nothing can be asked. */
+static const struct {
+    const char *name, *older;
+    bool needed;
+} calls[NODE_CALLS] = {
+    [NODE_INIT] = {"nvmlInit_v2", NULL, true},
+    [NODE_SHUTDOWN] = {"nvmlShutdown", NULL, true},
+    [NODE_ERROR_STRING] = {"nvmlErrorString", NULL, false},
+    [NODE_DRIVER_VERSION] = {"nvmlSystemGetDriverVersion", NULL, false},
+    [NODE_NVML_VERSION] = {"nvmlSystemGetNVMLVersion", NULL, false},
+    [NODE_COUNT] = {"nvmlDeviceGetCount_v2", NULL, true},
+    [NODE_HANDLE] = {"nvmlDeviceGetHandleByIndex_v2", NULL, true},
+    [NODE_PCI] = {"nvmlDeviceGetPciInfo_v3", NULL, true},
+    [NODE_NAME] = {"nvmlDeviceGetName", NULL, false},
+    [NODE_UUID] = {"nvmlDeviceGetUUID", NULL, false},
+    [NODE_MEMORY] = {"nvmlDeviceGetMemoryInfo", NULL, false},
+    [NODE_PCIE_GENERATION_MAX] = {"nvmlDeviceGetMaxPcieLinkGeneration", NULL, false},
+    [NODE_PCIE_WIDTH_MAX] = {"nvmlDeviceGetMaxPcieLinkWidth", NULL, false},
+    [NODE_PCIE_GENERATION] = {"nvmlDeviceGetCurrPcieLinkGeneration", NULL, false},
+    [NODE_PCIE_WIDTH] = {"nvmlDeviceGetCurrPcieLinkWidth", NULL, false},
+    [NODE_CLOCK] = {"nvmlDeviceGetClockInfo", NULL, false},
+    [NODE_CLOCK_MAX] = {"nvmlDeviceGetMaxClockInfo", NULL, false},
+    [NODE_CLOCK_SET] = {"nvmlDeviceGetApplicationsClock", NULL, false},
+    [NODE_THROTTLE] = {"nvmlDeviceGetCurrentClocksEventReasons",
+                       "nvmlDeviceGetCurrentClocksThrottleReasons", false},
+    [NODE_TEMPERATURE] = {"nvmlDeviceGetTemperature", NULL, false},
+    [NODE_POWER] = {"nvmlDeviceGetPowerUsage", NULL, false},
+    [NODE_POWER_LIMIT] = {"nvmlDeviceGetEnforcedPowerLimit", NULL, false},
+    [NODE_POWER_LIMIT_DEFAULT] = {"nvmlDeviceGetPowerManagementDefaultLimit", NULL, false},
+    [NODE_ENERGY] = {"nvmlDeviceGetTotalEnergyConsumption", NULL, false},
+    [NODE_VIOLATION] = {"nvmlDeviceGetViolationStatus", NULL, false},
+    [NODE_ECC_MODE] = {"nvmlDeviceGetEccMode", NULL, false},
+    [NODE_ECC_ERRORS] = {"nvmlDeviceGetTotalEccErrors", NULL, false},
+    [NODE_ROWS] = {"nvmlDeviceGetRemappedRows", NULL, false},
+    [NODE_MIG] = {"nvmlDeviceGetMigMode", NULL, false},
+    [NODE_PERSISTENCE] = {"nvmlDeviceGetPersistenceMode", NULL, false},
+    [NODE_LINK_STATE] = {"nvmlDeviceGetNvLinkState", NULL, false},
+    [NODE_LINK_ERRORS] = {"nvmlDeviceGetNvLinkErrorCounter", NULL, false},
+    [NODE_LINK_REMOTE] = {"nvmlDeviceGetNvLinkRemotePciInfo_v2", NULL, false},
+    [NODE_PROCESSES] = {"nvmlDeviceGetComputeRunningProcesses_v3",
+                        "nvmlDeviceGetComputeRunningProcesses_v2", false},
+};
+
+static node_function *find(void *library, const char *name)
+{
+    void *const symbol = name ? dlsym(library, name) : NULL;
+    node_function *function = NULL;
+
+    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for it */
+    return function;
+}
+
+/* The first name that is needed and missing, else NULL. */
+static const char *find_all(struct node_nvml *nvml)
+{
+    const char *missing = NULL;
+
+    for (int i = 0; i < NODE_CALLS; ++i) {
+        nvml->call[i] = find(nvml->library, calls[i].name);
+        if (!nvml->call[i])
+            nvml->call[i] = find(nvml->library, calls[i].older);
+        if (!nvml->call[i] && calls[i].needed && !missing)
+            missing = calls[i].name;
+    }
+    return missing;
+}
+
+static void read_version(const struct node_nvml *nvml, enum node_call call, char text[40])
+{
+    typedef int version_function(char *, unsigned);
+    char version[96] = "";
+
+    if (!nvml->call[call] ||
+        ((version_function *)nvml->call[call])(version, sizeof version - 1) != NVML_SUCCESS)
+        version[0] = '\0';
+    text_clean(version, ' ');
+    snprintf(text, 40, "%.38s", version[0] != '\0' ? version : "unknown");
+}
+
+static void explain(const struct node_nvml *nvml, int status, char why[160])
+{
+    typedef const char *string_function(int);
+    const char *text = nvml->call[NODE_ERROR_STRING]
+                           ? ((string_function *)nvml->call[NODE_ERROR_STRING])(status)
+                           : NULL;
+
+    snprintf(why, 160, "NVML cannot be used: %.100s (%d)", text ? text : "no reason", status);
+    text_clean(why, ' ');
+}
+
+int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
+{
+    typedef int init_function(void);
+
+    *nvml = (struct node_nvml){.library = dlopen(path ? path : "libnvidia-ml.so.1",
+                                                 RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
+    if (!nvml->library) {
+        const char *text = dlerror();
+
+        snprintf(why, 160, "no NVML: %.140s", text ? text : "libnvidia-ml.so.1");
+        text_clean(why, ' ');
+        /* In the C library's words: it has no code for it. Without memory for the words themselves
+         * it names no file. */
+        return strstr(why, "out of memory") || !text || !strstr(text, ": ") ? -2 : -1;
+    }
+    const char *missing = find_all(nvml);
+
+    if (missing) {
+        snprintf(why, 160, "this NVML cannot be used: it has no %s", missing);
+        dlclose(nvml->library);
+        nvml->library = NULL;
+        return -1;
+    }
+    const int status = ((init_function *)nvml->call[NODE_INIT])();
+
+    if (status != NVML_SUCCESS) {
+        explain(nvml, status, why);
+        dlclose(nvml->library);
+        nvml->library = NULL;
+        return -1;
+    }
+    read_version(nvml, NODE_NVML_VERSION, nvml->version);
+    read_version(nvml, NODE_DRIVER_VERSION, nvml->driver);
+    return 0;
+}
+
+void node_nvml_close(struct node_nvml *nvml)
+{
+    typedef int shutdown_function(void);
+
+    if (!nvml->library)
+        return;
+    ((shutdown_function *)nvml->call[NODE_SHUTDOWN])();
+    dlclose(nvml->library);
+    nvml->library = NULL;
+}
+
+int node_nvml_count(const struct node_nvml *nvml)
+{
+    typedef int count_function(unsigned *);
+    unsigned n = 0;
+
+    return ((count_function *)nvml->call[NODE_COUNT])(&n) == NVML_SUCCESS && n < 4096 ? (int)n : -1;
+}
+
+int node_nvml_device(const struct node_nvml *nvml, int index, node_device *device)
+{
+    typedef int handle_function(unsigned, node_device *);
+
+    return ((handle_function *)nvml->call[NODE_HANDLE])((unsigned)index, device);
+}
+
+void node_pci_words(const struct nvml_pci *pci, char bus[16])
+{
+    snprintf(bus, 16, "%04x:%02x:%02x.0", pci->domain & 0xffff, pci->bus & 0xff,
+             pci->device & 0xff);
+}
+
+int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16])
+{
+    typedef int pci_function(node_device, struct nvml_pci *);
+    struct nvml_pci pci = {.bus = 0};
+    const int status = ((pci_function *)nvml->call[NODE_PCI])(device, &pci);
+
+    bus[0] = '\0';
+    if (status == NVML_SUCCESS)
+        node_pci_words(&pci, bus);
+    return status;
+}

@@ -1,0 +1,111 @@
+/* machine/nvml.h: NVIDIA's management library, NVML: the few of its functions that are used,
+ * declared here after its public documentation, and found at run time. A program that is built
+ * without CUDA has them, too, where a driver is; where none is, that is a fact with a reason.
+ *
+ * An NVML that is older than a function has none of that name: then what the function tells is
+ * absent, and nothing else. */
+#ifndef HARNESS_NODE_NVML_H
+#define HARNESS_NODE_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Return values of its functions; others are only shown as numbers. */
+enum {
+    NVML_SUCCESS = 0,
+    NVML_INVALID_ARGUMENT = 2,
+    NVML_NOT_SUPPORTED = 3,
+    NVML_NO_PERMISSION = 4,
+    NVML_INSUFFICIENT_SIZE = 7,
+    NVML_FUNCTION_NOT_FOUND = 13,
+    NVML_GPU_IS_LOST = 15,
+    NVML_UNKNOWN = 999,
+    NVML_NO_CALL = -1 /* ours: this NVML has no such function */
+};
+
+enum node_call {
+    NODE_INIT,
+    NODE_SHUTDOWN,
+    NODE_ERROR_STRING,
+    NODE_DRIVER_VERSION,
+    NODE_NVML_VERSION,
+    NODE_COUNT,
+    NODE_HANDLE,
+    NODE_PCI,
+    NODE_NAME,
+    NODE_UUID,
+    NODE_MEMORY,
+    NODE_PCIE_GENERATION_MAX,
+    NODE_PCIE_WIDTH_MAX,
+    NODE_PCIE_GENERATION,
+    NODE_PCIE_WIDTH,
+    NODE_CLOCK,
+    NODE_CLOCK_MAX,
+    NODE_CLOCK_SET,
+    NODE_THROTTLE,
+    NODE_TEMPERATURE,
+    NODE_POWER,
+    NODE_POWER_LIMIT,
+    NODE_POWER_LIMIT_DEFAULT,
+    NODE_ENERGY,
+    NODE_VIOLATION,
+    NODE_ECC_MODE,
+    NODE_ECC_ERRORS,
+    NODE_ROWS,
+    NODE_MIG,
+    NODE_PERSISTENCE,
+    NODE_LINK_STATE,
+    NODE_LINK_ERRORS,
+    NODE_LINK_REMOTE,
+    NODE_PROCESSES,
+    NODE_CALLS
+};
+
+typedef void node_function(void); /* is called as what it is */
+typedef void *node_device;        /* NVML's own, opaque */
+
+/* In the layout that NVML documents. */
+struct nvml_pci {
+    char legacy[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char id[32];
+};
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
+struct nvml_violation {
+    unsigned long long reference_us, violated_ns;
+};
+struct nvml_process {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+};
+
+/* Kinds of clocks, of temperatures, of errors, of policies, of counters of a link. */
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
+enum { NVML_TEMPERATURE_GPU = 0 };
+enum { NVML_CORRECTED = 0, NVML_UNCORRECTED = 1, NVML_VOLATILE = 0, NVML_AGGREGATE = 1 };
+enum { NVML_POLICY_POWER = 0, NVML_POLICY_THERMAL = 1 };
+enum { NVML_LINK_REPLAY = 0, NVML_LINK_RECOVERY = 1, NVML_LINK_FLIT = 2, NVML_LINK_DATA = 3 };
+
+struct node_nvml {
+    void *library;
+    node_function *call[NODE_CALLS]; /* NULL: it has none of that name */
+    char version[40], driver[40];    /* "12.550.54.15"; "unknown" */
+};
+
+/* path: NULL is what the system finds as libnvidia-ml.so.1. 0, or why: -1 there is none, it is too
+ * old, or the driver does not answer; -2 memory is short, and so it is not known. */
+int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160]);
+void node_nvml_close(struct node_nvml *nvml);
+
+/* GPUs that it shows; -1: it does not say. */
+int node_nvml_count(const struct node_nvml *nvml);
+/* Returns the value of the function. */
+int node_nvml_device(const struct node_nvml *nvml, int index, node_device *device);
+/* "0000:19:00.0", as CUDA and sysfs write it. What the function returned. */
+int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16]);
+void node_pci_words(const struct nvml_pci *pci, char bus[16]);
+
+#endif

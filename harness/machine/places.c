@@ -1,0 +1,97 @@
+/* machine/places.c: what differs between processes on several hosts, by the table of fields. */
+#include "machine/places.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/memory.h"
+#include "text/text.h"
+
+enum { PLACE_ROLES = RECORD_BUILD | RECORD_SYSTEM | RECORD_MACHINE, DIGEST_SHOWN = 12 };
+
+void record_place_begun(struct record_place *place, const char *begun)
+{
+    const size_t host = strcspn(begun, " ");
+    char *library = NULL;
+
+    snprintf(place->host, sizeof place->host, "%.*s", (int)(host < 63 ? host : 63), begun);
+    place->pid = begun[host] == ' ' ? strtol(begun + host, &library, 10) : 0;
+    snprintf(place->library, sizeof place->library, "%s",
+             library && *library == ' ' ? library + 1 : "");
+    text_clean(place->host, '?');
+    text_clean(place->library, '?');
+}
+
+static bool differs(const struct record_field *field, const struct record_place place[], int n)
+{
+    for (int p = 1; p < n; ++p)
+        if (record_field_order(field, PLACE_ROLES, &place[0].run, &place[p].run) != 0)
+            return true;
+    return false;
+}
+
+const struct record_field *record_places_differ(const struct record_place place[], int n,
+                                                const struct record_field *after)
+{
+    const struct record_field *field = after ? after + 1 : record_run_fields;
+
+    while (field->name && !differs(field, place, n))
+        ++field;
+    return field->name ? field : NULL;
+}
+
+void record_place_show(const struct record_field *field, const struct record_place *place,
+                       char *text, size_t bytes)
+{
+    record_show(field, &place->run, text, bytes);
+    if (strcmp(field->unit, "SHA-256") == 0 && strlen(text) > DIGEST_SHOWN)
+        text[DIGEST_SHOWN] = '\0';
+    if (text[0] == '\0')
+        snprintf(text, bytes, "-");
+}
+
+bool record_places_libraries(const struct record_place place[], int n)
+{
+    for (int p = 1; p < n; ++p)
+        if (strcmp(place[0].library, place[p].library) != 0)
+            return true;
+    return false;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *process_object(const struct record_place *place)
+{
+    json_t *facts = json_object();
+    char text[1024];
+
+    for (const struct record_field *field = record_run_fields; field->name; ++field) {
+        if ((field->role & PLACE_ROLES) == 0 || field->kind == RECORD_NESTED)
+            continue;
+        record_show(field, &place->run, text, sizeof text);
+        json_object_set_new(facts, field->name, json_string(text));
+    }
+    return json_pack("{s:s, s:I, s:s, s:s, s:o}", "host", place->host, "pid",
+                     (json_int_t)place->pid, "cores",
+                     place->run.n_slots > 0 ? place->run.slot[0].cores : "", "mpi_library",
+                     place->library, "facts", facts);
+}
+
+char *record_places_text(const char *launcher, const struct record_place place[], int n)
+{
+    json_t *processes = json_array(), *differences = json_array();
+    const struct record_field *field = NULL;
+
+    for (int p = 0; p < n; ++p)
+        json_array_append_new(processes, process_object(&place[p]));
+    if (record_places_libraries(place, n))
+        json_array_append_new(differences, json_string("mpi_library"));
+    while ((field = record_places_differ(place, n, field)))
+        json_array_append_new(differences, json_string(field->name));
+    return record_memory_text(json_pack("{s:s, s:s, s:o, s:o}", "schema", "lockstep/places/1.0",
+                                        "launcher", launcher, "differences", differences,
+                                        "processes", processes),
+                              JSON_INDENT(2));
+}

@@ -1,0 +1,258 @@
+/* machine/watch.c: readings of GPUs during measured steps. The series have space for all readings from
+ * the start, so nothing is allocated while steps are measured; when it is full, they end. */
+#include "machine/watch.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dp.h"
+#include "machine/gpu.h"
+#include "machine/node.h"
+#include "record/roles.h"
+
+struct node_watch {
+    struct node_nvml nvml;
+    pthread_t thread;
+    pthread_mutex_t lock; /* what is below, but for the readings of one who reads */
+    pthread_cond_t change;
+    bool reads, ends;
+    int n_gpus;
+    node_device device[RECORD_MAX_GPUS];
+    struct record_watched *gpu; /* [RECORD_MAX_GPUS] */
+    uint64_t begin_ns, spent_ns;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static void add(struct record_series *series, double value)
+{
+    if (series->n < RECORD_MOST_READINGS)
+        series->value[series->n++] = value;
+}
+
+/* Reads all GPUs once; the lock is held. */
+static void sample(struct node_watch *watch)
+{
+    const uint64_t begin = now_ns();
+
+    for (int i = 0; i < watch->n_gpus; ++i) {
+        struct record_during *during = &watch->gpu[i].during;
+        struct record_reading now;
+
+        add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
+        node_reading_quick(&watch->nvml, watch->device[i], &now);
+        add(&during->throttle, now.throttle);
+        add(&during->clock_sm_hz, now.clock_sm_hz);
+        add(&during->temperature_c, now.temperature_c);
+        add(&during->power_w, now.power_w);
+    }
+    watch->spent_ns += now_ns() - begin;
+}
+
+static struct timespec next_time(void)
+{
+    const uint64_t at = now_ns() + 1000000000U / NODE_WATCH_RATE;
+
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000U),
+                             .tv_nsec = (long)(at % 1000000000U)};
+}
+
+/* Until it is time for the next reading, or something changes. True: it is time. */
+static bool wait_for_time(struct node_watch *watch)
+{
+    const struct timespec at = next_time();
+    int status = 0;
+
+    while (watch->reads && !watch->ends && status == 0)
+        status = pthread_cond_timedwait(&watch->change, &watch->lock, &at);
+    return watch->reads && !watch->ends;
+}
+
+static void *run(void *argument)
+{
+    struct node_watch *watch = argument;
+
+    pthread_mutex_lock(&watch->lock);
+    while (!watch->ends) {
+        if (!watch->reads)
+            pthread_cond_wait(&watch->change, &watch->lock);
+        else if (wait_for_time(watch))
+            sample(watch);
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+/* 0, or -1 and none: memory is short. */
+static int open_series(struct record_watched *watched)
+{
+    int status = 0;
+
+    for (const struct record_field *f = record_during_fields; f->name; ++f) {
+        struct record_series *series = (void *)((char *)&watched->during + f->offset);
+
+        series->value = calloc(RECORD_MOST_READINGS, sizeof *series->value);
+        status = series->value ? status : -1;
+    }
+    for (const struct record_field *f = record_during_fields; status != 0 && f->name; ++f) {
+        struct record_series *series = (void *)((char *)&watched->during + f->offset);
+
+        free(series->value);
+        series->value = NULL;
+    }
+    return status;
+}
+
+static int start(struct node_watch *watch)
+{
+    pthread_condattr_t attribute;
+
+    if (pthread_mutex_init(&watch->lock, NULL) != 0)
+        return -1;
+    if (pthread_condattr_init(&attribute) != 0) {
+        pthread_mutex_destroy(&watch->lock);
+        return -1;
+    }
+    pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+
+    int status = pthread_cond_init(&watch->change, &attribute);
+
+    pthread_condattr_destroy(&attribute);
+    if (status == 0 && pthread_create(&watch->thread, NULL, run, watch) != 0) {
+        pthread_cond_destroy(&watch->change);
+        status = -1;
+    }
+    if (status != 0)
+        pthread_mutex_destroy(&watch->lock);
+    return status == 0 ? 0 : -1;
+}
+
+struct node_watch *node_watch_open(const char *devices, const char *nvml)
+{
+    struct node_watch *watch = node_has_gpus(devices) ? calloc(1, sizeof *watch) : NULL;
+    char why[160];
+
+    if (!watch)
+        return NULL;
+    watch->gpu = calloc(RECORD_MAX_GPUS, sizeof *watch->gpu);
+    if (!watch->gpu || node_nvml_open(nvml, &watch->nvml, why) != 0) {
+        free(watch->gpu);
+        free(watch);
+        return NULL;
+    }
+    if (start(watch) != 0) {
+        node_nvml_close(&watch->nvml);
+        free(watch->gpu);
+        free(watch);
+        return NULL;
+    }
+    return watch;
+}
+
+static int find_device(const struct node_nvml *nvml, const char *bus, node_device *device)
+{
+    const int n = node_nvml_count(nvml);
+    char is[16];
+
+    for (int i = 0; i < n; ++i)
+        if (node_nvml_device(nvml, i, device) == NVML_SUCCESS &&
+            node_nvml_bus(nvml, *device, is) == NVML_SUCCESS && strcmp(is, bus) == 0)
+            return 0;
+    return -1;
+}
+
+/* Several slots may be on one GPU. */
+static void choose(struct node_watch *watch, const char *bus)
+{
+    struct record_watched *gpu = &watch->gpu[watch->n_gpus];
+    node_device device = NULL;
+
+    for (int i = 0; i < watch->n_gpus; ++i)
+        if (strcmp(watch->gpu[i].bus, bus) == 0)
+            return;
+    if (watch->n_gpus == RECORD_MAX_GPUS || find_device(&watch->nvml, bus, &device) != 0 ||
+        open_series(gpu) != 0)
+        return;
+    memcpy(gpu->bus, bus, sizeof gpu->bus);
+    watch->device[watch->n_gpus++] = device;
+}
+
+void node_watch_choose(struct node_watch *watch, struct dp_group *group)
+{
+    for (int i = 0; watch && i < dp_group_size(group); ++i) {
+        struct dp_slot_info info;
+
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        choose(watch, info.bus);
+    }
+}
+
+static void read_all(struct node_watch *watch, bool after)
+{
+    for (int i = 0; i < watch->n_gpus; ++i)
+        node_reading_quick(&watch->nvml, watch->device[i],
+                           after ? &watch->gpu[i].after : &watch->gpu[i].before);
+    for (int i = 0; i < watch->n_gpus; ++i)
+        node_reading_rest(&watch->nvml, watch->device[i],
+                          after ? &watch->gpu[i].after : &watch->gpu[i].before);
+}
+
+void node_watch_begin(struct node_watch *watch)
+{
+    if (!watch)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    read_all(watch, false);
+    watch->begin_ns = now_ns();
+    watch->reads = true;
+    pthread_cond_signal(&watch->change);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void node_watch_end(struct node_watch *watch)
+{
+    if (!watch)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    watch->reads = false;
+    pthread_cond_signal(&watch->change);
+    read_all(watch, true);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void node_watch_note(struct node_watch *watch, struct record_cell *cell)
+{
+    cell->sampling_ns = (double)NAN;
+    if (!watch || watch->n_gpus == 0 || watch->begin_ns == 0)
+        return;
+    cell->sampling_ns = (double)watch->spent_ns;
+    cell->gpu = watch->gpu;
+    cell->n_gpus = watch->n_gpus;
+    watch->gpu = NULL;
+    watch->n_gpus = 0;
+}
+
+void node_watch_close(struct node_watch *watch)
+{
+    if (!watch)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    watch->ends = true;
+    pthread_cond_signal(&watch->change);
+    pthread_mutex_unlock(&watch->lock);
+    pthread_join(watch->thread, NULL);
+    pthread_cond_destroy(&watch->change);
+    pthread_mutex_destroy(&watch->lock);
+    node_nvml_close(&watch->nvml);
+    record_watched_free(watch->gpu, watch->n_gpus);
+    free(watch);
+}

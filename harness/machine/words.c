@@ -1,0 +1,198 @@
+/* machine/words.c: the facts of GPUs in words. What is not known is said to be unknown. */
+#include "machine/tree.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/node.h"
+#include "text/text.h"
+
+static void add(char text[NODE_WORDS], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(char text[NODE_WORDS], const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, NODE_WORDS - used, format, arguments);
+    va_end(arguments);
+}
+
+/* "1980", of 1.98e9 in 1e6; "unknown". */
+static void add_number(char text[NODE_WORDS], double value, double unit)
+{
+    if (isfinite(value))
+        add(text, "%.0f", value / unit);
+    else
+        add(text, "unknown");
+}
+
+void node_line(FILE *to, enum text_form form, const char *first, const char *others,
+               const char *text)
+{
+    fputs(first, to);
+    text_wrap(to, form, text, NODE_COLUMNS - strlen(first), others, NODE_COLUMNS);
+}
+
+static void add_ends(char text[NODE_WORDS], const struct record_reading *reading)
+{
+    const char *between = ": ";
+
+    for (int i = 0; i < reading->n_links; ++i) {
+        const char *end = reading->link[i].to;
+        bool before = false;
+        int n = 0;
+
+        for (int k = 0; k < reading->n_links; ++k) {
+            const bool same = strcmp(reading->link[k].to, end) == 0;
+
+            before = before || (same && k < i);
+            n += same;
+        }
+        if (end[0] == '\0' || before)
+            continue;
+        add(text, "%s%d to %s", between, n, end);
+        between = ", ";
+    }
+}
+
+void node_link_words(const struct record_reading *reading, char text[NODE_WORDS])
+{
+    int up = 0, unknown = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < reading->n_links; ++i) {
+        up += reading->link[i].active > 0;
+        unknown += isnan(reading->link[i].active) != 0;
+    }
+    if (reading->n_links == 0)
+        return;
+    add(text, "%d of %d NVLinks up", up, reading->n_links);
+    if (unknown > 0)
+        add(text, " (%d unknown)", unknown);
+    add_ends(text, reading);
+}
+
+void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS])
+{
+    const struct record_reading *now = &gpu->reading;
+
+    snprintf(text, NODE_WORDS, "PCIe ");
+    add_number(text, now->pcie_generation, 1);
+    add(text, " x");
+    add_number(text, now->pcie_width, 1);
+    if (!(now->pcie_generation >= gpu->pcie_generation_max &&
+          now->pcie_width >= gpu->pcie_width_max)) {
+        add(text, " of ");
+        add_number(text, gpu->pcie_generation_max, 1);
+        add(text, " x");
+        add_number(text, gpu->pcie_width_max, 1);
+    }
+}
+
+/* ---- a GPU, a few lines -------------------------------------------------------------------- */
+
+static void mode_words(double mode, char text[16])
+{
+    snprintf(text, 16, "%s", isnan(mode) ? "unknown" : mode > 0 ? "on" : "off");
+}
+
+static void clock_words(const struct record_gpu *gpu, char text[NODE_WORDS])
+{
+    const struct record_reading *now = &gpu->reading;
+    char throttle[RECORD_NODE_TEXT];
+
+    text[0] = '\0';
+    add_number(text, now->clock_sm_hz, 1e6);
+    add(text, " MHz of ");
+    add_number(text, gpu->clock_sm_max_hz, 1e6);
+    if (isfinite(gpu->clock_sm_set_hz)) {
+        add(text, " (set: ");
+        add_number(text, gpu->clock_sm_set_hz, 1e6);
+        add(text, ")");
+    }
+    add(text, ", memory ");
+    add_number(text, now->clock_memory_hz, 1e6);
+    add(text, " of ");
+    add_number(text, gpu->clock_memory_max_hz, 1e6);
+    add(text, "; ");
+    add_number(text, now->power_w, 1);
+    add(text, " W of ");
+    add_number(text, gpu->power_limit_w, 1);
+    add(text, "; ");
+    add_number(text, now->temperature_c, 1);
+    record_throttle_words(now->throttle, throttle);
+    add(text, " degrees C; throttle reasons: %s", throttle);
+}
+
+static void memory_words(const struct record_gpu *gpu, char text[NODE_WORDS])
+{
+    const struct record_reading *now = &gpu->reading;
+    char mode[16];
+
+    mode_words(gpu->ecc_mode, mode);
+    snprintf(text, NODE_WORDS, "memory ");
+    add_number(text, gpu->memory_bytes, 1 << 20);
+    add(text, " MiB, in use ");
+    add_number(text, now->used_bytes, 1 << 20);
+    add(text, "; ECC %s, errors corrected ", mode);
+    add_number(text, now->ecc_corrected, 1);
+    add(text, ", uncorrected ");
+    add_number(text, now->ecc_uncorrected, 1);
+    add(text, " (ever ");
+    add_number(text, now->ecc_corrected_ever, 1);
+    add(text, ", ");
+    add_number(text, now->ecc_uncorrected_ever, 1);
+    add(text, "); rows remapped ");
+    add_number(text, now->rows_corrected, 1);
+    add(text, " and ");
+    add_number(text, now->rows_uncorrected, 1);
+    add(text, ", foreign processes ");
+    add_number(text, now->foreign_processes, 1);
+}
+
+static void print_gpu(FILE *to, const struct record_gpu *gpu)
+{
+    static const char indent[] = "               ";
+    char text[NODE_WORDS], pcie[NODE_WORDS], first[24];
+
+    node_pcie_words(gpu, pcie);
+    snprintf(first, sizeof first, "  %-12.12s ", gpu->bus);
+    snprintf(text, sizeof text, "%s, %.100s, NUMA node ",
+             gpu->model[0] != '\0' ? gpu->model : "unknown model", pcie);
+    add_number(text, gpu->numa_node, 1);
+    node_line(to, TEXT_PLAIN, first, indent, text);
+    if (gpu->shown) {
+        clock_words(gpu, text);
+        node_line(to, TEXT_PLAIN, indent, indent, text);
+        memory_words(gpu, text);
+        node_line(to, TEXT_PLAIN, indent, indent, text);
+        node_link_words(&gpu->reading, text);
+        if (text[0] != '\0')
+            node_line(to, TEXT_PLAIN, indent, indent, text);
+    }
+    if (gpu->absent[0] != '\0') {
+        snprintf(text, sizeof text, "absent: %.600s", gpu->absent);
+        node_line(to, TEXT_PLAIN, indent, indent, text);
+    }
+}
+
+void node_print(FILE *to, const struct record_run *run)
+{
+    char note[RECORD_NODE_TEXT];
+    int at = 0;
+
+    if (run->node.n_gpus == 0 || run->gpu_facts[0] == '\0')
+        return;
+    fputs("\nGPUs\n", to);
+    node_line(to, TEXT_PLAIN, "  ", "  ", run->gpu_facts);
+    for (int i = 0; i < run->node.n_gpus; ++i)
+        print_gpu(to, &run->node.gpu[i]);
+    while (node_note(run, &at, note))
+        node_line(to, TEXT_PLAIN, "  NOTE ", "       ", note);
+}

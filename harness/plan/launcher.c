@@ -1,0 +1,105 @@
+/* plan/launcher.c: the text of a launcher to its words. */
+#include "plan/launcher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dp.h"
+
+enum { MOST_PATH = 512 };
+
+void launcher_text(const char *option, char text[LAUNCHER_BYTES])
+{
+    static const struct {
+        const char *name, *command;
+    } rows[] = {{"mpirun", "mpirun -n {n}"}, {"srun", "srun --mpi=pmix -n {n}"}};
+
+    snprintf(text, LAUNCHER_BYTES, "%s", option);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (strcmp(option, rows[i].name) == 0)
+            snprintf(text, LAUNCHER_BYTES, "%s", rows[i].command);
+}
+
+/* In one folder of a list of folders. */
+static bool is_in(const char *folder, size_t length, const char *name)
+{
+    char path[MOST_PATH];
+    const int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
+
+    return n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0;
+}
+
+static bool is_found(const char *name)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0;
+    while (path && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+
+        if (is_in(path, length, name))
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+int launcher_check(const char *text, struct text_error *why)
+{
+    struct dp_communicator_row row;
+    struct launcher launcher;
+
+    if (!strstr(text, "{n}"))
+        return text_fail(
+            why,
+            "'%.80s' has no {n}, the number of processes; allowed are mpirun, srun, or a "
+            "command like 'mpiexec -n {n}'",
+            text);
+    if (launcher_words(text, 1, &launcher))
+        return text_fail(why, "'%.60s...' is too long", text);
+    if (!is_found(launcher.word[0]))
+        return text_fail(why, "there is no program '%.80s', or it cannot be executed",
+                         launcher.word[0]);
+    if (!dp_communicator_of("mpi", &row) || !row.built)
+        return text_fail(why, "this build has no MPI");
+    return 0;
+}
+
+/* The word at text, with the number for {n}. NULL: there is no room for it. */
+static char *put_word(const char *text, size_t length, int processes, char *room, const char *end)
+{
+    for (size_t i = 0; i < length;) {
+        const bool number = length - i >= 3 && memcmp(text + i, "{n}", 3) == 0;
+        const int n = number ? snprintf(room, (size_t)(end - room), "%d", processes)
+                             : snprintf(room, (size_t)(end - room), "%c", text[i]);
+
+        if (n < 0 || n >= end - room)
+            return NULL;
+        room += n;
+        i += number ? 3 : 1;
+    }
+    return room + 1;
+}
+
+int launcher_words(const char *text, int processes, struct launcher *launcher)
+{
+    char *room = launcher->room;
+    const char *const end = room + sizeof launcher->room;
+
+    launcher->n = 0;
+    while (*(text += strspn(text, " ")) != '\0') {
+        const size_t length = strcspn(text, " ");
+
+        if (launcher->n == LAUNCHER_WORDS || room + 1 >= end)
+            return -1;
+        launcher->word[launcher->n++] = room;
+        if (!(room = put_word(text, length, processes, room, end)))
+            return -1;
+        text += length;
+    }
+    launcher->word[launcher->n] = NULL;
+    return launcher->n > 0 ? 0 : -1;
+}

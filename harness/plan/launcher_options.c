@@ -1,0 +1,77 @@
+/* plan/launcher_options.c: what a command that starts processes is asked for, and what it
+ * refuses. */
+#include "plan/launcher_options.h"
+
+#include <string.h>
+
+#include "command/device_list.h"
+#include "files/said.h"
+
+static const double timeout_seconds = 60;
+
+error_t launcher_option(int key, const char *arg, const struct argp_state *state,
+                        struct launcher_options *options)
+{
+    if (key == LAUNCHER_KEY && (arg[0] == '\0' || strlen(arg) >= sizeof options->launcher))
+        return command_bad_option(state, "--launcher: empty, or longer than %zu characters",
+                                  sizeof options->launcher - 1);
+    if (key == LAUNCHER_KEY)
+        launcher_text(arg, options->launcher);
+    else if (key == LAUNCHER_KEY_EACH)
+        return command_size(state, "per-process", arg, 1, DP_MAX_SLOTS, &options->per_process);
+    else if (key == LAUNCHER_KEY_TIMEOUT)
+        return command_real(state, "timeout", arg, 1, 86400, &options->timeout);
+    return 0;
+}
+
+int launcher_refuse(const char *command, const char *text)
+{
+    command_complain(command, "%s", text);
+    return command_misuse(command);
+}
+
+/* As many devices in each process. */
+static int check_devices(const char *command, const struct launcher_options *o, const char *list,
+                         size_t required)
+{
+    const int devices = device_list_count(list);
+    struct dp_kind_row kind;
+
+    if (!dp_kind_of(list, &kind) || (kind.flags & DP_KIND_CORES) == 0 || devices < 1)
+        return launcher_refuse(command,
+                               "--launcher: the devices are virtual ones, like --devices virt:8");
+    if (device_list_faulty(list))
+        return launcher_refuse(command, "--launcher: devices do not fail on purpose there");
+    if ((size_t)devices % o->per_process != 0) {
+        command_complain(command, "--per-process %zu: %d devices are no multiple of it",
+                         o->per_process, devices);
+        return command_misuse(command);
+    }
+    if ((size_t)devices / o->per_process > SAID_PROCESSES) {
+        command_complain(command, "--launcher: %zu processes are too many; allowed are %d",
+                         (size_t)devices / o->per_process, SAID_PROCESSES);
+        return command_misuse(command);
+    }
+    if ((size_t)devices >= required)
+        return 0;
+    command_complain(command, "--require-devices %zu: '%s' has %d", required, list, devices);
+    return EXIT_FAILED;
+}
+
+int launcher_options_check(const char *command, struct launcher_options *options,
+                           const char *devices, size_t required)
+{
+    struct text_error why;
+
+    if (options->launcher[0] == '\0')
+        return options->per_process > 0 || options->timeout > 0
+                   ? launcher_refuse(command, "--per-process and --timeout need --launcher")
+                   : 0;
+    if (launcher_check(options->launcher, &why)) {
+        command_complain(command, "--launcher: %s", why.text);
+        return command_misuse(command);
+    }
+    options->per_process = options->per_process > 0 ? options->per_process : 1;
+    options->timeout = options->timeout > 0 ? options->timeout : timeout_seconds;
+    return check_devices(command, options, devices, required);
+}

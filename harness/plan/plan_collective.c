@@ -1,0 +1,228 @@
+/* plan/plan_collective.c: a sweep of collectives: what it has that one of models has not. */
+#include "plan/plan.h"
+
+#include "verify/collective.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int refuse(struct text_error *why, const char *option, const char *because)
+{
+    return text_fail(why, "--%s is of models, and --mode collective has none: %s", option, because);
+}
+
+/* Nothing that was asked for may be without effect. */
+static int check_models(const struct plan_options *options, struct text_error *why)
+{
+    const struct {
+        const char *name, *because;
+        bool given;
+    } rows[] = {
+        {"workload", "name it by --collective", options->n_workloads > 0},
+        {"batch", "use --sizes", options->n_batches > 0},
+        {"scaling", "sizes are of each device", options->weak},
+        {"math", "use --type", options->math != DP_MATH_F32},
+        {"phases", "leave it out", options->phases_apart},
+        {"parts", "leave it out", options->parts > 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (rows[i].given)
+            return refuse(why, rows[i].name, rows[i].because);
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        if (options->mode[mode] && mode != CELL_COLLECTIVE)
+            return text_fail(why,
+                             "--mode collective is measured in a sweep of its own: leave out %s",
+                             cell_mode_names[mode]);
+    return 0;
+}
+
+static size_t common_multiple(size_t a, size_t b)
+{
+    size_t x = a, y = b;
+
+    while (y != 0) {
+        const size_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* What the sizes of all that is measured are multiples of; 0: of more than any size. */
+static size_t unit_of(const struct plan_options *options)
+{
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    size_t unit = type->bytes;
+
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        for (size_t k = 0; k < options->n_counts && unit <= PLAN_MAX_SIZE; ++k)
+            unit = common_multiple(unit, collective_unit(collective_find(options->collective[i]),
+                                                         type, (int)options->count[k]));
+    return unit <= PLAN_MAX_SIZE ? unit : 0;
+}
+
+/* Rounded up to what all of them can have. */
+static int default_sizes(struct plan_options *options, struct text_error *why)
+{
+    const size_t unit = unit_of(options), last = (size_t)16 << 20;
+
+    for (size_t size = 8; unit > 0 && unit <= last && size <= last; size *= 8) {
+        const size_t rounded = (size + unit - 1) / unit * unit;
+
+        if (options->n_sizes == 0 || options->size[options->n_sizes - 1] != rounded)
+            options->size[options->n_sizes++] = rounded;
+    }
+    if (options->n_sizes > 0)
+        return 0;
+    return text_fail(
+        why, "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
+}
+
+static void default_names(struct plan_options *options)
+{
+    for (int i = 0; i < COLLECTIVES; ++i)
+        snprintf(options->collective[options->n_collectives++], sizeof options->collective[0], "%s",
+                 collectives[i].name);
+}
+
+/* A record may have any. */
+static int check_names(const struct plan_options *options, struct text_error *why)
+{
+    char names[COLLECTIVE_NAMES];
+
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        if (!collective_find(options->collective[i])) {
+            collective_names(names);
+            return text_fail(why, "unknown collective \"%.31s\"; known: %s", options->collective[i],
+                             names);
+        }
+    if (collective_type_find(options->type[0]))
+        return 0;
+    return text_fail(why, "unknown type \"%.7s\"", options->type[0]);
+}
+
+static int check_sums(const struct plan_options *options, struct text_error *why)
+{
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    char names[64] = "";
+
+    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
+        if (collective_types[i].adds)
+            text_list(names, sizeof names, ", ", collective_types[i].name);
+    for (size_t i = 0; i < options->n_collectives; ++i) {
+        if (collective_takes(collective_find(options->collective[i]), type))
+            continue;
+        return text_fail(why, "--type %s is only carried, and %s adds; types that are added: %s",
+                         type->name, options->collective[i], names);
+    }
+    return 0;
+}
+
+/* Of each collective, and on each number of devices. */
+static int check_size(const struct plan_options *options, size_t size, struct text_error *why)
+{
+    const struct collective_type *type = collective_type_find(options->type[0]);
+
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        for (size_t k = 0; k < options->n_counts; ++k) {
+            const struct collective *collective = collective_find(options->collective[i]);
+            const int ranks = (int)options->count[k];
+            const size_t unit = collective_unit(collective, type, ranks);
+
+            if (size % unit == 0)
+                continue;
+            if (!collective_has_blocks(collective))
+                snprintf(why->text, sizeof why->text,
+                         "--sizes has %zu, which is no multiple of the %zu bytes of %s", size,
+                         type->bytes, type->name);
+            else
+                snprintf(why->text, sizeof why->text,
+                         "--sizes has %zu, but %s on %d devices has a block for each: a multiple "
+                         "of %zu bytes",
+                         size, collective->name, ranks, unit);
+            return -1;
+        }
+    return 0;
+}
+
+static int check_sizes(const struct plan_options *options, struct text_error *why)
+{
+    for (size_t i = 0; i < options->n_sizes; ++i)
+        if (check_size(options, options->size[i], why))
+            return -1;
+    return 0;
+}
+
+/* Out of place is the default of a plan one of whose collectives is only that. */
+static int place_them(struct plan_options *options, struct text_error *why)
+{
+    const struct collective *only = NULL;
+
+    for (size_t i = 0; i < options->n_collectives; ++i) {
+        const struct collective *collective = collective_find(options->collective[i]);
+
+        only = collective->out_of_place ? collective : only;
+    }
+    if (only && options->n_places == 0)
+        options->out_of_place[options->n_places++] = 1;
+    if (!only || options->out_of_place[0] == 1)
+        return 0;
+    return text_fail(why, "--out-of-place has 0, but %s is never in place: leave it out, or use 1",
+                     only->name);
+}
+
+static int check_devices(const struct plan_options *options, int n_devices, struct text_error *why)
+{
+    if (n_devices >= 2 && (options->n_counts == 0 || options->count[0] >= 2))
+        return 0;
+    if (n_devices < 2)
+        snprintf(why->text, sizeof why->text, "--devices %s has one device, a collective needs two",
+                 options->devices);
+    else
+        snprintf(why->text, sizeof why->text, "--counts has 1, a collective needs two devices");
+    return -1;
+}
+
+int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why)
+{
+    if (check_models(options, why))
+        return -1;
+    if (options->n_collectives == 0)
+        default_names(options);
+    if (options->n_types == 0)
+        snprintf(options->type[options->n_types++], sizeof options->type[0], "%s",
+                 collective_types[0].name);
+    if (check_names(options, why) || check_sums(options, why) ||
+        check_devices(options, n_devices, why) ||
+        (options->n_sizes == 0 && default_sizes(options, why)))
+        return -1;
+    return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
+}
+
+/* Devices on the host's cores have their memory from the host's; beside it there are the numbers
+ * that are brought, and those that are expected. */
+int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
+                      struct text_error *why)
+{
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
+
+    if (!options->mode[CELL_COLLECTIVE] || mem_bytes == 0)
+        return 0;
+
+    const size_t devices = options->count[options->n_counts - 1];
+    const bool apart = options->n_places > 0 && options->out_of_place[options->n_places - 1] == 1;
+    const size_t size = options->size[options->n_sizes - 1];
+    const size_t times = ((cores ? devices : 0) + 2) * (apart ? 2 : 1);
+
+    if (size <= mem_bytes / times)
+        return 0;
+    return text_fail(
+        why,
+        "--sizes has %zu: on %zu devices that takes %zu bytes of memory, this machine has "
+        "%" PRIu64,
+        size, devices, size * times, mem_bytes);
+}

@@ -1,0 +1,72 @@
+/* plan/plan_command.c: the options that define a sweep as one line, and what differs in two of
+ * them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/plan_kinds.h"
+
+int plan_command(const struct plan_options *options, char *text, size_t bytes,
+                 struct text_error *why)
+{
+    struct plan_line line = {.text = text, .bytes = bytes};
+
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        plan_option_table[i].write(&plan_option_table[i], options, &line);
+    if (!line.full)
+        return 0;
+    return text_fail(why, "the grid is too long to be recorded (%zu characters): use fewer values",
+                     bytes - 1);
+}
+
+/* Length of the "--name value" at the start of text, without the blank after it. */
+static size_t option_length(const char *text)
+{
+    const char *next = strstr(text, " --");
+
+    return next ? (size_t)(next - text) : strlen(text);
+}
+
+/* Whether text has an option of the name at the start of option. */
+static bool has_name(const char *text, const char *option)
+{
+    const size_t name = strcspn(option, " ");
+
+    while (*text != '\0') {
+        if (strcspn(text, " ") == name && memcmp(text, option, name) == 0)
+            return true;
+        text += option_length(text);
+        text += *text == ' ';
+    }
+    return false;
+}
+
+/* Both have options in the same order, but each may have some that the other does not know. */
+static int describe_difference(const char *here, const char *there, struct text_error *why)
+{
+    const size_t a = option_length(here), b = option_length(there);
+    const int shown_a = (int)(a < 100 ? a : 100), shown_b = (int)(b < 100 ? b : 100);
+
+    if (!has_name(there, here) && a > 0)
+        snprintf(why->text, sizeof why->text, "here it is \"%.*s\", the file has no such option",
+                 shown_a, here);
+    else if (!has_name(here, there))
+        snprintf(why->text, sizeof why->text, "the file has \"%.*s\", here there is no such option",
+                 shown_b, there);
+    else
+        snprintf(why->text, sizeof why->text, "here it is \"%.*s\", in the file \"%.*s\"", shown_a,
+                 here, shown_b, there);
+    return -1;
+}
+
+int plan_compare(const char *here, const char *there, struct text_error *why)
+{
+    while (*here != '\0' || *there != '\0') {
+        const size_t a = option_length(here), b = option_length(there);
+
+        if (a != b || memcmp(here, there, a) != 0)
+            return describe_difference(here, there, why);
+        here += a + (here[a] == ' ');
+        there += b + (there[b] == ' ');
+    }
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* plan/plan_kinds.h: internal to this room: what rows of plan_option_table are read and written
+ * by. Each is a plan_option's read or write. */
+#ifndef HARNESS_PLAN_KINDS_H
+#define HARNESS_PLAN_KINDS_H
+
+#include "plan/plan.h"
+
+/* A text that grows in a fixed buffer; full: something did not fit. */
+struct plan_line {
+    char *text;
+    size_t bytes, used;
+    bool full;
+};
+
+/* " --name value", without the blank at the start of a line. */
+void plan_add(struct plan_line *line, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int plan_read_text(const struct plan_option *option, const char *value, struct plan_options *plan,
+                   struct text_error *why);
+void plan_write_text(const struct plan_option *option, const struct plan_options *plan,
+                     struct plan_line *line);
+int plan_read_list(const struct plan_option *option, const char *value, struct plan_options *plan,
+                   struct text_error *why);
+void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
+                     struct plan_line *line);
+int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
+                    struct text_error *why);
+void plan_write_names(const struct plan_option *option, const struct plan_options *plan,
+                      struct plan_line *line);
+int plan_read_choice(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why);
+void plan_write_choice(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line);
+/* Only if it is the second: commands from before the option was there stay what they were. */
+void plan_write_second(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line);
+
+#endif

@@ -1,0 +1,71 @@
+/* plan/plan_memory.c: whether there is memory for language models: refused is what cannot fit,
+ * whatever spare room a step's memory has. */
+#include "plan/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum workload_way way_of(enum cell_mode mode)
+{
+    return cell_is_alone(mode) ? WORKLOAD_ALONE
+           : mode == CELL_DDP  ? WORKLOAD_RANKS
+                               : WORKLOAD_REPLICAS;
+}
+
+/* GPUs have memory of their own: that of the one that has least; NaN: not known. */
+static double memory_of(const struct record_run *run, bool shared)
+{
+    double least = NAN;
+
+    for (int i = 0; i < run->node.n_gpus && !shared; ++i)
+        least = fmin(least, run->node.gpu[i].memory_bytes);
+    return !shared ? least : run->mem_bytes > 0 ? (double)run->mem_bytes : (double)NAN;
+}
+
+/* Several processes may be on hosts of their own: then it is the memory of one device. */
+int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
+                    struct text_error *why)
+{
+    const struct workload_use use = {way_of(cell->mode), (size_t)cell->n_devices, cell->math};
+    const bool shared = room->cores && cell->per_process == 0;
+    const double gibi = 1 << 30;
+    const struct workload_memory planned =
+        workload_memory(&cell->workload, &use, shared, cell->rows);
+    const double need = planned.least - room->unused;
+    char fits[40] = "not even one row";
+
+    if (!(need > room->bytes))
+        return 0;
+    const size_t most = workload_fits(&cell->workload, &use, shared, room->bytes + room->unused);
+
+    if (most > 0)
+        snprintf(fits, sizeof fits, "a batch of %zu", most);
+    return text_fail(
+        why,
+        "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
+        "%s has %.4g; %s fits by estimate",
+        cell->workload.name, cell_mode_names[cell->mode], use.devices, use.devices == 1 ? "" : "s",
+        cell->rows, need / gibi, room->cores ? "this machine" : "a GPU", room->bytes / gibi, fits);
+}
+
+int plan_check_models(const struct plan_options *options, const struct record_run *run,
+                      struct text_error *why)
+{
+    struct plan_options one = *options;
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
+    const struct plan_room room = {.cores = cores, .bytes = memory_of(run, cores)};
+    struct cell_config *cell;
+    int status = 0;
+
+    if (options->mode[CELL_COLLECTIVE])
+        return 0;
+    one.launches = 1;
+    if (!(cell = plan_make(&one, run->communicator, run->run_id)))
+        return text_fail(why, "out of memory for the plan");
+    for (size_t i = 0; i < plan_cells(&one) && status == 0; ++i)
+        status = plan_check_cell(&cell[i], &room, why);
+    free(cell);
+    return status;
+}

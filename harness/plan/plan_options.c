@@ -1,0 +1,625 @@
+/* plan/plan_options.c: the table of a sweep's options, and what its rows are made of.
+ *
+ * The order is that of --help, of the manual page, and of the command in a record. */
+#include "plan/plan_kinds.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/backend.h"
+#include "text/options.h"
+#include "verify/collective.h"
+#include "workload_list.h"
+
+enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
+
+/* ---- one by one ------------------------------------------------------------------------------ */
+
+enum { NAME_BYTES = 64 };
+
+/* The name that a list goes on with. Returns the rest; NULL: it was the last. */
+static const char *next_name(const char *list, char name[NAME_BYTES])
+{
+    const size_t length = strcspn(list, ",");
+
+    snprintf(name, NAME_BYTES, "%.*s", length < NAME_BYTES ? (int)length : NAME_BYTES, list);
+    return list[length] != '\0' ? list + length + 1 : NULL;
+}
+
+static int ask_backend(const char *value, struct text_error *why)
+{
+    return command_backend_name("backend", value, why);
+}
+
+/* Each of a list is one of those that are known. */
+static int ask_names(const char *what, const char *value, const char *const names[], size_t n,
+                     struct text_error *why)
+{
+    char name[NAME_BYTES];
+    size_t index;
+    int status = 0;
+
+    while (value && status == 0) {
+        value = next_name(value, name);
+        status = option_name(what, name, names, n, &index, why);
+    }
+    return status;
+}
+
+static int ask_communicators(const char *value, struct text_error *why)
+{
+    char name[NAME_BYTES];
+    int status = 0;
+
+    while (value && status == 0) {
+        value = next_name(value, name);
+        status = command_communicator_name("communicator", name, why);
+    }
+    return status;
+}
+
+static int ask_collectives(const char *value, struct text_error *why)
+{
+    const char *names[COLLECTIVES];
+
+    for (int i = 0; i < COLLECTIVES; ++i)
+        names[i] = collectives[i].name;
+    return ask_names("collective", value, names, COLLECTIVES, why);
+}
+
+static int ask_type(const char *value, struct text_error *why)
+{
+    const char *names[COLLECTIVE_TYPES];
+
+    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
+        names[i] = collective_types[i].name;
+    return ask_names("type", value, names, COLLECTIVE_TYPES, why);
+}
+
+static int read_math(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why)
+{
+    const char *names[DP_MATHS];
+    size_t index = 0;
+    int status;
+
+    for (int math = 0; math < DP_MATHS; ++math)
+        names[math] = dp_math_name((enum dp_math)math);
+    status = option_name(option->name, value, names, DP_MATHS, &index, why);
+    plan->math = (enum dp_math)index;
+    return status;
+}
+
+static void write_math(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line)
+{
+    if (plan->math != DP_MATH_F32)
+        plan_add(line, option->name, "%s", dp_math_name(plan->math));
+}
+
+/* "plain", "dp" and so on, or several of them, in any order. */
+static int read_modes(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    char name[NAME_BYTES];
+    size_t index;
+
+    while (value) {
+        value = next_name(value, name);
+        if (option_name(option->name, name, cell_mode_names, CELL_MODES, &index, why))
+            return -1;
+        plan->mode[index] = true;
+    }
+    return 0;
+}
+
+static void write_modes(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    char text[64] = "";
+
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        if (plan->mode[mode])
+            text_list(text, sizeof text, ",", cell_mode_names[mode]);
+    plan_add(line, option->name, "%s", text);
+}
+
+static int read_one_workload(const char *value, struct plan_options *plan, struct text_error *why)
+{
+    struct workload *workload = &plan->workload[plan->n_workloads];
+
+    if (plan->n_workloads == PLAN_MAX_WORKLOADS)
+        return text_fail(why, "at most %d are allowed", PLAN_MAX_WORKLOADS);
+    if (workload_parse(value, workload, why->text, sizeof why->text))
+        return -1;
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        if (strcmp(plan->workload[i].name, workload->name) == 0)
+            return text_fail(why, "%s is given twice", workload->name);
+    ++plan->n_workloads;
+    return 0;
+}
+
+/* A name's sizes have commas, too; the next name begins with a letter. */
+static size_t name_length(const char *text)
+{
+    size_t n = strcspn(text, ",");
+
+    while (text[n] == ',' && !isalpha((unsigned char)text[n + 1]))
+        n += 1 + strcspn(text + n + 1, ",");
+    return n;
+}
+
+static int read_workload(const struct plan_option *option, const char *value,
+                         struct plan_options *plan, struct text_error *why)
+{
+    int status = 0;
+
+    (void)option;
+    while (status == 0) {
+        const size_t n = name_length(value);
+        char name[200];
+
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), value);
+        status = read_one_workload(name, plan, why);
+        if (value[n] == '\0')
+            break;
+        value += n + 1;
+    }
+    return status;
+}
+
+static void write_workloads(const struct plan_option *option, const struct plan_options *plan,
+                            struct plan_line *line)
+{
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        plan_add(line, option->name, "%s", plan->workload[i].name);
+}
+
+static int read_launches(const struct plan_option *option, const char *value,
+                         struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    return option_size(value, 1, PLAN_MAX_LAUNCHES, &plan->launches, why);
+}
+
+static void write_launches(const struct plan_option *option, const struct plan_options *plan,
+                           struct plan_line *line)
+{
+    plan_add(line, option->name, "%zu", plan->launches);
+}
+
+static int ask_seed(const char *value, struct text_error *why)
+{
+    size_t seed;
+
+    return option_size(value, 0, SIZE_MAX - 1, &seed, why);
+}
+
+/* A sweep that chose its seed may have chosen any. */
+static int read_seed(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why)
+{
+    size_t seed;
+
+    (void)option;
+    plan->seed =
+        option_size(value, 0, SIZE_MAX - 1, &seed, why) == 0 ? seed : strtoull(value, NULL, 10);
+    plan->has_seed = true;
+    return 0;
+}
+
+static void write_seed(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line)
+{
+    plan_add(line, option->name, "%" PRIu64, plan->seed);
+}
+
+static int read_seconds(const struct plan_option *option, const char *value,
+                        struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    if (option_real(value, 0.001, SECONDS_MAX, &plan->limits.seconds, why) == 0)
+        return 0;
+    text_add(why->text, sizeof why->text, " seconds");
+    return -1;
+}
+
+static void plan_write_seconds(const struct plan_option *option, const struct plan_options *plan,
+                               struct plan_line *line)
+{
+    plan_add(line, option->name, "%g", plan->limits.seconds);
+}
+
+static int read_parts(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    return option_real(value, 0, SECONDS_MAX, &plan->parts, why);
+}
+
+static void write_parts(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    if (plan->parts > 0)
+        plan_add(line, option->name, "%g", plan->parts);
+}
+
+/* The second of "FIRST:SECOND"; NULL and why: it is none. */
+static const char *split_pair(const char *value, const char *form, char first[80],
+                              struct text_error *why)
+{
+    const char *colon = strchr(value, ':');
+
+    if (!colon || colon - value >= 80) {
+        snprintf(why->text, sizeof why->text, "'%.40s' is not %s", value, form);
+        return NULL;
+    }
+    memcpy(first, value, (size_t)(colon - value));
+    first[colon - value] = '\0';
+    return colon + 1;
+}
+
+static int read_steps(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    struct cell_limits *limits = &plan->limits;
+    char min[80];
+    const char *max = split_pair(value, option->arg, min, why);
+
+    if (!max || option_size(min, 1, STEPS_MAX, &limits->min_steps, why) ||
+        option_size(max, 1, STEPS_MAX, &limits->max_steps, why))
+        return -1;
+    if (limits->min_steps <= limits->max_steps)
+        return 0;
+    return text_fail(why, "%zu is more than %zu", limits->min_steps, limits->max_steps);
+}
+
+static void write_steps(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    plan_add(line, option->name, "%zu:%zu", plan->limits.min_steps, plan->limits.max_steps);
+}
+
+static int read_warmup(const struct plan_option *option, const char *value,
+                       struct plan_options *plan, struct text_error *why)
+{
+    struct cell_limits *limits = &plan->limits;
+    char steps[80];
+    const char *seconds = split_pair(value, option->arg, steps, why);
+
+    return !seconds || option_size(steps, 1, CELL_WARMUP_MAX, &limits->warmup_steps, why) ||
+                   option_real(seconds, 0, WARMUP_SECONDS_MAX, &limits->warmup_seconds, why)
+               ? -1
+               : 0;
+}
+
+/* Commands from before the option was there stay what they were. */
+static void write_warmup(const struct plan_option *option, const struct plan_options *plan,
+                         struct plan_line *line)
+{
+    if (plan->limits.warmup_steps > 0)
+        plan_add(line, option->name, "%zu:%g", plan->limits.warmup_steps,
+                 plan->limits.warmup_seconds);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PLACE(member) offsetof(struct plan_options, member)
+
+const struct plan_option plan_option_table[PLAN_OPTIONS] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, +500us and +fault:launch@3 "
+                                "(default: one virtual device per core)",
+     .read = plan_read_text,
+     .write = plan_write_text,
+     .text = PLACE(devices),
+     .text_bytes = sizeof((struct plan_options *)0)->devices},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = COMMAND_BACKEND_DOC,
+     .ask = ask_backend,
+     .read = plan_read_text,
+     .write = plan_write_text,
+     .text = PLACE(backend),
+     .text_bytes = sizeof((struct plan_options *)0)->backend},
+    {.name = "communicator",
+     .key = 'C',
+     .arg = "LIST",
+     .doc = COMMAND_COMMUNICATOR_DOC "; with several, like threads,staged, each is measured",
+     .ask = ask_communicators,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(communicator),
+     .n_values = PLACE(n_communicators),
+     .room = PLAN_MAX_COMMUNICATORS,
+     .axis = {.in_cell = offsetof(struct cell_config, communicator),
+              .in_key = offsetof(struct record_key, communicator),
+              .bytes = sizeof((struct cell_config *)0)->communicator,
+              .modes = (1u << CELL_MODES) - 1,
+              .field = "communicator",
+              .things = "communicators",
+              .because = "whose cells have data to carry",
+              .nameless = true}},
+    {.name = "math",
+     .key = 'x',
+     .arg = "NAME",
+     .doc = "what operands of matrix products are rounded to: f32 (default, not at all), bf16, or "
+            "on GPUs tf32",
+     .read = read_math,
+     .write = write_math},
+    {.name = "mode",
+     .key = 'M',
+     .arg = "LIST",
+     .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
+            "plain: the model alone on the first device, the base case; plain-mt: the same with "
+            "OpenBLAS on as many cores as the most devices; collective: no model, see --collective "
+            "(default: plain,dp)",
+     .read = read_modes,
+     .write = write_modes},
+    {.name = "counts",
+     .key = 'c',
+     .arg = "LIST",
+     .doc = "numbers of devices (default: powers of two up to all, and all)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(count),
+     .n_values = PLACE(n_counts),
+     .room = PLAN_MAX_COUNTS,
+     .min = 1,
+     .max = PLAN_MAX_COUNTS},
+    {.name = "bucket",
+     .key = 'k',
+     .arg = "LIST",
+     .doc = "of --mode ddp: bytes at which a bucket of gradients is full, like 256Ki,1Mi,25Mi; 0 "
+            "(default): PyTorch's, 1Mi for the first and 25Mi for the others",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(bucket),
+     .n_values = PLACE(n_buckets),
+     .room = PLAN_MAX_BUCKETS,
+     .min = 0,
+     .max = (size_t)1 << 30,
+     .axis = {.in_cell = offsetof(struct cell_config, bucket_bytes),
+              .in_key = offsetof(struct record_key, bucket_bytes),
+              .modes = 1u << CELL_DDP,
+              .field = "bucket_bytes",
+              .things = "buckets",
+              .because = "whose gradients travel in buckets",
+              .nameless = true}},
+    {.name = "per-process",
+     .key = 'D',
+     .arg = "LIST",
+     .doc = "of --mode ddp or --collective with --launcher: devices of each process (default 1), "
+            "--counts are those of all processes; 0: one process without the launcher",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(per_process),
+     .n_values = PLACE(n_per_process),
+     .room = PLAN_MAX_PER_PROCESS,
+     .min = 0,
+     .max = PLAN_MAX_COUNTS,
+     .axis = {.in_cell = offsetof(struct cell_config, per_process),
+              .in_key = offsetof(struct record_key, per_process),
+              .modes = 1u << CELL_DDP | 1u << CELL_COLLECTIVE,
+              .field = "per_process",
+              .things = "processes",
+              .because = "whose ranks can be processes"}},
+    {.name = "collective",
+     .key = 'O',
+     .arg = "LIST",
+     .doc = "instead of models collectives by themselves, every iteration verified: allreduce, "
+            "broadcast, allgather, reducescatter, alltoall",
+     .ask = ask_collectives,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(collective),
+     .n_values = PLACE(n_collectives),
+     .room = PLAN_MAX_COLLECTIVES,
+     .axis = {.in_cell = offsetof(struct cell_config, collective),
+              .in_key = offsetof(struct record_key, workload),
+              .bytes = sizeof((struct cell_config *)0)->collective,
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "workload",
+              .things = "collectives",
+              .because = "which has no model",
+              .outer = true,
+              .nameless = true}},
+    {.name = "type",
+     .key = 'y',
+     .arg = "NAME",
+     .doc = "of --collective: the type of the numbers: f32 (default), f64, i32, or bf16, which is "
+            "carried, not added",
+     .ask = ask_type,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(type),
+     .n_values = PLACE(n_types),
+     .room = 1,
+     .axis = {.in_cell = offsetof(struct cell_config, type),
+              .in_key = offsetof(struct record_key, dtype),
+              .bytes = sizeof((struct cell_config *)0)->type,
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "dtype",
+              .things = "types",
+              .because = "whose numbers have a type of their own",
+              .nameless = true}},
+    {.name = "sizes",
+     .key = 'z',
+     .arg = "LIST",
+     .doc = "of --collective: bytes of each device, like 1Mi or 8:16Mi:x8 (the default)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(size),
+     .n_values = PLACE(n_sizes),
+     .room = PLAN_MAX_SIZES,
+     .min = 1,
+     .max = PLAN_MAX_SIZE,
+     .axis = {.in_cell = offsetof(struct cell_config, size_bytes),
+              .in_key = offsetof(struct record_key, size_bytes),
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "size_bytes",
+              .things = "size",
+              .because = "which has no batch",
+              .outer = true,
+              .nameless = true}},
+    {.name = "out-of-place",
+     .key = 'P',
+     .arg = "LIST",
+     .doc = "of --collective: 0: in place (default), 1: from one memory to another, 0,1: both; an "
+            "alltoall is only that",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(out_of_place),
+     .n_values = PLACE(n_places),
+     .room = 2,
+     .min = 0,
+     .max = 1,
+     .axis = {.in_cell = offsetof(struct cell_config, out_of_place),
+              .in_key = offsetof(struct record_key, out_of_place),
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "out_of_place",
+              .things = "places",
+              .because = "whose result has a place"}},
+    {.name = "scaling",
+     .key = 'S',
+     .arg = "KIND",
+     .doc = "strong (default): --batch is the global batch; weak: rows per device",
+     .read = plan_read_choice,
+     .write = plan_write_choice,
+     .choices = {"strong", "weak"},
+     .what = "scaling",
+     .flag = PLACE(weak)},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "LIST",
+     .doc = "batches in rows, like 10,30,32:4096:x2 (the default)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(batch),
+     .n_values = PLACE(n_batches),
+     .room = PLAN_MAX_BATCHES,
+     .min = 1,
+     .max = PLAN_MAX_ROWS},
+    {.name = "workload",
+     .key = 'w',
+     .arg = "NAME",
+     .doc = WORKLOADS_OR ", can be repeated (default: tutorial and mlp:1024,1024,1024,1024)",
+     .repeats = true,
+     .read = read_workload,
+     .write = write_workloads},
+    {.name = "launches",
+     .key = 'l',
+     .arg = "L",
+     .doc = "run every cell L times, each time in a new process: L rounds over all cells, each in "
+            "an order of its own (default 1; intervals need 6)",
+     .read = read_launches,
+     .write = write_launches},
+    {.name = "seed",
+     .key = 's',
+     .arg = "S",
+     .doc = "seed of the order of cells and of the data",
+     .ask = ask_seed,
+     .read = read_seed,
+     .write = write_seed},
+    {.name = "seconds",
+     .key = 't',
+     .arg = "T",
+     .doc = "measured seconds per cell (default 1)",
+     .read = read_seconds,
+     .write = plan_write_seconds},
+    {.name = "steps",
+     .key = 'm',
+     .arg = "MIN:MAX",
+     .doc = "measured steps per cell (default 10:2000)",
+     .read = read_steps,
+     .write = write_steps},
+    {.name = "chain",
+     .key = 'i',
+     .arg = "LIST",
+     .doc = "steps that are timed together, one behind the other and each with the parameters of "
+            "the one before, like 32 or 0,32; 0 (default): each step is timed and verified by "
+            "itself",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(chain),
+     .n_values = PLACE(n_chains),
+     .room = PLAN_MAX_CHAINS,
+     .min = 0,
+     .max = CELL_CHAIN_MAX,
+     .axis = {.in_cell = offsetof(struct cell_config, chain),
+              .in_key = offsetof(struct record_key, chain),
+              .modes = (1u << CELL_MODES) - 1 - (1u << CELL_COLLECTIVE),
+              .field = "chain",
+              .things = "chains",
+              .because = "whose steps train a model"}},
+    {.name = "host-inputs",
+     .key = 'I',
+     .arg = "LIST",
+     .doc = "where the batch of a step is when it begins: 0: on the devices (default), 1: in the "
+            "host's memory, and the step carries it to the devices, 0,1: both",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(host_inputs),
+     .n_values = PLACE(n_host_inputs),
+     .room = 2,
+     .min = 0,
+     .max = 1,
+     .axis = {.in_cell = offsetof(struct cell_config, host_inputs),
+              .in_key = offsetof(struct record_key, host_inputs),
+              .modes = (1u << CELL_MODES) - 1 - (1u << CELL_COLLECTIVE),
+              .field = "host_inputs",
+              .things = "inputs",
+              .because = "whose steps have a batch"}},
+    {.name = "warmup",
+     .key = 'u',
+     .arg = "STEPS:SECONDS",
+     .doc = "steps before those: at least so many, for at least so long, at most 1000 (default "
+            "5:0.05, on GPUs 20:2, but no longer than --seconds)",
+     .read = read_warmup,
+     .write = write_warmup},
+    {.name = "bind",
+     .key = 'B',
+     .arg = "HOW",
+     .doc = "cores (default) or none",
+     .read = plan_read_choice,
+     .write = plan_write_choice,
+     .choices = {"none", "cores"},
+     .what = "binding",
+     .flag = PLACE(bind)},
+    {.name = "graphs",
+     .key = 'G',
+     .apart = true,
+     .arg = "HOW",
+     .doc = "on (default) or off: steps that repeat are launched as CUDA graphs; for GPUs only",
+     .read = plan_read_choice,
+     .write = plan_write_second,
+     .choices = {"on", "off"},
+     .what = "choice",
+     .flag = PLACE(no_graphs)},
+    {.name = "phases",
+     .key = 'A',
+     .apart = true,
+     .arg = "HOW",
+     .doc = "timed (default): phases are measured in the steps that are timed; apart: each of "
+            "these has a step of its own for its phases in front of it, and what measuring them "
+            "takes is recorded; of GPUs always apart",
+     .read = plan_read_choice,
+     .write = plan_write_second,
+     .choices = {"timed", "apart"},
+     .what = "choice",
+     .flag = PLACE(phases_apart)},
+    {.name = "parts",
+     .key = 'p',
+     .arg = "T",
+     .doc = "behind the steps of each launch, T seconds for each part of the machine: a matrix "
+            "product on each device in turn, products on all at once, copies from each device to "
+            "each other one, from the host and back, and within each device (default 0: none)",
+     .read = read_parts,
+     .write = write_parts},
+};
