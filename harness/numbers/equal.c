@@ -32,9 +32,8 @@ static void note_difference(struct equal_report *r, size_t i, float got, double 
 
 static size_t finish(const struct equal_report *report, struct equal_report *r)
 {
-    if (r) {
+    if (r)
         *r = *report;
-    }
     return report->different;
 }
 
@@ -55,14 +54,12 @@ size_t equal_bits(const float got[], const float want[], size_t n, struct equal_
     struct equal_report report = {.compared = n};
     for (size_t begin = 0, end; begin < n; begin = end) {
         end = n - begin < BLOCK ? n : begin + BLOCK;
-        if (block_is_same(got + begin, want + begin, end - begin)) {
+        if (block_is_same(got + begin, want + begin, end - begin))
             continue;
-        }
         for (size_t i = begin; i < end; ++i) {
             const bool same = isfinite(got[i]) && bits_of(got[i]) == bits_of(want[i]);
-            if (!same) {
+            if (!same)
                 note_difference(&report, i, got[i], (double)want[i]);
-            }
         }
     }
     return finish(&report, r);
@@ -75,9 +72,8 @@ size_t equal_exact(const float got[], const double want[], size_t n, struct equa
         const float rounded = (float)want[i];
         const bool zeros = got[i] == 0 && rounded == 0;
         const bool same = zeros || bits_of(got[i]) == bits_of(rounded);
-        if (!(same && isfinite(got[i]) && isfinite(want[i]))) {
+        if (!(same && isfinite(got[i]) && isfinite(want[i])))
             note_difference(&report, i, got[i], want[i]);
-        }
     }
     return finish(&report, r);
 }
@@ -88,9 +84,8 @@ size_t equal_within(const float got[], const double want[], const double bound[]
     struct equal_report report = {.compared = n};
     for (size_t i = 0; i < n; ++i) {
         const bool finite = isfinite(got[i]) && isfinite(want[i]) && isfinite(bound[i]);
-        if (!(finite && fabs((double)got[i] - want[i]) <= bound[i])) {
+        if (!(finite && fabs((double)got[i] - want[i]) <= bound[i]))
             note_difference(&report, i, got[i], want[i]);
-        }
     }
     return finish(&report, r);
 }
@@ -164,9 +159,8 @@ uint64_t equal_digest(uint64_t digest, const void *data, size_t bytes)
         c = mix(c ^ load_word(p + 16));
         d = mix(d ^ load_word(p + 24));
     }
-    for (; left >= 8; left -= 8, p += 8) {
+    for (; left >= 8; left -= 8, p += 8)
         a = mix(a ^ load_word(p));
-    }
     if (left > 0) {
         uint64_t word = 0;
         memcpy(&word, p, left);

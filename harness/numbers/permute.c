@@ -22,9 +22,8 @@ double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
 {
     const double seen = fabs(statistic(x, n, context));
     size_t as_far = 1; /* the order of x itself */
-    if (isnan(seen)) {
+    if (isnan(seen))
         return NAN;
-    }
     memcpy(scratch, x, n * sizeof x[0]);
     for (size_t i = 0; i < rounds; ++i) {
         shuffle(scratch, n, &seed);
@@ -37,9 +36,8 @@ double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
 static double mean_of(const double x[], size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         sum += x[i];
-    }
     return sum / (double)n;
 }
 

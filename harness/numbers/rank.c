@@ -25,9 +25,8 @@ enum { ROUNDS = 200 };
 static bool all_finite(const double x[], size_t n)
 {
     bool finite = true;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         finite = finite && isfinite(x[i]);
-    }
     return finite;
 }
 
@@ -48,21 +47,18 @@ static void double_ranks(const double x[], size_t n, size_t rank[])
 static void toss(double chance[], size_t *top, size_t most, size_t rank)
 {
     *top += rank;
-    for (size_t s = (*top < most ? *top : most) + 1; s-- > 0;) {
+    for (size_t s = (*top < most ? *top : most) + 1; s-- > 0;)
         chance[s] = (chance[s] + (s >= rank ? chance[s - rank] : 0)) / 2;
-    }
 }
 
 double rank_signed_p(const double d[], size_t n, double margin)
 {
     double size[RANK_MOST], chance[WALSH_MOST + 1] = {1}; /* doubled, the half of all sums */
     size_t rank[RANK_MOST], top = 0, sum = 0;
-    if (n == 0 || n > RANK_MOST || !all_finite(d, n) || !isfinite(margin)) {
+    if (n == 0 || n > RANK_MOST || !all_finite(d, n) || !isfinite(margin))
         return NAN;
-    }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         size[i] = fabs(d[i] - margin);
-    }
     double_ranks(size, n, rank);
     for (size_t i = 0; i < n; ++i) {
         if (size[i] > 0) {
@@ -72,9 +68,8 @@ double rank_signed_p(const double d[], size_t n, double margin)
     }
     const bool upper = sum > top - sum;
     double p = 0;
-    for (size_t s = 0; s < (upper ? top - sum + 1 : sum); ++s) {
+    for (size_t s = 0; s < (upper ? top - sum + 1 : sum); ++s)
         p += chance[s];
-    }
     return upper ? p : 1 - p;
 }
 
@@ -82,9 +77,8 @@ double rank_signed_p(const double d[], size_t n, double margin)
 static size_t tail_of(const double chance[], size_t top, double level, double *outside)
 {
     size_t k = 0;
-    for (*outside = 0; k <= top && *outside + chance[k] <= (1 - level) / 2; ++k) {
+    for (*outside = 0; k <= top && *outside + chance[k] <= (1 - level) / 2; ++k)
         *outside += chance[k];
-    }
     return k;
 }
 
@@ -94,9 +88,8 @@ static struct rank_estimate estimate(const double sorted[], size_t n, size_t k, 
 {
     struct rank_estimate found = {
         .middle = stats_quantile(sorted, n, 0.5), .lo = NAN, .hi = NAN, .coverage = NAN};
-    if (!(level > 0 && level < 1) || k == 0 || k > n - k) {
+    if (!(level > 0 && level < 1) || k == 0 || k > n - k)
         return found;
-    }
     found.valid = true;
     found.lo = sorted[k - 1];
     found.hi = sorted[n - k];
@@ -110,18 +103,14 @@ struct rank_estimate rank_signed_estimate(const double d[], size_t n, double lev
 {
     double mean[WALSH_MOST + 1] = {1}, outside; /* first the chances of sums */
     size_t means = 0, top = 0;
-    if (n == 0 || n > RANK_MOST || !all_finite(d, n)) {
+    if (n == 0 || n > RANK_MOST || !all_finite(d, n))
         return UNKNOWN;
-    }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         toss(mean, &top, WALSH_MOST, i + 1);
-    }
     const size_t k = tail_of(mean, top, level, &outside);
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t j = 0; j <= i; ++j) {
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j <= i; ++j)
             mean[means++] = d[i] / 2 + d[j] / 2;
-        }
-    }
     stats_sort(mean, means);
     return estimate(mean, means, k, outside, level);
 }
@@ -130,9 +119,8 @@ double rank_detectable(const double d[], size_t n, double margin, double least, 
 {
     double drawn[RANK_MOST], takes[ROUNDS];
     uint64_t state = 1;
-    if (n < 2 || n > RANK_MOST || !all_finite(d, n)) {
+    if (n < 2 || n > RANK_MOST || !all_finite(d, n))
         return NAN;
-    }
     const double middle = rank_signed_estimate(d, n, 0.5).middle;
     const double wider = sqrt((double)n / (double)(n - 1));
     for (size_t round = 0; round < ROUNDS; ++round) {
@@ -144,9 +132,8 @@ double rank_detectable(const double d[], size_t n, double margin, double least, 
         /* The test rejects where this bound, moved by the effect, is above the margin. */
         const struct rank_estimate bound = rank_signed_estimate(drawn, n, 1 - 2 * alpha);
         takes[round] = fmax(margin - bound.lo, least - bound.middle);
-        if (!bound.valid) {
+        if (!bound.valid)
             return NAN;
-        }
     }
     stats_sort(takes, ROUNDS);
     return stats_quantile(takes, ROUNDS, DRAWN);
@@ -156,9 +143,8 @@ size_t rank_pairs_needed(double detectable, size_t n, double margin, double alph
 {
     const double root = (detectable - margin) / (effect - margin);
     const double least = ceil(-log2(alpha)), pairs = ceil((double)n * root * root);
-    if (!(effect > margin) || !(pairs <= 1e9) || !(least <= 1e9)) {
+    if (!(effect > margin) || !(pairs <= 1e9) || !(least <= 1e9))
         return 0;
-    }
     return (size_t)fmax(least, pairs);
 }
 
@@ -167,28 +153,24 @@ size_t rank_pairs_needed(double detectable, size_t n, double margin, double alph
 static double *count_choices(const size_t rank[], size_t n, size_t k, size_t *top)
 {
     size_t largest = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         largest = rank[i] > largest ? rank[i] : largest;
-    }
     *top = k * largest;
     const size_t width = *top + 1;
     double *table = calloc((k + 1) * width, sizeof table[0]);
-    if (!table) {
+    if (!table)
         return NULL;
-    }
     table[0] = 1;
     for (size_t i = 0; i < n; ++i) {
         for (size_t j = i + 1 < k ? i + 1 : k; j > 0; --j) {
             double *to = table + j * width + rank[i];
             const double *from = table + (j - 1) * width;
-            for (size_t s = 0; s < width - rank[i]; ++s) {
+            for (size_t s = 0; s < width - rank[i]; ++s)
                 to[s] += from[s];
-            }
         }
     }
-    for (size_t s = 0; s < width; ++s) {
+    for (size_t s = 0; s < width; ++s)
         table[s] = table[k * width + s];
-    }
     return table;
 }
 
@@ -196,9 +178,8 @@ static double *count_choices(const size_t rank[], size_t n, size_t k, size_t *to
 static double choices(size_t n, size_t m)
 {
     double c = 1;
-    for (size_t i = 1; i <= n; ++i) {
+    for (size_t i = 1; i <= n; ++i)
         c = c * (double)(m + i) / (double)i;
-    }
     return c;
 }
 
@@ -208,23 +189,19 @@ int rank_sum_p(const double a[], size_t n, const double b[], size_t m, double *p
     size_t rank[2 * RANK_MOST], sum = 0, top;
     *p = NAN;
     if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
-        !all_finite(b, m)) {
+        !all_finite(b, m))
         return 0;
-    }
     if (n > m) { /* both tails count, so the smaller sample can be the one that is chosen */
         return rank_sum_p(b, m, a, n, p);
     }
-    for (size_t i = 0; i < n + m; ++i) {
+    for (size_t i = 0; i < n + m; ++i)
         x[i] = i < n ? a[i] : b[i - n];
-    }
     double_ranks(x, n + m, rank);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         sum += rank[i];
-    }
     double *count = count_choices(rank, n + m, n, &top);
-    if (!count) {
+    if (!count)
         return -1;
-    }
     double below = 0, above = 0;
     for (size_t s = 0; s <= top; ++s) {
         below += s <= sum ? count[s] : 0;
@@ -248,23 +225,19 @@ int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, doubl
     double outside;
     *shift = UNKNOWN;
     if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
-        !all_finite(b, m)) {
+        !all_finite(b, m))
         return 0;
-    }
-    for (size_t i = 0; i < n + m; ++i) {
+    for (size_t i = 0; i < n + m; ++i)
         rank[i] = i + 1;
-    }
     double *count = count_choices(rank, n + m, k, &top);
     double *difference = malloc(n * m * sizeof difference[0]);
-    for (size_t i = 0; difference && i < n * m; ++i) {
+    for (size_t i = 0; difference && i < n * m; ++i)
         difference[differences++] = b[i / n] - a[i % n];
-    }
     const bool done = count && difference;
     if (done) {
         /* So many pairs the right way round as the sum is above its least. */
-        for (size_t s = least; s <= top; ++s) {
+        for (size_t s = least; s <= top; ++s)
             count[s] /= choices(n, m);
-        }
         stats_sort(difference, differences);
         const size_t outer = tail_of(count + least, n * m, level, &outside);
         *shift = estimate(difference, differences, outer, outside, level);
@@ -283,9 +256,8 @@ struct ranked {
 static int by_p(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    if (isnan(a->p) || isnan(b->p)) {
+    if (isnan(a->p) || isnan(b->p))
         return (isnan(a->p) != 0) - (isnan(b->p) != 0);
-    }
     return (a->p > b->p) - (a->p < b->p);
 }
 
@@ -293,9 +265,8 @@ int rank_holm(const double p[], size_t m, double adjusted[])
 {
     struct ranked *order = calloc(m + 1, sizeof order[0]);
     double most = 0;
-    if (!order) {
+    if (!order)
         return -1;
-    }
     for (size_t i = 0; i < m; ++i) {
         order[i] = (struct ranked){p[i], i};
     }

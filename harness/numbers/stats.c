@@ -17,9 +17,8 @@ static int compare_doubles(const void *a, const void *b)
     double x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    if (isnan(x) || isnan(y)) {
+    if (isnan(x) || isnan(y))
         return (isnan(x) != 0) - (isnan(y) != 0);
-    }
     return (x > y) - (x < y);
 }
 
@@ -35,14 +34,12 @@ void stats_sort(double x[], size_t n)
 
 double stats_quantile(const double sorted[], size_t n, double q)
 {
-    if (n == 0 || !(q >= 0 && q <= 1) || has_nan(sorted, n)) {
+    if (n == 0 || !(q >= 0 && q <= 1) || has_nan(sorted, n))
         return NAN;
-    }
     const double position = q * (double)(n - 1);
     const size_t below = (size_t)position;
-    if (below + 1 >= n) {
+    if (below + 1 >= n)
         return sorted[n - 1];
-    }
     const double lo = sorted[below], hi = sorted[below + 1];
     /* Equal infinities must not become infinity - infinity. */
     return lo < hi ? lo + (position - (double)below) * (hi - lo) : lo;
@@ -67,15 +64,12 @@ static void select_rank(double x[], size_t lo, size_t hi, size_t k)
         const double pivot = pivot_of(x, lo, hi);
         size_t i = lo, j = hi;
         for (;;) {
-            while (x[i] < pivot) {
+            while (x[i] < pivot)
                 ++i;
-            }
-            while (x[j] > pivot) {
+            while (x[j] > pivot)
                 --j;
-            }
-            if (i >= j) {
+            if (i >= j)
                 break;
-            }
             const double other = x[i];
             x[i++] = x[j];
             x[j--] = other;
@@ -92,19 +86,16 @@ static void select_rank(double x[], size_t lo, size_t hi, size_t k)
 double stats_median(double x[], size_t n)
 {
     for (size_t i = 0; i < n; ++i) {
-        if (isnan(x[i])) {
+        if (isnan(x[i]))
             return NAN;
-        }
     }
-    if (n == 0) {
+    if (n == 0)
         return NAN;
-    }
     const size_t below = (n - 1) / 2;
     select_rank(x, 0, n - 1, below);
     double pair[2] = {x[below], x[below]};
-    for (size_t i = below + 1; i < n; ++i) {
+    for (size_t i = below + 1; i < n; ++i)
         pair[1] = i == below + 1 || x[i] < pair[1] ? x[i] : pair[1];
-    }
     return stats_quantile(pair, n % 2 == 0 ? 2 : 1, 0.5);
 }
 
@@ -115,9 +106,8 @@ static size_t exact_rank(size_t n, double tail)
     size_t d = 0;
     for (size_t k = 0; k < n / 2 + 1; ++k) {
         sum += term;
-        if (!(sum <= tail)) {
+        if (!(sum <= tail))
             break;
-        }
         d = k + 1;
         term *= (double)(n - k) / (double)(k + 1);
     }
@@ -170,9 +160,8 @@ static double binomial_coverage(size_t n, size_t rank_lo, size_t rank_hi)
 
 double stats_binomial_tail(size_t k, size_t n, double chance)
 {
-    if (k > n || !(chance > 0 && chance < 1)) {
+    if (k > n || !(chance > 0 && chance < 1))
         return NAN;
-    }
     double sum = 0;
     int sign;
     for (size_t i = k; i <= n; ++i) {
@@ -186,14 +175,12 @@ double stats_binomial_tail(size_t k, size_t n, double chance)
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level)
 {
     struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
-    if (n == 0 || !(level > 0 && level < 1) || has_nan(sorted, n)) {
+    if (n == 0 || !(level > 0 && level < 1) || has_nan(sorted, n))
         return interval;
-    }
     const size_t rank = n <= EXACT_LIMIT ? exact_rank(n, (1 - level) / 2) : normal_rank(n, level);
     /* The ranks must be two different ones: level and n decide, not luck. */
-    if (rank == 0 || rank >= n - rank + 1) {
+    if (rank == 0 || rank >= n - rank + 1)
         return interval;
-    }
     interval.valid = true;
     interval.rank_lo = rank;
     interval.rank_hi = n - rank + 1;
@@ -217,9 +204,8 @@ struct stats_fences stats_tukey_fences(double p25, double p75)
 static double mean_of(const double x[], size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         sum += x[i];
-    }
     return sum / (double)n;
 }
 
@@ -230,9 +216,8 @@ static void summarise_spread(const double x[], struct stats_summary *s)
     for (size_t i = 0; i < s->n; ++i) {
         const double d = x[i] - s->mean;
         squares += d * d;
-        if (i + 1 < s->n) {
+        if (i + 1 < s->n)
             products += d * (x[i + 1] - s->mean);
-        }
     }
     /* Constant samples have no spread and no correlation; 0/0 would claim they are unknown. */
     const bool constant = squares == 0;
@@ -292,34 +277,30 @@ static double slope_of(const double x[], size_t n, double mean)
 double stats_hidden(double compute, double comm, double whole, double least)
 {
     if (!(compute > 0) || !(whole > 0) || !(comm > 0) || !(comm >= least) || !isfinite(compute) ||
-        !isfinite(comm) || !isfinite(whole)) {
+        !isfinite(comm) || !isfinite(whole))
         return NAN;
-    }
     return (compute + comm - whole) / comm;
 }
 
 bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule)
 {
-    if (rule->window < 2 || n < rule->window) {
+    if (rule->window < 2 || n < rule->window)
         return false;
-    }
     const double *last = x + (n - rule->window);
     const double mean = mean_of(last, rule->window);
     const double drift = fabs(slope_of(last, rule->window, mean)) * (double)rule->window;
     /* Written so that NaN is not steady. */
     bool steady = drift < rule->slope_limit * mean;
-    for (size_t i = 0; rule->spread_limit > 0 && i < rule->window; ++i) {
+    for (size_t i = 0; rule->spread_limit > 0 && i < rule->window; ++i)
         steady = steady && fabs(last[i] - mean) <= rule->spread_limit * mean;
-    }
     return steady;
 }
 
 double stats_settling(const double x[], size_t n, double scratch[])
 {
     const size_t first = n / 10, last = n / 2;
-    if (n < 20) {
+    if (n < 20)
         return NAN;
-    }
     memcpy(scratch, x, first * sizeof x[0]);
     const double begin = stats_median(scratch, first);
     memcpy(scratch, x + (n - last), last * sizeof x[0]);
@@ -335,12 +316,10 @@ double stats_t975(size_t df)
                                    2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
                                    2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423};
     const double z = 1.959964, n = (double)df;
-    if (df == 0) {
+    if (df == 0)
         return NAN;
-    }
-    if (df <= sizeof table / sizeof table[0]) {
+    if (df <= sizeof table / sizeof table[0])
         return table[df - 1];
-    }
     return z + (z * z * z + z) / (4 * n) +
            (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
@@ -361,9 +340,8 @@ static double t_within(double angle, size_t df)
 
 double stats_t_quantile(double p, size_t df)
 {
-    if (df == 0 || !(p > 0 && p < 1)) {
+    if (df == 0 || !(p > 0 && p < 1))
         return NAN;
-    }
     const double within = fabs(2 * p - 1);
     double lo = 0, hi = acos(0);
     for (int i = 0; i < 60; ++i) {
@@ -382,12 +360,10 @@ struct stats_interval stats_mean_interval(const double x[], size_t n, double *me
     struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
     double squares = 0;
     *mean = n == 0 ? NAN : mean_of(x, n);
-    if (n < 3) {
+    if (n < 3)
         return interval;
-    }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         squares += (x[i] - *mean) * (x[i] - *mean);
-    }
     const double half = stats_t975(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
     interval.valid = isfinite(half);
     interval.lo = *mean - half;

@@ -24,9 +24,8 @@ static struct shown show(const char *value)
         const unsigned char c = (unsigned char)value[n];
         shown.text[n] = c < 0x20 || c == 0x7f ? '?' : (char)c;
     }
-    if (value[n] != '\0') {
+    if (value[n] != '\0')
         memcpy(shown.text + n, "...", 4);
-    }
     return shown;
 }
 
@@ -39,15 +38,13 @@ static bool scan_size(const char *value, size_t *size)
         const size_t digit = (size_t)(*p - '0');
         number = number > (SIZE_MAX - digit) / 10 ? SIZE_MAX : number * 10 + digit;
     }
-    if (p == value) {
+    if (p == value)
         return false;
-    }
     unsigned shift = 0;
     if (*p != '\0') {
         shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
-        if (shift == 0 || strcmp(p + 1, "i") != 0) {
+        if (shift == 0 || strcmp(p + 1, "i") != 0)
             return false;
-        }
     }
     *size = number > SIZE_MAX >> shift ? SIZE_MAX : number << shift;
     return true;
@@ -56,13 +53,11 @@ static bool scan_size(const char *value, size_t *size)
 int option_size(const char *value, size_t min, size_t max, size_t *size, struct text_error *why)
 {
     size_t number = 0;
-    if (!scan_size(value, &number)) {
+    if (!scan_size(value, &number))
         return text_fail(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
                          max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
-    }
-    if (number < min || number > max || number == SIZE_MAX) {
+    if (number < min || number > max || number == SIZE_MAX)
         return text_fail(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);
-    }
     *size = number;
     return 0;
 }
@@ -73,12 +68,10 @@ int option_real(const char *value, double min, double max, double *number, struc
     char *end = NULL;
     const double real = strtod(value, &end);
 
-    if (!decimal || *value == '+' || *value == '\0' || *end != '\0') {
+    if (!decimal || *value == '+' || *value == '\0' || *end != '\0')
         return text_fail(why, "\"%s\" is not a number of %g to %g", show(value).text, min, max);
-    }
-    if (!(real >= min && real <= max)) {
+    if (!(real >= min && real <= max))
         return text_fail(why, "\"%s\" is outside %g to %g", show(value).text, min, max);
-    }
     *number = real;
     return 0;
 }
@@ -91,15 +84,12 @@ struct size_list {
 static int insert(struct size_list *list, size_t number, struct text_error *why)
 {
     size_t at = list->n;
-    while (at > 0 && list->entry[at - 1] >= number) {
+    while (at > 0 && list->entry[at - 1] >= number)
         --at;
-    }
-    if (at < list->n && list->entry[at] == number) {
+    if (at < list->n && list->entry[at] == number)
         return 0;
-    }
-    if (list->n == list->capacity) {
+    if (list->n == list->capacity)
         return text_fail(why, "more than %zu different values", list->capacity);
-    }
     memmove(list->entry + at + 1, list->entry + at, (list->n - at) * sizeof list->entry[0]);
     list->entry[at] = number;
     ++list->n;
@@ -111,13 +101,11 @@ static int insert_steps(struct size_list *list, size_t from, size_t to, size_t b
                         struct text_error *why)
 {
     for (size_t number = from;;) {
-        if (insert(list, number, why) != 0) {
+        if (insert(list, number, why) != 0)
             return -1;
-        }
         /* Compared before it is computed, so that it cannot overflow. */
-        if (multiply ? number > to / by : by > to - number) {
+        if (multiply ? number > to / by : by > to - number)
             return 0;
-        }
         number = multiply ? number * by : number + by;
     }
 }
@@ -128,39 +116,33 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
 {
     char *last = strchr(item, ':');
     char *step = !last ? NULL : strchr(last + 1, ':');
-    if (!step || (step[1] != 'x' && step[1] != '+')) {
+    if (!step || (step[1] != 'x' && step[1] != '+'))
         return text_fail(why, "\"%s\" is neither FIRST:LAST:xFACTOR nor FIRST:LAST:+STEP",
                          show(whole).text);
-    }
     *last++ = '\0';
     *step++ = '\0';
     const bool multiply = *step++ == 'x';
     size_t from, to, by;
     if (option_size(item, list->min, list->max, &from, why) != 0 ||
         option_size(last, list->min, list->max, &to, why) != 0 ||
-        option_size(step, 0, SIZE_MAX - 1, &by, why) != 0) {
+        option_size(step, 0, SIZE_MAX - 1, &by, why) != 0)
         return -1;
-    }
-    if (by < (multiply ? 2 : 1)) {
+    if (by < (multiply ? 2 : 1))
         return text_fail(why, "\"%s\" does not get larger: x2 or +1 at least", show(whole).text);
-    }
-    if (from > to || (multiply && from == 0)) {
+    if (from > to || (multiply && from == 0))
         return text_fail(why, "\"%s\": the first value must be %s", show(whole).text,
                          from > to ? "at most the last" : "at least 1 to be multiplied");
-    }
     return insert_steps(list, from, to, by, multiply, why);
 }
 
 static int insert_item(struct size_list *list, char *item, struct text_error *why)
 {
     struct shown whole = show(item);
-    if (strchr(item, ':')) {
+    if (strchr(item, ':'))
         return insert_range(list, item, whole.text, why);
-    }
     size_t number;
-    if (option_size(item, list->min, list->max, &number, why) != 0) {
+    if (option_size(item, list->min, list->max, &number, why) != 0)
         return -1;
-    }
     return insert(list, number, why);
 }
 
@@ -171,19 +153,16 @@ int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_
     for (const char *p = value;; ++p) {
         char item[ITEM_BYTES];
         const size_t length = strcspn(p, ",");
-        if (length >= sizeof item) {
+        if (length >= sizeof item)
             return text_fail(why, "\"%s\" is too long for one value of a list", show(p).text);
-        }
-        if (length == 0) {
+        if (length == 0)
             return text_fail(why,
                              "\"%s\" has an empty value: expected a list like 1,2,4 or 32:4096:x2",
                              show(value).text);
-        }
         memcpy(item, p, length);
         item[length] = '\0';
-        if (insert_item(&sizes, item, why) != 0) {
+        if (insert_item(&sizes, item, why) != 0)
             return -1;
-        }
         p += length;
         if (*p == '\0') {
             *n = sizes.n;
@@ -197,9 +176,8 @@ static size_t distance(const char *a, const char *b)
 {
     size_t row[64];
     const size_t length = strlen(b) < 63 ? strlen(b) : 63;
-    for (size_t j = 0; j <= length; ++j) {
+    for (size_t j = 0; j <= length; ++j)
         row[j] = j;
-    }
     for (size_t i = 0; a[i] != '\0'; ++i) {
         size_t diagonal = row[0];
         row[0] = i + 1;
@@ -239,9 +217,8 @@ int option_name(const char *what, const char *value, const char *const names[], 
     text_fail(why, "unknown %s \"%.40s\"; known:", what, show(value).text);
     for (size_t place = 0; place < n; ++place) {
         size_t i = 0;
-        while (nearness(value, names, n, i) != place) {
+        while (nearness(value, names, n, i) != place)
             ++i;
-        }
         text_add(why->text, sizeof why->text, "%s %s", place == 0 ? "" : ",", names[i]);
     }
     return -1;
