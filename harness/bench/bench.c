@@ -13,48 +13,42 @@
 
 enum { ROUNDS_MAX = 100000, BATCH_MAX = 1 << 20 };
 
-static const struct argp_option option_table[] = {
-    {.name = "devices",
-     .key = 'd',
-     .arg = "LIST",
-     .doc = COMMAND_DEVICES_DOC
-     ", at least two; cuda:0,0 are two slots on one GPU (default: one virtual device per core; of "
-     "overlap virt:2+500us, whose transfers take half a millisecond longer, or with --launcher "
-     "virt:2); limits takes one, too"},
-    LAUNCHER_OPTIONS("overlap"),
-    COMMAND_BACKEND_OPTION('b'),
-    COMMAND_COMMUNICATOR_OPTION('c'),
-    COMMAND_REQUIRE_OPTION,
-    {.name = "bytes",
-     .key = 's',
-     .arg = "SIZE",
-     .doc = "size of the model (default 12Mi, for overlap 1Mi)"},
-    {.name = "workload",
-     .key = 'w',
-     .arg = "W",
-     .doc = "of limits: a workload, as sweep takes it; may be repeated (default: "
-            "mlp:1024,1024,1024,1024, cnn and lstm)"},
-    {.name = "batch",
-     .key = 'n',
-     .arg = "N",
-     .doc = "of limits: rows for all devices (default 2048 for mlp, 8 for gpt, else 512)"},
-    {.name = "rounds",
-     .key = 'r',
-     .arg = "N",
-     .doc = "timed rounds (default 40, for overlap 20, for limits 11)"},
-    {.name = "format",
-     .key = 'f',
-     .arg = "FORMAT",
-     .doc = "text (default), tsv, or of limits json, which report takes"},
-    {0}};
-
 struct arguments {
     struct bench_options options;
     size_t required; /* devices */
     bool named;
 };
+#define AT(member) offsetof(struct arguments, options.member)
 
 static const char *const names[BENCH_NAMES] = {"copies", "overlap", "limits"};
+static const char *const formats[] = {
+    [BENCH_TEXT] = "text", [BENCH_TSV] = "tsv", [BENCH_JSON] = "json"};
+
+static const struct command_option option_table[] = {
+    {"devices", 'd', "LIST",
+     COMMAND_DEVICES_DOC
+     ", at least two; cuda:0,0 are two slots on one GPU (default: one virtual device per core; of "
+     "overlap virt:2+500us, whose transfers take half a millisecond longer, or with --launcher "
+     "virt:2); limits takes one, too",
+     COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices)},
+    LAUNCHER_OPTIONS("overlap"),
+    COMMAND_BACKEND_ROW(struct arguments, options.backend),
+    COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
+    COMMAND_REQUIRE_ROW(struct arguments),
+    {"bytes", 's', "SIZE", "size of the model (default 12Mi, for overlap 1Mi)", COMMAND_SIZE,
+     .offset = AT(bytes), .least = 4, .most = (size_t)1 << 30},
+    {"workload", 'w', "W",
+     "of limits: a workload, as sweep takes it; may be repeated (default: "
+     "mlp:1024,1024,1024,1024, cnn and lstm)",
+     .repeated = true},
+    {"batch", 'n', "N",
+     "of limits: rows for all devices (default 2048 for mlp, 8 for gpt, else 512)", COMMAND_SIZE,
+     .offset = AT(rows), .least = 1, .most = BATCH_MAX},
+    {"rounds", 'r', "N", "timed rounds (default 40, for overlap 20, for limits 11)", COMMAND_SIZE,
+     .offset = AT(rounds), .least = 1, .most = ROUNDS_MAX},
+    {"format", 'f', "FORMAT", "text (default), tsv, or of limits json, which report takes",
+     COMMAND_CHOICE, .offset = AT(format), .most = 3, .names = formats},
+    {0}};
 
 static error_t parse_name(struct arguments *a, const char *arg, const struct argp_state *state)
 {
@@ -68,28 +62,6 @@ static error_t parse_name(struct arguments *a, const char *arg, const struct arg
     a->named = true;
     a->options.name = (enum bench_name)index;
     return 0;
-}
-
-static error_t parse_bytes(struct bench_options *o, const char *arg, const struct argp_state *state)
-{
-    const error_t status = command_size(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
-
-    if (status == 0 && o->bytes % sizeof(float) != 0)
-        return command_bad_option(state, "--bytes: %zu is not a multiple of 4, the size of a float",
-                                  o->bytes);
-    return status;
-}
-
-static error_t parse_format(struct bench_options *o, const char *arg,
-                            const struct argp_state *state)
-{
-    static const char *const formats[] = {
-        [BENCH_TEXT] = "text", [BENCH_TSV] = "tsv", [BENCH_JSON] = "json"};
-    size_t index = 0;
-    const error_t status = command_choice(state, "format", "format", arg, formats, 3, &index);
-
-    o->format = (enum bench_format)index;
-    return status;
 }
 
 static error_t parse_workload(struct bench_options *o, const char *arg,
@@ -114,6 +86,9 @@ static error_t check_options(const struct arguments *a, const struct argp_state 
 
     if (!a->named)
         return command_bad_option(state, "which benchmark? known: copies, overlap, limits");
+    if (o->bytes % sizeof(float) != 0)
+        return command_bad_option(state, "--bytes: %zu is not a multiple of 4, the size of a float",
+                                  o->bytes);
     if (!limits && (o->n_workloads > 0 || o->rows > 0))
         return command_bad_option(state, "--%s is for limits, not for %s",
                                   o->n_workloads > 0 ? "workload" : "batch", names[o->name]);
@@ -124,38 +99,17 @@ static error_t check_options(const struct arguments *a, const struct argp_state 
     return 0;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
-    struct arguments *a = state->input;
-    struct bench_options *o = &a->options;
-    const error_t status = key == 'w' ? 0 : command_once(state, option_table, key, &o->seen);
+    struct arguments *a = command_input(state);
 
-    if (status)
-        return status;
     switch (key) {
-    case 'd':
-        return command_field(state, "devices", arg, o->devices, sizeof o->devices);
-    case 'b':
-        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
-    case 'c':
-        return command_communicator(state, "communicator", arg, o->communicator,
-                                    sizeof o->communicator);
-    case COMMAND_REQUIRE:
-        return command_require(state, arg, &a->required);
     case LAUNCHER_KEY:
     case LAUNCHER_KEY_EACH:
     case LAUNCHER_KEY_TIMEOUT:
-        return launcher_option(key, arg, state, &o->processes);
-    case 's':
-        return parse_bytes(o, arg, state);
+        return launcher_option(key, arg, state, &a->options.processes);
     case 'w':
-        return parse_workload(o, arg, state);
-    case 'n':
-        return command_size(state, "batch", arg, 1, BATCH_MAX, &o->rows);
-    case 'r':
-        return command_size(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
-    case 'f':
-        return parse_format(o, arg, state);
+        return parse_workload(&a->options, arg, state);
     case ARGP_KEY_ARG:
         return parse_name(a, arg, state);
     case ARGP_KEY_END:
@@ -256,9 +210,9 @@ static int (*const run[BENCH_NAMES])(const char *command, struct dp_group *group
 
 int bench_main(int argc, char **argv)
 {
-    const struct argp argp = {
+    const struct command_syntax syntax = {
         .options = option_table,
-        .parser = parse_option,
+        .other = parse_other,
         .args_doc = "copies|overlap|limits",
         .doc =
             "Times a part of a step against a peer, in turns, and checks every result."
@@ -276,7 +230,7 @@ int bench_main(int argc, char **argv)
     struct dp_group *group = NULL;
     int status;
 
-    if ((status = command_parse(&argp, argc, argv, &arguments)))
+    if ((status = command_read(&syntax, argc, argv, &arguments)))
         return status;
     complete(options);
     if ((status = bench_check_launched(argv[0], options, arguments.required)))

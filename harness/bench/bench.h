@@ -19,14 +19,13 @@ enum { BENCH_WORKLOADS = 16 };
 struct bench_options {
     enum bench_name name;
     char devices[64], backend[32], communicator[32];
-    size_t bytes, rounds; /* 0: what the benchmark takes by itself */
-    bool gpus, simulated; /* of the devices */
-    enum bench_format format;
+    size_t bytes, rounds;                  /* 0: what the benchmark takes by itself */
+    bool gpus, simulated;                  /* of the devices */
+    size_t format;                         /* enum bench_format */
     const char *workload[BENCH_WORKLOADS]; /* of limits, as they were given */
     int n_workloads;
     size_t rows;                       /* of limits: the batch; 0: each workload's own */
     struct launcher_options processes; /* that have the ranks */
-    uint64_t seen;                     /* options that were given */
 };
 
 /* One thing that was timed: as many samples of it as of the peer, sample r of both from round r. */

@@ -20,128 +20,77 @@ enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES 
 
 struct devices_options {
     char devices[64], backend[32], communicator[32], launcher[LAUNCHER_BYTES];
-    bool json, bind, resources, tree;
-    size_t required, processes;
-    uint64_t seen; /* options that were given */
+    bool unbound, resources, tree;
+    size_t format, required, processes;
 };
+static const char *const formats[] = {"text", "json"};
 
-static const struct argp_option option_table[] = {
-    {.name = "devices",
-     .key = 'd',
-     .arg = "LIST",
-     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag+500us, or host (default: one virtual "
-                                "device per core)"},
-    COMMAND_BACKEND_OPTION('b'),
-    COMMAND_COMMUNICATOR_OPTION('c'),
-    {.name = "bind",
-     .key = 'n',
-     .arg = "cores|none",
-     .doc = "bind each worker to cores (default) or not"},
-    COMMAND_REQUIRE_OPTION,
-    {.name = "ctest-resources",
-     .key = KEY_RESOURCES,
-     .doc = "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
-            "for each; with --require-devices alone"},
-    {.name = "tree",
-     .key = KEY_TREE,
-     .doc = "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports"},
-    {.name = "launcher",
-     .key = KEY_LAUNCHER,
-     .arg = "COMMAND",
-     .doc = "show instead what is there where this starts processes, differences first: mpirun, "
-            "srun, or a command of words like 'mpiexec -n {n}'; with --processes and --format "
-            "alone"},
-    {.name = "processes",
-     .key = KEY_PROCESSES,
-     .arg = "N",
-     .doc = "with --launcher: how many (default 2)"},
-    {.name = "format",
-     .key = 'f',
-     .arg = "text|json",
-     .doc = "format of the output (default text)"},
+static const struct command_option option_table[] = {
+    {"devices", 'd', "LIST",
+     COMMAND_DEVICES_DOC ", with suffixes such as +lag+500us, or host (default: one virtual "
+                         "device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct devices_options, devices)},
+    COMMAND_BACKEND_ROW(struct devices_options, backend),
+    COMMAND_COMMUNICATOR_ROW(struct devices_options, communicator),
+    {"bind", 'n', "cores|none", "bind each worker to cores (default) or not", .kind = COMMAND_OWN},
+    COMMAND_REQUIRE_ROW(struct devices_options),
+    {"ctest-resources", KEY_RESOURCES, NULL,
+     "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
+     "for each; with --require-devices alone",
+     COMMAND_FLAG, .offset = offsetof(struct devices_options, resources)},
+    {"tree", KEY_TREE, NULL,
+     "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports",
+     COMMAND_FLAG, .offset = offsetof(struct devices_options, tree)},
+    {"launcher", KEY_LAUNCHER, "COMMAND",
+     "show instead what is there where this starts processes, differences first: mpirun, "
+     "srun, or a command of words like 'mpiexec -n {n}'; with --processes and --format "
+     "alone",
+     .kind = COMMAND_OWN},
+    {"processes", KEY_PROCESSES, "N", "with --launcher: how many (default 2)", COMMAND_SIZE,
+     .offset = offsetof(struct devices_options, processes), .least = 1, .most = SAID_PROCESSES},
+    {"format", 'f', "text|json", "format of the output (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct devices_options, format), .most = 2, .names = formats},
     {0}};
 
-/* Nothing of this process is shown then. */
-static error_t check_launcher(const struct argp_state *state, const struct devices_options *options)
+/* An option that excludes all others but two. */
+static error_t check_alone(const struct argp_state *state, const char *option, int one, int other)
 {
-    for (int i = 0; options->launcher[0] != '\0' && option_table[i].name; ++i) {
-        const int key = option_table[i].key;
-
-        if ((options->seen & (uint64_t)1 << i) && key != KEY_LAUNCHER && key != KEY_PROCESSES &&
-            key != 'f')
-            return command_bad_option(state, "--launcher and --%s exclude each other",
-                                      option_table[i].name);
-    }
-    return options->processes > 0 && options->launcher[0] == '\0'
-               ? command_bad_option(state, "--processes %zu needs --launcher", options->processes)
-               : 0;
+    for (const struct command_option *o = option_table; o->name; ++o)
+        if (strcmp(o->name, option) != 0 && o->key != one && o->key != other &&
+            command_seen(state, o->name))
+            return command_bad_option(state, "--%s and --%s exclude each other", option, o->name);
+    return 0;
 }
 
-/* The resources are all GPUs, whatever a list names, in one format. */
-static error_t check_alone(const struct argp_state *state, const struct devices_options *options)
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
-    for (int i = 0; options->resources && option_table[i].name; ++i) {
-        const int key = option_table[i].key;
-
-        if ((options->seen & (uint64_t)1 << i) && key != KEY_RESOURCES && key != COMMAND_REQUIRE)
-            return command_bad_option(state, "--ctest-resources and --%s exclude each other",
-                                      option_table[i].name);
-    }
-    return check_launcher(state, options);
-}
-
-static error_t parse_launcher(int key, char *arg, struct argp_state *state)
-{
-    struct devices_options *options = state->input;
-
-    if (key == KEY_PROCESSES)
-        return command_size(state, "processes", arg, 1, SAID_PROCESSES, &options->processes);
-    launcher_text(arg, options->launcher);
-    return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
-               ? 0
-               : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
-                                    sizeof options->launcher - 1);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    static const char *const formats[] = {"text", "json"};
-    static const char *const binds[] = {"none", "cores"};
-    struct devices_options *options = state->input;
+    static const char *const binds[] = {"cores", "none"};
+    struct devices_options *options = command_input(state);
     size_t index = 0;
-    error_t status = command_once(state, option_table, key, &options->seen);
+    error_t status;
 
-    if (status)
-        return status;
     switch (key) {
-    case 'd':
-        return command_field(state, "devices", arg, options->devices, sizeof options->devices);
-    case 'b':
-        return command_backend(state, "backend", arg, options->backend, sizeof options->backend);
-    case 'c':
-        return command_communicator(state, "communicator", arg, options->communicator,
-                                    sizeof options->communicator);
-    case KEY_RESOURCES:
-        options->resources = true;
-        return 0;
-    case KEY_TREE:
-        options->tree = true;
-        return 0;
-    case KEY_LAUNCHER:
-    case KEY_PROCESSES:
-        return parse_launcher(key, arg, state);
-    case ARGP_KEY_END:
-        return check_alone(state, options);
-    case COMMAND_REQUIRE:
-        return command_require(state, arg, &options->required);
-    case 'f':
-        status = command_choice(state, "format", "format", arg, formats, 2, &index);
-        options->json = index == 1;
-        return status;
     case 'n':
         status = command_choice(state, "bind", "binding", arg, binds, 2, &index);
-        options->bind = index == 1;
+        options->unbound = index == 1;
         return status;
+    case KEY_LAUNCHER:
+        launcher_text(arg, options->launcher);
+        return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
+                   ? 0
+                   : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
+                                        sizeof options->launcher - 1);
+    case ARGP_KEY_END:
+        /* The resources are all GPUs, whatever a list names, in one format. */
+        if (options->resources)
+            return check_alone(state, "ctest-resources", COMMAND_REQUIRE, COMMAND_REQUIRE);
+        /* Nothing of this process is shown then. */
+        if (options->launcher[0] != '\0')
+            return check_alone(state, "launcher", KEY_PROCESSES, 'f');
+        return options->processes > 0
+                   ? command_bad_option(state, "--processes %zu needs --launcher",
+                                        options->processes)
+                   : 0;
     default:
         return command_key(key, arg, state);
     }
@@ -176,26 +125,6 @@ static void print_long(const char *name, const char *value)
 static const char *plural(int n)
 {
     return n == 1 ? "" : "s";
-}
-
-static void print_machine(const struct dp_machine *m)
-{
-    char memory[32], l1[32], l2[32], l3[32];
-
-    printf("Machine%s\n",
-           m->foreign ? ": not this one; hwloc was told of another: nothing is measured on it"
-                      : "");
-    print_long("processor", m->cpu_model);
-    printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n", m->cores,
-           plural(m->cores), m->pus, plural(m->pus), m->packages, plural(m->packages),
-           m->numa_nodes, plural(m->numa_nodes));
-    printf("  usable     %d core%s, %d processing unit%s\n", m->usable_cores,
-           plural(m->usable_cores), m->usable_pus, plural(m->usable_pus));
-    printf("  memory     %s, ", bytes_text(m->memory_bytes, memory, sizeof memory));
-    printf("%s usable\n", bytes_text(m->usable_bytes, memory, sizeof memory));
-    printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",
-           bytes_text(m->l1d_bytes, l1, sizeof l1), bytes_text(m->l2_bytes, l2, sizeof l2),
-           bytes_text(m->l3_bytes, l3, sizeof l3));
 }
 
 static void print_devices(const struct record_devices *d)
@@ -246,17 +175,6 @@ static void print_gpus(const struct record_devices *d)
         puts("  several slots on one GPU or core: evidence of correctness, not of performance");
 }
 
-static void print_nccl(void)
-{
-    char found[300], text[600];
-
-    if (dp_nccl_library(found, sizeof found) == 0)
-        snprintf(text, sizeof text, "%s, for communicator nccl", found);
-    else
-        snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
-    print_long("NCCL", text);
-}
-
 static void print_versions(const struct dp_machine *m, const struct record_run *run)
 {
     char gpus[400], visible[96], build[200];
@@ -272,7 +190,13 @@ static void print_versions(const struct dp_machine *m, const struct record_run *
     command_visible(visible);
     strcat(gpus, visible);
     print_long("CUDA", gpus);
-    print_nccl();
+    char found[300], text[600];
+
+    if (dp_nccl_library(found, sizeof found) == 0)
+        snprintf(text, sizeof text, "%s, for communicator nccl", found);
+    else
+        snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
+    print_long("NCCL", text);
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
@@ -287,7 +211,7 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
                                      .n_slots = dp_group_size(group),
                                      .run = run};
 
-    if (options->json) {
+    if (options->format == 1) {
         char *text = record_devices_text(&devices);
 
         if (!text) {
@@ -302,34 +226,28 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
         node_tree(stdout, TEXT_PLAIN, run);
         return EXIT_PASSED;
     }
-    print_machine(machine);
+    char memory[32], l1[32], l2[32], l3[32];
+
+    printf("Machine%s\n",
+           machine->foreign ? ": not this one; hwloc was told of another: nothing is measured on it"
+                            : "");
+    print_long("processor", machine->cpu_model);
+    printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n",
+           machine->cores, plural(machine->cores), machine->pus, plural(machine->pus),
+           machine->packages, plural(machine->packages), machine->numa_nodes,
+           plural(machine->numa_nodes));
+    printf("  usable     %d core%s, %d processing unit%s\n", machine->usable_cores,
+           plural(machine->usable_cores), machine->usable_pus, plural(machine->usable_pus));
+    printf("  memory     %s, ", bytes_text(machine->memory_bytes, memory, sizeof memory));
+    printf("%s usable\n", bytes_text(machine->usable_bytes, memory, sizeof memory));
+    printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",
+           bytes_text(machine->l1d_bytes, l1, sizeof l1),
+           bytes_text(machine->l2_bytes, l2, sizeof l2),
+           bytes_text(machine->l3_bytes, l3, sizeof l3));
     print_devices(&devices);
     print_gpus(&devices);
     node_print(stdout, run);
     print_versions(machine, run);
-    return EXIT_PASSED;
-}
-
-/* The ids are those of cuda:LIST, as this process sees the GPUs. Without any there is no
- * specification: an empty one would pass for an answer. */
-static int show_resources(const char *command, const struct devices_options *options)
-{
-    char text[300], visible[96];
-    const int there = dp_gpus(text, sizeof text);
-
-    command_visible(visible);
-    if (there < 0)
-        command_complain(command, "%s%s", text, visible);
-    if (there < 0)
-        return there == DP_ENODEV && options->required == 0 ? EXIT_SKIPPED : EXIT_FAILED;
-    if ((size_t)there < options->required) {
-        command_complain(command, "--require-devices %zu: there are %s", options->required, text);
-        return EXIT_FAILED;
-    }
-    printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
-    for (int i = 0; i < there; ++i)
-        printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
-    printf("\n  ]}]\n}\n");
     return EXIT_PASSED;
 }
 
@@ -349,31 +267,52 @@ static struct record_run *read_node(const struct dp_machine *machine)
 
 int devices_main(int argc, char **argv)
 {
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, "
-                                     "memory and library versions."};
-    struct devices_options options = {.bind = true};
+    const struct command_syntax syntax = {
+        .options = option_table,
+        .other = parse_other,
+        .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, memory and library "
+               "versions."};
+    struct devices_options options = {.required = 0};
     struct dp_machine machine;
     struct dp_error err = {0};
     struct dp_group *group = NULL;
     int status;
 
     command_default_devices(options.devices, sizeof options.devices);
-    if ((status = command_parse(&argp, argc, argv, &options)))
+    if ((status = command_read(&syntax, argc, argv, &options)))
         return status;
-    if (options.resources)
-        return show_resources(argv[0], &options);
+    if (options.resources) {
+        /* The ids are those of cuda:LIST, as this process sees the GPUs. Without any there is no
+         * specification: an empty one would pass for an answer. */
+        char text[300], visible[96];
+        const int there = dp_gpus(text, sizeof text);
+
+        command_visible(visible);
+        if (there < 0)
+            command_complain(argv[0], "%s%s", text, visible);
+        if (there < 0)
+            return there == DP_ENODEV && options.required == 0 ? EXIT_SKIPPED : EXIT_FAILED;
+        if ((size_t)there < options.required) {
+            command_complain(argv[0], "--require-devices %zu: there are %s", options.required,
+                             text);
+            return EXIT_FAILED;
+        }
+        printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
+        for (int i = 0; i < there; ++i)
+            printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
+        printf("\n  ]}]\n}\n");
+        return EXIT_PASSED;
+    }
     if (options.launcher[0] != '\0')
         return places_show(argv[0], options.launcher, options.processes > 0 ? options.processes : 2,
-                           options.json);
+                           options.format == 1);
     /* Before the group binds this thread: what is usable is what it may use now. */
     if (dp_machine_read(&machine, &err))
         return command_core_error(argv[0], &err);
     const struct dp_group_config config = {.devices = options.devices,
                                            .backend = command_given(options.backend),
                                            .communicator = command_given(options.communicator),
-                                           .bind = options.bind && !machine.foreign,
+                                           .bind = !options.unbound && !machine.foreign,
                                            .foreign = machine.foreign};
 
     struct record_run *run = read_node(&machine);

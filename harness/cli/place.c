@@ -9,7 +9,6 @@
 #include "dp_mpi.h"
 #include "machine/provenance.h"
 #include "measure/guard.h"
-#include "text/options.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT };
 
@@ -18,29 +17,12 @@ struct place_options {
     double limit;
 };
 
-static const struct argp_option option_table[] = {
-    {.name = "processes", .key = KEY_PROCESSES, .arg = "N", .doc = "that there have to be"},
-    {.name = "limit", .key = KEY_LIMIT, .arg = "S", .doc = "seconds for all of it"},
+static const struct command_option option_table[] = {
+    {"processes", KEY_PROCESSES, "N", "that there have to be", COMMAND_SIZE,
+     .offset = offsetof(struct place_options, processes), .least = 1, .most = SAID_PROCESSES},
+    {"limit", KEY_LIMIT, "S", "seconds for all of it", COMMAND_REAL,
+     .offset = offsetof(struct place_options, limit), .from = 0.1, .to = 86400},
     {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct place_options *options = state->input;
-    struct text_error why = {""};
-    int status = 0;
-
-    switch (key) {
-    case KEY_PROCESSES:
-        status = option_size(arg, 1, SAID_PROCESSES, &options->processes, &why);
-        break;
-    case KEY_LIMIT:
-        status = option_real(arg, 0.1, 86400, &options->limit, &why);
-        break;
-    default:
-        return command_key(key, arg, state);
-    }
-    return status ? command_bad_option(state, "%s", why.text) : 0;
-}
 
 /* What records of a sweep here would begin with; of one device, which has all cores that the
  * launcher left to this process. NULL and why. Caller frees. */
@@ -82,14 +64,14 @@ static int tell(struct guard *guard, const struct dp_mpi *mpi)
 /* Other builds are what is looked for, so none is refused. */
 int place_main(int argc, char **argv)
 {
-    const struct argp argp = {.options = option_table, .parser = parse_option};
+    const struct command_syntax syntax = {.options = option_table};
     struct place_options options = {.processes = 1, .limit = 60};
     struct guard guard = {.speaker = {.fd = STDOUT_FILENO, .process = SAID_NOBODY}};
     struct dp_error err = {0};
     struct dp_mpi *mpi = NULL;
     int status;
 
-    if ((status = command_parse(&argp, argc, argv, &options)))
+    if ((status = command_read(&syntax, argc, argv, &options)))
         return status;
     const unsigned ms = (unsigned)(options.limit * 500);
     const struct dp_mpi_config how = {

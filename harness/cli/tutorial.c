@@ -16,16 +16,14 @@ enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2, SEED = 1 };
 struct tutorial_options {
     char devices[64];
     size_t required;
-    uint64_t seen; /* options that were given */
 };
 
-static const struct argp_option option_table[] = {
-    {.name = "devices",
-     .key = 'd',
-     .arg = "LIST",
-     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
-                                "(default: one virtual device per core)"},
-    COMMAND_REQUIRE_OPTION,
+static const struct command_option option_table[] = {
+    {"devices", 'd', "LIST",
+     COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
+                         "(default: one virtual device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct tutorial_options, devices)},
+    COMMAND_REQUIRE_ROW(struct tutorial_options),
     {0}};
 
 struct tutorial {
@@ -38,21 +36,6 @@ struct tutorial {
     struct loader *loader;
     struct dp_tensor batch; /* of BATCH rows */
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct tutorial_options *options = state->input;
-
-    const error_t status = command_once(state, option_table, key, &options->seen);
-
-    if (status)
-        return status;
-    if (key == COMMAND_REQUIRE)
-        return command_require(state, arg, &options->required);
-    if (key != 'd')
-        return command_key(key, arg, state);
-    return command_field(state, "devices", arg, options->devices, sizeof options->devices);
-}
 
 static int open_model(struct tutorial *t, struct dp_error *err)
 {
@@ -73,14 +56,6 @@ static int open_model(struct tutorial *t, struct dp_error *err)
     return status;
 }
 
-static void close_model(struct tutorial *t)
-{
-    dp_run_close(t->run);
-    dp_module_close(t->wrapper);
-    dp_module_close(t->model);
-    dp_module_close(t->linear);
-}
-
 /* RandomDataset and DataLoader(shuffle=True). */
 static int open_data(struct tutorial *t, struct dp_error *err)
 {
@@ -95,36 +70,12 @@ static int open_data(struct tutorial *t, struct dp_error *err)
     return dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &t->batch, err);
 }
 
-static void close_data(struct tutorial *t)
-{
-    dp_tensor_free(&t->batch);
-    loader_close(t->loader);
-    dataset_free(&t->data);
-}
-
 static void print_size(const char *label, int dims, const size_t dim[])
 {
     printf("%s [", label);
     for (int i = 0; i < dims; ++i)
         printf("%s%zu", i == 0 ? "" : ", ", dim[i]);
     printf("]");
-}
-
-static void print_batch(const struct tutorial *t, const struct dp_tensor *in,
-                        const struct dp_tensor *out)
-{
-    for (int i = 0; i < DP_MAX_SLOTS; ++i) {
-        const struct probe_shape *shape = &t->probe.replica[i];
-
-        if (shape->calls == 0)
-            continue;
-        print_size("\tIn Model: input size", shape->in_dims, shape->in);
-        print_size(" output size", shape->out_dims, shape->out);
-        printf("\n");
-    }
-    print_size("Outside: input size", in->ndim, in->dim);
-    print_size(" output_size", out->ndim, out->dim);
-    printf("\n");
 }
 
 static int run_batches(struct tutorial *t, struct dp_error *err)
@@ -143,7 +94,18 @@ static int run_batches(struct tutorial *t, struct dp_error *err)
             (status = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) ||
             (status = dp_group_wait(t->group, err)))
             return status;
-        print_batch(t, &in, &out[0]);
+        for (int i = 0; i < DP_MAX_SLOTS; ++i) {
+            const struct probe_shape *shape = &t->probe.replica[i];
+
+            if (shape->calls == 0)
+                continue;
+            print_size("\tIn Model: input size", shape->in_dims, shape->in);
+            print_size(" output size", shape->out_dims, shape->out);
+            printf("\n");
+        }
+        print_size("Outside: input size", in.ndim, in.dim);
+        print_size(" output_size", out[0].ndim, out[0].dim);
+        printf("\n");
     }
     return 0;
 }
@@ -163,17 +125,17 @@ static void print_heading(const struct tutorial *t)
 
 int tutorial_main(int argc, char **argv)
 {
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .doc = "Prints the sizes that every replica and the caller see, as "
-                                     "the PyTorch data-parallel tutorial does."};
-    struct tutorial_options options = {.seen = 0};
+    const struct command_syntax syntax = {
+        .options = option_table,
+        .doc = "Prints the sizes that every replica and the caller see, as the PyTorch "
+               "data-parallel tutorial does."};
+    struct tutorial_options options = {.required = 0};
     struct tutorial t = {0};
     struct dp_error err = {0};
     int status;
 
     command_default_devices(options.devices, sizeof options.devices);
-    if ((status = command_parse(&argp, argc, argv, &options)))
+    if ((status = command_read(&syntax, argc, argv, &options)))
         return status;
     const struct dp_group_config config = {.devices = options.devices};
 
@@ -186,8 +148,13 @@ int tutorial_main(int argc, char **argv)
     }
     status = err.status ? command_core_error(argv[0], &err)
                         : command_ended(argv[0], t.group, EXIT_PASSED);
-    close_model(&t);
-    close_data(&t);
+    dp_run_close(t.run);
+    dp_module_close(t.wrapper);
+    dp_module_close(t.model);
+    dp_module_close(t.linear);
+    dp_tensor_free(&t.batch);
+    loader_close(t.loader);
+    dataset_free(&t.data);
     dp_group_close(t.group);
     return status;
 }

@@ -25,6 +25,17 @@
         .name = "communicator", .key = (letter), .arg = "NAME", .doc = COMMAND_COMMUNICATOR_DOC    \
     }
 
+/* Their rows in a table of struct command_option. */
+#define COMMAND_BACKEND_ROW(type, member)                                                          \
+    {                                                                                              \
+        "backend", 'b', "NAME", COMMAND_BACKEND_DOC, COMMAND_BACKEND, COMMAND_FIELD(type, member)  \
+    }
+#define COMMAND_COMMUNICATOR_ROW(type, member)                                                     \
+    {                                                                                              \
+        "communicator", 'c', "NAME", COMMAND_COMMUNICATOR_DOC, COMMAND_COMMUNICATOR,               \
+            COMMAND_FIELD(type, member)                                                            \
+    }
+
 /* Whether there is a backend or communicator of that name; `what` the value is called in the
  * message, which lists all. 0, or -1 and why. */
 int command_backend_name(const char *what, const char *value, struct text_error *why);

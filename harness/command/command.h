@@ -3,6 +3,7 @@
 #define HARNESS_COMMAND_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,6 +74,48 @@ error_t command_size(const struct argp_state *state, const char *option, const c
 error_t command_real(const struct argp_state *state, const char *option, const char *value,
                      double min, double max, double *number);
 
+/* ---- a table of options: command/options.c -------------------------------------------------- */
+
+/* How the value of an option is read, and what it is in the input. */
+enum command_kind {
+    COMMAND_OWN,         /* the command reads it */
+    COMMAND_FLAG,        /* bool; the option has no value */
+    COMMAND_POINTER,     /* const char *: the value as it is */
+    COMMAND_TEXT,        /* char[most] */
+    COMMAND_SIZE,        /* size_t, least to most */
+    COMMAND_REAL,        /* double, from .. to */
+    COMMAND_CHOICE,      /* size_t: which of the names, of which there are `most` */
+    COMMAND_BACKEND,     /* char[most]: the name of a backend */
+    COMMAND_COMMUNICATOR /* the same of a communicator */
+};
+struct command_option {
+    const char *name;
+    int key;
+    const char *arg, *doc;
+    enum command_kind kind;
+    size_t offset, least, most;
+    const char *const *names;
+    double from, to;
+    bool repeated; /* it may be given several times; any other option once */
+};
+/* Where a text is, and how long it may be. */
+#define COMMAND_FIELD(type, member)                                                                \
+    .offset = offsetof(type, member), .most = sizeof(((type *)0)->member)
+
+/* The command line of a subcommand. */
+struct command_syntax {
+    const struct command_option *options; /* up to one without a name */
+    const char *args_doc, *doc;
+    /* A parser of argp for arguments, for the end, and for options of kind COMMAND_OWN; it calls
+     * command_key by default. NULL: there is nothing else. */
+    error_t (*other)(int key, char *value, struct argp_state *state);
+};
+/* As command_parse: fills the input. */
+int command_read(const struct command_syntax *syntax, int argc, char **argv, void *input);
+/* For such a parser: the input, and whether an option was given. */
+void *command_input(const struct argp_state *state);
+bool command_seen(const struct argp_state *state, const char *name);
+
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);
 /* Likewise, and refuses what is too long. */
@@ -93,10 +136,16 @@ int command_ended(const char *command, const struct dp_group *group, int status)
 void command_visible(char text[96]);
 /* The option --require-devices: its entry in a table, and its value. */
 enum { COMMAND_REQUIRE = 512 };
+#define COMMAND_REQUIRE_DOC                                                                        \
+    "exit with 1 if there are fewer than N devices, never with a skip (default 0)"
 #define COMMAND_REQUIRE_OPTION                                                                     \
     {                                                                                              \
-        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
-        .doc = "exit with 1 if there are fewer than N devices, never with a skip (default 0)"      \
+        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N", .doc = COMMAND_REQUIRE_DOC  \
+    }
+#define COMMAND_REQUIRE_ROW(type)                                                                  \
+    {                                                                                              \
+        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N", .doc = COMMAND_REQUIRE_DOC, \
+        .kind = COMMAND_SIZE, .offset = offsetof(type, required), .most = DP_MAX_SLOTS             \
     }
 error_t command_require(const struct argp_state *state, const char *arg, size_t *required);
 /* One line about an error of core, and the exit status for it. */

@@ -8,26 +8,25 @@ static const char NAME[] = "lockstep fleet";
 struct arguments {
     const char *folder, *expect, *out;
     size_t format;
-    uint64_t seen;
 };
 
-static const struct {
-    const char *name;
-    int (*write)(FILE *stream, const struct fleet *fleet);
-} forms[] = {
-    {"text", fleet_text}, {"json", fleet_json}, {"csv", fleet_csv}, {"md", fleet_markdown}};
-enum { FORMS = sizeof forms / sizeof forms[0] };
+static int (*const writers[])(FILE *stream, const struct fleet *fleet) = {
+    fleet_text, fleet_json, fleet_csv, fleet_markdown};
+enum { FORMS = sizeof writers / sizeof writers[0] };
 
-static const struct argp_option option_table[] = {
-    {"expect", 'e', "FILE", 0,
+static const char *const form_names[FORMS] = {"text", "json", "csv", "md"};
+
+static const struct command_option option_table[] = {
+    {"expect", 'e', "FILE",
      "Nodes that have to be there, one a line, or as node[001-256]; one without a verdict is "
      "MISSING",
-     0},
-    {"out", 'o', "DIR", 0,
+     COMMAND_POINTER, .offset = offsetof(struct arguments, expect)},
+    {"out", 'o', "DIR",
      "Write passing_nodes.txt and failing_nodes.txt there, one name a line, and index.html, a page "
      "of all of it",
-     0},
-    {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
+     .kind = COMMAND_OWN},
+    {"format", 'f', "text|json|csv|md", "What to print (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, format), .most = FORMS, .names = form_names},
     {0}};
 
 static const char documentation[] =
@@ -47,23 +46,14 @@ static const char documentation[] =
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
     "there is no verdict; 3 none of these, but one is NOT SHOWN.";
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
+static error_t parse_other(int key, char *value, struct argp_state *state)
 {
-    static const char *const names[FORMS] = {"text", "json", "csv", "md"};
-    struct arguments *arguments = state->input;
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
+    struct arguments *arguments = command_input(state);
 
-    if (status)
-        return status;
     switch (key) {
-    case 'e':
-        arguments->expect = value;
-        return 0;
     case 'o':
         arguments->out = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--out: '' is no folder");
-    case 'f':
-        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
     case ARGP_KEY_ARG:
         if (arguments->folder)
             return command_bad_option(state, "one folder at a time: '%.60s' is a second one",
@@ -77,37 +67,30 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* 0, or -1 and why. */
-static int judge(const struct arguments *arguments, struct fleet *fleet, struct text_error *why)
-{
-    struct fleet_names names = {.name = NULL};
-    int status = 0;
-
-    if (arguments->expect)
-        status = fleet_expect(arguments->expect, &names, why);
-    if (status == 0)
-        status = fleet_read(arguments->folder, fleet, why);
-    if (status == 0 && (fleet_join(fleet, arguments->expect ? &names : NULL) != 0 ||
-                        fleet_find_drift(fleet) != 0 || fleet_find_outliers(fleet) != 0)) {
-        snprintf(why->text, sizeof why->text, "no memory for %zu nodes", fleet->n);
-        status = -1;
-    }
-    fleet_names_free(&names);
-    return status;
-}
-
 int fleet_main(int argc, char **argv)
 {
-    static const struct argp parser = {
-        .options = option_table, .parser = parse_option, .args_doc = "DIR", .doc = documentation};
+    static const struct command_syntax syntax = {
+        .options = option_table, .args_doc = "DIR", .doc = documentation, .other = parse_other};
     struct arguments arguments = {.folder = NULL};
     struct fleet fleet = {.folder = NULL};
     struct text_error why = {{0}};
     int status;
 
-    if (command_parse(&parser, argc, argv, &arguments) != 0)
+    if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    status = judge(&arguments, &fleet, &why);
+    struct fleet_names names = {.name = NULL};
+    status = 0;
+
+    if (arguments.expect)
+        status = fleet_expect(arguments.expect, &names, &why);
+    if (status == 0)
+        status = fleet_read(arguments.folder, &fleet, &why);
+    if (status == 0 && (fleet_join(&fleet, arguments.expect ? &names : NULL) != 0 ||
+                        fleet_find_drift(&fleet) != 0 || fleet_find_outliers(&fleet) != 0)) {
+        snprintf(why.text, sizeof why.text, "no memory for %zu nodes", fleet.n);
+        status = -1;
+    }
+    fleet_names_free(&names);
     if (status == 0) {
         fleet_count(&fleet);
         if (arguments.out)
@@ -115,7 +98,7 @@ int fleet_main(int argc, char **argv)
         if (arguments.out && status == 0)
             status = fleet_page(arguments.out, &fleet, &why);
     }
-    if (status == 0 && forms[arguments.format].write(stdout, &fleet) != 0) {
+    if (status == 0 && writers[arguments.format](stdout, &fleet) != 0) {
         snprintf(why.text, sizeof why.text, "no memory for the judgement");
         status = -1;
     }

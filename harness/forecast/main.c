@@ -13,34 +13,32 @@ enum { EXIT_NOT_RESOLVED = 3, KEY_DIRTY = 256 };
 static const char NAME[] = "lockstep forecast";
 
 struct arguments {
-    int to;
+    size_t to, format;
     bool allow_dirty;
-    size_t format;
     const char *platform;
     double timeout;
     char **files;
     size_t n_files;
-    uint64_t seen;
 };
 
-static const struct {
-    const char *name;
-    int (*write)(FILE *stream, const struct forecast *forecast);
-} forms[] = {{"text", forecast_text},
-             {"json", forecast_json},
-             {"csv", forecast_csv},
-             {"md", forecast_markdown}};
-enum { FORMS = sizeof forms / sizeof forms[0] };
+static int (*const writers[])(FILE *stream, const struct forecast *forecast) = {
+    forecast_text, forecast_json, forecast_csv, forecast_markdown};
+enum { FORMS = sizeof writers / sizeof writers[0] };
+static const char *const names[FORMS] = {"text", "json", "csv", "md"};
 
-static const struct argp_option option_table[] = {
-    {"to", 't', "N", 0, "Forecast 1, 2, 4, .. up to N ranks (required; at most 65536)", 0},
-    {"simulate", 's', "PLATFORM", 0,
+static const struct command_option option_table[] = {
+    {"to", 't', "N", "Forecast 1, 2, 4, .. up to N ranks (required; at most 65536)", COMMAND_SIZE,
+     .offset = offsetof(struct arguments, to), .least = 1, .most = FORECAST_TO},
+    {"simulate", 's', "PLATFORM",
      "Simulate the steps by SMPI, too: on what was 'fitted', on a shipped platform by its name, or "
      "on a FILE.xml of SimGrid",
-     0},
-    {"timeout", 'T', "SECONDS", 0, "End a simulation that takes longer (default 120)", 0},
-    {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
-    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of a program built from a changed tree", 0},
+     COMMAND_POINTER, .offset = offsetof(struct arguments, platform)},
+    {"timeout", 'T', "SECONDS", "End a simulation that takes longer (default 120)", COMMAND_REAL,
+     .offset = offsetof(struct arguments, timeout), .from = 0.1, .to = 86400},
+    {"format", 'f', "text|json|csv|md", "What to print (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, format), .most = FORMS, .names = names},
+    {"allow-dirty", KEY_DIRTY, NULL, "Take records of a program built from a changed tree",
+     COMMAND_FLAG, .offset = offsetof(struct arguments, allow_dirty)},
     {0}};
 
 static const char documentation[] =
@@ -67,41 +65,11 @@ static const char documentation[] =
     "has no number, or was not "
     "simulated.";
 
-static error_t read_to(struct argp_state *state, const char *value, int *to)
+static error_t parse_other(int key, char *value, struct argp_state *state)
 {
-    size_t n = 0;
-    const error_t status = command_size(state, "to", value, 1, FORECAST_TO, &n);
+    struct arguments *arguments = command_input(state);
 
-    *to = (int)n;
-    return status;
-}
-
-static error_t read_timeout(struct argp_state *state, const char *value, double *seconds)
-{
-    return command_real(state, "timeout", value, 0.1, 86400, seconds);
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    static const char *const names[FORMS] = {"text", "json", "csv", "md"};
-    struct arguments *arguments = state->input;
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
-
-    if (status)
-        return status;
     switch (key) {
-    case 't':
-        return read_to(state, value, &arguments->to);
-    case 's':
-        arguments->platform = value;
-        return 0;
-    case 'T':
-        return read_timeout(state, value, &arguments->timeout);
-    case 'f':
-        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
-    case KEY_DIRTY:
-        arguments->allow_dirty = true;
-        return 0;
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -159,54 +127,44 @@ static int judge(const struct forecast *forecast)
     return EXIT_NOT_RESOLVED;
 }
 
-static int forecast_report(const struct arguments *arguments, const struct report *report)
+int forecast_main(int argc, char **argv)
 {
-    struct forecast forecast = {
-        .report = report,
-        .to = arguments->to,
-        .simulation = {.platform = arguments->platform, .timeout = arguments->timeout}};
-    struct text_error why = {{0}};
-    int status = EXIT_MISUSE;
+    static const struct command_syntax syntax = {.options = option_table,
+                                                 .args_doc = "F.jsonl...",
+                                                 .doc = documentation,
+                                                 .other = parse_other};
+    struct arguments arguments = {.timeout = 120};
 
-    if (forecast_gather(&forecast, &why) != 0 || forecast_fill(&forecast, &why) != 0 ||
-        (arguments->platform && forecast_simulate(&forecast, &why) != 0))
-        command_complain(NAME, "%s", why.text);
-    else if (forms[arguments->format].write(stdout, &forecast) != 0)
-        command_complain(NAME, "no memory for the forecast");
-    else
-        status = judge(&forecast);
-    forecast_free(&forecast);
-    return status;
-}
-
-static int forecast_files(const struct arguments *arguments)
-{
-    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file)};
+    if (command_read(&syntax, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    struct report report = {.file = calloc(arguments.n_files, sizeof *report.file)};
     int status;
 
     if (!report.file)
-        return command_refuse(NAME, "no memory for %zu files", arguments->n_files);
-    status = read_files(arguments, &report);
+        return command_refuse(NAME, "no memory for %zu files", arguments.n_files);
+    status = read_files(&arguments, &report);
     if (status == 0)
         status = report_rows_make(NAME, &report);
-    if (status == 0)
-        status = forecast_report(arguments, &report);
+    if (status == 0) {
+        struct forecast forecast = {
+            .report = &report,
+            .to = (int)arguments.to,
+            .simulation = {.platform = arguments.platform, .timeout = arguments.timeout}};
+        struct text_error why = {{0}};
+        status = EXIT_MISUSE;
+
+        if (forecast_gather(&forecast, &why) != 0 || forecast_fill(&forecast, &why) != 0 ||
+            (arguments.platform && forecast_simulate(&forecast, &why) != 0))
+            command_complain(NAME, "%s", why.text);
+        else if (writers[arguments.format](stdout, &forecast) != 0)
+            command_complain(NAME, "no memory for the forecast");
+        else
+            status = judge(&forecast);
+        forecast_free(&forecast);
+    }
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);
     free(report.file);
     return status;
-}
-
-int forecast_main(int argc, char **argv)
-{
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "F.jsonl...",
-                                       .doc = documentation};
-    struct arguments arguments = {.timeout = 120};
-
-    if (command_parse(&parser, argc, argv, &arguments) != 0)
-        return EXIT_MISUSE;
-    return forecast_files(&arguments);
 }

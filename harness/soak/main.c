@@ -19,51 +19,48 @@ static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"
 
 enum { KEY_LIMIT = 256, KEY_SPREAD, KEY_SHOW, KEY_FIRST };
 
-static const struct argp_option option_table[] = {
-    {.name = "minutes", .key = 'm', .arg = "M", .doc = "how long, like 0.5 or 60"},
-    {.name = "iterations",
-     .key = 'n',
-     .arg = "N",
-     .doc = "so many iterations instead, or at most so many in that time"},
-    {.name = "first",
-     .key = KEY_FIRST,
-     .arg = "N",
-     .doc =
-         "the number of the first one, from which its factors follow (default 1): to replay one"},
-    {.name = "devices",
-     .key = 'd',
-     .arg = "LIST",
-     .doc = COMMAND_DEVICES_DOC " (default: one virtual device per core)"},
-    COMMAND_BACKEND_OPTION('b'),
-    COMMAND_COMMUNICATOR_OPTION('c'),
-    COMMAND_REQUIRE_OPTION,
-    {.name = "workload",
-     .key = 'w',
-     .arg = "NAME",
-     .doc = "what every device computes: a workload that rounds nothing, like blocks or cnn "
-            "(default mlp:512,512,512,64)"},
-    {.name = "mode",
-     .key = 'M',
-     .arg = "ddp|overlap|dp",
-     .doc = "ddp (default): every device is a rank, and its own gradients are compared; overlap: "
-            "the same ranks, but buckets are reduced while backward goes on, and only the mean is "
-            "compared; dp: in DataParallel, where the sum is"},
-    {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 4096)"},
-    {.name = "seed", .key = 'S', .arg = "N", .doc = "of the numbers (default 1)"},
-    {.name = "limit",
-     .key = KEY_LIMIT,
-     .arg = "SECONDS",
-     .doc = "an iteration that takes longer hangs (default 60)"},
-    {.name = "spread",
-     .key = KEY_SPREAD,
-     .arg = "X",
-     .doc = "a device is slow if its step takes more than 1 + X times as long as that of the "
-            "others (default 0.05)"},
-    {.name = "show",
-     .key = KEY_SHOW,
-     .arg = "N",
-     .doc = "differences that are printed; all are counted (default 20)"},
-    {.name = "format", .key = 'f', .arg = "text|json", .doc = "what to print (default text)"},
+struct arguments {
+    struct soak_options options;
+    size_t required; /* devices */
+};
+#define AT(member) offsetof(struct arguments, options.member)
+
+static const struct command_option option_table[] = {
+    {"minutes", 'm', "M", "how long, like 0.5 or 60", COMMAND_REAL, .offset = AT(minutes),
+     .from = 0.001, .to = MINUTES_MOST},
+    {"iterations", 'n', "N", "so many iterations instead, or at most so many in that time",
+     COMMAND_SIZE, .offset = AT(iterations), .least = 1, .most = ITERATIONS_MOST},
+    {"first", KEY_FIRST, "N",
+     "the number of the first one, from which its factors follow (default 1): to replay one",
+     COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4},
+    {"devices", 'd', "LIST", COMMAND_DEVICES_DOC " (default: one virtual device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices)},
+    COMMAND_BACKEND_ROW(struct arguments, options.backend),
+    COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
+    COMMAND_REQUIRE_ROW(struct arguments),
+    {"workload", 'w', "NAME",
+     "what every device computes: a workload that rounds nothing, like blocks or cnn "
+     "(default mlp:512,512,512,64)",
+     .kind = COMMAND_OWN},
+    {"mode", 'M', "ddp|overlap|dp",
+     "ddp (default): every device is a rank, and its own gradients are compared; overlap: "
+     "the same ranks, but buckets are reduced while backward goes on, and only the mean is "
+     "compared; dp: in DataParallel, where the sum is",
+     COMMAND_CHOICE, .offset = AT(mode), .most = SOAK_MODES, .names = soak_mode_words},
+    {"batch", 'B', "N", "rows of each device (default 4096)", COMMAND_SIZE, .offset = AT(rows),
+     .least = 1, .most = ROWS_MOST},
+    {"seed", 'S', "N", "of the numbers (default 1)", COMMAND_SIZE, .offset = AT(seed),
+     .most = SIZE_MAX},
+    {"limit", KEY_LIMIT, "SECONDS", "an iteration that takes longer hangs (default 60)",
+     COMMAND_REAL, .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST},
+    {"spread", KEY_SPREAD, "X",
+     "a device is slow if its step takes more than 1 + X times as long as that of the "
+     "others (default 0.05)",
+     COMMAND_REAL, .offset = AT(spread), .from = 0.001, .to = 10},
+    {"show", KEY_SHOW, "N", "differences that are printed; all are counted (default 20)",
+     COMMAND_SIZE, .offset = AT(shown), .most = ITERATIONS_MOST},
+    {"format", 'f', "text|json", "what to print (default text)", COMMAND_CHOICE,
+     .offset = AT(format), .most = 2, .names = formats},
     {0}};
 
 static const char documentation[] =
@@ -81,94 +78,32 @@ static const char documentation[] =
     "overlap nothing overlapped; 2 misuse; 77 skipped: cuda:all where there are no GPUs; 130 "
     "interrupted: what was found is printed.";
 
-struct arguments {
-    struct soak_options options;
-    size_t required; /* devices */
-    uint64_t seen;
-};
-
-static error_t parse_seed(const struct argp_state *state, const char *arg, uint64_t *seed)
-{
-    size_t number;
-    const error_t status = command_size(state, "seed", arg, 0, SIZE_MAX, &number);
-
-    *seed = status == 0 ? number : 0;
-    return status;
-}
-
 static bool is_known(const struct workload *workload)
 {
     return workload_is_exact(workload) && verify_has_ranks(workload);
 }
 
-static error_t parse_workload(const struct argp_state *state, const char *arg,
-                              struct workload *workload)
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
+    struct arguments *a = command_input(state);
+    struct soak_options *o = &a->options;
     char why[200], known[200];
 
-    if (workload_parse(arg, workload, why, sizeof why))
+    if (key == ARGP_KEY_END)
+        return o->minutes == 0 && o->iterations == 0
+                   ? command_bad_option(state, "how long? --minutes M, or --iterations N")
+                   : 0;
+    if (key != 'w')
+        return command_key(key, arg, state);
+    if (workload_parse(arg, &o->workload, why, sizeof why))
         return command_bad_option(state, "--workload: %s", why);
-    if (is_known(workload))
+    if (is_known(&o->workload))
         return 0;
     workload_names(is_known, known, sizeof known);
     return command_bad_option(state,
                               "--workload: %.60s has no answer that is known to the bit on every "
                               "device; %s have",
                               arg, known);
-}
-
-static error_t parse_end(const struct argp_state *state, const struct soak_options *o)
-{
-    return o->minutes == 0 && o->iterations == 0
-               ? command_bad_option(state, "how long? --minutes M, or --iterations N")
-               : 0;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    struct soak_options *o = &a->options;
-    const error_t status = command_once(state, option_table, key, &a->seen);
-
-    if (status)
-        return status;
-    switch (key) {
-    case 'm':
-        return command_real(state, "minutes", arg, 0.001, MINUTES_MOST, &o->minutes);
-    case 'n':
-        return command_size(state, "iterations", arg, 1, ITERATIONS_MOST, &o->iterations);
-    case 'd':
-        return command_field(state, "devices", arg, o->devices, sizeof o->devices);
-    case 'b':
-        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
-    case 'c':
-        return command_communicator(state, "communicator", arg, o->communicator,
-                                    sizeof o->communicator);
-    case COMMAND_REQUIRE:
-        return command_require(state, arg, &a->required);
-    case 'w':
-        return parse_workload(state, arg, &o->workload);
-    case 'M':
-        return command_choice(state, "mode", "mode", arg, soak_mode_words, SOAK_MODES, &o->mode);
-    case 'B':
-        return command_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
-    case 'S':
-        return parse_seed(state, arg, &o->seed);
-    case KEY_FIRST:
-        return command_size(state, "first", arg, 1, SIZE_MAX / 4, &o->first);
-    case KEY_LIMIT:
-        return command_real(state, "limit", arg, 0.1, LIMIT_MOST, &o->limit);
-    case KEY_SPREAD:
-        return command_real(state, "spread", arg, 0.001, 10, &o->spread);
-    case KEY_SHOW:
-        return command_size(state, "show", arg, 0, ITERATIONS_MOST, &o->shown);
-    case 'f':
-        return command_choice(state, "format", "format", arg, formats, 2, &o->format);
-    case ARGP_KEY_END:
-        return parse_end(state, o);
-    default:
-        return command_key(key, arg, state);
-    }
 }
 
 /* What late devices do is in order, but not when it is measured. */
@@ -283,17 +218,6 @@ static int soak_on(const char *command, struct dp_group *group, const struct soa
     return status;
 }
 
-static void complete(struct soak_options *options)
-{
-    char why[200];
-
-    if (options->workload.n_sizes == 0 &&
-        workload_parse(DEFAULT_WORKLOAD, &options->workload, why, sizeof why))
-        abort(); /* it is one of ours */
-    if (options->devices[0] == '\0')
-        command_default_devices(options->devices, sizeof options->devices);
-}
-
 /* Of its communicator. */
 static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
                                            [SOAK_OVERLAP] = DP_COMM_RANKS | DP_COMM_OVERLAP,
@@ -301,8 +225,8 @@ static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
 
 int soak_main(int argc, char **argv)
 {
-    const struct argp argp = {
-        .options = option_table, .parser = parse_option, .doc = documentation};
+    const struct command_syntax syntax = {
+        .options = option_table, .other = parse_other, .doc = documentation};
     struct arguments arguments = {.options = {.rows = ROWS_DEFAULT,
                                               .shown = SHOWN_DEFAULT,
                                               .limit = 60,
@@ -313,9 +237,15 @@ int soak_main(int argc, char **argv)
     struct dp_group *group = NULL;
     int status;
 
-    if ((status = command_parse(&argp, argc, argv, &arguments)))
+    if ((status = command_read(&syntax, argc, argv, &arguments)))
         return status;
-    complete(options);
+    char why[200];
+
+    if (options->workload.n_sizes == 0 &&
+        workload_parse(DEFAULT_WORKLOAD, &options->workload, why, sizeof why))
+        abort(); /* it is one of ours */
+    if (options->devices[0] == '\0')
+        command_default_devices(options->devices, sizeof options->devices);
     stop_watch_signals();
     const struct dp_group_config config = {.devices = options->devices,
                                            .backend = command_given(options->backend),

@@ -58,8 +58,7 @@ static const enum export_format sets[FORMS - FORM_SETS] = {EXPORT_JUNIT, EXPORT_
 
 struct arguments {
     const char *command;
-    size_t flips, form;
-    uint64_t seed, seen; /* seen: options that were given */
+    size_t flips, form, seed;
     bool quick;
 };
 
@@ -218,17 +217,15 @@ static int run_flips(const struct arguments *arguments, struct selftest *t)
 
 enum { KEY_FLIPS = 256 };
 
-static const struct argp_option option_table[] = {
-    {.name = "flips",
-     .key = KEY_FLIPS,
-     .arg = "N",
-     .doc = "more single bits that flip, at drawn places (default 100)"},
-    {.name = "seed", .key = 'S', .arg = "N", .doc = "of these places (default 1)"},
-    {.name = "quick", .key = 'q', .doc = "5 of them"},
-    {.name = "format",
-     .key = 'f',
-     .arg = "text|json|junit|csv|openmetrics|annotations",
-     .doc = "what to print (default text); annotations are for the log of GitHub Actions"},
+static const struct command_option option_table[] = {
+    {"flips", KEY_FLIPS, "N", "more single bits that flip, at drawn places (default 100)",
+     COMMAND_SIZE, .offset = offsetof(struct arguments, flips), .most = FLIPS_MOST},
+    {"seed", 'S', "N", "of these places (default 1)", COMMAND_SIZE,
+     .offset = offsetof(struct arguments, seed), .most = SIZE_MAX},
+    {"quick", 'q', NULL, "5 of them", COMMAND_FLAG, .offset = offsetof(struct arguments, quick)},
+    {"format", 'f', "text|json|junit|csv|openmetrics|annotations",
+     "what to print (default text); annotations are for the log of GitHub Actions", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, form), .most = FORMS, .names = form_names},
     {0}};
 
 static const char documentation[] =
@@ -241,35 +238,6 @@ static const char documentation[] =
     "found.\n\n"
     "Exit status: 0 all as it should be; 1 a fault was not found, or something was found without "
     "one; 2 misuse; 130 interrupted.";
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *t = state->input;
-    size_t number = 0;
-    error_t status = command_once(state, option_table, key, &t->seen);
-
-    if (status)
-        return status;
-    switch (key) {
-    case KEY_FLIPS:
-        return command_size(state, "flips", arg, 0, FLIPS_MOST, &t->flips);
-    case 'S':
-        status = command_size(state, "seed", arg, 0, SIZE_MAX, &number);
-        t->seed = number;
-        return status;
-    case 'q':
-        t->quick = true;
-        return 0;
-    case 'f':
-        return command_choice(state, "format", "format", arg, form_names, FORMS, &t->form);
-    case ARGP_KEY_END:
-        if (t->flips == SIZE_MAX)
-            t->flips = t->quick ? FLIPS_QUICK : FLIPS;
-        return 0;
-    default:
-        return command_key(key, arg, state);
-    }
-}
 
 /* 0, or an exit status: what was found before is still printed if it is that of an interruption. */
 static int run_all(const struct arguments *arguments, struct selftest *t)
@@ -305,14 +273,15 @@ static int put(const struct arguments *arguments, const struct selftest *t)
 
 int selftest_main(int argc, char **argv)
 {
-    const struct argp argp = {
-        .options = option_table, .parser = parse_option, .doc = documentation};
+    const struct command_syntax syntax = {.options = option_table, .doc = documentation};
     struct arguments arguments = {.flips = SIZE_MAX, .seed = 1};
     struct selftest t = {.item = NULL};
     int status;
 
-    if ((status = command_parse(&argp, argc, argv, &arguments)))
+    if ((status = command_read(&syntax, argc, argv, &arguments)))
         return status;
+    if (arguments.flips == SIZE_MAX)
+        arguments.flips = arguments.quick ? FLIPS_QUICK : FLIPS;
     arguments.command = argv[0];
     t.sums.seed = arguments.seed;
     stop_watch_signals();

@@ -47,7 +47,7 @@ struct soak_options {
     size_t shown;      /* differences that are printed */
     double limit;      /* seconds that an iteration may take */
     double spread;     /* how much slower than the others a device may be: 0.05 */
-    uint64_t seed;
+    size_t seed;
     size_t format; /* enum soak_format */
 };
 
