@@ -183,17 +183,6 @@ static int open_copies(struct copies *c, const struct bench_options *options, st
     return status;
 }
 
-static void close_copies(struct copies *c)
-{
-    for (int i = 1; i < c->n; ++i)
-        dp_tensor_free(&c->to[i]);
-    dp_tensor_free(&c->from);
-    dp_replicas_close(c->replicas);
-    dp_module_close(c->module);
-    for (int i = 0; i < c->n; ++i)
-        free(c->host[i]);
-}
-
 /* The model and what the peer copies: the same numbers. */
 static int write_values(struct copies *c, struct dp_error *err)
 {
@@ -210,27 +199,6 @@ static int write_values(struct copies *c, struct dp_error *err)
             (status = dp_tensor_write(&part, c->host[0], err)))
             return status;
         first += n;
-    }
-    return 0;
-}
-
-static int check_sums(struct copies *c, struct dp_error *err)
-{
-    for (int p = 0; p < c->n_params; ++p) {
-        const struct dp_param *param = c->param[p];
-        const size_t n = dp_tensor_count(&param->grad);
-        const int status = dp_tensor_read(c->host[0], &param->grad, err);
-
-        if (status)
-            return status;
-        for (size_t i = 0; i < n; ++i) {
-            float sum = 0;
-
-            for (int r = 0; r < c->n; ++r)
-                sum += number(c->round, 1 + r, p, i);
-            c->different[0] += !param->has_grad || !(c->host[0][i] == sum);
-        }
-        c->compared[0] += n;
     }
     return 0;
 }
@@ -297,7 +265,22 @@ static int one_round(struct copies *c, double ns[BENCH_COPIES_LINES],
         (status = both(c, reduce, &ns[1], &peer_ns[1], err)) ||
         (status = run_job(c, JOB_COMPARE, err)))
         return status;
-    return check_sums(c, err);
+    for (int p = 0; p < c->n_params; ++p) {
+        const struct dp_param *param = c->param[p];
+        const size_t n = dp_tensor_count(&param->grad);
+
+        if ((status = dp_tensor_read(c->host[0], &param->grad, err)))
+            return status;
+        for (size_t i = 0; i < n; ++i) {
+            float sum = 0;
+
+            for (int r = 0; r < c->n; ++r)
+                sum += number(c->round, 1 + r, p, i);
+            c->different[0] += !param->has_grad || !(c->host[0][i] == sum);
+        }
+        c->compared[0] += n;
+    }
+    return 0;
 }
 
 static int all_rounds(struct copies *c, size_t rounds, struct bench_line line[],
@@ -340,6 +323,12 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
             snprintf(wrong->text, sizeof wrong->text, "%zu of %zu numbers on %s are wrong",
                      c.different[i], c.compared[i], dp_slot_name(dp_group_slot(group, i)));
     }
-    close_copies(&c);
+    for (int i = 1; i < c.n; ++i)
+        dp_tensor_free(&c.to[i]);
+    dp_tensor_free(&c.from);
+    dp_replicas_close(c.replicas);
+    dp_module_close(c.module);
+    for (int i = 0; i < c.n; ++i)
+        free(c.host[i]);
     return status;
 }

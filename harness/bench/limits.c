@@ -114,18 +114,6 @@ static int open_all(struct limits *l, struct dp_error *err)
     return status;
 }
 
-static void close_all(struct limits *l)
-{
-    for (int i = 0; i < BENCH_WORKLOADS; ++i)
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            limits_steps_close(&l->workload[i].way[way]);
-    ceilings_close(&l->ceilings);
-    for (int r = 0; r < LIMITS_RATES; ++r)
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            free(l->rate[r][way]);
-    free(l->scratch);
-}
-
 /* ---- rounds --------------------------------------------------------------------------------- */
 
 /* Who is first changes with each round. */
@@ -181,7 +169,14 @@ int bench_limits(const char *command, struct dp_group *group, const struct bench
         status = EXIT_FAILED;
     } else if (options->format == BENCH_TEXT)
         limits_print(l);
-    close_all(l);
+    for (int i = 0; i < BENCH_WORKLOADS; ++i)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            limits_steps_close(&l->workload[i].way[way]);
+    ceilings_close(&l->ceilings);
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            free(l->rate[r][way]);
+    free(l->scratch);
     free(l);
     return status;
 }

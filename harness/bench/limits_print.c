@@ -5,35 +5,6 @@
 #include "bench/limits.h"
 #include "command/command.h"
 
-static void print_head(const struct limits *l)
-{
-    char text[640], blas[160];
-
-    dp_group_blas(l->group, blas, sizeof blas);
-    snprintf(text, sizeof text, "%s, %s; products by %s", l->machine.cpu_model,
-             l->ceilings.peak->name, blas);
-    command_wrap(stdout, text, 0, 2, 80);
-    snprintf(
-        text, sizeof text, "%s, backend %s, communicator %s; %zu rounds%s", l->options->devices,
-        l->options->backend, dp_group_communicator(l->group), l->options->rounds,
-        dp_group_oversubscribed(l->group) ? "; more devices than cores: times mean little" : "");
-    command_wrap(stdout, text, 0, 2, 80);
-}
-
-static void print_ceilings(const struct limits *l)
-{
-    printf("\nOf a core                 alone        (range)      at once        (range)\n");
-    for (int r = 0; r < LIMITS_RATES; ++r) {
-        printf("%-13s %7s", limits_rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const struct stats_summary *s = &l->summary[r][way];
-
-            printf("  %8.1f (%6.1f .. %6.1f)", s->median, s->min, s->max);
-        }
-        printf("\n");
-    }
-}
-
 /* ms, GFLOP/s and its part of the peak. */
 static void print_product(const struct limits *l, const struct limits_steps *s, int part,
                           enum limits_way way)
@@ -99,9 +70,22 @@ static void print_others(const struct limits_workload *w, enum limits_way list)
     }
 }
 
-/* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
-static void print_phases(const struct limits *l, const struct limits_workload *w)
+static void print_workload(const struct limits *l, const struct limits_workload *w)
 {
+    printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
+           w->way[LIMITS_ALONE].config.rows);
+    printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
+           "GFLOP/s", "%", "at once", "GFLOP/s", "%");
+    print_products(l, w, LIMITS_AT_ONCE);
+    print_products(l, w, LIMITS_ALONE);
+    printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");
+    print_others(w, LIMITS_AT_ONCE);
+    print_others(w, LIMITS_ALONE);
+    for (int way = 0; way < LIMITS_WAYS; ++way)
+        if (w->way[way].mean[LIMITS_LOST] > 0)
+            printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
+                   way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
+    /* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
     const struct roof_ceilings ceilings = limits_ceilings(l);
     const double step = w->way[LIMITS_AT_ONCE].mean[LIMITS_STEP];
 
@@ -121,10 +105,6 @@ static void print_phases(const struct limits *l, const struct limits_workload *w
             printf(" %5.0f %s", 100 * share.share, roof_bound_words[share.bound]);
         printf("\n");
     }
-}
-
-static void print_step(const struct limits_workload *w)
-{
     printf("\n%-22s %5s", "Step", "");
     for (int way = 0; way < LIMITS_WAYS; ++way)
         print_time(w, way, w->way[way].mean[LIMITS_STEP]);
@@ -145,31 +125,31 @@ static void print_step(const struct limits_workload *w)
     printf("\n");
 }
 
-static void print_workload(const struct limits *l, const struct limits_workload *w)
-{
-    printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
-           w->way[LIMITS_ALONE].config.rows);
-    printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
-           "GFLOP/s", "%", "at once", "GFLOP/s", "%");
-    print_products(l, w, LIMITS_AT_ONCE);
-    print_products(l, w, LIMITS_ALONE);
-    printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");
-    print_others(w, LIMITS_AT_ONCE);
-    print_others(w, LIMITS_ALONE);
-    for (int way = 0; way < LIMITS_WAYS; ++way)
-        if (w->way[way].mean[LIMITS_LOST] > 0)
-            printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
-                   way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
-    print_phases(l, w);
-    print_step(w);
-}
-
 void limits_print(const struct limits *l)
 {
     size_t values = 0;
 
-    print_head(l);
-    print_ceilings(l);
+    char text[640], blas[160];
+
+    dp_group_blas(l->group, blas, sizeof blas);
+    snprintf(text, sizeof text, "%s, %s; products by %s", l->machine.cpu_model,
+             l->ceilings.peak->name, blas);
+    command_wrap(stdout, text, 0, 2, 80);
+    snprintf(
+        text, sizeof text, "%s, backend %s, communicator %s; %zu rounds%s", l->options->devices,
+        l->options->backend, dp_group_communicator(l->group), l->options->rounds,
+        dp_group_oversubscribed(l->group) ? "; more devices than cores: times mean little" : "");
+    command_wrap(stdout, text, 0, 2, 80);
+    printf("\nOf a core                 alone        (range)      at once        (range)\n");
+    for (int r = 0; r < LIMITS_RATES; ++r) {
+        printf("%-13s %7s", limits_rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const struct stats_summary *s = &l->summary[r][way];
+
+            printf("  %8.1f (%6.1f .. %6.1f)", s->median, s->min, s->max);
+        }
+        printf("\n");
+    }
     for (int i = 0; i < l->n; ++i) {
         print_workload(l, &l->workload[i]);
         for (int way = 0; way < LIMITS_WAYS; ++way)

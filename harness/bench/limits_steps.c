@@ -52,22 +52,6 @@ static int note_kernels(struct limits_steps *s, size_t at, struct dp_error *err)
     return 0;
 }
 
-static void note_phases(struct limits_steps *s, size_t at)
-{
-    for (int p = 0; p < DP_PHASES; ++p) {
-        double longest = 0, bytes = 0;
-
-        for (int r = 0; r < dp_group_size(s->session.group); ++r) {
-            const double ns = (double)s->session.trace.replica[r].ns[p];
-
-            longest = ns > longest ? ns : longest;
-            bytes += (double)s->session.trace.replica[r].bytes[p];
-        }
-        s->ns[LIMITS_PHASE + p][at] = longest;
-        s->phase_bytes[p] = bytes;
-    }
-}
-
 /* A step of set k until its results are on the host. */
 static int run_step(struct limits_steps *s, int k, struct session_times *times,
                     struct dp_error *err)
@@ -100,7 +84,18 @@ static int timed_step(struct limits_steps *s, int k, bool keep, struct dp_error 
     if (!keep || s->n == s->room)
         return 0;
     s->ns[LIMITS_STEP][s->n] = (double)times.step_ns;
-    note_phases(s, s->n);
+    for (int p = 0; p < DP_PHASES; ++p) {
+        double longest = 0, bytes = 0;
+
+        for (int r = 0; r < dp_group_size(s->session.group); ++r) {
+            const double ns = (double)s->session.trace.replica[r].ns[p];
+
+            longest = ns > longest ? ns : longest;
+            bytes += (double)s->session.trace.replica[r].bytes[p];
+        }
+        s->ns[LIMITS_PHASE + p][s->n] = longest;
+        s->phase_bytes[p] = bytes;
+    }
     status = note_kernels(s, s->n, err);
     ++s->n;
     return status;

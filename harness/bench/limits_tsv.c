@@ -43,22 +43,6 @@ static void print_numbers(const struct numbers way[LIMITS_WAYS])
 static const struct numbers unknown = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
                                        (double)NAN};
 
-static void print_ceilings(const struct limits *l)
-{
-    for (int r = 0; r < LIMITS_RATES; ++r) {
-        const struct front front = {l, NULL, "ceiling", limits_rate_names[r], NULL};
-        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
-
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            numbers[way].rate = l->summary[r][way].median;
-            numbers[way].lo = l->summary[r][way].min;
-            numbers[way].hi = l->summary[r][way].max;
-        }
-        print_front(&front, 0, r == LIMITS_FMA ? 0 : (double)l->ceilings.bytes);
-        print_numbers(numbers);
-    }
-}
-
 static struct numbers numbers_of(const struct limits *l, const struct limits_steps *s, int part,
                                  enum limits_way way)
 {
@@ -99,46 +83,6 @@ static void print_kernels(const struct limits *l, const struct limits_workload *
     }
 }
 
-static void print_phases(const struct limits *l, const struct limits_workload *w)
-{
-    const struct roof_ceilings ceilings = limits_ceilings(l);
-
-    for (int p = 0; p < DP_PHASES; ++p) {
-        const struct front front = {l, w, "phase", limits_phase_names[p], NULL};
-        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
-        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
-        const struct roof_share share = roof_share(&ceilings, &work);
-
-        numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
-        if (share.bound != ROOF_UNKNOWN) {
-            numbers[LIMITS_AT_ONCE].rate =
-                (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
-            numbers[LIMITS_AT_ONCE].part = share.share;
-        }
-        print_front(&front, 0, work.bytes);
-        print_numbers(numbers);
-    }
-}
-
-static void print_step(const struct limits *l, const struct limits_workload *w)
-{
-    for (int share = -1; share < LIMITS_SHARES; ++share) {
-        const struct front front = {l, w, "step", share < 0 ? "step" : limits_share_names[share],
-                                    NULL};
-        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
-
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const struct limits_steps *s = &w->way[way];
-
-            numbers[way].ns =
-                share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
-            numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
-        }
-        print_front(&front, 0, 0);
-        print_numbers(numbers);
-    }
-}
-
 void limits_print_tsv(const struct limits *l)
 {
     printf("section\tdevices\tbackend\tinstructions\tworkload\tbatch\trounds\tname\tshape\t"
@@ -149,13 +93,54 @@ void limits_print_tsv(const struct limits *l)
         printf("\t%s_ns\t%s_rate\t%s_lo\t%s_hi\t%s_part", name, name, name, name, name);
     }
     printf("\n");
-    print_ceilings(l);
+    for (int r = 0; r < LIMITS_RATES; ++r) {
+        const struct front front = {l, NULL, "ceiling", limits_rate_names[r], NULL};
+        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            numbers[way].rate = l->summary[r][way].median;
+            numbers[way].lo = l->summary[r][way].min;
+            numbers[way].hi = l->summary[r][way].max;
+        }
+        print_front(&front, 0, r == LIMITS_FMA ? 0 : (double)l->ceilings.bytes);
+        print_numbers(numbers);
+    }
     for (int i = 0; i < l->n; ++i) {
         const struct limits_workload *w = &l->workload[i];
 
         print_kernels(l, w, LIMITS_AT_ONCE);
         print_kernels(l, w, LIMITS_ALONE);
-        print_phases(l, w);
-        print_step(l, w);
+        const struct roof_ceilings ceilings = limits_ceilings(l);
+
+        for (int p = 0; p < DP_PHASES; ++p) {
+            const struct front front = {l, w, "phase", limits_phase_names[p], NULL};
+            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+            const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+            const struct roof_share share = roof_share(&ceilings, &work);
+
+            numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
+            if (share.bound != ROOF_UNKNOWN) {
+                numbers[LIMITS_AT_ONCE].rate =
+                    (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
+                numbers[LIMITS_AT_ONCE].part = share.share;
+            }
+            print_front(&front, 0, work.bytes);
+            print_numbers(numbers);
+        }
+        for (int share = -1; share < LIMITS_SHARES; ++share) {
+            const struct front front = {l, w, "step",
+                                        share < 0 ? "step" : limits_share_names[share], NULL};
+            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+
+            for (int way = 0; way < LIMITS_WAYS; ++way) {
+                const struct limits_steps *s = &w->way[way];
+
+                numbers[way].ns =
+                    share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
+                numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
+            }
+            print_front(&front, 0, 0);
+            print_numbers(numbers);
+        }
     }
 }

@@ -106,16 +106,6 @@ static int unknown_command(const char *name)
     return command_misuse("lockstep");
 }
 
-/* Without this the next file opened, perhaps a file of records, would be standard output or error.
- * The null device is opened so that writing to a closed standard output still fails. */
-static void open_standard_files(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            _exit(EXIT_MISUSE);
-}
-
 /* hwloc keeps only variables whose effect it reports, and two that change no answer:
  * HWLOC_THISSYSTEM makes it call another machine's topology this one's. The width of help can keep
  * argp in a loop, and POSIX takes no options after files: the README's commands have some. */
@@ -131,34 +121,6 @@ static bool is_dropped(const char *variable)
         if (strncmp(variable + 6, kept[i], strlen(kept[i])) == 0)
             return false;
     return true;
-}
-
-static void drop_variables(void)
-{
-    char **to = environ;
-
-    for (char **from = environ; *from; ++from)
-        if (!is_dropped(*from))
-            *to++ = *from;
-    *to = NULL;
-}
-
-/* hwloc loads its plugins whenever a topology is read. All but hwloc_pci.so find what nothing here
- * asks hwloc for: they take longer than all the rest, wake drivers of GPUs, and the loader ends the
- * whole program where it has no memory for one of them. */
-static void leave_out_plugins(void)
-{
-    setenv("HWLOC_PLUGINS_BLACKLIST",
-           "hwloc_cuda.so,hwloc_gl.so,hwloc_levelzero.so,hwloc_nvml.so,hwloc_opencl.so,"
-           "hwloc_rsmi.so,hwloc_xml_libxml.so",
-           0);
-}
-
-/* What hwloc does not find, such as /sys in a container, it would say among the words of this
- * program; what is missing then is missing in the output of `lockstep devices`, too. */
-static void keep_hwloc_quiet(void)
-{
-    setenv("HWLOC_HIDE_ERRORS", "2", 0);
 }
 
 /* Whoever read standard output has gone, as `head` does. */
@@ -236,11 +198,29 @@ int main(int argc, char **argv)
 {
     char help[] = "--help";
 
-    open_standard_files();
+    /* Without this the next file opened, perhaps a file of records, would be standard output or
+     * error. The null device is opened so that writing to a closed standard output still fails. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_MISUSE);
     stop_set_signals();
-    drop_variables();
-    leave_out_plugins();
-    keep_hwloc_quiet();
+    char **to = environ;
+
+    for (char **from = environ; *from; ++from)
+        if (!is_dropped(*from))
+            *to++ = *from;
+    *to = NULL;
+    /* hwloc loads its plugins whenever a topology is read. All but hwloc_pci.so find what nothing
+     * here asks hwloc for: they take longer than all the rest, wake drivers of GPUs, and the loader
+     * ends the whole program where it has no memory for one of them. */
+    setenv("HWLOC_PLUGINS_BLACKLIST",
+           "hwloc_cuda.so,hwloc_gl.so,hwloc_levelzero.so,hwloc_nvml.so,hwloc_opencl.so,"
+           "hwloc_rsmi.so,hwloc_xml_libxml.so",
+           0);
+    /* What hwloc does not find, such as /sys in a container, it would say among the words of this
+     * program; what is missing then is missing in the output of `lockstep devices`, too. */
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
     record_memory_watch();
     if (atexit(check_output))
         return EXIT_MISUSE;

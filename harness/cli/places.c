@@ -50,24 +50,6 @@ static bool is_said(const struct record_field *field, const struct record_place 
     return false;
 }
 
-static void print_difference(const struct record_field *field, const struct record_place place[],
-                             int n)
-{
-    printf("  %s\n", field->words);
-    for (int p = 0; p < n; ++p) {
-        char who[200], value[1024], line[1400];
-
-        if (is_said(field, place, p))
-            continue;
-        who_has(field, place, n, p, who, sizeof who);
-        record_place_show(field, &place[p], value, sizeof value);
-        snprintf(line, sizeof line, "%s: %s", who, value);
-        const int used = printf("    ");
-
-        command_wrap(stdout, line, (size_t)used, 6, COLUMNS);
-    }
-}
-
 static void print_differences(const struct record_place place[], int n)
 {
     const struct record_field *field = NULL;
@@ -80,8 +62,21 @@ static void print_differences(const struct record_place place[], int n)
             printf("    %d: %s\n", p, place[p].library);
         ++found;
     }
-    for (; (field = record_places_differ(place, n, field)); ++found)
-        print_difference(field, place, n);
+    for (; (field = record_places_differ(place, n, field)); ++found) {
+        printf("  %s\n", field->words);
+        for (int p = 0; p < n; ++p) {
+            char who[200], value[1024], line[1400];
+
+            if (is_said(field, place, p))
+                continue;
+            who_has(field, place, n, p, who, sizeof who);
+            record_place_show(field, &place[p], value, sizeof value);
+            snprintf(line, sizeof line, "%s: %s", who, value);
+            const int used = printf("    ");
+
+            command_wrap(stdout, line, (size_t)used, 6, COLUMNS);
+        }
+    }
     if (found == 0)
         printf("  none, of builds, libraries, settings and machines\n");
 }
@@ -97,21 +92,6 @@ static void print_fact(const char *name, const struct record_place *place)
     const int used = printf("  %-12s ", field->words);
 
     command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
-}
-
-static void print_places(const struct record_place place[], int n)
-{
-    static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
-                                        "kernel",          "libc",    "cpu_model"};
-
-    printf("\nProcesses\n  %-8s %-24s %-8s %s\n", "process", "host", "pid", "cores");
-    for (int p = 0; p < n; ++p)
-        printf("  %-8d %-24s %-8ld %s\n", p, place[p].host, place[p].pid,
-               place[p].run.n_slots > 0 ? place[p].run.slot[0].cores : "-");
-    printf("\nOf process 0\n");
-    printf("  %-12s %s\n", "MPI library", place[0].library);
-    for (size_t f = 0; f < sizeof facts / sizeof facts[0]; ++f)
-        print_fact(facts[f], &place[0]);
 }
 
 /* ---- what was said --------------------------------------------------------------------------- */
@@ -197,7 +177,17 @@ static int show(const char *command, const char *launcher, const struct launch_o
         status = print_json(command, launcher, place, n);
     } else if (status == EXIT_PASSED) {
         print_differences(place, n);
-        print_places(place, n);
+        static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
+                                            "kernel",          "libc",    "cpu_model"};
+
+        printf("\nProcesses\n  %-8s %-24s %-8s %s\n", "process", "host", "pid", "cores");
+        for (int p = 0; p < n; ++p)
+            printf("  %-8d %-24s %-8ld %s\n", p, place[p].host, place[p].pid,
+                   place[p].run.n_slots > 0 ? place[p].run.slot[0].cores : "-");
+        printf("\nOf process 0\n");
+        printf("  %-12s %s\n", "MPI library", place[0].library);
+        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; ++f)
+            print_fact(facts[f], &place[0]);
     }
     free(place);
     return status;

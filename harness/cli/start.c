@@ -30,18 +30,6 @@ static const char no_stack[] = "lockstep: a stack of 256 KiB is needed: see ulim
 
 static char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
 
-static void need_room(void)
-{
-    void *room = mmap(NULL, LOADING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct rlimit stack;
-    const bool fits = getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK;
-    const char *line = room == MAP_FAILED ? no_room : no_stack;
-
-    if (room == MAP_FAILED || !fits)
-        _exit(write(STDERR_FILENO, line, strlen(line)) < 0 ? EXIT_MISUSE : EXIT_FAILED);
-    munmap(room, LOADING);
-}
-
 /* Shells set these. False: there is none of them; when it is given back: none was lent. */
 static bool lend_place(char **variables, bool back)
 {
@@ -72,7 +60,14 @@ static void start(int argc, char **argv, char **variables)
     int n = 0;
 
     (void)argc;
-    need_room();
+    void *room = mmap(NULL, LOADING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rlimit stack;
+    const bool fits = getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK;
+    const char *line = room == MAP_FAILED ? no_room : no_stack;
+
+    if (room == MAP_FAILED || !fits)
+        _exit(write(STDERR_FILENO, line, strlen(line)) < 0 ? EXIT_MISUSE : EXIT_FAILED);
+    munmap(room, LOADING);
     for (; variables[n]; ++n) {
         if (n == MOST || strncmp(variables[n], no_pool, name) == 0)
             return;

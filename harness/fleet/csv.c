@@ -1,16 +1,6 @@
 /* fleet/csv.c: a line for each node (RFC 4180). */
 #include "fleet/fleet.h"
 
-/* The worst number of each node comes first, and nodes are in the order of names in both. */
-static const struct fleet_outlier *first_outlier(const struct fleet *fleet,
-                                                 const struct fleet_node *node, size_t *at)
-{
-    while (*at < fleet->n_outliers && fleet->outlier[*at].node < node)
-        ++*at;
-    return *at < fleet->n_outliers && fleet->outlier[*at].node == node ? &fleet->outlier[*at]
-                                                                       : NULL;
-}
-
 int fleet_csv(FILE *stream, const struct fleet *fleet)
 {
     char words[2 * FLEET_TEXT];
@@ -21,7 +11,12 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
           stream);
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
-        const struct fleet_outlier *outlier = first_outlier(fleet, node, &at);
+        /* The worst number of each node comes first, and nodes are in the order of names in both.
+         */
+        while (at < fleet->n_outliers && fleet->outlier[at].node < node)
+            ++at;
+        const struct fleet_outlier *outlier =
+            at < fleet->n_outliers && fleet->outlier[at].node == node ? &fleet->outlier[at] : NULL;
 
         text_write_field(stream, node->name);
         fprintf(stream, ",\"%s\",%s,%s,%zu,%zu,%zu,", fleet_status_words[node->status],

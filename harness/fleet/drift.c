@@ -106,50 +106,41 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
              value ? value : "unknown", subject->most ? subject->most : "none");
 }
 
-/* claims are in the order of values, nodes in that of names: those without a claim are found by a
- * mark. */
-static void add_silent(struct fleet *fleet, const struct subject *subject, bool spoke[])
-{
-    memset(spoke, 0, fleet->n * sizeof spoke[0]);
-    for (size_t i = 0; i < subject->n; ++i)
-        spoke[subject->claim[i].node - fleet->node] = true;
-    for (size_t i = 0; i < fleet->n; ++i)
-        if (is_judged(&fleet->node[i]) && !spoke[i])
-            add_drift(fleet, &fleet->node[i], subject, NULL);
-}
-
-/* Nobody's limits are the fleet's then, so nobody is shown to keep them. */
-static void add_split(struct fleet *fleet, const struct subject *subject)
-{
-    const char *what = subject->claim[0].what;
-    const char *words = deciding_words(what);
-
-    fleet->split[fleet->n_splits++] =
-        (struct fleet_split){what, subject->most, subject->values, subject->have, words != NULL};
-    for (size_t i = 0; i < fleet->n && words; ++i) {
-        struct fleet_node *node = &fleet->node[i];
-
-        if (node->status != FLEET_ACCEPTED)
-            continue;
-        node->status = FLEET_NOT_SHOWN;
-        snprintf(node->why, sizeof node->why,
-                 "it is accepted, but of %zu different %s none is that of most nodes",
-                 subject->values, what);
-    }
-}
-
 static void judge_subject(struct fleet *fleet, struct subject *subject, bool spoke[])
 {
     find_most(subject);
     if (2 * subject->have <= subject->judged) {
-        add_split(fleet, subject);
+        /* Nobody's limits are the fleet's then, so nobody is shown to keep them. */
+        const char *what = subject->claim[0].what;
+        const char *words = deciding_words(what);
+
+        fleet->split[fleet->n_splits++] = (struct fleet_split){what, subject->most, subject->values,
+                                                               subject->have, words != NULL};
+        for (size_t i = 0; i < fleet->n && words; ++i) {
+            struct fleet_node *node = &fleet->node[i];
+
+            if (node->status != FLEET_ACCEPTED)
+                continue;
+            node->status = FLEET_NOT_SHOWN;
+            snprintf(node->why, sizeof node->why,
+                     "it is accepted, but of %zu different %s none is that of most nodes",
+                     subject->values, what);
+        }
         return;
     }
     for (size_t i = 0; i < subject->n; ++i)
         if (!subject->most || strcmp(subject->claim[i].value, subject->most) != 0)
             add_drift(fleet, subject->claim[i].node, subject, subject->claim[i].value);
-    if (subject->most)
-        add_silent(fleet, subject, spoke);
+    if (subject->most) {
+        /* claims are in the order of values, nodes in that of names: those without a claim are
+         * found by a mark. */
+        memset(spoke, 0, fleet->n * sizeof spoke[0]);
+        for (size_t i = 0; i < subject->n; ++i)
+            spoke[subject->claim[i].node - fleet->node] = true;
+        for (size_t i = 0; i < fleet->n; ++i)
+            if (is_judged(&fleet->node[i]) && !spoke[i])
+                add_drift(fleet, &fleet->node[i], subject, NULL);
+    }
 }
 
 /* ---- all ---------------------------------------------------------------------------------- */

@@ -35,20 +35,6 @@ void fleet_node_free(struct fleet_node *node)
     node->n_facts = node->n_limits = node->n_numbers = 0;
 }
 
-/* The name that the file gives its node, until it names another. */
-static void name_by_file(struct fleet_node *node)
-{
-    const size_t length = strlen(node->file) - (sizeof ending - 1);
-
-    snprintf(node->name, sizeof node->name, "%.*s", (int)length, node->file);
-}
-
-/* An error of this process, not of a file. */
-static bool is_ours(int error)
-{
-    return error == ENOMEM || error == EMFILE || error == ENFILE;
-}
-
 static void read_file(const char *folder, struct fleet_node *node)
 {
     char path[4096];
@@ -57,7 +43,9 @@ static void read_file(const char *folder, struct fleet_node *node)
     int status = -1;
 
     errno = 0;
-    name_by_file(node);
+    const size_t length = strlen(node->file) - (sizeof ending - 1);
+
+    snprintf(node->name, sizeof node->name, "%.*s", (int)length, node->file);
     if (snprintf(path, sizeof path, "%s/%s", folder, node->file) >= (int)sizeof path)
         snprintf(why.text, sizeof why.text, "its path is too long");
     else
@@ -65,7 +53,9 @@ static void read_file(const char *folder, struct fleet_node *node)
     if (root)
         status = fleet_verdict(root, node, &why);
     json_decref(root);
-    node->starved |= record_memory_failed() || (!root && is_ours(errno));
+    /* An error of this process, not of a file. */
+    node->starved |= record_memory_failed() ||
+                     (!root && (errno == ENOMEM || errno == EMFILE || errno == ENFILE));
     node->nameable = fleet_name_is_safe(node->name);
     if (status == 0 && !node->nameable)
         snprintf(why.text, sizeof why.text,

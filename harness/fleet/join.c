@@ -15,31 +15,6 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->file, b->file);
 }
 
-/* Which of its files is the right one, nobody can tell. The first stays for all of them. */
-static void join_names(struct fleet *fleet)
-{
-    size_t kept = 0, end;
-
-    qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);
-    for (size_t i = 0; i < fleet->n; i = end) {
-        struct fleet_node *first = &fleet->node[i];
-
-        for (end = i + 1; end < fleet->n && strcmp(first->name, fleet->node[end].name) == 0; ++end)
-            fleet_node_free(&fleet->node[end]);
-        if (end - i > 1) {
-            snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
-                     end - i, first->file, first[1].file);
-            first->status = FLEET_BROKEN;
-        }
-        if (kept != i) {
-            fleet->node[kept] = *first;
-            *first = (struct fleet_node){.name = ""};
-        }
-        ++kept;
-    }
-    fleet->n = kept;
-}
-
 /* ---- one run ------------------------------------------------------------------------------ */
 
 static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
@@ -111,7 +86,27 @@ static int add_expected(struct fleet *fleet, const struct fleet_names *names)
 
 int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
-    join_names(fleet);
+    /* Which of its files is the right one, nobody can tell. The first stays for all of them. */
+    size_t kept = 0, end;
+
+    qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);
+    for (size_t i = 0; i < fleet->n; i = end) {
+        struct fleet_node *first = &fleet->node[i];
+
+        for (end = i + 1; end < fleet->n && strcmp(first->name, fleet->node[end].name) == 0; ++end)
+            fleet_node_free(&fleet->node[end]);
+        if (end - i > 1) {
+            snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
+                     end - i, first->file, first[1].file);
+            first->status = FLEET_BROKEN;
+        }
+        if (kept != i) {
+            fleet->node[kept] = *first;
+            *first = (struct fleet_node){.name = ""};
+        }
+        ++kept;
+    }
+    fleet->n = kept;
     for (int i = 0; i < FLEET_IDENTITIES; ++i)
         find_copies(fleet, i);
     return names ? add_expected(fleet, names) : 0;

@@ -41,64 +41,10 @@ static double number_in(const json_t *object, const char *member, double none)
     return json_is_number(value) ? json_number_value(value) : none;
 }
 
-static struct view view_of(const json_t *json)
-{
-    return (struct view){.json = json,
-                         .by_device = json_object_get(json, "by_device"),
-                         .place = text_in(json, "place"),
-                         .unit = text_in(json, "unit"),
-                         .limit = {.metric = (char *)text_in(json, "metric"),
-                                   .statistic = (char *)text_in(json, "statistic"),
-                                   .row = validate_metric_find(text_in(json, "metric")),
-                                   .binding = json_is_true(json_object_get(json, "binding")),
-                                   .least = number_in(json, "min", -INFINITY),
-                                   .most = number_in(json, "max", INFINITY),
-                                   .healthy = number_in(json, "expected", NAN),
-                                   .peak_at = number_in(json, "peak", NAN),
-                                   .sibling_at = NAN},
-                         .shown = {.verdict = fleet_find_verdict(text_in(json, "verdict")),
-                                   .device = (int)number_in(json, "device", -1),
-                                   .launches = (size_t)number_in(json, "launches", 0),
-                                   .units = (size_t)number_in(json, "shared_by", 0),
-                                   .middle = number_in(json, "median", NAN),
-                                   .lo = number_in(json, "lo", NAN),
-                                   .hi = number_in(json, "hi", NAN)}};
-}
-
 /* Numbers are written with 12 digits, which keeps their order. */
 static bool is_within(double median, double lo, double hi)
 {
     return isnan(lo) && isnan(hi) ? true : lo <= median && median <= hi;
-}
-
-/* The worst of its devices is the limit's. */
-static int judge_devices(const struct view *view, size_t i, struct validate_judged *worst,
-                         struct text_error *why)
-{
-    const size_t n = json_array_size(view->by_device);
-
-    for (size_t d = 0; d < n; ++d) {
-        const json_t *device = json_array_get(view->by_device, d);
-        const double median = number_in(device, "median", NAN);
-        struct validate_judged one = *worst;
-        one.lo = number_in(device, "lo", view->limit.row->counted ? median : NAN);
-        one.hi = number_in(device, "hi", view->limit.row->counted ? median : NAN);
-        if (!is_within(median, one.lo, one.hi) ||
-            ((int)d == view->shown.device && median != view->shown.middle))
-            return refuse(why, i, "by_device", "has a median that is not its own");
-        validate_judge_numbers(&one);
-        if (isnan(median))
-            one.verdict = VALIDATE_UNMEASURED;
-        if (one.verdict > worst->verdict)
-            worst->verdict = one.verdict;
-    }
-    if (view->limit.row->by_device
-            ? view->shown.device >= (int)n || view->shown.device < 0 ||
-                  (double)n != number_in(json_object_get(view->json, "size"), "n_devices", 0) ||
-                  view->shown.units < n
-            : n > 0 || view->shown.device >= 0)
-        return refuse(why, i, "by_device", "has not each device of the cell");
-    return 0;
 }
 
 /* What its numbers show, by the code that judged them first. */
@@ -115,8 +61,30 @@ static int judge_again(const struct view *view, size_t i, struct text_error *why
     if (isnan(judged.middle) || !is_within(judged.middle, judged.lo, judged.hi))
         return refuse(why, i, "median", "is missing, or not within lo and hi");
     validate_judge_numbers(&judged);
-    if (judge_devices(view, i, &judged, why) != 0)
-        return -1;
+    /* The worst of its devices is the limit's. */
+    const size_t n = json_array_size(view->by_device);
+
+    for (size_t d = 0; d < n; ++d) {
+        const json_t *device = json_array_get(view->by_device, d);
+        const double median = number_in(device, "median", NAN);
+        struct validate_judged one = judged;
+        one.lo = number_in(device, "lo", view->limit.row->counted ? median : NAN);
+        one.hi = number_in(device, "hi", view->limit.row->counted ? median : NAN);
+        if (!is_within(median, one.lo, one.hi) ||
+            ((int)d == view->shown.device && median != view->shown.middle))
+            return refuse(why, i, "by_device", "has a median that is not its own");
+        validate_judge_numbers(&one);
+        if (isnan(median))
+            one.verdict = VALIDATE_UNMEASURED;
+        if (one.verdict > judged.verdict)
+            judged.verdict = one.verdict;
+    }
+    if (view->limit.row->by_device
+            ? view->shown.device >= (int)n || view->shown.device < 0 ||
+                  (double)n != number_in(json_object_get(view->json, "size"), "n_devices", 0) ||
+                  view->shown.units < n
+            : n > 0 || view->shown.device >= 0)
+        return refuse(why, i, "by_device", "has not each device of the cell");
     if (validate_is_wrong(&view->limit, judged.why))
         judged.verdict = VALIDATE_INVALID;
     if (judged.verdict == view->shown.verdict)
@@ -128,7 +96,26 @@ static int judge_again(const struct view *view, size_t i, struct text_error *why
 
 static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
-    *view = view_of(object);
+    *view = (struct view){.json = object,
+                          .by_device = json_object_get(object, "by_device"),
+                          .place = text_in(object, "place"),
+                          .unit = text_in(object, "unit"),
+                          .limit = {.metric = (char *)text_in(object, "metric"),
+                                    .statistic = (char *)text_in(object, "statistic"),
+                                    .row = validate_metric_find(text_in(object, "metric")),
+                                    .binding = json_is_true(json_object_get(object, "binding")),
+                                    .least = number_in(object, "min", -INFINITY),
+                                    .most = number_in(object, "max", INFINITY),
+                                    .healthy = number_in(object, "expected", NAN),
+                                    .peak_at = number_in(object, "peak", NAN),
+                                    .sibling_at = NAN},
+                          .shown = {.verdict = fleet_find_verdict(text_in(object, "verdict")),
+                                    .device = (int)number_in(object, "device", -1),
+                                    .launches = (size_t)number_in(object, "launches", 0),
+                                    .units = (size_t)number_in(object, "shared_by", 0),
+                                    .middle = number_in(object, "median", NAN),
+                                    .lo = number_in(object, "lo", NAN),
+                                    .hi = number_in(object, "hi", NAN)}};
     if (view->shown.verdict == VALIDATE_VERDICTS)
         return refuse(why, i, "verdict", "is not known");
     if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
@@ -206,19 +193,6 @@ static int make_room(struct fleet_node *node)
     return 0;
 }
 
-/* A number of each device says more than that of the worst one: that one is left out then. */
-static void add_devices(struct fleet_node *node, const struct view *view)
-{
-    for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
-        const json_t *device = json_array_get(view->by_device, d);
-        const double median = number_in(device, "median", NAN);
-
-        if (!isnan(median))
-            add_number(node, (int)d, median, number_in(device, "lo", NAN),
-                       number_in(device, "hi", NAN));
-    }
-}
-
 /* Of several limits of one number, such as a binding and an advisory one, the first counts. */
 static int add_numbers(struct fleet_node *node, const struct view *view, struct text_error *why)
 {
@@ -242,25 +216,19 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
         add_number(node, -1, view->shown.middle, view->shown.lo, view->shown.hi);
-    add_devices(node, view);
+    /* A number of each device says more than that of the worst one: that one is left out then. */
+    for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
+        const json_t *device = json_array_get(view->by_device, d);
+        const double median = number_in(device, "median", NAN);
+
+        if (!isnan(median))
+            add_number(node, (int)d, median, number_in(device, "lo", NAN),
+                       number_in(device, "hi", NAN));
+    }
     return 0;
 }
 
 /* ---- the status --------------------------------------------------------------------------- */
-
-static void bound_words(const struct view *view, char text[96])
-{
-    char least[64], most[64];
-
-    fleet_number_words(view->limit.least, view->unit, least);
-    fleet_number_words(view->limit.most, view->unit, most);
-    if (!isfinite(view->limit.least))
-        snprintf(text, 96, "at most %s", most);
-    else if (!isfinite(view->limit.most))
-        snprintf(text, 96, "at least %s", least);
-    else
-        snprintf(text, 96, "%.40s to %.40s", least, most);
-}
 
 /* The first limit that speaks against the node. */
 static void give_reason(struct fleet_node *node, const struct view *view)
@@ -270,7 +238,16 @@ static void give_reason(struct fleet_node *node, const struct view *view)
     if (node->why[0] != '\0' ||
         (node->status == FLEET_REJECTED && view->shown.verdict != VALIDATE_FAIL))
         return;
-    bound_words(view, bound);
+    char least[64], most[64];
+
+    fleet_number_words(view->limit.least, view->unit, least);
+    fleet_number_words(view->limit.most, view->unit, most);
+    if (!isfinite(view->limit.least))
+        snprintf(bound, 96, "at most %s", most);
+    else if (!isfinite(view->limit.most))
+        snprintf(bound, 96, "at least %s", least);
+    else
+        snprintf(bound, 96, "%.40s to %.40s", least, most);
     if (view->shown.verdict == VALIDATE_FAIL)
         snprintf(node->why, sizeof node->why, "FAIL %.40s of %.120s: is %s, allowed is %s",
                  view->limit.metric, view->place,
@@ -279,28 +256,6 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
                  text_in(view->json, "reason"));
-}
-
-/* A status that its own numbers speak against is no status. */
-static int check_status(const json_t *binding, const size_t count[VALIDATE_VERDICTS],
-                        enum validate_verdict cases, struct fleet_node *node,
-                        struct text_error *why)
-{
-    const enum validate_machine shown = validate_judge_machine(count, cases);
-
-    if (strcmp(fleet_status_words[node->status], validate_machine_words[shown]) != 0)
-        return text_fail(why, "it is %s, but its limits and cases show %s",
-                         fleet_status_words[node->status], validate_machine_words[shown]);
-    for (int v = 0; v < VALIDATE_VERDICTS; ++v) {
-        const double said = number_in(binding, validate_verdict_words[v], 0);
-
-        if (said != (double)count[v])
-            return text_fail(why, "it says that %g binding limits are %s, and %zu are", said,
-                             validate_verdict_words[v], count[v]);
-    }
-    if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
-        snprintf(node->why, sizeof node->why, "no limit of it says why");
-    return 0;
 }
 
 /* ---- what was asked ----------------------------------------------------------------------- */
@@ -355,7 +310,21 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
         if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
     }
-    if (check_status(json_object_get(root, "binding"), count, cases, node, why) != 0)
-        return -1;
+    /* A status that its own numbers speak against is no status. */
+    const enum validate_machine shown = validate_judge_machine(count, cases);
+
+    if (strcmp(fleet_status_words[node->status], validate_machine_words[shown]) != 0)
+        return text_fail(why, "it is %s, but its limits and cases show %s",
+                         fleet_status_words[node->status], validate_machine_words[shown]);
+    for (int v = 0; v < VALIDATE_VERDICTS; ++v) {
+        const double said =
+            number_in(json_object_get(root, "binding"), validate_verdict_words[v], 0);
+
+        if (said != (double)count[v])
+            return text_fail(why, "it says that %g binding limits are %s, and %zu are", said,
+                             validate_verdict_words[v], count[v]);
+    }
+    if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
+        snprintf(node->why, sizeof node->why, "no limit of it says why");
     return add_limits_fact(limits, node, why);
 }

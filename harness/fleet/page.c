@@ -9,61 +9,46 @@
 
 /* ---- the strip ---------------------------------------------------------------------------- */
 
-static void nodes_badge(const struct fleet *fleet, struct report_badge *badge)
+static void strip(struct text_out *out, const struct fleet *fleet)
 {
+    struct report_badge badge[3];
+
     static const enum report_tone tones[] = {
         [0] = REPORT_GOOD, [1] = REPORT_RED, [2] = REPORT_RED, [3] = REPORT_AMBER};
     size_t passing = 0;
 
     for (size_t i = 0; i < fleet->n; ++i)
         passing += fleet_passes(&fleet->node[i]);
-    badge->tone = tones[fleet_exit(fleet)];
-    snprintf(badge->head, sizeof badge->head, "%zu of %zu nodes pass", passing, fleet->n);
-    fleet_count_words(fleet, badge->words);
-}
-
-static void outliers_badge(const struct fleet *fleet, struct report_badge *badge)
-{
+    badge[0].tone = tones[fleet_exit(fleet)];
+    snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);
+    fleet_count_words(fleet, badge[0].words);
     const bool open = fleet->n_outliers + fleet->rule.small > 0 || fleet->rule.comparisons == 0;
 
-    badge->tone = open ? REPORT_AMBER : REPORT_GOOD;
+    badge[1].tone = open ? REPORT_AMBER : REPORT_GOOD;
     if (fleet->outlying > 0)
-        badge->tone = REPORT_RED;
-    snprintf(badge->head, sizeof badge->head,
+        badge[1].tone = REPORT_RED;
+    snprintf(badge[1].head, sizeof badge[1].head,
              fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
              fleet->outlying, fleet->outlying == 1 ? "" : "s");
-    fleet_rule_words(fleet, badge->words);
-}
-
-static void drift_badge(const struct fleet *fleet, struct report_badge *badge)
-{
+    fleet_rule_words(fleet, badge[1].words);
     size_t nodes = 0, judged = 0;
 
     for (size_t i = 0; i < fleet->n; ++i) {
         nodes += fleet->node[i].drifts > 0;
         judged += fleet->node[i].status < FLEET_BROKEN;
     }
-    badge->tone =
+    badge[2].tone =
         nodes + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER : REPORT_GOOD;
-    snprintf(badge->head, sizeof badge->head, "%zu node%s from most", nodes,
+    snprintf(badge[2].head, sizeof badge[2].head, "%zu node%s from most", nodes,
              nodes == 1 ? " differs" : "s differ");
     if (fleet->n_splits == 0)
-        snprintf(badge->words, sizeof badge->words, "%zu in machine, program and profile.",
+        snprintf(badge[2].words, sizeof badge[2].words, "%zu in machine, program and profile.",
                  fleet->n_drifts);
     else
-        snprintf(badge->words, sizeof badge->words,
+        snprintf(badge[2].words, sizeof badge[2].words,
                  "%zu in machine, program and profile. Of %zu more no value is that of more than "
                  "half of the nodes.",
                  fleet->n_drifts, fleet->n_splits);
-}
-
-static void strip(struct text_out *out, const struct fleet *fleet)
-{
-    struct report_badge badge[3];
-
-    nodes_badge(fleet, &badge[0]);
-    outliers_badge(fleet, &badge[1]);
-    drift_badge(fleet, &badge[2]);
     text_print(out,
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
                "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",

@@ -77,8 +77,13 @@ static void say_drift(FILE *stream, const struct fleet *fleet)
     say_rest(stream, fleet->n_splits, "facts without a majority");
 }
 
-static void say_unexpected(FILE *stream, const struct fleet *fleet)
+int fleet_text(FILE *stream, const struct fleet *fleet)
 {
+    char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
+
+    say_nodes(stream, fleet);
+    say_outliers(stream, fleet);
+    say_drift(stream, fleet);
     size_t said = 0;
 
     for (size_t i = 0; i < fleet->n && said < SHOWN; ++i) {
@@ -89,16 +94,6 @@ static void say_unexpected(FILE *stream, const struct fleet *fleet)
             fleet->node[i].name);
     }
     say_rest(stream, fleet->unexpected, "nodes");
-}
-
-int fleet_text(FILE *stream, const struct fleet *fleet)
-{
-    char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
-
-    say_nodes(stream, fleet);
-    say_outliers(stream, fleet);
-    say_drift(stream, fleet);
-    say_unexpected(stream, fleet);
     fleet_rule_words(fleet, words);
     command_wrap(stream, words, 0, 0, COLUMNS);
     fleet_count_words(fleet, counts);

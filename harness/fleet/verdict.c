@@ -73,23 +73,6 @@ static int add_value(struct fleet_node *node, const char *what, const char *valu
     return fleet_add_fact(node, what, text, why);
 }
 
-static int add_json(struct fleet_node *node, const char *what, const json_t *value,
-                    struct text_error *why)
-{
-    char *text;
-    int status;
-
-    if (json_is_string(value))
-        return json_string_length(value) > 0 ? add_value(node, what, json_string_value(value), why)
-                                             : 0;
-    text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
-    if (!text)
-        return fleet_starve(node, why);
-    status = add_value(node, what, text, why);
-    free(text);
-    return status;
-}
-
 static int add_facts(const json_t *value, const char *what, int depth, struct fleet_node *node,
                      struct text_error *why);
 
@@ -115,8 +98,20 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
 
     if (json_is_null(value))
         return 0;
-    if (depth > DEPTH || (!json_is_object(value) && !json_is_array(value)))
-        return add_json(node, what, value, why);
+    if (depth > DEPTH || (!json_is_object(value) && !json_is_array(value))) {
+        char *text;
+
+        if (json_is_string(value))
+            return json_string_length(value) > 0
+                       ? add_value(node, what, json_string_value(value), why)
+                       : 0;
+        text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+        if (!text)
+            return fleet_starve(node, why);
+        status = add_value(node, what, text, why);
+        free(text);
+        return status;
+    }
     for (void *at = json_object_iter((json_t *)value); status == 0 && at;
          at = json_object_iter_next((json_t *)value, at))
         status = add_member(json_object_iter_value(at), what, json_object_iter_key(at), depth, node,

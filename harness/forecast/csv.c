@@ -20,20 +20,6 @@ static void value(FILE *stream, const struct forecast_line *line, const struct r
         number(stream, holds ? parts[i] : (double)NAN, scale);
 }
 
-static void write_simulated(FILE *stream, const struct forecast_simulation *simulation,
-                            const struct forecast_line *line)
-{
-    number(stream, line->simulated, 1e-9);
-    number(stream, line->simulated_error, 1);
-    fputc(',', stream);
-    if (isfinite(line->simulated)) {
-        text_write_field(stream, simulation->platform);
-        fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
-    } else {
-        fputs(",,,\r\n", stream);
-    }
-}
-
 static void write_line(FILE *stream, const struct forecast *forecast,
                        const struct forecast_series *series, const struct forecast_line *line)
 {
@@ -58,7 +44,15 @@ static void write_line(FILE *stream, const struct forecast *forecast,
     number(stream, line->error, 1);
     number(stream, line->residual, 1);
     fprintf(stream, ",\"%s\",%s", forecast_states[line->state], line->extrapolated ? "yes" : "no");
-    write_simulated(stream, &forecast->simulation, line);
+    number(stream, line->simulated, 1e-9);
+    number(stream, line->simulated_error, 1);
+    fputc(',', stream);
+    if (isfinite(line->simulated)) {
+        text_write_field(stream, forecast->simulation.platform);
+        fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
+    } else {
+        fputs(",,,\r\n", stream);
+    }
 }
 
 int forecast_csv(FILE *stream, const struct forecast *forecast)

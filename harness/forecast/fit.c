@@ -19,14 +19,6 @@ static bool is_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static double median_of(const double y[], size_t n)
-{
-    double sorted[FIT_POINTS];
-
-    memcpy(sorted, y, n * sizeof *y);
-    return stats_median(sorted, n);
-}
-
 void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve)
 {
     bool one = true;
@@ -35,7 +27,10 @@ void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *c
     for (size_t i = 1; i < n; ++i)
         one = one && is_same(x[i], x[0]);
     if (n > 0 && one) {
-        curve->alpha = median_of(y, n);
+        double sorted[FIT_POINTS];
+
+        memcpy(sorted, y, n * sizeof *y);
+        curve->alpha = stats_median(sorted, n);
         curve->beta = 0;
         curve->only = x[0];
     } else if (n > 0) {
@@ -51,29 +46,6 @@ double fit_at(const struct fit_curve *curve, double x)
     if (!isnan(curve->only) && !is_same(x, curve->only))
         return NAN;
     return curve->alpha + curve->beta * x;
-}
-
-static bool is_of_kind(const struct fit_point *point, int kind)
-{
-    return kind == FIT_ALL || (kind == FIT_SEVERAL) == (point->ranks > 1);
-}
-
-static void fit_compute(const struct fit_point point[], size_t n, size_t skip, size_t model,
-                        struct fit_model *fit)
-{
-    double x[FIT_POINTS], y[FIT_POINTS];
-
-    for (int kind = 0; kind < FIT_KINDS; ++kind) {
-        size_t used = 0;
-
-        for (size_t i = 0; i < n; ++i) {
-            if (i == skip || point[i].model != model || !is_of_kind(&point[i], kind))
-                continue;
-            x[used] = (double)point[i].shard;
-            y[used++] = point[i].compute;
-        }
-        fit_curve(x, y, used, &fit->compute[kind]);
-    }
 }
 
 /* The time of a reduction is its transfers times that of one. Both sides are divided by their
@@ -103,19 +75,6 @@ static double between_0_and_1(double x)
     return x > 0 ? least(x, 1) : 0;
 }
 
-/* By which part the steps would be off with these two, added up. */
-static double off_with(const struct fit_point *const point[], size_t n, double share, double cover)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; ++i) {
-        const double hidden = least(share * point[i]->comm, cover * point[i]->compute);
-
-        sum += fabs(point[i]->hidden - hidden) / point[i]->step;
-    }
-    return sum;
-}
-
 /* At each point one of the two is what holds, so the best pair is among those of the points. */
 static void fit_hidden(const struct fit_point point[], size_t n, size_t skip, size_t model,
                        struct fit_model *fit)
@@ -132,8 +91,13 @@ static void fit_hidden(const struct fit_point point[], size_t n, size_t skip, si
         for (size_t k = 0; k < used; ++k) {
             const double share = between_0_and_1(of[i]->hidden / of[i]->comm);
             const double cover = between_0_and_1(of[k]->hidden / of[k]->compute);
-            const double off = off_with(of, used, share, cover);
+            double off = 0; /* by which part the steps would be off with these two, added up */
 
+            for (size_t j = 0; j < used; ++j) {
+                const double hidden = least(share * of[j]->comm, cover * of[j]->compute);
+
+                off += fabs(of[j]->hidden - hidden) / of[j]->step;
+            }
             if (off < best) {
                 best = off;
                 fit->share = share;
@@ -145,7 +109,20 @@ static void fit_hidden(const struct fit_point point[], size_t n, size_t skip, si
 void fit_model(const struct fit_point point[], size_t n, size_t skip, size_t model,
                struct fit_model *fit)
 {
-    fit_compute(point, n, skip, model, fit);
+    double x[FIT_POINTS], y[FIT_POINTS];
+
+    for (int kind = 0; kind < FIT_KINDS; ++kind) {
+        size_t used = 0;
+
+        for (size_t i = 0; i < n; ++i) {
+            if (i == skip || point[i].model != model ||
+                !(kind == FIT_ALL || (kind == FIT_SEVERAL) == (point[i].ranks > 1)))
+                continue;
+            x[used] = (double)point[i].shard;
+            y[used++] = point[i].compute;
+        }
+        fit_curve(x, y, used, &fit->compute[kind]);
+    }
     fit_transfer(point, n, skip, fit);
     fit_hidden(point, n, skip, model, fit);
 }

@@ -126,7 +126,14 @@ enum forecast_column {
     FORECAST_NOTE,
     FORECAST_COLUMNS
 };
-extern const char *const forecast_column_names[FORECAST_COLUMNS];
+/* Its name and its width in text; the number of a line that it shows, if it shows just that. */
+struct forecast_column_row {
+    const char *name;
+    int width;
+    enum { FORECAST_OTHER, FORECAST_TIME, FORECAST_PERCENT } form;
+    size_t offset;
+};
+extern const struct forecast_column_row forecast_columns[FORECAST_COLUMNS];
 /* Whether there is anything to say in it. */
 bool forecast_shows(const struct forecast *forecast, int column);
 void forecast_line_words(const struct forecast *forecast, const struct forecast_line *line,

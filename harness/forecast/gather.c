@@ -83,11 +83,6 @@ static struct forecast_setting *setting_of(struct forecast *forecast,
     return &forecast->setting[i];
 }
 
-static bool is_same_model(const struct report_point *a, const struct report_point *b)
-{
-    return strcmp(a->row->cell->key.workload, b->row->cell->key.workload) == 0;
-}
-
 static int add_point(struct forecast_setting *setting, const struct report_point *point,
                      struct text_error *why)
 {
@@ -97,7 +92,8 @@ static int add_point(struct forecast_setting *setting, const struct report_point
     if (setting->n == FIT_POINTS)
         return text_fail(why, "more than %d points of %.64s in one setting", FIT_POINTS,
                          point->row->kind);
-    while (model < setting->n && !is_same_model(setting->point[model], point))
+    while (model < setting->n && strcmp(setting->point[model]->row->cell->key.workload,
+                                        point->row->cell->key.workload) != 0)
         ++model;
     setting->point[setting->n] = point;
     setting->model[setting->n] = model;
@@ -152,44 +148,14 @@ static void add_to_series(struct forecast *forecast, const struct forecast_setti
         series[i].point = point;
 }
 
-static size_t counts_of(const struct forecast_series *series)
+int forecast_gather(struct forecast *forecast, struct text_error *why)
 {
-    bool seen[RECORD_MAX_RANKS + 1] = {false};
-    size_t n = 0;
+    const size_t points = forecast->report->n_points;
 
-    for (size_t i = 0; i < series->setting->n; ++i) {
-        const int ranks = series->setting->point[i]->row->cell->key.n_devices;
-
-        if (!forecast_series_has(series, i) || seen[ranks])
-            continue;
-        seen[ranks] = true;
-        ++n;
-    }
-    return n;
-}
-
-static int check_series(struct forecast *forecast, struct text_error *why)
-{
-    for (size_t i = 0; i < forecast->n_series; ++i) {
-        struct forecast_series *series = &forecast->series[i];
-        const int most = series->point->row->cell->key.n_devices;
-        char words[FORECAST_TEXT];
-
-        series->counts = counts_of(series);
-        forecast_series_words(series, words);
-        if (series->counts < 2)
-            return text_fail(why,
-                             "%.200s: 1 count of ranks, %d; a fit takes 2 at least, such as 1,2",
-                             words, most);
-        if (series->setting->most > forecast->to)
-            return text_fail(why, "--to %d is below the %d ranks that are measured", forecast->to,
-                             series->setting->most);
-    }
-    return 0;
-}
-
-static int gather_points(struct forecast *forecast, struct text_error *why)
-{
+    forecast->setting = calloc(points + 1, sizeof *forecast->setting);
+    forecast->series = calloc(points + 1, sizeof *forecast->series);
+    if (!forecast->setting || !forecast->series)
+        return text_fail(why, "no memory for %zu points", points);
     const struct report *report = forecast->report;
     int status = 0;
 
@@ -204,23 +170,35 @@ static int gather_points(struct forecast *forecast, struct text_error *why)
     }
     if (status == 0 && forecast->n_settings == 0)
         status = text_fail(why, "no cell of mode ddp, and forecasts are of that: sweep --mode ddp");
-    return status;
-}
-
-int forecast_gather(struct forecast *forecast, struct text_error *why)
-{
-    const size_t most = forecast->report->n_points + 1;
-
-    forecast->setting = calloc(most, sizeof *forecast->setting);
-    forecast->series = calloc(most, sizeof *forecast->series);
-    if (!forecast->setting || !forecast->series)
-        return text_fail(why, "no memory for %zu points", most - 1);
-    if (gather_points(forecast, why) != 0)
+    if (status != 0)
         return -1;
     for (size_t s = 0; s < forecast->n_settings; ++s)
         for (size_t i = 0; i < forecast->setting[s].n; ++i)
             add_to_series(forecast, &forecast->setting[s], i);
-    return check_series(forecast, why);
+    for (size_t i = 0; i < forecast->n_series; ++i) {
+        struct forecast_series *series = &forecast->series[i];
+        const int most = series->point->row->cell->key.n_devices;
+        bool seen[RECORD_MAX_RANKS + 1] = {false};
+        char words[FORECAST_TEXT];
+
+        for (size_t k = 0; k < series->setting->n; ++k) {
+            const int ranks = series->setting->point[k]->row->cell->key.n_devices;
+
+            if (forecast_series_has(series, k) && !seen[ranks]) {
+                seen[ranks] = true;
+                ++series->counts;
+            }
+        }
+        forecast_series_words(series, words);
+        if (series->counts < 2)
+            return text_fail(why,
+                             "%.200s: 1 count of ranks, %d; a fit takes 2 at least, such as 1,2",
+                             words, most);
+        if (series->setting->most > forecast->to)
+            return text_fail(why, "--to %d is below the %d ranks that are measured", forecast->to,
+                             series->setting->most);
+    }
+    return 0;
 }
 
 void forecast_free(struct forecast *forecast)

@@ -153,35 +153,6 @@ static int make_lines(struct forecast_series *series, int to)
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
 
-/* The step of one rank: as it was measured, else as it is forecast. */
-static void fill_base(struct bench *bench)
-{
-    const struct forecast_line *first = &bench->series->line[0];
-
-    for (size_t l = 0; l < bench->series->setting->launches; ++l)
-        bench->base[l] =
-            first->point ? first->point->row[l].cell->median_ns : time_of(bench, l, first).step;
-}
-
-static void fill_line(const struct bench *bench, struct forecast_line *line)
-{
-    const size_t launches = bench->series->setting->launches;
-    const double times = bench->series->weak ? 1 : line->ranks;
-    size_t n = 0;
-
-    line->compute = times_of(bench, line, false).middle;
-    line->step = times_of(bench, line, true);
-    for (size_t l = 0; l < launches; ++l) {
-        const double ratio = bench->base[l] / (times * time_of(bench, l, line).step);
-
-        if (isfinite(ratio))
-            bench->ratio[n++] = ratio;
-    }
-    line->efficiency = report_value_of(bench->ratio, n);
-    if (line->point)
-        line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
-}
-
 static void leave_out(struct bench *bench, struct forecast_line *line)
 {
     const struct forecast_setting *setting = bench->series->setting;
@@ -236,35 +207,6 @@ static enum forecast_state state_of(const struct forecast_line *line)
     return step->hi - step->lo > step->middle ? FORECAST_WIDE : FORECAST_HOLDS;
 }
 
-/* What one rank takes is no forecast of several: its error widens nothing. */
-static void find_error(struct forecast_series *series)
-{
-    double error = NAN, residual = NAN;
-
-    for (size_t i = 0; i < series->n; ++i) {
-        if (series->line[i].ranks < 2)
-            continue;
-        series->tried += isfinite(series->line[i].error) ? 1 : 0;
-        error = fmax(error, fabs(series->line[i].error));
-        residual = fmax(residual, fabs(series->line[i].residual));
-    }
-    series->off = series->tried > 0 ? error : residual;
-}
-
-static void judge(struct forecast_series *series)
-{
-    find_error(series);
-    for (size_t i = 0; i < series->n; ++i) {
-        struct forecast_line *line = &series->line[i];
-
-        if (line->ranks > 1 && isfinite(series->off)) {
-            widen(&line->step, fmax(1 - series->off, 0), 1 + series->off);
-            widen(&line->efficiency, 1 / (1 + series->off), 1 / fmax(1 - series->off, 0));
-        }
-        line->state = state_of(line);
-    }
-}
-
 /* Of a line that nobody measured nothing may be unknown: that is no forecast. */
 static int check_known(const struct bench *bench, struct text_error *why)
 {
@@ -303,14 +245,53 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
     }
     fit_launches(&bench, FIT_POINTS);
     status = check_known(&bench, why);
-    fill_base(&bench);
+    /* The step of one rank: as it was measured, else as it is forecast. */
+    const struct forecast_line *first = &series->line[0];
+
+    for (size_t l = 0; l < series->setting->launches; ++l)
+        bench.base[l] =
+            first->point ? first->point->row[l].cell->median_ns : time_of(&bench, l, first).step;
     fill_fit(&bench, series);
-    for (size_t i = 0; i < series->n; ++i)
-        fill_line(&bench, &series->line[i]);
+    for (size_t i = 0; i < series->n; ++i) {
+        struct forecast_line *line = &series->line[i];
+        const double times = series->weak ? 1 : line->ranks;
+        size_t n = 0;
+
+        line->compute = times_of(&bench, line, false).middle;
+        line->step = times_of(&bench, line, true);
+        for (size_t l = 0; l < series->setting->launches; ++l) {
+            const double ratio = bench.base[l] / (times * time_of(&bench, l, line).step);
+
+            if (isfinite(ratio))
+                bench.ratio[n++] = ratio;
+        }
+        line->efficiency = report_value_of(bench.ratio, n);
+        if (line->point)
+            line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
+    }
     for (size_t i = 0; i < series->n; ++i)
         if (series->line[i].point)
             leave_out(&bench, &series->line[i]);
-    judge(series);
+    /* What one rank takes is no forecast of several: its error widens nothing. */
+    double error = NAN, residual = NAN;
+
+    for (size_t i = 0; i < series->n; ++i) {
+        if (series->line[i].ranks < 2)
+            continue;
+        series->tried += isfinite(series->line[i].error) ? 1 : 0;
+        error = fmax(error, fabs(series->line[i].error));
+        residual = fmax(residual, fabs(series->line[i].residual));
+    }
+    series->off = series->tried > 0 ? error : residual;
+    for (size_t i = 0; i < series->n; ++i) {
+        struct forecast_line *line = &series->line[i];
+
+        if (line->ranks > 1 && isfinite(series->off)) {
+            widen(&line->step, fmax(1 - series->off, 0), 1 + series->off);
+            widen(&line->efficiency, 1 / (1 + series->off), 1 / fmax(1 - series->off, 0));
+        }
+        line->state = state_of(line);
+    }
     bench_close(&bench);
     return status;
 }

@@ -71,28 +71,6 @@ int simulate_read(const char *printed, int ranks, struct simulated *simulated, c
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
-/* Of the step's computation, by the phases that were measured; else backward is twice forward. */
-static void write_numbers(const struct forecast_series *series, const struct forecast_line *line,
-                          char number[NUMBERS][NUMBER_BYTES])
-{
-    const struct record_cell *cell = series->point->row->cell;
-    const double forward = report_middle(series->point, REPORT_PHASE + RECORD_FORWARD) +
-                           report_middle(series->point, REPORT_PHASE + RECORD_LOSS);
-    const double backward = report_middle(series->point, REPORT_PHASE + RECORD_BACKWARD);
-    const double update = report_middle(series->point, REPORT_PHASE + RECORD_UPDATE);
-    const double all = forward + backward + update, size = (double)cell->key.bucket_bytes;
-    const bool known = isfinite(all) && all > 0;
-    const double values[NUMBERS] = {line->compute * (known ? forward / all : 1.0 / 3),
-                                    line->compute * (known ? backward / all : 2.0 / 3),
-                                    line->compute * (known ? update / all : 0),
-                                    (double)sizeof(float) * (double)cell->model_params,
-                                    size > 0 ? size : FIRST_BUCKET,
-                                    size > 0 ? size : NEXT_BUCKET};
-
-    for (int i = 0; i < NUMBERS; ++i)
-        snprintf(number[i], NUMBER_BYTES, "%.3f", values[i]);
-}
-
 /* Beside this program where it was built, or where it is installed. 0, or -1. */
 static int find_program(char path[PROGRAM_BYTES])
 {
@@ -138,16 +116,41 @@ static int start(const struct forecast_simulation *simulation, char *platform, i
     return launch_program(SMPIRUN, argument, true, simulation->timeout, output);
 }
 
-static void hear(const struct forecast_simulation *simulation, struct launch_output *output,
-                 struct forecast_line *line)
+static void simulate_line(const struct forecast_simulation *simulation, char *platform,
+                          const struct forecast_series *series, struct forecast_line *line)
 {
+    char number[NUMBERS][NUMBER_BYTES];
+    struct launch_output output;
+
+    /* Of the step's computation, by the phases that were measured; else backward is twice forward.
+     */
+    const struct record_cell *cell = series->point->row->cell;
+    const double forward = report_middle(series->point, REPORT_PHASE + RECORD_FORWARD) +
+                           report_middle(series->point, REPORT_PHASE + RECORD_LOSS);
+    const double backward = report_middle(series->point, REPORT_PHASE + RECORD_BACKWARD);
+    const double update = report_middle(series->point, REPORT_PHASE + RECORD_UPDATE);
+    const double all = forward + backward + update, size = (double)cell->key.bucket_bytes;
+    const bool known = isfinite(all) && all > 0;
+    const double values[NUMBERS] = {line->compute * (known ? forward / all : 1.0 / 3),
+                                    line->compute * (known ? backward / all : 2.0 / 3),
+                                    line->compute * (known ? update / all : 0),
+                                    (double)sizeof(float) * (double)cell->model_params,
+                                    size > 0 ? size : FIRST_BUCKET,
+                                    size > 0 ? size : NEXT_BUCKET};
+
+    for (int i = 0; i < NUMBERS; ++i)
+        snprintf(number[i], NUMBER_BYTES, "%.3f", values[i]);
+    if (start(simulation, platform, line->ranks, number, &output) != 0) {
+        snprintf(line->why, sizeof line->why, "smpirun: %.40s", strerror(errno));
+        return;
+    }
     struct simulated simulated;
 
-    if (output->interrupted)
+    if (output.interrupted)
         snprintf(line->why, sizeof line->why, "interrupted");
-    else if (output->timed_out)
+    else if (output.timed_out)
         snprintf(line->why, sizeof line->why, "ended after %g s (--timeout)", simulation->timeout);
-    else if (simulate_read(output->text ? output->text : "", line->ranks, &simulated, line->why,
+    else if (simulate_read(output.text ? output.text : "", line->ranks, &simulated, line->why,
                            sizeof line->why) == 0) {
         line->simulated = simulated.step_ns;
         line->rounds = simulated.rounds;
@@ -155,20 +158,6 @@ static void hear(const struct forecast_simulation *simulation, struct launch_out
         if (simulation->fitted && line->point)
             line->simulated_error = line->simulated / report_middle(line->point, REPORT_STEP) - 1;
     }
-}
-
-static void simulate_line(const struct forecast_simulation *simulation, char *platform,
-                          const struct forecast_series *series, struct forecast_line *line)
-{
-    char number[NUMBERS][NUMBER_BYTES];
-    struct launch_output output;
-
-    write_numbers(series, line, number);
-    if (start(simulation, platform, line->ranks, number, &output) != 0) {
-        snprintf(line->why, sizeof line->why, "smpirun: %.40s", strerror(errno));
-        return;
-    }
-    hear(simulation, &output, line);
     free(output.text);
 }
 

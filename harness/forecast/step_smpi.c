@@ -29,22 +29,17 @@ struct step {
     char *room;
 };
 
-static void wait_until(double seconds)
-{
-    const double left = seconds - MPI_Wtime();
-    const struct timespec time = {.tv_sec = (time_t)left,
-                                  .tv_nsec = (long)(fmod(left, 1) * SECOND)};
-
-    if (left > 0)
-        nanosleep(&time, NULL);
-}
-
 /* Everybody sends to everybody, one behind the other. Its time in ns, the same on all ranks. */
 static double exchange(struct step *step, int bytes)
 {
     double end, latest;
 
-    wait_until(step->start);
+    const double left = step->start - MPI_Wtime();
+    const struct timespec time = {.tv_sec = (time_t)left,
+                                  .tv_nsec = (long)(fmod(left, 1) * SECOND)};
+
+    if (left > 0)
+        nanosleep(&time, NULL);
     for (int i = 0; i < step->rounds; ++i) {
         const int distance = 1 + (int)((long)i * step->all / step->rounds);
         const int to = (step->rank + distance) % step->ranks;
@@ -86,16 +81,6 @@ static double replay(struct step *step)
     return fmax(clock, computed) + number[UPDATE];
 }
 
-static void choose_rounds(struct step *step)
-{
-    const double *const number = step->number;
-    const double buckets = 1 + ceil((number[BYTES] - number[FIRST]) / number[NEXT]);
-    const int some = (int)fmax(LEAST_ROUNDS, SOME_ROUNDS / fmax(buckets, 1));
-
-    step->all = step->ranks - 1;
-    step->rounds = step->all <= WHOLE_ROUNDS ? step->all : some;
-}
-
 /* Whether the arguments are numbers that a step can be made of. */
 static int read_numbers(int argc, char **argv, struct step *step)
 {
@@ -130,7 +115,12 @@ int main(int argc, char **argv)
         give_up(&step, "the platform has fewer hosts than ranks");
     if (!read_numbers(argc, argv, &step))
         give_up(&step, "its arguments are not those of a step");
-    choose_rounds(&step);
+    const double *const number = step.number;
+    const double buckets = 1 + ceil((number[BYTES] - number[FIRST]) / number[NEXT]);
+    const int some = (int)fmax(LEAST_ROUNDS, SOME_ROUNDS / fmax(buckets, 1));
+
+    step.all = step.ranks - 1;
+    step.rounds = step.all <= WHOLE_ROUNDS ? step.all : some;
     /* All ranks have the same memory, and nothing is copied. Its macro would put a path in here. */
     const double most = fmin(step.number[BYTES], fmax(step.number[FIRST], step.number[NEXT]));
 

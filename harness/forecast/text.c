@@ -7,9 +7,6 @@
 
 enum { COLUMNS = 80, INDENT = 7 };
 
-/* Of columns but the last; numbers are to the right. */
-static const int widths[FORECAST_NOTE] = {5, 6, 8, 8, 20, 10, 8, 9, 8, 9, 10};
-
 /* Next to the numbers where there is room, else below them. */
 static void print_note(FILE *stream, const struct forecast *forecast,
                        const struct forecast_line *line, size_t used)
@@ -39,26 +36,13 @@ static void print_row(FILE *stream, const struct forecast *forecast,
             continue;
         if (line)
             forecast_line_words(forecast, line, c, text);
-        used += (size_t)fprintf(stream, " %*s", widths[c], line ? text : forecast_column_names[c]);
+        used += (size_t)fprintf(stream, " %*s", forecast_columns[c].width,
+                                line ? text : forecast_columns[c].name);
     }
     if (line && first == FORECAST_RANKS)
         print_note(stream, forecast, line, used);
     else
         fputc('\n', stream);
-}
-
-/* The forecast; then, by ranks again, the errors that show how good it is. */
-static void print_tables(FILE *stream, const struct forecast *forecast,
-                         const struct forecast_series *series)
-{
-    print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
-    for (size_t k = 0; k < series->n; ++k)
-        print_row(stream, forecast, &series->line[k], FORECAST_RANKS, FORECAST_EFFICIENCY);
-    print_row(stream, forecast, NULL, FORECAST_WITHOUT, FORECAST_SIMULATED_ERROR);
-    for (size_t k = 0; k < series->n; ++k)
-        if (series->line[k].point || forecast->simulation.platform)
-            print_row(stream, forecast, &series->line[k], FORECAST_WITHOUT,
-                      FORECAST_SIMULATED_ERROR);
 }
 
 int forecast_text(FILE *stream, const struct forecast *forecast)
@@ -71,7 +55,15 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
         forecast_series_words(series, words);
         fprintf(stream, "%s", i > 0 ? "\n" : "");
         command_wrap(stream, words, 0, 2, COLUMNS);
-        print_tables(stream, forecast, series);
+        /* The forecast; then, by ranks again, the errors that show how good it is. */
+        print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
+        for (size_t k = 0; k < series->n; ++k)
+            print_row(stream, forecast, &series->line[k], FORECAST_RANKS, FORECAST_EFFICIENCY);
+        print_row(stream, forecast, NULL, FORECAST_WITHOUT, FORECAST_SIMULATED_ERROR);
+        for (size_t k = 0; k < series->n; ++k)
+            if (series->line[k].point || forecast->simulation.platform)
+                print_row(stream, forecast, &series->line[k], FORECAST_WITHOUT,
+                          FORECAST_SIMULATED_ERROR);
         forecast_fit_words(series, words);
         command_wrap(stream, words, 0, 0, COLUMNS);
         forecast_interval_words(series, words);

@@ -5,6 +5,7 @@
 #include "text/units.h"
 
 #include <math.h>
+#include <stddef.h>
 
 const char *const forecast_states[] = {[FORECAST_HOLDS] = "holds",
                                        [FORECAST_UNKNOWN] = "unknown",
@@ -17,25 +18,30 @@ static const char *const reasons[] = {
     [FORECAST_WIDE] = "not resolved: the interval is wider than the number",
     [FORECAST_NO_ROWS] = "more ranks than rows"};
 
-const char *const forecast_column_names[FORECAST_COLUMNS] = {
-    "ranks",    "rows",  "measured", "forecast",  "interval",   "efficiency",
-    "left out", "error", "residual", "simulated", "sim. error", "note"};
+const struct forecast_column_row forecast_columns[FORECAST_COLUMNS] = {
+    [FORECAST_RANKS] = {"ranks", 5, FORECAST_OTHER, 0},
+    [FORECAST_SHARD] = {"rows", 6, FORECAST_OTHER, 0},
+    [FORECAST_MEASURED] = {"measured", 8, FORECAST_OTHER, 0},
+    [FORECAST_STEP] = {"forecast", 8, FORECAST_OTHER, 0},
+    [FORECAST_RANGE] = {"interval", 20, FORECAST_OTHER, 0},
+    [FORECAST_EFFICIENCY] = {"efficiency", 10, FORECAST_OTHER, 0},
+    [FORECAST_WITHOUT] = {"left out", 8, FORECAST_TIME, offsetof(struct forecast_line, without)},
+    [FORECAST_ERROR] = {"error", 9, FORECAST_PERCENT, offsetof(struct forecast_line, error)},
+    [FORECAST_RESIDUAL] = {"residual", 8, FORECAST_PERCENT,
+                           offsetof(struct forecast_line, residual)},
+    [FORECAST_SIMULATED] = {"simulated", 9, FORECAST_TIME,
+                            offsetof(struct forecast_line, simulated)},
+    [FORECAST_SIMULATED_ERROR] = {"sim. error", 10, FORECAST_PERCENT,
+                                  offsetof(struct forecast_line, simulated_error)},
+    [FORECAST_NOTE] = {"note", 0, FORECAST_OTHER, 0}};
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 static void add_time(char text[FORECAST_TEXT], double ns)
 {
     char words[UNITS_BYTES];
 
     report_add(text, "%s", isfinite(ns) ? units_time(ns, words) : "-");
-}
-
-static void add_percent(char text[FORECAST_TEXT], double part)
-{
-    if (isfinite(part))
-        report_add(text, "%+.1f %%", 100 * part);
-    else
-        report_add(text, "-");
 }
 
 static void add_range(char text[FORECAST_TEXT], const struct report_value *value)
@@ -52,8 +58,6 @@ static void add_range(char text[FORECAST_TEXT], const struct report_value *value
     add_time(text, value->hi);
     report_add(text, interval ? "]" : "");
 }
-
-/* ---- a line ---------------------------------------------------------------------------------- */
 
 static void add_note(char text[FORECAST_TEXT], const struct forecast *forecast,
                      const struct forecast_line *line)
@@ -75,19 +79,6 @@ static void add_note(char text[FORECAST_TEXT], const struct forecast *forecast,
             report_add(text, "%s%s", text[0] != '\0' ? "; " : "", notes[i]);
 }
 
-/* A number that is not resolved is not printed, nor what is made of it. */
-static void add_forecast(char text[FORECAST_TEXT], const struct forecast_line *line, int column)
-{
-    if (line->state != FORECAST_HOLDS)
-        report_add(text, "-");
-    else if (column == FORECAST_STEP)
-        add_time(text, line->step.middle);
-    else if (column == FORECAST_RANGE)
-        add_range(text, &line->step);
-    else
-        report_add_ratio(text, line->efficiency.middle);
-}
-
 bool forecast_shows(const struct forecast *forecast, int column)
 {
     return forecast->simulation.platform ||
@@ -97,38 +88,31 @@ bool forecast_shows(const struct forecast *forecast, int column)
 void forecast_line_words(const struct forecast *forecast, const struct forecast_line *line,
                          int column, char text[FORECAST_TEXT])
 {
+    const struct forecast_column_row *row = &forecast_columns[column];
+    const double number =
+        row->form == FORECAST_OTHER ? 0 : *(const double *)((const char *)line + row->offset);
+
     text[0] = '\0';
-    switch (column) {
-    case FORECAST_RANKS:
+    if (row->form == FORECAST_TIME)
+        add_time(text, number);
+    else if (row->form == FORECAST_PERCENT)
+        report_add(text, isfinite(number) ? "%+.1f %%" : "-", 100 * number);
+    else if (column == FORECAST_RANKS)
         report_add(text, "%d", line->ranks);
-        break;
-    case FORECAST_SHARD:
+    else if (column == FORECAST_SHARD)
         report_add(text, "%zu", line->shard);
-        break;
-    case FORECAST_MEASURED:
+    else if (column == FORECAST_MEASURED)
         add_time(text, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN);
-        break;
-    case FORECAST_WITHOUT:
-        add_time(text, line->without);
-        break;
-    case FORECAST_ERROR:
-        add_percent(text, line->error);
-        break;
-    case FORECAST_RESIDUAL:
-        add_percent(text, line->residual);
-        break;
-    case FORECAST_SIMULATED:
-        add_time(text, line->simulated);
-        break;
-    case FORECAST_SIMULATED_ERROR:
-        add_percent(text, line->simulated_error);
-        break;
-    case FORECAST_NOTE:
+    else if (column == FORECAST_NOTE)
         add_note(text, forecast, line);
-        break;
-    default:
-        add_forecast(text, line, column);
-    }
+    else if (line->state != FORECAST_HOLDS)
+        report_add(text, "-"); /* what is not resolved is not printed, nor what is made of it */
+    else if (column == FORECAST_STEP)
+        add_time(text, line->step.middle);
+    else if (column == FORECAST_RANGE)
+        add_range(text, &line->step);
+    else
+        report_add_ratio(text, line->efficiency.middle);
 }
 
 /* ---- a series -------------------------------------------------------------------------------- */
@@ -156,16 +140,6 @@ static bool is_resolved(const struct report_value *value)
     return value->middle > 0 && !(value->lo <= 0);
 }
 
-static void add_speed(char text[FORECAST_TEXT], const struct report_value *beta)
-{
-    char words[UNITS_BYTES];
-
-    if (is_resolved(beta))
-        report_add(text, "1/beta %sB/s", units_rate(1e9 / beta->middle, words));
-    else
-        report_add(text, "1/beta not resolved");
-}
-
 void forecast_fit_words(const struct forecast_series *series, char text[FORECAST_TEXT])
 {
     text[0] = '\0';
@@ -177,8 +151,14 @@ void forecast_fit_words(const struct forecast_series *series, char text[FORECAST
         add_time(text, series->alpha.middle);
         report_add(text, series->one_size ? ", all of one size" : ", ");
     }
-    if (!series->one_size)
-        add_speed(text, &series->beta);
+    if (!series->one_size) {
+        char words[UNITS_BYTES];
+
+        if (is_resolved(&series->beta))
+            report_add(text, "1/beta %sB/s", units_rate(1e9 / series->beta.middle, words));
+        else
+            report_add(text, "1/beta not resolved");
+    }
     report_add(text,
                ". Hidden: at most %.0f %% of the reduction, and as long as %.0f %% of the "
                "computation.",

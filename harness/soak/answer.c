@@ -81,18 +81,6 @@ static int open_model(const struct soak_options *o, struct workload_set *set, st
     return measure_reference(&config, 0, set, model, why);
 }
 
-static void fill(const struct soak_options *o, const struct workload_set *set, int ranks,
-                 struct soak_answer *a)
-{
-    workload_fill_inputs(&o->workload, set, o->rows, a->input);
-    workload_fill_upstream(&o->workload, set, o->rows, a->upstream);
-    for (int p = 0; p < a->n_params; ++p) {
-        workload_fill_param(&o->workload, set, (size_t)p, a->value[p]);
-        for (size_t i = 0; i < a->count[p]; ++i)
-            a->reduced[p][i] = soak_mean(a->gradient[p][i], ranks, a->scale, 0, -1, SOAK_RIGHT);
-    }
-}
-
 int soak_answer_open(const struct soak_options *options, int ranks, struct soak_answer *answer,
                      struct text_error *why)
 {
@@ -115,8 +103,16 @@ int soak_answer_open(const struct soak_options *options, int ranks, struct soak_
     }
     status = verify_answer(model, answer->outputs, &answer->loss, answer->gradient, why);
     verify_close(model);
-    if (status == 0)
-        fill(options, &set, ranks, answer);
+    if (status == 0) {
+        workload_fill_inputs(&options->workload, &set, options->rows, answer->input);
+        workload_fill_upstream(&options->workload, &set, options->rows, answer->upstream);
+        for (int p = 0; p < answer->n_params; ++p) {
+            workload_fill_param(&options->workload, &set, (size_t)p, answer->value[p]);
+            for (size_t i = 0; i < answer->count[p]; ++i)
+                answer->reduced[p][i] =
+                    soak_mean(answer->gradient[p][i], ranks, answer->scale, 0, -1, SOAK_RIGHT);
+        }
+    }
     return status;
 }
 

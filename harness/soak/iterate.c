@@ -122,11 +122,6 @@ static void explain(struct iteration *it, struct soak_finding *finding)
             }
 }
 
-static bool alike(const struct soak_finding *a, const struct soak_finding *b)
-{
-    return a->differ == b->differ && a->index == b->index && a->got == b->got;
-}
-
 static int compare_mean(struct iteration *it, int p)
 {
     struct soak *s = it->soak;
@@ -150,7 +145,8 @@ static int compare_mean(struct iteration *it, int p)
     }
     it->device = -1;
     for (int i = 0; i < n; ++i)
-        same += alike(&of[0], &of[i]);
+        same +=
+            of[0].differ == of[i].differ && of[0].index == of[i].index && of[0].got == of[i].got;
     if (s->ranks.n > 1 && n == have && same == have) {
         explain(it, &of[0]);
         n = 1;
@@ -158,17 +154,6 @@ static int compare_mean(struct iteration *it, int p)
     for (int i = 0; i < n; ++i)
         soak_note(s, &of[i]);
     return 0;
-}
-
-/* Of those whose parts were right: what is wrong in others is known already. */
-static int compare_means(struct iteration *it)
-{
-    int status = 0;
-
-    for (int p = 0; status == 0 && p < it->soak->answer.n_params; ++p)
-        if (!it->wrong[p])
-            status = compare_mean(it, p);
-    return status;
 }
 
 /* After an iteration that was wrong: whether a parameter has changed in memory. All are written
@@ -251,33 +236,16 @@ static int run(struct iteration *it)
     if (status || (s->ranks.ddp && (status = soak_ranks_reduce(&s->ranks, &it->err))))
         return status;
     begin_ns = session_clock_ns();
-    status = compare_means(it);
+    /* Of those whose parts were right: what is wrong in others is known already. */
+    status = 0;
+
+    for (int p = 0; status == 0 && p < it->soak->answer.n_params; ++p)
+        if (!it->wrong[p])
+            status = compare_mean(it, p);
     if (status == 0 && s->found.n > it->found)
         status = repair(it);
     s->check_seconds += seconds_since(begin_ns);
     return status;
-}
-
-static void note_dead(const struct iteration *it)
-{
-    const struct dp_error *err = &it->err;
-    struct soak_finding finding = {.what = SOAK_DEAD,
-                                   .iteration = it->number,
-                                   .device = err->has_replica ? err->replica : it->device,
-                                   .param = -1};
-
-    snprintf(finding.text, sizeof finding.text, "%.150s", err->text);
-    soak_note(it->soak, &finding);
-    it->soak->over = true;
-}
-
-static void note_rates(struct soak *s, double seconds)
-{
-    double busy[DP_MAX_SLOTS];
-
-    for (int r = 0; r < s->ranks.n; ++r)
-        busy[r] = soak_ranks_busy(&s->ranks, r);
-    soak_rates_add(&s->rates, s->options->first + s->iterations - 1, seconds, busy);
 }
 
 static bool goes_on(struct soak *s, double seconds)
@@ -308,12 +276,27 @@ int soak_iterate(struct soak *soak)
             soak->starved = it.err;
             break;
         }
-        if (status)
-            note_dead(&it);
+        if (status) {
+            const struct dp_error *err = &it.err;
+            struct soak_finding finding = {.what = SOAK_DEAD,
+                                           .iteration = it.number,
+                                           .device = err->has_replica ? err->replica : it.device,
+                                           .param = -1};
+
+            snprintf(finding.text, sizeof finding.text, "%.150s", err->text);
+            soak_note(it.soak, &finding);
+            it.soak->over = true;
+        }
         ++soak->iterations;
         soak->seconds = seconds_since(start_ns);
-        if (!soak->over)
-            note_rates(soak, soak->seconds);
+        if (!soak->over) {
+            double busy[DP_MAX_SLOTS];
+
+            for (int r = 0; r < soak->ranks.n; ++r)
+                busy[r] = soak_ranks_busy(&soak->ranks, r);
+            soak_rates_add(&soak->rates, soak->options->first + soak->iterations - 1, soak->seconds,
+                           busy);
+        }
     }
     return 0;
 }

@@ -78,26 +78,6 @@ static int load(struct dp_slot *slot, size_t rows, size_t width, const float val
     return status ? status : dp_tensor_write(tensor, values, err);
 }
 
-/* The factors of even iterations and of odd ones; scaled in place, and back, which is exact. */
-static int load_rank(struct soak_ranks *s, int r, const struct workload *w,
-                     const struct soak_answer *a, struct dp_error *err)
-{
-    struct dp_slot *slot = dp_group_slot(s->group, r);
-    const size_t n = a->rows * a->width;
-    int status = load(slot, a->rows, w->size[0], a->input, &s->rank[r].input, err);
-
-    for (unsigned odd = 0; status == 0 && odd < 2; ++odd) {
-        const float factor = soak_factor(r, odd);
-
-        for (size_t i = 0; i < n; ++i)
-            a->upstream[i] *= factor;
-        status = load(slot, a->rows, a->width, a->upstream, &s->rank[r].upstream[odd], err);
-        for (size_t i = 0; i < n; ++i)
-            a->upstream[i] /= factor;
-    }
-    return status;
-}
-
 int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
                     const struct soak_options *options, const struct soak_answer *answer,
                     struct dp_error *err)
@@ -112,8 +92,25 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
         status = soak_wrapped_open(ranks, options, answer, err);
     } else if ((status = open_modules(ranks, &options->workload, err)) == 0) {
         status = soak_ranks_list(ranks, answer, err);
-        for (int r = 0; status == 0 && r < ranks->n; ++r)
-            status = load_rank(ranks, r, &options->workload, answer, err);
+        for (int r = 0; status == 0 && r < ranks->n; ++r) {
+            /* The factors of even iterations and of odd ones; scaled in place, and back, which is
+             * exact. */
+            struct dp_slot *slot = dp_group_slot(ranks->group, r);
+            const size_t n = answer->rows * answer->width;
+            status = load(slot, answer->rows, options->workload.size[0], answer->input,
+                          &ranks->rank[r].input, err);
+
+            for (unsigned odd = 0; status == 0 && odd < 2; ++odd) {
+                const float factor = soak_factor(r, odd);
+
+                for (size_t i = 0; i < n; ++i)
+                    answer->upstream[i] *= factor;
+                status = load(slot, answer->rows, answer->width, answer->upstream,
+                              &ranks->rank[r].upstream[odd], err);
+                for (size_t i = 0; i < n; ++i)
+                    answer->upstream[i] /= factor;
+            }
+        }
     }
     dp_group_trace(group, &ranks->trace);
     return status ? status : soak_ranks_restore(ranks, answer, err);

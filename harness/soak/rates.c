@@ -44,18 +44,6 @@ static void join(const struct soak_rates *rates, struct soak_block *to,
     }
 }
 
-static void halve(struct soak_rates *rates)
-{
-    for (size_t b = 0; b < SOAK_BLOCKS / 2; ++b) {
-        struct soak_block both = rates->block[2 * b];
-
-        join(rates, &both, &rates->block[2 * b + 1]);
-        rates->block[b] = both;
-    }
-    rates->n = SOAK_BLOCKS / 2;
-    rates->each *= 2;
-}
-
 void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds,
                     const double busy_ns[])
 {
@@ -74,8 +62,16 @@ void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds
         join(rates, &rates->block[rates->n - 1], &one);
         return;
     }
-    if (rates->n == SOAK_BLOCKS)
-        halve(rates);
+    if (rates->n == SOAK_BLOCKS) {
+        for (size_t b = 0; b < SOAK_BLOCKS / 2; ++b) {
+            struct soak_block both = rates->block[2 * b];
+
+            join(rates, &both, &rates->block[2 * b + 1]);
+            rates->block[b] = both;
+        }
+        rates->n = SOAK_BLOCKS / 2;
+        rates->each *= 2;
+    }
     rates->block[rates->n++] = one;
 }
 
@@ -89,61 +85,10 @@ static size_t full_blocks(const struct soak_rates *rates)
     return n > 0 && rates->block[n - 1].n < rates->each ? n - 1 : n;
 }
 
-static void numbers_of(const struct soak_rates *rates, int device, size_t n, double x[])
-{
-    for (size_t b = 0; b < n; ++b) {
-        double others[DP_MAX_SLOTS];
-        size_t count = 0;
-
-        for (int d = 0; d < rates->devices; ++d)
-            if (d != device)
-                others[count++] = rates->block[b].floor[d];
-        x[b] = log(rates->block[b].floor[device] / stats_median(others, count));
-    }
-}
-
 /* Two-sided interval whose either end is a bound at ALPHA for all devices together. */
 static double level_of(const struct soak_rates *rates)
 {
     return 1 - 2 * ALPHA / rates->devices;
-}
-
-/* Where the mean of the blocks behind is furthest from that of those before, in its errors. */
-static uint64_t changed_at(const struct soak_rates *rates, const double x[], size_t n)
-{
-    double all = 0, before = 0, best = -1;
-    size_t at = 0;
-
-    for (size_t b = 0; b < n; ++b)
-        all += x[b];
-    for (size_t b = 1; b < n; ++b) {
-        before += x[b - 1];
-
-        const double left = (double)b, right = (double)(n - b);
-        const double step = (all - before) / right - before / left;
-
-        if (step > 0 && step * sqrt(left * right) > best) {
-            best = step * sqrt(left * right);
-            at = b;
-        }
-    }
-    return rates->block[at].first;
-}
-
-static int judge_change(const struct soak_rates *rates, double limit, const double x[], size_t n,
-                        struct soak_rate *rate)
-{
-    const size_t third = n / 3;
-    struct rank_estimate shift;
-
-    if (rank_sum_shift(x, third, x + n - third, third, level_of(rates), &shift))
-        return -1;
-    if (shift.valid && shift.lo > limit) {
-        rate->speed = SOAK_DROPPED_CLOCK;
-        rate->drop = exp(shift.middle);
-        rate->since = changed_at(rates, x, n);
-    }
-    return 0;
 }
 
 static int judge_device(const struct soak_rates *rates, int device, double limit,
@@ -155,7 +100,15 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
 
     if (rates->devices < 2 || n < LEAST_BLOCKS || rates->block[0].floor[device] < LEAST_NS)
         return 0;
-    numbers_of(rates, device, n, x);
+    for (size_t b = 0; b < n; ++b) {
+        double others[DP_MAX_SLOTS];
+        size_t count = 0;
+
+        for (int d = 0; d < rates->devices; ++d)
+            if (d != device)
+                others[count++] = rates->block[b].floor[d];
+        x[b] = log(rates->block[b].floor[device] / stats_median(others, count));
+    }
     middle = rank_signed_estimate(x, n, level_of(rates));
     rate->ratio = exp(middle.middle);
     if (!middle.valid)
@@ -165,7 +118,35 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     rate->speed = SOAK_EVEN;
     if (middle.middle > limit)
         rate->speed = middle.lo > limit ? SOAK_SLOW : SOAK_UNSHOWN;
-    return judge_change(rates, limit, x, n, rate);
+    const size_t third = n / 3;
+    struct rank_estimate shift;
+
+    if (rank_sum_shift(x, third, x + n - third, third, level_of(rates), &shift))
+        return -1;
+    if (shift.valid && shift.lo > limit) {
+        rate->speed = SOAK_DROPPED_CLOCK;
+        rate->drop = exp(shift.middle);
+        /* Where the mean of the blocks behind is furthest from that of those before, in its errors.
+         */
+        double all = 0, before = 0, best = -1;
+        size_t at = 0;
+
+        for (size_t b = 0; b < n; ++b)
+            all += x[b];
+        for (size_t b = 1; b < n; ++b) {
+            before += x[b - 1];
+
+            const double left = (double)b, right = (double)(n - b);
+            const double step = (all - before) / right - before / left;
+
+            if (step > 0 && step * sqrt(left * right) > best) {
+                best = step * sqrt(left * right);
+                at = b;
+            }
+        }
+        rate->since = rates->block[at].first;
+    }
+    return 0;
 }
 
 int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[])

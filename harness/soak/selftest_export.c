@@ -110,16 +110,6 @@ static int add(struct export_set *set, const struct run_key *run)
     return cell->detail ? 0 : -1;
 }
 
-static void add_end(struct export_set *set, bool interrupted)
-{
-    struct export_cell *cell = export_add(set, "every run was made");
-
-    cell->group = "selftest";
-    cell->state = interrupted ? EXPORT_BROKEN : EXPORT_PASSED;
-    cell->type = "interrupted";
-    snprintf(cell->why, sizeof cell->why, "%s", interrupted ? "interrupted" : "");
-}
-
 int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format)
 {
     const struct selftest_sums *sums = &selftest->sums;
@@ -150,7 +140,12 @@ int selftest_export(FILE *stream, const struct selftest *selftest, enum export_f
         status = add(&set, &keys[i]);
     }
     if (status == 0) {
-        add_end(&set, sums->interrupted);
+        struct export_cell *cell = export_add(&set, "every run was made");
+
+        cell->group = "selftest";
+        cell->state = sums->interrupted ? EXPORT_BROKEN : EXPORT_PASSED;
+        cell->type = "interrupted";
+        snprintf(cell->why, sizeof cell->why, "%s", sums->interrupted ? "interrupted" : "");
         status = export_write(stream, format, &set, &err);
     }
     export_close(&set);

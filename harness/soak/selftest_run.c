@@ -26,19 +26,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What it complains of is for nobody: that a fault was not found shows in the status. */
-static void become(const char *const arguments[], int output)
-{
-    char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
-    const int nowhere = open("/dev/null", O_WRONLY);
-
-    for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
-        copy[i] = (char *)(uintptr_t)arguments[i];
-    if (nowhere >= 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
-        execv("/proc/self/exe", copy);
-    _exit(127);
-}
-
 enum end { ENDED, STOPPED, TOO_LATE };
 
 /* Until its end, the limit, or a request to stop. */
@@ -86,8 +73,17 @@ int selftest_run(const char *const arguments[], double seconds, int device,
 
     const pid_t pid = child_fork(CHILD_OWN_GROUP);
 
-    if (pid == 0)
-        become(arguments, ends[1]);
+    if (pid == 0) {
+        /* What it complains of is for nobody: that a fault was not found shows in the status. */
+        char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
+        const int nowhere = open("/dev/null", O_WRONLY);
+
+        for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
+            copy[i] = (char *)(uintptr_t)arguments[i];
+        if (nowhere >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
+            execv("/proc/self/exe", copy);
+        _exit(127);
+    }
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);

@@ -53,51 +53,6 @@ static void put_rate(const struct soak *soak, double ns)
         printf("%12.2f", flops / ns);
 }
 
-static void put_device(const struct soak *soak, int r)
-{
-    const struct soak_rate *rate = &soak->rate[r];
-
-    printf("%-12s", soak_device(soak, r));
-    put_rate(soak, rate->burst_ns);
-    put_rate(soak, rate->sustained_ns);
-    if (rate->speed == SOAK_UNJUDGED)
-        printf("   %s", soak_speed_words[rate->speed]);
-    else
-        printf("   %.3f x [%.3f, %.3f]   %s", rate->ratio, rate->lo, rate->hi,
-               soak_speed_words[rate->speed]);
-    if (rate->speed == SOAK_DROPPED_CLOCK)
-        printf(", %.2f times as long since about iteration %" PRIu64, rate->drop, rate->since);
-    putchar('\n');
-}
-
-static void put_found(const struct soak *soak)
-{
-    const size_t n = soak->found.n;
-    char replay[SOAK_REPLAY];
-
-    soak_replay(soak->options, soak->found.finding[0].iteration, replay);
-    printf("FOUND: %zu finding%s in %" PRIu64 " iterations\nreplay of iteration %" PRIu64 ": ", n,
-           n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
-    text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
-    putchar('\n');
-}
-
-static void put_verdict(const struct soak *soak)
-{
-    const struct soak_found *found = &soak->found;
-
-    if (found->n > soak->options->shown)
-        printf("and %zu more\n", found->n - soak->options->shown);
-    if (soak->interrupted)
-        printf("interrupted: ");
-    if (found->n > 0)
-        put_found(soak);
-    else if (soak_has_slow(soak))
-        printf("FOUND: a slow device\n");
-    else
-        printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
-}
-
 void soak_text(const struct soak *soak)
 {
     char text[512];
@@ -109,13 +64,44 @@ void soak_text(const struct soak *soak)
              soak->iterations, soak->seconds);
     command_wrap(stdout, text, 0, INDENT, COLUMNS);
     printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
-    for (int r = 0; r < soak->ranks.n; ++r)
-        put_device(soak, r);
+    for (int r = 0; r < soak->ranks.n; ++r) {
+        const struct soak_rate *rate = &soak->rate[r];
+
+        printf("%-12s", soak_device(soak, r));
+        put_rate(soak, rate->burst_ns);
+        put_rate(soak, rate->sustained_ns);
+        if (rate->speed == SOAK_UNJUDGED)
+            printf("   %s", soak_speed_words[rate->speed]);
+        else
+            printf("   %.3f x [%.3f, %.3f]   %s", rate->ratio, rate->lo, rate->hi,
+                   soak_speed_words[rate->speed]);
+        if (rate->speed == SOAK_DROPPED_CLOCK)
+            printf(", %.2f times as long since about iteration %" PRIu64, rate->drop, rate->since);
+        putchar('\n');
+    }
     printf("compared: %zu values with their known answers\n", soak->found.compared);
     if (soak->ranks.overlap)
         printf("overlap: %zu of %zu buckets were launched while backward went on\n",
                soak->ranks.beside, soak->ranks.buckets);
     if (soak->seconds > 0)
         printf("checking: %.1f %% of the time\n", 100 * soak->check_seconds / soak->seconds);
-    put_verdict(soak);
+    const struct soak_found *found = &soak->found;
+
+    if (found->n > soak->options->shown)
+        printf("and %zu more\n", found->n - soak->options->shown);
+    if (soak->interrupted)
+        printf("interrupted: ");
+    if (found->n > 0) {
+        const size_t n = soak->found.n;
+        char replay[SOAK_REPLAY];
+
+        soak_replay(soak->options, soak->found.finding[0].iteration, replay);
+        printf("FOUND: %zu finding%s in %" PRIu64 " iterations\nreplay of iteration %" PRIu64 ": ",
+               n, n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
+        text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
+        putchar('\n');
+    } else if (soak_has_slow(soak))
+        printf("FOUND: a slow device\n");
+    else
+        printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
 }
