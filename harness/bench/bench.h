@@ -48,7 +48,7 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
 
 /* overlap: how much of the ranks' reduction overlaps backward, printed. An exit status. */
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
-/* The same with the ranks in processes. bench/launched.c */
+/* The same with the ranks in processes. bench/world.c */
 int bench_launched(const char *command, struct bench_options *options);
 /* limits: how far the parts of steps are from what the cores can do, printed. An exit status. */
 int bench_limits(const char *command, struct dp_group *group, const struct bench_options *options);

@@ -5,7 +5,6 @@
 #define HARNESS_BENCH_LIMITS_H
 
 #include "bench/bench.h"
-#include "bench/peak.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "plan/cell.h"
@@ -16,6 +15,25 @@ enum limits_way {
     LIMITS_AT_ONCE = ROOF_AT_ONCE,
     LIMITS_WAYS = ROOF_WAYS
 };
+
+/* ---- loops that only multiply and add, or only read: bench/peak.c ---------------------------- */
+
+/* The caller checks the result of each, which is known beforehand. */
+enum { PEAK_FLOATS = 192 }; /* at most, in the registers of a core */
+
+/* A set of instructions. run: each of so many sums becomes sum * factor + term, so many times; each
+ * time that is two operations of a sum. No sum waits for another one. */
+struct peak {
+    const char *name;
+    size_t floats;
+    bool (*here)(void); /* this CPU has them */
+    void (*run)(size_t times, float factor, float term, float sums[]);
+};
+/* The widest that this CPU has. */
+const struct peak *peak_of_cpu(void);
+
+/* The sum of n numbers, modulo 2^64. */
+uint64_t peak_read(const uint64_t x[], size_t n);
 
 /* ---- ceilings: bench/ceilings.c ------------------------------------------------------------- */
 
@@ -112,16 +130,15 @@ struct limits {
     int n;
     struct limits_workload workload[BENCH_WORKLOADS];
 };
-/* One report on standard output. bench/limits_print.c, bench/limits_tsv.c, bench/limits_json.c; the
- * last of them 0, or -1: memory is short, or the machine cannot be read. */
+/* One report on standard output. bench/limits_write.c; the last of
+ * them 0, or -1: memory is short, or the machine cannot be read. */
 void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
 int limits_print_json(const struct limits *limits);
 
 /* What they say. Operations of a product by nanosecond; 0: not known. */
 double limits_product_rate(const struct limits_steps *s, int part);
-/* What is counted, of steps on all devices, and the limit of it: report/roof.h says how.
- * bench/limits_work.c */
+/* What is counted, of steps on all devices, and the limit of it: report/roof.h says how. */
 struct roof_work limits_product_work(const struct limits_steps *s, int part);
 struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase);
 struct roof_ceilings limits_ceilings(const struct limits *limits);

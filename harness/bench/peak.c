@@ -2,7 +2,7 @@
  * hide the latency of all CPUs (4 to 5 cycles, two a cycle), and leave registers for the operands.
  * This file alone is compiled with -ffp-contract=fast: the sums are integers below 2^24, which both
  * ways of rounding leave alone. */
-#include "bench/peak.h"
+#include "bench/limits.h"
 
 #include <string.h>
 

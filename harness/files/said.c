@@ -1,6 +1,5 @@
-/* files/said.c: messages as lines with a checksum, written and read. */
-#include "files/said.h"
-
+/* files/said.c: messages as lines with a checksum, written and read; on which hosts processes have
+ * begun; and which process has not sent its last message. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -8,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "files/said.h"
 
 static const char mark[] = "lockstep-says-1 ";
 static const char *const words[SAID_WORDS] = {"begun", "part", "read", "answer", "ended", "told"};
@@ -240,4 +241,96 @@ void said_free(struct said *said)
         free(said->process[p].parts);
     free(said->broken);
     *said = (struct said){.n = 0};
+}
+
+int said_hosts(const struct said *said, int each, char ranks[], size_t bytes)
+{
+    const char *host[SAID_PROCESSES];
+    int has[SAID_PROCESSES] = {0}, hosts = 0;
+    size_t used = 0;
+
+    for (int p = 0; p < said->n; ++p) {
+        const char *begun = said->process[p].begun;
+        const size_t length = strcspn(begun, " ") + 1;
+        int h = 0;
+
+        if (!said->process[p].has[SAID_BEGUN])
+            return 0;
+        while (h < hosts && strncmp(host[h], begun, length) != 0)
+            ++h;
+        hosts += h == hosts;
+        host[h] = begun;
+        has[h] += each;
+    }
+    for (int h = 0; h < hosts && used < bytes; ++h)
+        used += (size_t)snprintf(ranks + used, bytes - used, "%s%d", h > 0 ? "," : "", has[h]);
+    return hosts;
+}
+
+/* ---- processes that are silent --------------------------------------------------------------- */
+
+/* "process 1 of 2 (host H, process 4711)" */
+void said_who(const struct said *said, int p, char text[SAID_WHO])
+{
+    const char *begun = said->process[p].begun;
+    const size_t host = strcspn(begun, " ");
+    const long pid = begun[host] == ' ' ? strtol(begun + host, NULL, 10) : 0;
+
+    if (said->process[p].has[SAID_BEGUN])
+        snprintf(text, SAID_WHO, "process %d of %d (host %.*s, process %ld)", p, said->n,
+                 host < 64 ? (int)host : 64, begun, pid);
+    else
+        snprintf(text, SAID_WHO, "process %d of %d", p, said->n);
+}
+
+enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
+
+static enum silence silence_of(const struct said_process *process)
+{
+    if (process->has[SAID_ENDED])
+        return SILENCES;
+    if (process->has[SAID_TOLD])
+        return SILENT_TOLD;
+    return process->has[SAID_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
+}
+
+/* The first in the order of the kinds, and how many are like it; -1: all have ended. */
+static int find_silent(const struct said *said, enum silence *kind, int *alike)
+{
+    for (int k = 0; k < SILENCES; ++k) {
+        int first = -1;
+
+        *kind = (enum silence)k;
+        *alike = 0;
+        for (int p = said->n - 1; p >= 0; --p)
+            if (silence_of(&said->process[p]) == *kind) {
+                first = p;
+                ++*alike;
+            }
+        if (first >= 0)
+            return first;
+    }
+    return -1;
+}
+
+int said_silent(const struct said *said, char *text, size_t bytes)
+{
+    static const char *const silences[SILENCES] = {
+        [SILENT_BEGUN] = "has begun, and neither ended nor was told to end",
+        [SILENT_ALWAYS] = "has not begun",
+        [SILENT_TOLD] = "was told to end"};
+    enum silence kind;
+    int alike;
+    const int p = find_silent(said, &kind, &alike);
+    char name[SAID_WHO], others[40] = "";
+
+    if (p < 0)
+        return -1;
+    said_who(said, p, name);
+    if (alike > 1)
+        snprintf(others, sizeof others, ", and %d more", alike - 1);
+    snprintf(text, bytes, "%s %s%s%s", name, silences[kind], kind == SILENT_TOLD ? " " : "",
+             kind == SILENT_TOLD ? said->process[p].told : "");
+    text_add(text, bytes, "%s", others);
+    return p;
 }

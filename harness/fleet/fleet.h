@@ -1,9 +1,9 @@
 /* fleet/fleet.h: `lockstep fleet`: the verdicts of many nodes, side by side.
  *
  * The main program needs fleet_main only; the rest is shared by the files of this room. The way of
- * the data: folder.c finds the files, verdict.c and limits.c read them, expect.c reads who should
- * be there, join.c makes one node of each name, drift.c and outliers.c hold the nodes against each
- * other, and text.c, markdown.c, csv.c, json.c, lists.c and page.c write what came of it.
+ * the data: expect.c reads the names that should be there, folder.c finds the files and makes one
+ * node of each name, verdict.c and limits.c read them, drift.c and outliers.c compare the nodes,
+ * and write.c, json.c and page.c write the result.
  *
  * A file is what somebody wrote: what is wrong with one makes its node BROKEN, and no other. A node
  * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, nobody else
@@ -194,8 +194,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet);
 int fleet_markdown(FILE *stream, const struct fleet *fleet);
 /* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
-/* The tables of the page, or of the summary of a job. 0, or -1: memory is short.
- * fleet/page_tables.c */
+/* The tables of the page, or of the summary of a job. 0, or -1: memory is short. */
 struct text_out;
 int fleet_tables(struct text_out *out, const struct fleet *fleet);
 /* index.html, in a folder that is there. 0, or -1 and why. */

@@ -1,11 +1,283 @@
-/* fleet/page.c: the fleet as one page, index.html, in the style of the page of a report.
+/* fleet/page.c: the fleet as one page, index.html, in the style of the page of a report; and its
+ * tables, of which the summary of a job has some. Failures come first; rows that a table leaves out
+ * are counted below it.
  *
- * It loads nothing and runs nothing. Names and values are what others wrote: they go through
- * text_print, which escapes them. */
+ * The page loads nothing and runs nothing. Names and values are input: they go through text_print,
+ * which escapes them. */
+#include "report/page.h"
+#include "export/grid.h"
+#include "files/text_out.h"
 #include "fleet/fleet.h"
 
-#include "files/text_out.h"
-#include "report/page.h"
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+enum { SHOWN = 100, NAMED = 8 };
+
+static void open_table(struct grid *grid, struct text_out *out, const char *id, const char *title)
+{
+    grid_open(grid, out, id, title);
+    grid->fold = GRID_PLAIN;
+    grid->compact = true;
+}
+
+/* The first ones of n rows; a table that has none is left out. */
+static int put(struct grid *grid, size_t n, const char *remark)
+{
+    int status = 0;
+
+    snprintf(grid->note, sizeof grid->note, "%s", remark);
+    if (n > SHOWN)
+        snprintf(grid->note, sizeof grid->note,
+                 "%zu more are not shown here: --format csv or json has all.", n - SHOWN);
+    if (n > 0 && grid->brief) {
+        text_print(grid->out, "\n");
+        status = grid_markdown(grid, SHOWN);
+        if (n > SHOWN)
+            text_print(grid->out, "\n%zu more are not shown.\n", n - SHOWN);
+    } else if (n > 0)
+        status = grid_html(grid);
+    grid_close(grid);
+    return status;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static void status_row(struct grid *grid, const char *status, size_t nodes, bool failed,
+                       const char *meaning)
+{
+    grid_row(grid, failed && nodes > 0 ? "failed" : "");
+    grid_cell(grid, "text name", "%s", status);
+    grid_cell(grid, "number", "%zu", nodes);
+    grid_cell(grid, "text reason", "%s", meaning);
+}
+
+static int statuses(struct text_out *out, const struct fleet *fleet)
+{
+    static const char *const meanings[FLEET_STATUSES] = {
+        [FLEET_ACCEPTED] = "keeps its limits; it passes if no number of it is outlying",
+        [FLEET_REJECTED] = "a limit of it is FAIL",
+        [FLEET_NOT_SHOWN] = "not measured well enough, or judged by other limits than most",
+        [FLEET_BROKEN] = "its file says nothing that can be believed",
+        [FLEET_MISSING] = "expected, and without a file"};
+    struct grid grid;
+
+    open_table(&grid, out, "statuses", "Status");
+    grid_heading(&grid, "text name", "Status");
+    grid_heading(&grid, "number", "Nodes");
+    grid_heading(&grid, "text reason", "What it means");
+    for (int i = 0; i < FLEET_STATUSES; ++i)
+        status_row(&grid, fleet_status_words[i], fleet->count[i], i != FLEET_ACCEPTED, meanings[i]);
+    status_row(&grid, "outlying", fleet->outlying, true,
+               "a number of it is worse than that of the others, whatever its status is");
+    return put(&grid, grid.rows, "");
+}
+
+/* "ACCEPTED, outlying" */
+static void status_cell(struct grid *grid, const struct fleet_node *node)
+{
+    grid_cell(grid, "text status", "%s%s", fleet_status_words[node->status],
+              node->worse > 0 ? ", outlying" : "");
+}
+
+/* Nodes that do not pass. The summary of a job also has nodes that were not expected, and shows
+ * only their status. */
+static int failing(struct text_out *out, const struct fleet *fleet)
+{
+    char words[FLEET_TEXT];
+    struct grid grid;
+    size_t n = 0;
+
+    open_table(&grid, out, "failing", "Nodes that do not pass");
+    grid_heading(&grid, "text name", grid.brief ? "node" : "Node");
+    grid_heading(&grid, "text status", grid.brief ? "status" : "Status");
+    grid_heading(&grid, "text reason", grid.brief ? "why" : "Why");
+    for (size_t i = 0; i < fleet->n; ++i) {
+        const struct fleet_node *node = &fleet->node[i];
+        const bool unexpected = grid.brief && fleet->expects && !node->expected;
+
+        if ((fleet_passes(node) && !unexpected) || n++ >= SHOWN)
+            continue;
+        fleet_node_words(node, words);
+        grid_row(&grid, "failed");
+        grid_cell(&grid, "text name", "%s", node->name);
+        if (grid.brief)
+            grid_cell(&grid, "text status", "%s", fleet_status_words[node->status]);
+        else
+            status_cell(&grid, node);
+        grid_cell(&grid, "text reason", "%s%s", words, unexpected ? " (not expected)" : "");
+    }
+    return put(&grid, n, "");
+}
+
+static const char *passes_words(const struct fleet *fleet, const struct fleet_node *node)
+{
+    if (!fleet_passes(node))
+        return "no";
+    return fleet->expects && !node->expected ? "yes, not expected" : "yes";
+}
+
+/* All of them, folded up. */
+static int nodes(struct text_out *out, const struct fleet *fleet)
+{
+    static const char *const columns[][2] = {{"text name", "Node"}, {"text status", "Status"},
+                                             {"text", "Passes"},    {"number", "Worse"},
+                                             {"number", "Differs"}, {"text", "File"},
+                                             {"text reason", "Why"}};
+    char words[FLEET_TEXT];
+    struct grid grid;
+
+    open_table(&grid, out, "nodes", "All nodes");
+    grid.fold = GRID_FOLDED;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
+        grid_heading(&grid, columns[i][0], columns[i][1]);
+    for (size_t i = 0; i < fleet->n; ++i) {
+        const struct fleet_node *node = &fleet->node[i];
+
+        fleet_node_words(node, words);
+        grid_row(&grid, fleet_passes(node) ? "" : "failed");
+        grid_cell(&grid, "text name", "%s", node->name);
+        status_cell(&grid, node);
+        grid_cell(&grid, "text", "%s", passes_words(fleet, node));
+        grid_cell(&grid, "number", "%zu", node->worse);
+        grid_cell(&grid, "number", "%zu", node->drifts);
+        grid_cell(&grid, "text", "%s", node->file);
+        grid_cell(&grid, "text reason", "%s", words);
+    }
+    return put(&grid, 1,
+               "Worse: numbers that are outlying and worse. Differs: facts in which it "
+               "differs from most.");
+}
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+/* The largest device that any number is about; -1: none. */
+static int last_device(const struct fleet *fleet)
+{
+    int last = -1;
+
+    for (size_t i = 0; i < fleet->n; ++i)
+        for (size_t k = 0; k < fleet->node[i].n_numbers; ++k)
+            if (fleet->node[i].number[k].device > last)
+                last = fleet->node[i].number[k].device;
+    return last;
+}
+
+/* How many numbers are outlying at each place in a node, and whose. */
+static int positions(struct text_out *out, const struct fleet *fleet)
+{
+    const int last = last_device(fleet);
+    struct grid grid;
+
+    open_table(&grid, out, "positions", "Outlying numbers by device position");
+    grid_heading(&grid, "text name", "Position");
+    grid_heading(&grid, "number", "Worse");
+    grid_heading(&grid, "number", "Better");
+    grid_heading(&grid, "text reason", "Nodes that are worse there");
+    for (int device = -1; device <= last; ++device) {
+        char words[2 * FLEET_TEXT];
+        size_t count[2] = {0, 0};
+
+        for (size_t i = 0; i < fleet->n_outliers; ++i)
+            if (fleet->outlier[i].device == device)
+                ++count[fleet->outlier[i].is_worse];
+        /* "node001, node007 and 3 more": outliers are in the order of nodes. */
+        const struct fleet_node *before = NULL;
+        size_t n = 0, at = 0;
+
+        words[0] = '\0';
+        for (size_t i = 0; i < fleet->n_outliers; ++i) {
+            const struct fleet_outlier *outlier = &fleet->outlier[i];
+
+            if (outlier->device != device || !outlier->is_worse || outlier->node == before)
+                continue;
+            before = outlier->node;
+            if (n++ < NAMED)
+                at += (size_t)snprintf(words + at, 2 * FLEET_TEXT - at, "%s%.60s",
+                                       n > 1 ? ", " : "", before->name);
+        }
+        if (n > NAMED)
+            snprintf(words + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
+        grid_row(&grid, count[true] > 0 ? "failed" : "");
+        if (device >= 0)
+            grid_cell(&grid, "text name", "device %d", device);
+        else
+            grid_cell(&grid, "text name", "the whole node");
+        grid_cell(&grid, "number", "%zu", count[true]);
+        grid_cell(&grid, "number", "%zu", count[false]);
+        grid_cell(&grid, "text reason", "%s", words);
+    }
+    return put(&grid, grid.rows,
+               "A number of a device is compared with the same device of all nodes. So a position "
+               "that is slow everywhere is not here.");
+}
+
+/* ---- what is outlying, and what differs --------------------------------------------------- */
+
+static void item(struct grid *grid, bool failed, const char *name, const char *words)
+{
+    grid_row(grid, failed ? "failed" : "");
+    grid_cell(grid, "text name", "%s", name);
+    grid_cell(grid, "text reason", "%s", words);
+}
+
+static int outliers(struct text_out *out, const struct fleet *fleet)
+{
+    char words[2 * FLEET_TEXT];
+    struct grid grid;
+
+    open_table(&grid, out, "outliers", "Outlying numbers");
+    grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
+    for (size_t i = 0; i < fleet->n_outliers && i < SHOWN; ++i) {
+        fleet_outlier_words(&fleet->outlier[i], words);
+        item(&grid, fleet->outlier[i].is_worse, fleet->outlier[i].node->name, words);
+    }
+    return put(&grid, fleet->n_outliers, "");
+}
+
+/* The summary of a job has a list of what has no majority; see fleet/write.c. */
+static int drift(struct text_out *out, const struct fleet *fleet)
+{
+    char words[2 * FLEET_TEXT];
+    struct grid grid;
+    size_t n = fleet->n_drifts;
+
+    open_table(&grid, out, "drift", "Differences from most");
+    grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
+    for (size_t i = 0; i < fleet->n_drifts && i < SHOWN; ++i) {
+        fleet_drift_words(&fleet->drift[i], words);
+        item(&grid, fleet->drift[i].decides, fleet->drift[i].node->name, words);
+    }
+    for (size_t i = 0; i < fleet->n_splits && i < SHOWN && !grid.brief; ++i) {
+        fleet_split_words(&fleet->split[i], words);
+        item(&grid, fleet->split[i].decides, "no majority", words);
+    }
+    if (!grid.brief && fleet->n_splits > n)
+        n = fleet->n_splits;
+    return put(&grid, n, "Only another profile or other limits decide.");
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+int fleet_tables(struct text_out *out, const struct fleet *fleet)
+{
+    int status;
+
+    if (out->form == TEXT_MARKDOWN) {
+        status = failing(out, fleet);
+        status |= outliers(out, fleet);
+        return status | drift(out, fleet);
+    }
+    text_print(out, "<div class=\"cards\">\n");
+    status = statuses(out, fleet);
+    status |= failing(out, fleet);
+    status |= positions(out, fleet);
+    status |= outliers(out, fleet);
+    status |= drift(out, fleet);
+    text_print(out, "</div>\n");
+    return status | nodes(out, fleet);
+}
 
 /* ---- the strip ---------------------------------------------------------------------------- */
 

@@ -1,13 +1,68 @@
 /* forecast/forecast.h: `lockstep forecast`, from the records of a sweep to steps on more ranks.
  *
  * The way of the data: forecast/gather.c takes the points of DistributedDataParallel from a report,
- * or refuses them; forecast/series.c fits them and fills the lines; forecast/text.c and its
- * neighbours print these. */
+ * or refuses them; forecast/series.c fits them and fills the lines; forecast/words.c and
+ * forecast/write.c print these. */
 #ifndef HARNESS_FORECAST_H
 #define HARNESS_FORECAST_H
 
 #include "analysis/analysis.h"
-#include "forecast/fit.h"
+
+/* ---- curves through what was measured: forecast/fit.c ---------------------------------------- */
+
+/* The time of a step as a function of ranks and rows. Pure functions on arrays; no allocation, and
+ * nothing of records. */
+enum { FIT_POINTS = 128 }; /* at most, of a setting */
+
+/* Of a reduction: transfers that follow each other, and bytes that are written in them. */
+struct fit_traffic {
+    double transfers, bytes;
+};
+
+/* A point of a sweep, of one launch or of several in the middle. Times in ns. */
+struct fit_point {
+    int ranks;
+    size_t shard; /* rows of the rank that has most */
+    size_t model; /* points of one model have one */
+    struct fit_traffic traffic;
+    double step;    /* the whole */
+    double compute; /* without its reduction */
+    double comm;    /* the reduction alone */
+    double hidden;  /* of it, behind the computation */
+};
+
+/* y = alpha + beta x. Through points of one x there is no line: it is known at that x only. */
+struct fit_curve {
+    double alpha, beta;
+    double only; /* that x; NaN: a line */
+    size_t n;    /* points; 0: nothing is known */
+};
+void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve);
+/* NaN where it is not known. */
+double fit_at(const struct fit_curve *curve, double x);
+
+/* What a step computes, by the rows of a rank: with one rank, with several, and with any. */
+enum fit_kind { FIT_ONE, FIT_SEVERAL, FIT_ALL, FIT_KINDS };
+
+struct fit_model {
+    struct fit_curve compute[FIT_KINDS];
+    struct fit_curve transfer; /* the time of a transfer by its bytes, of all models */
+    double share,
+        cover; /* hidden: at most of the reduction, and of the computation; NaN: unknown */
+};
+
+/* Fits one model through all points but skip (n or more: none), of which those of other models say
+ * what a transfer takes. n is at most FIT_POINTS. */
+void fit_model(const struct fit_point point[], size_t n, size_t skip, size_t model,
+               struct fit_model *fit);
+
+struct fit_time {
+    double compute, comm, hidden, step; /* NaN: not known */
+};
+struct fit_time fit_time(const struct fit_model *fit, int ranks, size_t shard,
+                         struct fit_traffic traffic);
+
+/* ---- a forecast ------------------------------------------------------------------------------ */
 
 /* The subcommand; argv[0] is "lockstep forecast". Returns the exit status, see --help. */
 int forecast_main(int argc, char **argv);
@@ -108,6 +163,28 @@ struct forecast_counts {
     size_t lines, without, not_simulated;
 };
 struct forecast_counts forecast_count(const struct forecast *forecast);
+
+/* ---- the steps once more, simulated by SimGrid's SMPI --------------------------------------- */
+
+enum { PLATFORM_PATH = 1024 };
+
+/* Of a name or a file: where it is. 0, or -1 and why there is none. forecast/platform.c */
+int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error *why);
+/* Whether a file says nothing but what a platform needs. 0, or -1 and its line and why.
+ * forecast/platform.c */
+int platform_check(const char *path, struct text_error *why);
+/* As many hosts, between any two of which a message takes alpha and beta for a byte. It is there
+ * until the stream is closed. NULL and errno: none. */
+FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLATFORM_PATH]);
+
+/* Whether the last line that was printed is that of a step of so many ranks: its time, else NaN and
+ * why. forecast/simulate.c */
+struct simulated {
+    double step_ns;
+    int rounds, of;
+};
+int simulate_read(const char *printed, int ranks, struct simulated *simulated, char why[],
+                  size_t bytes);
 
 /* ---- words: forecast/words.c ----------------------------------------------------------------- */
 

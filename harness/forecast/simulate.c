@@ -2,7 +2,7 @@
  *
  * Under SMPI a program that gave up, and one that never ran, may end with status 0: the status says
  * nothing. Nothing goes through a shell of ours, and each start has an end. */
-#include "forecast/simulate.h"
+#include "forecast/forecast.h"
 
 #include "files/stop.h"
 #include "sweep/launch.h"

@@ -1,8 +1,10 @@
-/* soak/selftest_run.c: a run of this program in a process of its own, within a time limit. */
+/* soak/selftest_run.c: a run of soak in a process of its own, within a time limit, and the findings
+ * that it prints as JSON. */
 #define _DEFAULT_SOURCE
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +17,76 @@
 #include "files/child.h"
 #include "files/stop.h"
 #include "soak/selftest.h"
+#include "soak/soak.h"
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static const enum selftest_detector detector_of[SOAK_WHATS] = {
+    [SOAK_OUTPUTS] = SELFTEST_RESULT,   [SOAK_LOSS] = SELFTEST_RESULT,
+    [SOAK_GRADIENT] = SELFTEST_RESULT,  [SOAK_REDUCED] = SELFTEST_MEAN,
+    [SOAK_PARAMETER] = SELFTEST_RESULT, [SOAK_DEAD] = SELFTEST_DEAD,
+    [SOAK_HUNG] = SELFTEST_LIMIT};
+
+static void note(struct selftest_seen *seen, enum selftest_detector detector, uint64_t iteration,
+                 bool there)
+{
+    if (seen->at[detector] == 0 || iteration < seen->at[detector])
+        seen->at[detector] = iteration;
+    ++seen->findings;
+    seen->elsewhere += !there;
+}
+
+static void read_finding(const json_t *finding, int device, struct selftest_seen *seen)
+{
+    const char *what = json_string_value(json_object_get(finding, "what"));
+    const char *differ = json_string_value(json_object_get(finding, "xor"));
+    const json_int_t iteration = json_integer_value(json_object_get(finding, "iteration"));
+    const json_t *named = json_object_get(finding, "device_index");
+
+    for (int i = 0; what && i < SOAK_WHATS; ++i) {
+        if (strcmp(what, soak_what_words[i]) != 0)
+            continue;
+        if (seen->findings == 0 && differ)
+            seen->wrong_bits = strtoull(differ, NULL, 16);
+        note(seen, detector_of[i], (uint64_t)iteration,
+             json_is_integer(named) && json_integer_value(named) == device);
+        return;
+    }
+    seen->understood = false;
+}
+
+/* A slow device has no iteration: it is since the first. */
+static void read_speed(const json_t *row, int index, int device, struct selftest_seen *seen)
+{
+    const char *speed = json_string_value(json_object_get(row, "speed"));
+    const json_int_t since = json_integer_value(json_object_get(row, "since"));
+
+    if (!speed)
+        seen->understood = false;
+    else if (strcmp(speed, soak_speed_words[SOAK_SLOW]) == 0)
+        note(seen, SELFTEST_SPEED, 1, index == device);
+    else if (strcmp(speed, soak_speed_words[SOAK_DROPPED_CLOCK]) == 0)
+        note(seen, SELFTEST_DROP, (uint64_t)since, index == device);
+    else if (strcmp(speed, soak_speed_words[SOAK_UNJUDGED]) == 0)
+        seen->unjudged = true;
+}
+
+void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen)
+{
+    json_t *root = json_loadb(text, bytes, 0, NULL);
+    const json_t *findings = json_object_get(root, "findings");
+    const json_t *devices = json_object_get(root, "devices");
+
+    seen->understood = json_is_array(findings) && json_is_array(devices);
+    seen->beside = (uint64_t)json_integer_value(json_object_get(root, "buckets_beside"));
+    for (size_t i = 0; i < json_array_size(findings); ++i)
+        read_finding(json_array_get(findings, i), device, seen);
+    for (size_t i = 0; i < json_array_size(devices); ++i)
+        read_speed(json_array_get(devices, i), (int)i, device, seen);
+    json_decref(root);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
 
 enum { POLL_MS = 50, OUTPUT = 1 << 20 };
 

@@ -1,10 +1,12 @@
-/* text/quantity.c: numbers with their unit. */
-#include "text/quantity.h"
-
+/* text/quantity.c: numbers with their unit, read and written; times and rates in three digits
+ * (text/units.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "text/quantity.h"
+#include "text/units.h"
 
 struct unit {
     const char *name;
@@ -85,4 +87,29 @@ const char *quantity_words(double number, enum quantity_kind kind, char text[QUA
             unit = &kinds[kind].unit[i];
     snprintf(text, QUANTITY_TEXT, "%.4g %s", number / unit->scale, unit->name);
     return text;
+}
+
+/* ---- times and rates in three digits --------------------------------------------------------- */
+
+static const char *scaled(double value, const char *const *unit, const char *const *last,
+                          char text[UNITS_BYTES])
+{
+    for (; unit < last && value >= 999.5; ++unit)
+        value /= 1e3;
+    snprintf(text, UNITS_BYTES, value >= 999.5 && value < 1e15 ? "%.0f%s" : "%.3g%s", value, *unit);
+    return text;
+}
+
+const char *units_time(double ns, char text[UNITS_BYTES])
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+
+    return scaled(ns, unit, unit + 3, text);
+}
+
+const char *units_rate(double rate, char text[UNITS_BYTES])
+{
+    static const char *const unit[] = {"", "k", "M", "G"};
+
+    return scaled(rate, unit, unit + 3, text);
 }

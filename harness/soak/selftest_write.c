@@ -1,12 +1,122 @@
-/* soak/selftest_export.c: the same as a set of cells for other programs: a run of soak is a cell.
- *
- * The last one is that all runs were made: of an interrupted selftest every other may be green. */
+/* soak/selftest_write.c: a selftest for people, a row as soon as it is known; as JSON
+ * (lockstep/selftest/1.0); and as a set of cells for other programs, in which a run of soak is a
+ * cell. The last cell says that all runs were made: of an interrupted selftest every other may be
+ * green. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "build_info.h"
 #include "export/export.h"
 #include "files/memory_file.h"
+#include "record/document.h"
 #include "soak/selftest.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+const char *const selftest_detector_words[SELFTEST_DETECTORS] = {
+    [SELFTEST_RESULT] = "result", [SELFTEST_MEAN] = "mean",   [SELFTEST_DEAD] = "error",
+    [SELFTEST_LIMIT] = "limit",   [SELFTEST_SPEED] = "speed", [SELFTEST_DROP] = "change"};
+
+bool selftest_wrong(const struct selftest_case *item)
+{
+    return item->verdict[0] == 'F';
+}
+
+/* All columns, and the verdict of a case that is right, are 80 wide at most. */
+static int width_of(int detector)
+{
+    return (int)strlen(selftest_detector_words[detector]) + 1;
+}
+
+void selftest_text_heading(void)
+{
+    printf("%-21s%-7s%4s", "fault", "device", "step");
+    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
+        printf("%*s", width_of(d), selftest_detector_words[d]);
+    printf("  named\n");
+}
+
+void selftest_text_case(const struct selftest_case *item)
+{
+    if (item->fault)
+        printf("%-21svirt:%-2d%4u", item->name, item->device, item->step);
+    else
+        printf("%-21s%-7s%4s", item->name, "-", "-");
+    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
+        if (item->seen.at[d] > 0)
+            printf("%*" PRIu64, width_of(d), item->seen.at[d]);
+        else
+            printf("%*s", width_of(d), ".");
+    printf("%s%s\n", selftest_wrong(item) ? "\n  " : "  ", item->verdict);
+    fflush(stdout);
+}
+
+void selftest_text_flips(const struct selftest *selftest)
+{
+    const struct selftest_sums *sums = &selftest->sums;
+
+    if (sums->flips > 0)
+        printf("%zu of %zu flips found, with device, iteration and bit\n", sums->flips_right,
+               sums->flips);
+}
+
+void selftest_text_end(const struct selftest *selftest)
+{
+    const struct selftest_sums *sums = &selftest->sums;
+
+    if (sums->interrupted)
+        printf("interrupted: ");
+    printf("%zu kinds of faults found, nothing found in %zu runs without one; %zu wrong\n",
+           sums->found, sums->silent, sums->wrong);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* What is found where: null for a detector that found nothing. */
+static json_t *found_json(const struct selftest_seen *seen)
+{
+    json_t *o = json_object();
+
+    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
+        json_object_set_new(o, selftest_detector_words[d],
+                            seen->at[d] > 0 ? value_count(seen->at[d]) : json_null());
+    return o;
+}
+
+static json_t *case_json(const struct selftest_case *item)
+{
+    const bool faulty = item->fault != NULL;
+
+    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
+                     item->name, "fault", item->fault, "mode", item->mode, "device",
+                     faulty ? json_integer(item->device) : json_null(), "step",
+                     faulty ? json_integer(item->step) : json_null(), "detector",
+                     faulty ? selftest_detector_words[item->detector] : NULL, "found_in",
+                     found_json(&item->seen), "findings", (json_int_t)item->seen.findings,
+                     "elsewhere", (json_int_t)item->seen.elsewhere, "exit_status",
+                     item->seen.status, "right", !selftest_wrong(item), "verdict", item->verdict);
+}
+
+int selftest_json(FILE *stream, const struct selftest *selftest)
+{
+    const struct selftest_sums *sums = &selftest->sums;
+    json_t *cases = json_array(), *flips = json_array(), *root;
+
+    for (size_t i = 0; i < selftest->n; ++i)
+        json_array_append_new(selftest->item[i].drawn ? flips : cases,
+                              case_json(&selftest->item[i]));
+    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+                     "lockstep/selftest/1.0", "program", "version", BUILD_VERSION, "commit",
+                     BUILD_GIT, "seed", value_count(sums->seed), "interrupted", sums->interrupted,
+                     "found", value_count(sums->found), "silent", value_count(sums->silent),
+                     "flips_right", value_count(sums->flips_right), "wrong",
+                     value_count(sums->wrong), "cases", cases, "flips", flips);
+    return document_print(stream, root);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 /* ---- what tells runs apart ------------------------------------------------------------------- */
 

@@ -1,0 +1,417 @@
+/* bench/limits_write.c: the limits, and how far the parts of a step are from them: in lines of 80
+ * columns, as tab-separated values with a line for each fact, and as JSON (lockstep/limits/1.0),
+ * which `lockstep report --limits` reads. JSON has only what was measured and counted: its reader
+ * makes the shares. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/limits.h"
+#include "command/command.h"
+#include "record/json.h"
+#include "record/memory.h"
+#include "machine/provenance.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* ms, GFLOP/s and its part of the peak. */
+static void print_product(const struct limits *l, const struct limits_steps *s, int part,
+                          enum limits_way way)
+{
+    const double rate = part < 0 ? 0 : limits_product_rate(s, part);
+
+    if (part < 0)
+        printf(" %9s %8s %5s", "-", "-", "-");
+    else
+        printf(" %9.3f %8.1f %5.1f", s->mean[LIMITS_PART + part] / 1e6, rate,
+               100 * rate / l->summary[LIMITS_FMA][way].median);
+}
+
+/* Kernels that are not in both ways are in the list, too. */
+static void print_products(const struct limits *l, const struct limits_workload *w,
+                           enum limits_way list)
+{
+    const struct limits_steps *s = &w->way[list];
+
+    for (int i = 0; i < s->n_parts; ++i) {
+        const struct dp_kernel_row *r = &s->part[i];
+        const int other = limits_find(&w->way[1 - list], r, s->lane[i]);
+        char shape[40];
+
+        if (!r->product || (list == LIMITS_ALONE && other >= 0))
+            continue;
+        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, limits_transposes(r));
+        printf("%-22s %5zu", shape, (size_t)s->count[i]);
+        print_product(l, &w->way[LIMITS_ALONE], list == LIMITS_ALONE ? i : other, LIMITS_ALONE);
+        print_product(l, &w->way[LIMITS_AT_ONCE], list == LIMITS_ALONE ? other : i, LIMITS_AT_ONCE);
+        printf("\n");
+    }
+}
+
+/* There is no number of the last column of a way. */
+enum { LAST_COLUMN = 6 };
+
+static void print_time(const struct limits_workload *w, int way, double ns)
+{
+    printf("%*s %9.3f %8.1f", way * LAST_COLUMN, "", ns / 1e6,
+           100 * ns / w->way[way].mean[LIMITS_STEP]);
+}
+
+static void print_others(const struct limits_workload *w, enum limits_way list)
+{
+    const struct limits_steps *s = &w->way[list];
+
+    for (int i = 0; i < s->n_parts; ++i) {
+        const int other = limits_find(&w->way[1 - list], &s->part[i], s->lane[i]);
+
+        if (s->part[i].product || (list == LIMITS_ALONE && other >= 0))
+            continue;
+        printf("%-22.22s %5zu", s->part[i].words, (size_t)s->count[i]);
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const int at = way == (int)list ? i : other;
+
+            if (at < 0)
+                printf("%*s %9s %8s", way * LAST_COLUMN, "", "-", "-");
+            else
+                print_time(w, way, w->way[way].mean[LIMITS_PART + at]);
+        }
+        printf("\n");
+    }
+}
+
+static void print_workload(const struct limits *l, const struct limits_workload *w)
+{
+    printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
+           w->way[LIMITS_ALONE].config.rows);
+    printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
+           "GFLOP/s", "%", "at once", "GFLOP/s", "%");
+    print_products(l, w, LIMITS_AT_ONCE);
+    print_products(l, w, LIMITS_ALONE);
+    printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");
+    print_others(w, LIMITS_AT_ONCE);
+    print_others(w, LIMITS_ALONE);
+    for (int way = 0; way < LIMITS_WAYS; ++way)
+        if (w->way[way].mean[LIMITS_LOST] > 0)
+            printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
+                   way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
+    /* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
+    const struct roof_ceilings ceilings = limits_ceilings(l);
+    const double step = w->way[LIMITS_AT_ONCE].mean[LIMITS_STEP];
+
+    printf("\n%-13s %9s %8s %9s %8s %8s %5s %s\n", "Phase at once", "ms", "% step", "MB", "GFLOP/s",
+           "GB/s", "%", "of");
+    for (int p = 0; p < DP_PHASES; ++p) {
+        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+        const struct roof_share share = roof_share(&ceilings, &work);
+        const double ns = work.ns.middle;
+
+        printf("%-13s %9.3f %8.1f", limits_phase_names[p], ns / 1e6, 100 * ns / step);
+        if (share.bound != ROOF_UNKNOWN && work.flops > 0)
+            printf(" %9.3f %8.1f %8s", work.bytes / 1e6, work.flops / ns, "");
+        else if (share.bound != ROOF_UNKNOWN)
+            printf(" %9.3f %8s %8.1f", work.bytes / 1e6, "", work.bytes / ns);
+        if (share.bound != ROOF_UNKNOWN)
+            printf(" %5.0f %s", 100 * share.share, roof_bound_words[share.bound]);
+        printf("\n");
+    }
+    printf("\n%-22s %5s", "Step", "");
+    for (int way = 0; way < LIMITS_WAYS; ++way)
+        print_time(w, way, w->way[way].mean[LIMITS_STEP]);
+    printf("\n");
+    for (int share = 0; share < LIMITS_SHARES; ++share) {
+        printf("  %-20s %5s", limits_share_names[share], "");
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            print_time(w, way, limits_share(&w->way[way], (enum limits_share)share));
+        printf("\n");
+    }
+    printf("  %-20s %5s", "step / products", "");
+    for (int way = 0; way < LIMITS_WAYS; ++way) {
+        const double products = limits_share(&w->way[way], LIMITS_PRODUCTS);
+
+        printf("%*s %9.3f", way * (LAST_COLUMN + 9), "",
+               products > 0 ? w->way[way].mean[LIMITS_STEP] / products : 0);
+    }
+    printf("\n");
+}
+
+void limits_print(const struct limits *l)
+{
+    size_t values = 0;
+
+    char text[640], blas[160];
+
+    dp_group_blas(l->group, blas, sizeof blas);
+    snprintf(text, sizeof text, "%s, %s; products by %s", l->machine.cpu_model,
+             l->ceilings.peak->name, blas);
+    command_wrap(stdout, text, 0, 2, 80);
+    snprintf(
+        text, sizeof text, "%s, backend %s, communicator %s; %zu rounds%s", l->options->devices,
+        l->options->backend, dp_group_communicator(l->group), l->options->rounds,
+        dp_group_oversubscribed(l->group) ? "; more devices than cores: times mean little" : "");
+    command_wrap(stdout, text, 0, 2, 80);
+    printf("\nOf a core                 alone        (range)      at once        (range)\n");
+    for (int r = 0; r < LIMITS_RATES; ++r) {
+        printf("%-13s %7s", limits_rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const struct stats_summary *s = &l->summary[r][way];
+
+            printf("  %8.1f (%6.1f .. %6.1f)", s->median, s->min, s->max);
+        }
+        printf("\n");
+    }
+    for (int i = 0; i < l->n; ++i) {
+        print_workload(l, &l->workload[i]);
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            values += l->workload[i].way[way].values;
+    }
+    printf("\nAlone: the model on the first device, with its shard of the batch. At once: in\n"
+           "the wrapper on all devices; times of the first one, of phases the longest. A\n"
+           "step: the mean of the middle half. %% of products: of the multiply-adds of a\n"
+           "core; of phases: of the limit named, above 100 where caches hold the data. MB:\n"
+           "operands and results of products, of an update 12 or 28 bytes a parameter, else\n"
+           "what crossed devices. None of them: waiting, dispatch.\n"
+           "%zu values compared, all right.\n",
+           values);
+}
+
+/* ---- tab-separated values -------------------------------------------------------------------- */
+
+/* What stands in front of the numbers of a line. */
+struct front {
+    const struct limits *limits;
+    const struct limits_workload *workload; /* NULL: a ceiling */
+    const char *section, *name;
+    const struct dp_kernel_row *row; /* NULL: no kernel */
+};
+
+static void print_front(const struct front *f, size_t count, double bytes)
+{
+    const struct bench_options *o = f->limits->options;
+    const bool product = f->row && f->row->product;
+
+    printf("%s\t%s\t%s\t%s\t%s\t%zu\t%zu\t%s\t", f->section, o->devices, o->backend,
+           f->limits->ceilings.peak->name, f->workload ? f->workload->workload.name : "",
+           f->workload ? f->workload->rows : 0, o->rounds, f->name);
+    if (product)
+        printf("%zux%zux%zu\t%s", f->row->m, f->row->n, f->row->k, limits_transposes(f->row));
+    else
+        printf("\t");
+    printf("\t%zu\t%.0f", count, bytes);
+}
+
+/* What is said of each way; a number that is not known is NaN. */
+struct numbers {
+    double ns, rate, lo, hi, part;
+};
+
+static void print_numbers(const struct numbers way[LIMITS_WAYS])
+{
+    for (int i = 0; i < LIMITS_WAYS; ++i)
+        printf("\t%.1f\t%.9g\t%.9g\t%.9g\t%.6f", way[i].ns, way[i].rate, way[i].lo, way[i].hi,
+               way[i].part);
+    printf("\n");
+}
+
+static const struct numbers unknown = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
+                                       (double)NAN};
+
+static struct numbers numbers_of(const struct limits *l, const struct limits_steps *s, int part,
+                                 enum limits_way way)
+{
+    struct numbers numbers = unknown;
+
+    if (part < 0)
+        return numbers;
+    numbers.ns = s->mean[LIMITS_PART + part];
+    numbers.part = numbers.ns / s->mean[LIMITS_STEP];
+    if (s->part[part].product) {
+        numbers.rate = limits_product_rate(s, part);
+        numbers.part = numbers.rate / l->summary[LIMITS_FMA][way].median;
+    }
+    return numbers;
+}
+
+static void print_kernels(const struct limits *l, const struct limits_workload *w,
+                          enum limits_way list)
+{
+    const struct limits_steps *s = &w->way[list];
+
+    for (int i = 0; i < s->n_parts; ++i) {
+        const struct dp_kernel_row *row = &s->part[i];
+        const int other = limits_find(&w->way[1 - list], row, s->lane[i]);
+        const char *section = row->product                     ? "product"
+                              : s->lane[i] == DP_LANE_TRANSFER ? "transfer"
+                                                               : "kernel";
+        const struct front front = {l, w, section, row->name, row};
+        struct numbers numbers[LIMITS_WAYS];
+
+        if (list == LIMITS_ALONE && other >= 0)
+            continue;
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            numbers[way] =
+                numbers_of(l, &w->way[way], way == (int)list ? i : other, (enum limits_way)way);
+        print_front(&front, (size_t)s->count[i], 0);
+        print_numbers(numbers);
+    }
+}
+
+void limits_print_tsv(const struct limits *l)
+{
+    printf("section\tdevices\tbackend\tinstructions\tworkload\tbatch\trounds\tname\tshape\t"
+           "transposes\tcount\tbytes");
+    for (int way = 0; way < LIMITS_WAYS; ++way) {
+        const char *name = way == LIMITS_ALONE ? "alone" : "once";
+
+        printf("\t%s_ns\t%s_rate\t%s_lo\t%s_hi\t%s_part", name, name, name, name, name);
+    }
+    printf("\n");
+    for (int r = 0; r < LIMITS_RATES; ++r) {
+        const struct front front = {l, NULL, "ceiling", limits_rate_names[r], NULL};
+        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            numbers[way].rate = l->summary[r][way].median;
+            numbers[way].lo = l->summary[r][way].min;
+            numbers[way].hi = l->summary[r][way].max;
+        }
+        print_front(&front, 0, r == LIMITS_FMA ? 0 : (double)l->ceilings.bytes);
+        print_numbers(numbers);
+    }
+    for (int i = 0; i < l->n; ++i) {
+        const struct limits_workload *w = &l->workload[i];
+
+        print_kernels(l, w, LIMITS_AT_ONCE);
+        print_kernels(l, w, LIMITS_ALONE);
+        const struct roof_ceilings ceilings = limits_ceilings(l);
+
+        for (int p = 0; p < DP_PHASES; ++p) {
+            const struct front front = {l, w, "phase", limits_phase_names[p], NULL};
+            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+            const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+            const struct roof_share share = roof_share(&ceilings, &work);
+
+            numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
+            if (share.bound != ROOF_UNKNOWN) {
+                numbers[LIMITS_AT_ONCE].rate =
+                    (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
+                numbers[LIMITS_AT_ONCE].part = share.share;
+            }
+            print_front(&front, 0, work.bytes);
+            print_numbers(numbers);
+        }
+        for (int share = -1; share < LIMITS_SHARES; ++share) {
+            const struct front front = {l, w, "step",
+                                        share < 0 ? "step" : limits_share_names[share], NULL};
+            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+
+            for (int way = 0; way < LIMITS_WAYS; ++way) {
+                const struct limits_steps *s = &w->way[way];
+
+                numbers[way].ns =
+                    share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
+                numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
+            }
+            print_front(&front, 0, 0);
+            print_numbers(numbers);
+        }
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *range(struct roof_range r)
+{
+    return json_pack("[f, f, f]", r.middle, r.lo, r.hi);
+}
+
+static json_t *ceilings(const struct roof_ceilings *c)
+{
+    json_t *object = json_object();
+
+    for (int r = 0; r < ROOF_RATES; ++r)
+        json_object_set_new(object, roof_rate_keys[r],
+                            json_pack("{s:o, s:o}", roof_way_keys[ROOF_ALONE],
+                                      range(c->rate[r][ROOF_ALONE]), roof_way_keys[ROOF_AT_ONCE],
+                                      range(c->rate[r][ROOF_AT_ONCE])));
+    return object;
+}
+
+static json_t *phases(const struct limits_workload *w)
+{
+    json_t *list = json_array();
+
+    for (int p = 0; p < DP_PHASES; ++p) {
+        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+
+        if (work.ns.lo > 0) /* of one device some phases do not take place */
+            json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f}", "phase",
+                                                  limits_phase_names[p], "ns", range(work.ns),
+                                                  "flops", work.flops, "bytes", work.bytes));
+    }
+    return list;
+}
+
+static json_t *products(const struct limits_steps *s)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < s->n_parts; ++i) {
+        const struct dp_kernel_row *r = &s->part[i];
+        const struct roof_work work = limits_product_work(s, i);
+        char shape[64];
+
+        if (!r->product || !(work.ns.lo > 0))
+            continue;
+        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, limits_transposes(r));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:I, s:o, s:f, s:f}", "shape", shape, "phase",
+                                        r->phase < DP_PHASES ? limits_phase_names[r->phase] : "",
+                                        "count", (json_int_t)s->count[i], "ns", range(work.ns),
+                                        "flops", work.flops, "bytes", work.bytes));
+    }
+    return list;
+}
+
+static json_t *workloads(const struct limits *l)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < l->n; ++i) {
+        const struct limits_workload *w = &l->workload[i];
+        const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "workload",
+                                              w->workload.name, "batch", (json_int_t)w->rows,
+                                              "rows", (json_int_t)w->way[LIMITS_ALONE].config.rows,
+                                              "step_ns", s->mean[LIMITS_STEP], "phases", phases(w),
+                                              "products", products(s)));
+    }
+    return list;
+}
+
+int limits_print_json(const struct limits *l)
+{
+    const struct roof_ceilings c = limits_ceilings(l);
+    struct record_run *run = calloc(1, sizeof *run);
+    char *document = NULL;
+
+    if (run && provenance_read(l->group, &l->machine, run) == 0)
+        document = record_memory_text(
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:b, s:o, s:o}",
+                      "schema", "lockstep/limits/1.0", "created_utc", run->created_utc, "git_sha",
+                      run->git_sha, "node_hash", run->node_hash, "machine_class",
+                      run->machine_class, "cpu_model", run->cpu_model, "blas", run->blas, "devices",
+                      l->options->devices, "backend", l->options->backend, "instructions",
+                      l->ceilings.peak->name, "n_devices", c.devices, "rounds",
+                      (json_int_t)l->options->rounds, "oversubscribed",
+                      dp_group_oversubscribed(l->group) ? 1 : 0, "ceilings", ceilings(&c),
+                      "workloads", workloads(l)),
+            JSON_REAL_PRECISION(9));
+    free(run);
+    if (!document)
+        return -1;
+    printf("%s\n", document);
+    free(document);
+    return 0;
+}

@@ -1,0 +1,279 @@
+/* forecast/write.c: the forecast for people (80 columns), for the page of a job (Markdown), as a
+ * line for each number of ranks (CSV, RFC 4180; unknown numbers are empty), and as JSON
+ * (lockstep/forecast/1.0; times are in ns). */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "export/grid.h"
+#include "forecast/forecast.h"
+#include "record/document.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+enum { COLUMNS = 80, INDENT = 7 };
+
+/* Next to the numbers where there is room, else below them. */
+static void print_note(FILE *stream, const struct forecast *forecast,
+                       const struct forecast_line *line, size_t used)
+{
+    char text[FORECAST_TEXT];
+
+    forecast_line_words(forecast, line, FORECAST_NOTE, text);
+    if (text[0] == '\0')
+        fputc('\n', stream);
+    else if (used + 2 + strlen(text) <= COLUMNS)
+        fprintf(stream, "  %s\n", text);
+    else {
+        fprintf(stream, "\n%*s", INDENT, "");
+        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+    }
+}
+
+/* The ranks and columns first to last. line NULL: the names of the columns. */
+static void print_row(FILE *stream, const struct forecast *forecast,
+                      const struct forecast_line *line, int first, int last)
+{
+    char text[FORECAST_TEXT];
+    size_t used = 0;
+
+    for (int c = FORECAST_RANKS; c <= last; ++c) {
+        if (!forecast_shows(forecast, c) || (c > FORECAST_RANKS && c < first))
+            continue;
+        if (line)
+            forecast_line_words(forecast, line, c, text);
+        used += (size_t)fprintf(stream, " %*s", forecast_columns[c].width,
+                                line ? text : forecast_columns[c].name);
+    }
+    if (line && first == FORECAST_RANKS)
+        print_note(stream, forecast, line, used);
+    else
+        fputc('\n', stream);
+}
+
+int forecast_text(FILE *stream, const struct forecast *forecast)
+{
+    char words[FORECAST_TEXT];
+
+    for (size_t i = 0; i < forecast->n_series; ++i) {
+        const struct forecast_series *series = &forecast->series[i];
+
+        forecast_series_words(series, words);
+        fprintf(stream, "%s", i > 0 ? "\n" : "");
+        command_wrap(stream, words, 0, 2, COLUMNS);
+        /* The forecast; then, by ranks again, the errors that show how good it is. */
+        print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
+        for (size_t k = 0; k < series->n; ++k)
+            print_row(stream, forecast, &series->line[k], FORECAST_RANKS, FORECAST_EFFICIENCY);
+        print_row(stream, forecast, NULL, FORECAST_WITHOUT, FORECAST_SIMULATED_ERROR);
+        for (size_t k = 0; k < series->n; ++k)
+            if (series->line[k].point || forecast->simulation.platform)
+                print_row(stream, forecast, &series->line[k], FORECAST_WITHOUT,
+                          FORECAST_SIMULATED_ERROR);
+        forecast_fit_words(series, words);
+        command_wrap(stream, words, 0, 0, COLUMNS);
+        forecast_interval_words(series, words);
+        command_wrap(stream, words, 0, 0, COLUMNS);
+        forecast_simulated_words(forecast, series, words);
+        if (words[0] != '\0')
+            command_wrap(stream, words, 0, 0, COLUMNS);
+    }
+    return 0;
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+int forecast_markdown(FILE *stream, const struct forecast *forecast)
+{
+    struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
+    char words[FORECAST_TEXT];
+    int status = 0;
+
+    for (size_t i = 0; i < forecast->n_series; ++i) {
+        const struct forecast_series *series = &forecast->series[i];
+        struct grid grid;
+
+        forecast_series_words(series, words);
+        text_print(&out, "%s### %s\n\n", i > 0 ? "\n" : "", words);
+        grid_open(&grid, &out, "", "");
+        grid.compact = true;
+        for (int c = 0; c < FORECAST_COLUMNS; ++c)
+            if (forecast_shows(forecast, c))
+                grid_heading(&grid, c == FORECAST_NOTE ? "text" : "", forecast_columns[c].name);
+        for (size_t k = 0; k < series->n; ++k) {
+            grid_row(&grid, "");
+            for (int c = 0; c < FORECAST_COLUMNS; ++c)
+                if (forecast_shows(forecast, c)) {
+                    forecast_line_words(forecast, &series->line[k], c, words);
+                    grid_cell(&grid, "", "%s", words);
+                }
+        }
+        status |= grid_markdown(&grid, series->n);
+        grid_close(&grid);
+        forecast_fit_words(series, words);
+        text_print(&out, "\n%s", words);
+        forecast_interval_words(series, words);
+        text_print(&out, " %s", words);
+        forecast_simulated_words(forecast, series, words);
+        text_print(&out, words[0] != '\0' ? " %s\n" : "%s\n", words);
+    }
+    return status;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void csv_number(FILE *stream, double x, double scale)
+{
+    fputc(',', stream);
+    if (isfinite(x))
+        fprintf(stream, "%.9g", x * scale);
+}
+
+static void csv_value(FILE *stream, const struct forecast_line *line,
+                      const struct report_value *value, double scale)
+{
+    const bool holds = line->state == FORECAST_HOLDS;
+    const double parts[] = {value->middle, value->lo, value->hi};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
+        csv_number(stream, holds ? parts[i] : (double)NAN, scale);
+}
+
+static void write_line(FILE *stream, const struct forecast *forecast,
+                       const struct forecast_series *series, const struct forecast_line *line)
+{
+    const struct record_key *key = &series->point->row->cell->key;
+    const char *const texts[] = {key->workload,
+                                 series->weak ? "weak" : "strong",
+                                 series->point->row->kind,
+                                 key->backend,
+                                 key->communicator,
+                                 key->dtype};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        text_write_field(stream, texts[i]);
+        fputc(',', stream);
+    }
+    fprintf(stream, "%zu,%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process, key->host_inputs,
+            line->ranks, line->batch, line->shard);
+    csv_number(stream, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN, 1e-9);
+    csv_value(stream, line, &line->step, 1e-9);
+    csv_value(stream, line, &line->efficiency, 1);
+    csv_number(stream, line->without, 1e-9);
+    csv_number(stream, line->error, 1);
+    csv_number(stream, line->residual, 1);
+    fprintf(stream, ",\"%s\",%s", forecast_states[line->state], line->extrapolated ? "yes" : "no");
+    csv_number(stream, line->simulated, 1e-9);
+    csv_number(stream, line->simulated_error, 1);
+    fputc(',', stream);
+    if (isfinite(line->simulated)) {
+        text_write_field(stream, forecast->simulation.platform);
+        fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
+    } else {
+        fputs(",,,\r\n", stream);
+    }
+}
+
+int forecast_csv(FILE *stream, const struct forecast *forecast)
+{
+    fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,host_inputs,"
+          "ranks,batch,shard,measured_seconds,forecast_seconds,forecast_lower,forecast_upper,"
+          "efficiency,"
+          "efficiency_lower,efficiency_upper,left_out_seconds,left_out_error,residual,state,"
+          "extrapolated,simulated_seconds,simulated_error,platform,reduction,rounds_simulated,"
+          "rounds\r\n",
+          stream);
+    for (size_t i = 0; i < forecast->n_series; ++i)
+        for (size_t k = 0; k < forecast->series[i].n; ++k)
+            write_line(stream, forecast, &forecast->series[i], &forecast->series[i].line[k]);
+    return 0;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *value(const struct report_value *value, bool holds)
+{
+    return holds ? json_pack("{s:o, s:o, s:o}", "middle", value_real(value->middle), "lo",
+                             value_real(value->lo), "hi", value_real(value->hi))
+                 : json_null();
+}
+
+/* null: it was not simulated. */
+static json_t *simulated(const struct forecast_line *line)
+{
+    if (!isfinite(line->simulated))
+        return json_null();
+    return json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated), "error",
+                     value_real(line->simulated_error), "rounds_simulated", line->rounds, "rounds",
+                     line->of);
+}
+
+static json_t *lines(const struct forecast_series *series)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < series->n; ++i) {
+        const struct forecast_line *line = &series->line[i];
+        const bool holds = line->state == FORECAST_HOLDS;
+        const double measured = line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
+
+        json_array_append_new(
+            array,
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
+                      "ranks", line->ranks, "batch", value_count(line->batch), "shard",
+                      value_count(line->shard), "measured_ns", value_real(measured), "forecast_ns",
+                      value(&line->step, holds), "efficiency", value(&line->efficiency, holds),
+                      "left_out_ns", value_real(line->without), "left_out_error",
+                      value_real(line->error), "residual", value_real(line->residual), "state",
+                      forecast_states[line->state], "extrapolated", line->extrapolated,
+                      "oversubscribed", line->point && report_oversubscribed(line->point),
+                      "simulated", simulated(line), "not_simulated",
+                      line->why[0] != '\0' ? line->why : NULL));
+    }
+    return array;
+}
+
+static json_t *one_series(const struct forecast_series *series)
+{
+    const struct report_row *row = series->point->row;
+    const struct record_key *key = &row->cell->key;
+
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
+        "s:o, s:o}",
+        "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
+        value_count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
+        key->communicator, "math", key->dtype, "bucket_bytes", value_count(key->bucket_bytes),
+        "per_process", value_count(key->per_process), "host_inputs", value_count(key->host_inputs),
+        "launches", value_count(series->setting->launches), "alpha_ns", value(&series->alpha, true),
+        "beta_ns_per_byte", value(&series->beta, true), "hidden_of_reduction",
+        value(&series->share, true), "hidden_of_computation", value(&series->cover, true),
+        "one_size", series->one_size, "left_out", value_count(series->tried), "largest_error",
+        value_real(series->off), "lines", lines(series));
+}
+
+/* null: nobody asked for it. */
+static json_t *simulation_of(const struct forecast *forecast)
+{
+    const struct forecast_simulation *simulation = &forecast->simulation;
+
+    if (!simulation->platform)
+        return json_null();
+    return json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
+                     simulation->version, "reduction", "direct", "network_measured",
+                     simulation->fitted);
+}
+
+int forecast_json(FILE *stream, const struct forecast *forecast)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < forecast->n_series; ++i)
+        json_array_append_new(all, one_series(&forecast->series[i]));
+    json_t *root = json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema", "lockstep/forecast/1.0", "to",
+                             forecast->to, "whole", forecast_count(forecast).without == 0,
+                             "simulation", simulation_of(forecast), "series", all);
+
+    return document_print(stream, root);
+}

@@ -1,0 +1,218 @@
+/* soak/write.c: the findings of a run in words and as JSON (lockstep/soak/1.0), and the command
+ * that computes an iteration again. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "record/document.h"
+#include "soak/soak.h"
+#include "text/units.h"
+
+static const char *given(const char *text, const char *option)
+{
+    return text[0] == '\0' ? "" : option;
+}
+
+void soak_replay(const struct soak_options *options, uint64_t iteration, char text[SOAK_REPLAY])
+{
+    const struct soak_options *o = options;
+    const bool counts_steps = strstr(o->devices, "+fault:") != NULL;
+    const uint64_t first = counts_steps ? o->first : iteration > 1 ? iteration - 1 : 1;
+
+    snprintf(text, SOAK_REPLAY,
+             "lockstep soak --devices %s%s%s%s%s --mode %s --workload %s --batch %zu --seed "
+             "%" PRIu64 " --limit %g --first %" PRIu64 " --iterations %" PRIu64,
+             o->devices, given(o->backend, " --backend "), o->backend,
+             given(o->communicator, " --communicator "), o->communicator, soak_mode_words[o->mode],
+             o->workload.name, o->rows, o->seed, o->limit, first, iteration - first + 1);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+enum { COLUMNS = 80, INDENT = 2 };
+
+const char *soak_device(const struct soak *soak, int device)
+{
+    return device < 0 ? "device not told" : dp_slot_name(dp_group_slot(soak->ranks.group, device));
+}
+
+bool soak_has_slow(const struct soak *soak)
+{
+    for (int r = 0; r < soak->ranks.n; ++r)
+        if (soak->rate[r].speed >= SOAK_SLOW)
+            return true;
+    return false;
+}
+
+void soak_text_finding(const struct soak *soak, const struct soak_finding *f)
+{
+    char text[640] = "";
+
+    text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", f->iteration,
+             soak_device(soak, f->device), soak_what_words[f->what]);
+    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
+        text_add(text, sizeof text, ": %s", f->text);
+    else
+        text_add(text, sizeof text,
+                 "%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
+                 "; %zu of %zu differ",
+                 f->param >= 0 ? " of " : "", f->param >= 0 ? soak->ranks.name[f->param] : "",
+                 f->index, f->got, f->want, f->got ^ f->want, f->differ, f->of);
+    if (f->what == SOAK_REDUCED && f->part != SOAK_RIGHT)
+        text_add(text, sizeof text, "; %s", soak_part_words[f->part]);
+    command_wrap(stdout, text, 0, INDENT, COLUMNS);
+    fflush(stdout);
+}
+
+static void put_rate(const struct soak *soak, double ns)
+{
+    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
+
+    if (isnan(ns))
+        printf("%12s", "-");
+    else
+        printf("%12.2f", flops / ns);
+}
+
+void soak_text(const struct soak *soak)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "%s %s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s",
+             soak->options->workload.name, soak_mode_words[soak->options->mode],
+             soak->options->rows, soak->ranks.n, dp_group_backend(soak->ranks.group),
+             soak->iterations, soak->seconds);
+    command_wrap(stdout, text, 0, INDENT, COLUMNS);
+    printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
+    for (int r = 0; r < soak->ranks.n; ++r) {
+        const struct soak_rate *rate = &soak->rate[r];
+
+        printf("%-12s", soak_device(soak, r));
+        put_rate(soak, rate->burst_ns);
+        put_rate(soak, rate->sustained_ns);
+        if (rate->speed == SOAK_UNJUDGED)
+            printf("   %s", soak_speed_words[rate->speed]);
+        else
+            printf("   %.3f x [%.3f, %.3f]   %s", rate->ratio, rate->lo, rate->hi,
+                   soak_speed_words[rate->speed]);
+        if (rate->speed == SOAK_DROPPED_CLOCK)
+            printf(", %.2f times as long since about iteration %" PRIu64, rate->drop, rate->since);
+        putchar('\n');
+    }
+    printf("compared: %zu values with their known answers\n", soak->found.compared);
+    if (soak->ranks.overlap)
+        printf("overlap: %zu of %zu buckets were launched while backward went on\n",
+               soak->ranks.beside, soak->ranks.buckets);
+    if (soak->seconds > 0)
+        printf("checking: %.1f %% of the time\n", 100 * soak->check_seconds / soak->seconds);
+    const struct soak_found *found = &soak->found;
+
+    if (found->n > soak->options->shown)
+        printf("and %zu more\n", found->n - soak->options->shown);
+    if (soak->interrupted)
+        printf("interrupted: ");
+    if (found->n > 0) {
+        const size_t n = soak->found.n;
+        char replay[SOAK_REPLAY];
+
+        soak_replay(soak->options, soak->found.finding[0].iteration, replay);
+        printf("FOUND: %zu finding%s in %" PRIu64 " iterations\nreplay of iteration %" PRIu64 ": ",
+               n, n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
+        text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
+        putchar('\n');
+    } else if (soak_has_slow(soak))
+        printf("FOUND: a slow device\n");
+    else
+        printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *bits(uint32_t value)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "0x%08" PRIx32, value);
+    return json_string(text);
+}
+
+static json_t *device_of(const struct soak *soak, int device)
+{
+    return device < 0 ? json_null() : value_text(soak_device(soak, device));
+}
+
+static json_t *finding_json(const struct soak *soak, const struct soak_finding *f)
+{
+    const char *param = f->param >= 0 ? soak->ranks.name[f->param] : "";
+    json_t *object = json_pack(
+        "{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration, "device",
+        device_of(soak, f->device), "device_index", f->device, "what", soak_what_words[f->what],
+        "tensor", value_text(param), "part", soak_part_words[f->part], "text", value_text(f->text));
+
+    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
+        return object;
+    json_object_set_new(object, "index", json_integer((json_int_t)f->index));
+    json_object_set_new(object, "actual", bits(f->got));
+    json_object_set_new(object, "expected", bits(f->want));
+    json_object_set_new(object, "xor", bits(f->got ^ f->want));
+    json_object_set_new(object, "differ", json_integer((json_int_t)f->differ));
+    json_object_set_new(object, "of", json_integer((json_int_t)f->of));
+    return object;
+}
+
+static json_t *device_json(const struct soak *soak, int r)
+{
+    const struct soak_rate *rate = &soak->rate[r];
+    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
+
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device",
+                     device_of(soak, r), "findings", (json_int_t)soak->found.of[r], "burst_gflops",
+                     value_real(flops / rate->burst_ns), "sustained_gflops",
+                     value_real(flops / rate->sustained_ns), "beside", value_real(rate->ratio),
+                     "lo", value_real(rate->lo), "hi", value_real(rate->hi), "speed",
+                     soak_speed_words[rate->speed], "drop",
+                     rate->drop > 0 ? value_real(rate->drop) : json_null(), "since",
+                     (json_int_t)rate->since);
+}
+
+/* Of the first finding. */
+static json_t *replay_json(const struct soak *soak)
+{
+    char replay[SOAK_REPLAY];
+
+    if (soak->found.n == 0)
+        return json_null();
+    soak_replay(soak->options, soak->found.finding[0].iteration, replay);
+    return value_text(replay);
+}
+
+int soak_json(const struct soak *soak)
+{
+    json_t *devices = json_array(), *findings = json_array(), *root;
+    char blas[160];
+
+    dp_group_blas(soak->ranks.group, blas, sizeof blas);
+    for (int r = 0; r < soak->ranks.n; ++r)
+        json_array_append_new(devices, device_json(soak, r));
+    for (size_t i = 0; i < soak->found.kept; ++i)
+        json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
+    root = json_pack(
+        "{s:s, s:o, s:s, s:I, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}",
+        "schema", "lockstep/soak/1.0", "workload", value_text(soak->options->workload.name), "mode",
+        soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows, "backend",
+        dp_group_backend(soak->ranks.group), "blas", value_text(blas), "first",
+        (json_int_t)soak->options->first, "iterations", (json_int_t)soak->iterations, "seconds",
+        value_real(soak->seconds), "checking_frac", value_real(soak->check_seconds / soak->seconds),
+        "interrupted", soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
+        (json_int_t)soak->found.n, "replay", replay_json(soak), "devices", devices, "findings",
+        findings);
+    if (soak->ranks.overlap) {
+        json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
+        json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));
+    }
+    return document_print(stdout, root);
+}
