@@ -9,9 +9,9 @@
 
 #include "bench/limits.h"
 #include "command/command.h"
+#include "machine/provenance.h"
 #include "record/json.h"
 #include "record/memory.h"
-#include "machine/provenance.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

@@ -5,8 +5,8 @@
 #include "command/command.h"
 #include "export/grid.h"
 #include "files/text_out.h"
-#include "record/document.h"
 #include "plan/plan.h"
+#include "record/document.h"
 
 #include <math.h>
 #include <stdarg.h>

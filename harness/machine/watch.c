@@ -1,5 +1,5 @@
-/* machine/watch.c: readings of GPUs during measured steps. The series have space for all readings from
- * the start, so nothing is allocated while steps are measured; when it is full, they end. */
+/* machine/watch.c: readings of GPUs during measured steps. The series have space for all readings
+ * from the start, so nothing is allocated while steps are measured; when it is full, they end. */
 #include "machine/watch.h"
 
 #include <math.h>
