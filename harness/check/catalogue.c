@@ -97,24 +97,6 @@ static int fault(char why[RUNNER_TEXT], const char *format, ...)
     return -1;
 }
 
-/* Ids are typed, quoted and matched by globs. */
-static bool is_plain(const char *id)
-{
-    return id[strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] ==
-           '\0';
-}
-
-/* An implementation with all that a profile requires must be able to pass it. */
-static int check_needs(const struct check_case *test, char why[RUNNER_TEXT])
-{
-    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
-        if ((test->profiles & runner_profiles[i].bit) != 0 &&
-            (test->needs & ~runner_profiles[i].required) != 0)
-            return fault(why, "%.80s: needs a capability that its profile '%s' does not require",
-                         test->id, runner_profiles[i].name);
-    return 0;
-}
-
 static int check_case_row(const struct check_area *area, const struct check_case *test,
                           char why[RUNNER_TEXT])
 {
@@ -131,29 +113,21 @@ static int check_case_row(const struct check_area *area, const struct check_case
     if (strncmp(test->id, test->rule, length) != 0 || test->id[length] != '.' ||
         test->id[length + 1] == '\0')
         return fault(why, "%.80s: the id must begin with the rule, '%s.'", test->id, test->rule);
-    if (!is_plain(test->id))
+    /* Ids are typed, quoted and matched by globs. */
+    if (test->id[strspn(
+            test->id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] != '\0')
         return fault(why, "%.80s: an id has letters, digits, '_', '-' and '.' only", test->id);
     if (test->profiles == 0 || (test->profiles & ~profiles) != 0)
         return fault(why, "%.80s: belongs to no profile, or to one that is not there", test->id);
     if (test->needs >> RUNNER_CAPABILITIES != 0 || test->devices < 0 ||
         test->devices > IMPL_MAX_DEVICES)
         return fault(why, "%.80s: needs something that is not in impl.h", test->id);
-    return check_needs(test, why);
-}
-
-static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
-{
-    for (int i = 0; i < area->n_excuses; ++i) {
-        const struct check_excuse *excuse = &area->excuses[i];
-
-        if (!is_rule_of(area, excuse->rule))
-            return fault(why, "an excuse for '%.40s', which is not a rule of the area %s",
-                         excuse->rule, area->name);
-        if (runner_excuse(area, excuse->rule) != excuse)
-            return fault(why, "%s has two excuses", excuse->rule);
-        if (!excuse->reason || excuse->reason[0] == '\0')
-            return fault(why, "%s has an excuse without a reason", excuse->rule);
-    }
+    /* An implementation with all that a profile requires must be able to pass it. */
+    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
+        if ((test->profiles & runner_profiles[i].bit) != 0 &&
+            (test->needs & ~runner_profiles[i].required) != 0)
+            return fault(why, "%.80s: needs a capability that its profile '%s' does not require",
+                         test->id, runner_profiles[i].name);
     return 0;
 }
 
@@ -167,8 +141,17 @@ static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
     for (int i = 0; (test = check_area_case(area, i)); ++i)
         if (check_case_row(area, test, why))
             return -1;
-    if (check_excuses(area, why))
-        return -1;
+    for (int i = 0; i < area->n_excuses; ++i) {
+        const struct check_excuse *excuse = &area->excuses[i];
+
+        if (!is_rule_of(area, excuse->rule))
+            return fault(why, "an excuse for '%.40s', which is not a rule of the area %s",
+                         excuse->rule, area->name);
+        if (runner_excuse(area, excuse->rule) != excuse)
+            return fault(why, "%s has two excuses", excuse->rule);
+        if (!excuse->reason || excuse->reason[0] == '\0')
+            return fault(why, "%s has an excuse without a reason", excuse->rule);
+    }
     for (int i = 1; i <= area->n_rules; ++i) {
         runner_rule(area, i, rule);
 
@@ -226,14 +209,6 @@ int runner_catalogue(const struct check_area *const areas[], int n, char why[RUN
 
 /* ---- --list, --rules ------------------------------------------------------------------------- */
 
-static void capability_list(uint64_t capabilities, char text[RUNNER_TEXT])
-{
-    text[0] = '\0';
-    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
-        if (capabilities >> i & 1)
-            text_list(text, RUNNER_TEXT, ",", impl_capability_word((uint64_t)1 << i));
-}
-
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
 {
     char needs[RUNNER_TEXT], text[2 * RUNNER_TEXT], devices[40];
@@ -241,7 +216,10 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
     for (size_t i = 0; i < n; ++i) {
         const struct check_case *test = tests[i];
 
-        capability_list(test->needs, needs);
+        needs[0] = '\0';
+        for (int c = 0; c < RUNNER_CAPABILITIES; ++c)
+            if (test->needs >> c & 1)
+                text_list(needs, sizeof needs, ",", impl_capability_word((uint64_t)1 << c));
         snprintf(devices, sizeof devices, "%s%d device%s", needs[0] != '\0' ? ", " : "",
                  test->devices, test->devices == 1 ? "" : "s");
         snprintf(text, sizeof text, "%s, %s, %s; needs %s%s", test->rule,

@@ -35,16 +35,11 @@ int runner_stopped(const char *command, int status, struct runner_progress *prog
     return EXIT_INTERRUPTED;
 }
 
-/* Known before it is loaded, because starting it may take long. */
-static bool is_command(const char *spec)
-{
-    return strncmp(spec, "exec:", 5) == 0 || strncmp(spec, "exec@", 5) == 0;
-}
-
 int runner_probe(const char *command, const char *spec, struct runner_run *run)
 {
     struct runner_job *job = calloc(1, sizeof *job);
     const struct runner_options *options = run->options;
+    const enum impl_spec_kind kind = impl_spec_read(spec).kind;
     int status;
 
     if (!job)
@@ -54,7 +49,9 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
                                .devices = options->devices,
                                .seed = options->seed,
                                .mode = RUNNER_PROBE,
-                               .process = is_command(spec),
+                               /* Known before it is loaded, because starting it may take long. */
+                               .process = kind == IMPL_SPEC_COMMAND,
+                               .library = kind == IMPL_SPEC_LIBRARY,
                                .same_process = options->same_process,
                                .limit_s = options->limit_s};
     status = runner_stopped(command, runner_pool(job, 1, 1, NULL), NULL);
@@ -89,6 +86,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
                                             .seed = run->options->seed,
                                             .mode = together ? RUNNER_SHARED : RUNNER_EACH,
                                             .process = run->is.process,
+                                            .library = run->options->spec.kind == IMPL_SPEC_LIBRARY,
                                             .same_process = run->options->same_process,
                                             .expected = &run->is.about,
                                             .limit_s = run->options->limit_s,
@@ -126,21 +124,7 @@ static int run_cases(const char *command, struct runner_run *run)
     return status;
 }
 
-/* err has the words for want of memory. */
-static int write_json(FILE *stream, const struct runner_run *run, struct text_error *err)
-{
-    const int status = runner_json(stream, run);
-
-    if (record_memory_failed())
-        return -1;
-    if (status != 0)
-        snprintf(err->text, sizeof err->text,
-                 "which machine this is could not be read, for want of memory or of files");
-    return status;
-}
-
-/* 0, or -1 and why. */
-static int write_as(FILE *stream, const struct runner_run *run, struct text_error *err)
+static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
 {
     static const struct {
         void (*own)(FILE *, const struct runner_run *); /* NULL: one that others have, too */
@@ -152,40 +136,25 @@ static int write_as(FILE *stream, const struct runner_run *run, struct text_erro
                                  [RUNNER_FORMAT_OPENMETRICS] = {.shared = EXPORT_OPENMETRICS},
                                  [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
     const enum runner_format format = run->options->format;
-
-    if (format == RUNNER_FORMAT_JSON)
-        return write_json(stream, run, err);
-    if (!formats[format].own)
-        return runner_export(stream, run, formats[format].shared, err);
-    formats[format].own(stream, run);
-    return record_memory_failed() ? -1 : 0;
-}
-
-static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
-{
     struct text_error err = {"out of memory for the result"};
-    const int status = write_as(out->file ? out->file : stdout, run, &err);
+    FILE *stream = out->file ? out->file : stdout;
+    int status = 0;
 
+    if (format == RUNNER_FORMAT_JSON) {
+        status = runner_json(stream, run);
+        if (status != 0 && !record_memory_failed())
+            snprintf(err.text, sizeof err.text,
+                     "which machine this is could not be read, for want of memory or of files");
+    } else if (!formats[format].own) {
+        status = runner_export(stream, run, formats[format].shared, &err);
+    } else {
+        formats[format].own(stream, run);
+    }
     if (out->file)
         runner_text(stdout, run);
-    if (status == 0)
+    if (status == 0 && !record_memory_failed())
         return 0;
     return command_refuse(command, "%s", err.text);
-}
-
-static int check_devices_there(const char *command, const struct runner_run *run)
-{
-    const size_t there = (size_t)run->is.about.devices;
-
-    if (run->cause[0] != '\0' || there >= run->options->require_devices)
-        return 0;
-    if (there > 0)
-        command_complain(command, "--require-devices %zu: %s has %zu",
-                         run->options->require_devices, run->is.about.name, there);
-    else
-        command_complain(command, "--require-devices %zu: %s has no devices, only the host",
-                         run->options->require_devices, run->is.about.name);
-    return EXIT_FAILED;
 }
 
 /* Whether the built-in implementation has these GPUs: asked in a process of its own, because CUDA
@@ -197,7 +166,7 @@ static int gpus_there(const char *command, const struct runner_options *options)
     struct dp_kind_row kind;
     int status = 0, ended = EXIT_FAILED;
 
-    if (strcmp(options->impl, "reference") != 0 || !dp_kind_of(options->devices, &kind) ||
+    if (options->spec.kind != IMPL_SPEC_REFERENCE || !dp_kind_of(options->devices, &kind) ||
         (kind.flags & DP_KIND_GPU) == 0)
         return 0;
     const pid_t child = child_fork(CHILD_SAME_GROUP);
@@ -225,28 +194,18 @@ static void load_libraries(const struct runner_options *options)
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
 
-    if (strcmp(options->impl, "reference") == 0 &&
+    if (options->spec.kind == IMPL_SPEC_REFERENCE &&
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
         dp_group_open(&config, &group, NULL) == 0)
         dp_group_close(group);
 }
 
-/* Whether one of the operations of its devices fails on purpose: then a pass is none. */
-static int check_faulty(const char *command, const struct runner_options *options)
-{
-    if (!device_list_faulty(options->devices))
-        return EXIT_PASSED;
-    command_complain(command,
-                     "no case failed on '%.64s': that call was in none, or nothing came of it",
-                     options->devices);
-    return EXIT_FAILED;
-}
-
-/* Nobody else's code may look into us, nor into the processes of the cases: who could, might write
- * results. False: the system does not do that. */
+/* Code of others may not look into us, nor into the processes of the cases: it might write results.
+ * False: the system does not do that. */
 static bool hide(const struct runner_options *options)
 {
-    const bool foreign = is_command(options->impl) || impl_is_library(options->impl);
+    const bool foreign =
+        options->spec.kind == IMPL_SPEC_COMMAND || options->spec.kind == IMPL_SPEC_LIBRARY;
 
     /* To look for leaks a sanitizer traces its own process. */
     if (!foreign || BUILD_SANITIZERS[0] != '\0')
@@ -285,8 +244,16 @@ static int check_implementation(const char *command, const struct runner_options
     run->traceable = !hide(options);
     load_libraries(options);
     status = runner_probe(command, runner_spec(options), run);
-    if (status == 0)
-        status = check_devices_there(command, run);
+    if (status == 0 && run->cause[0] == '\0' &&
+        (size_t)run->is.about.devices < options->require_devices) {
+        if (run->is.about.devices > 0)
+            command_complain(command, "--require-devices %zu: %s has %d", options->require_devices,
+                             run->is.about.name, run->is.about.devices);
+        else
+            command_complain(command, "--require-devices %zu: %s has no devices, only the host",
+                             options->require_devices, run->is.about.name);
+        status = EXIT_FAILED;
+    }
     if (status == 0 && runner_prepare(run, tests, n)) {
         command_complain(command, "out of memory");
         status = EXIT_MISUSE;
@@ -303,8 +270,14 @@ static int check_implementation(const char *command, const struct runner_options
             status = runner_out_close(command, out);
         if (status == 0)
             status = runner_exit(run);
-        if (status == EXIT_PASSED)
-            status = check_faulty(command, options);
+        /* Where one of the operations of its devices fails on purpose, a pass is none. */
+        if (status == EXIT_PASSED && device_list_faulty(options->devices)) {
+            command_complain(command,
+                             "no case failed on '%.64s': that call was in none, or nothing came "
+                             "of it",
+                             options->devices);
+            status = EXIT_FAILED;
+        }
     }
     runner_run_free(run);
     free(run);

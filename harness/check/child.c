@@ -166,7 +166,7 @@ static void load_here(struct server *server)
 static void load(struct server *server)
 {
     doing(server, "load");
-    if (impl_is_library(server->job->spec) && !server->job->same_process)
+    if (server->job->library && !server->job->same_process)
         load_behind_wall(server);
     else if (!server->source.ops)
         load_here(server);

@@ -16,46 +16,25 @@ static const char *area_of(const struct check_case *test)
     return area ? area->name : "PROFILE";
 }
 
-static const char *id_of(const struct check_case *test)
-{
-    return test->id;
-}
-
-static const char *rule_of(const struct check_case *test)
-{
-    return test->rule;
-}
-
-static const char *obligation_of(const struct check_case *test)
-{
-    return runner_obligation_words[test->obligation];
-}
-
-static const char *evidence_of(const struct check_case *test)
-{
-    return runner_evidence_words[test->evidence];
-}
-
-static const struct {
-    const char *name;
-    const char *(*text)(const struct check_case *);
-} parts[] = {{"case", id_of},
-             {"area", area_of},
-             {"rule", rule_of},
-             {"obligation", obligation_of},
-             {"evidence", evidence_of}};
+static const char *const part_names[] = {"case", "area", "rule", "obligation", "evidence"};
 
 static struct export_part part_of(size_t which)
 {
-    return (struct export_part){.name = parts[which].name};
+    return (struct export_part){.name = part_names[which]};
 }
 
 static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
 {
-    snprintf(text, EXPORT_KEY_BYTES, "%s", parts[which].text(key));
+    const struct check_case *test = key;
+    const char *const words[] = {test->id, area_of(test), test->rule,
+                                 runner_obligation_words[test->obligation],
+                                 runner_evidence_words[test->evidence]};
+
+    snprintf(text, EXPORT_KEY_BYTES, "%s", words[which]);
 }
 
-static const struct export_parts case_parts = {sizeof parts / sizeof parts[0], part_of, part_text};
+static const struct export_parts case_parts = {sizeof part_names / sizeof part_names[0], part_of,
+                                               part_text};
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
@@ -65,7 +44,7 @@ static const struct export_metric metrics[METRICS] = {
     [COMPARED] = {.name = "compared", .unit = "values", .exact = true},
     [SECONDS] = {.name = "time", .unit = "seconds", .exact = true}};
 
-/* What is behind a failure, and the command that repeats it. NULL: no memory. */
+/* The reason of a failure, and the command that repeats it. NULL: no memory. */
 static char *detail_of(const struct runner_run *run, const struct runner_result *result)
 {
     const struct check_case *test = result->test;
@@ -76,13 +55,14 @@ static char *detail_of(const struct runner_run *run, const struct runner_result 
     if (!text)
         return NULL;
     runner_command(run->options, test->id, command);
-    snprintf(text, room, "rule %s, %s, %s\n%s\n%s\n", rule_of(test), obligation_of(test),
-             evidence_of(test), result->reason, command);
+    snprintf(text, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
+             runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
+             result->reason, command);
     return text;
 }
 
-static int add(struct export_set *set, const struct runner_run *run,
-               const struct runner_result *result)
+static int add_case(struct export_set *set, const struct runner_run *run,
+                    const struct runner_result *result)
 {
     static const enum export_state states[] = {[CHECK_PASS] = EXPORT_PASSED,
                                                [CHECK_FAIL] = EXPORT_FAILED,
@@ -103,18 +83,6 @@ static int add(struct export_set *set, const struct runner_run *run,
         return 0;
     cell->detail = detail_of(run, result);
     return cell->detail ? 0 : -1;
-}
-
-/* What belongs to no area comes first. */
-static int add_all(struct export_set *set, const struct runner_run *run)
-{
-    int status = 0;
-
-    for (int a = -1; a < check_n_areas; ++a)
-        for (size_t i = 0; i < run->n && status == 0; ++i)
-            if (runner_area_of(run->result[i].test->rule) == (a < 0 ? NULL : check_areas[a]))
-                status = add(set, run, &run->result[i]);
-    return status;
 }
 
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
@@ -143,8 +111,10 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
     runner_totals(run, &sums);
     set.count = sums.verdict[CHECK_FAIL] + sums.verdict[CHECK_BROKEN];
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
-    if (status == 0)
-        status = add_all(&set, run);
+    for (int a = -1; a < check_n_areas; ++a) /* what belongs to no area comes first */
+        for (size_t i = 0; i < run->n && status == 0; ++i)
+            if (runner_area_of(run->result[i].test->rule) == (a < 0 ? NULL : check_areas[a]))
+                status = add_case(&set, run, &run->result[i]);
     if (status == 0)
         status = export_write(stream, format, &set, err);
     export_close(&set);

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "check/pool.h"
-#include "load.h"
 
 enum { HANGS = 3, NEVER_OPENED = 2, SAID = 200 };
 
@@ -77,21 +76,11 @@ static void describe_end(const struct runner_process *process, int status, char 
     runner_add_words(process, text);
 }
 
-/* Whether code of the implementation ran in the process itself. */
-static bool held_implementation(const struct runner_job *job)
-{
-    return !job->process && (job->same_process || !impl_is_library(job->spec));
-}
-
-/* Somebody outside ends processes by these, an implementation does not crash by them. */
-static bool from_outside(int number)
-{
-    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
-}
-
-/* Of a process that ended without an answer. */
+/* The process ended without an answer. */
 static enum check_verdict verdict_of_end(const struct runner_process *process, int status)
 {
+    const int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const struct runner_job *job = process->job;
     char doing[80];
 
     read_doing(process, doing);
@@ -101,10 +90,14 @@ static enum check_verdict verdict_of_end(const struct runner_process *process, i
         return CHECK_BROKEN;
     if (process->timed_out)
         return CHECK_FAIL;
-    if (!held_implementation(process->job) ||
-        (WIFSIGNALED(status) && from_outside(WTERMSIG(status))))
+    /* No code of the implementation ran in the process itself. */
+    if (job->process || (job->library && !job->same_process))
         return CHECK_BROKEN;
-    return CHECK_FAIL;
+    /* Somebody outside ends processes by these, an implementation does not crash by them. */
+    return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT ||
+                   signal_number == SIGHUP
+               ? CHECK_BROKEN
+               : CHECK_FAIL;
 }
 
 static void end_result(struct runner_result *result, enum check_verdict verdict, const char *reason)

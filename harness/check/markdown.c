@@ -4,7 +4,7 @@
 
 enum { SHOWN = 50 };
 
-static void row(struct text_out *out, const struct runner_area_sums *sums)
+static void print_sums(struct text_out *out, const struct runner_area_sums *sums)
 {
     text_print(out, "| %s | %d | %d | %d | %d | %zu | %zu | %zu | %zu | %zu | %d | %d |\n",
                sums->name, sums->rules, sums->covered, sums->pending, sums->not_applicable,
@@ -13,53 +13,41 @@ static void row(struct text_out *out, const struct runner_area_sums *sums)
                sums->reported);
 }
 
-static void table(struct text_out *out, const struct runner_run *run)
+void runner_markdown(FILE *stream, const struct runner_run *run)
 {
+    struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     struct runner_area_sums sums;
+    char sentence[RUNNER_TEXT];
+    const char *word = runner_verdict(run, sentence);
+    size_t n = 0;
 
-    text_print(out, "\n| area | rules | covered | pending | n/a | cases | pass | fail | skip | "
-                    "broken | observed | reported |\n"
-                    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    text_print(&out, "### Conformance: %s\n\n%s.\n", word, sentence);
+    if (run->cause[0] != '\0')
+        return;
+    text_print(&out, "\n| area | rules | covered | pending | n/a | cases | pass | fail | skip | "
+                     "broken | observed | reported |\n"
+                     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for (int a = -1; a < check_n_areas; ++a) {
         const struct check_area *area = a < 0 ? NULL : check_areas[a];
 
         if (!runner_shows(run, area))
             continue;
         runner_sums(run, area, &sums);
-        row(out, &sums);
+        print_sums(&out, &sums);
     }
     runner_totals(run, &sums);
-    row(out, &sums);
-}
-
-static void failures(struct text_out *out, const struct runner_run *run)
-{
-    size_t n = 0;
-
+    print_sums(&out, &sums);
     for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
 
         if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)
             continue;
         if (n == 0)
-            text_print(out, "\n| verdict | case | reason |\n|---|---|---|\n");
+            text_print(&out, "\n| verdict | case | reason |\n|---|---|---|\n");
         if (n++ < SHOWN)
-            text_print(out, "| %s | %s | %s |\n", runner_verdict_words[result->verdict],
+            text_print(&out, "| %s | %s | %s |\n", runner_verdict_words[result->verdict],
                        result->test->id, result->reason);
     }
     if (n > SHOWN)
-        text_print(out, "\n%zu more are not shown.\n", n - SHOWN);
-}
-
-void runner_markdown(FILE *stream, const struct runner_run *run)
-{
-    struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
-    char sentence[RUNNER_TEXT];
-    const char *word = runner_verdict(run, sentence);
-
-    text_print(&out, "### Conformance: %s\n\n%s.\n", word, sentence);
-    if (run->cause[0] != '\0')
-        return;
-    table(&out, run);
-    failures(&out, run);
+        text_print(&out, "\n%zu more are not shown.\n", n - SHOWN);
 }

@@ -10,7 +10,6 @@
 #include "command/command.h"
 #include "files/parallel.h"
 #include "files/said.h"
-#include "load.h"
 #include "text/options.h"
 
 enum { MOST_BY_DEFAULT = 4 };
@@ -337,7 +336,6 @@ static int check_mutant_options(const char *command, const struct runner_options
 /* What no option says alone. */
 static int check_options(const char *command, const struct runner_options *options)
 {
-    const bool reference = strcmp(options->impl, "reference") == 0;
     const bool writes = options->format != RUNNER_FORMAT_TEXT || options->out[0] != '\0';
 
     if (options->list && options->rules)
@@ -347,12 +345,13 @@ static int check_options(const char *command, const struct runner_options *optio
                                "--out or --mutants");
     if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
         return refuse(command, "--rules can be narrowed with --area only");
-    if (options->has_backend && options->impl[0] != '\0' && !reference)
+    if (options->has_backend && options->impl[0] != '\0' &&
+        options->spec.kind != IMPL_SPEC_REFERENCE)
         return refuse(command, options->backend[0] != '\0'
                                    ? "--backend is the reference's: use --impl-options with --impl"
                                    : "--communicator is the reference's: use --impl-options with "
                                      "--impl");
-    if (options->same_process && !impl_is_library(options->impl))
+    if (options->same_process && options->spec.kind != IMPL_SPEC_LIBRARY)
         return refuse(command, "--same-process is for a shared object: --impl ./it.so");
     return options->mutants || options->until_caught || options->every_run
                ? check_mutant_options(command, options)
@@ -381,7 +380,7 @@ static bool needs_cores_alone(const struct runner_options *options)
 
     if (options->mutants)
         return true;
-    return strcmp(options->impl, "reference") == 0 && options->launcher[0] == '\0' &&
+    return options->spec.kind == IMPL_SPEC_REFERENCE && options->launcher[0] == '\0' &&
            dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0;
 }
 
@@ -412,8 +411,11 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
 
     *options = (struct runner_options){.jobs = 0};
     read_program(options->program, sizeof options->program);
-    if (command_parse(&argp, argc, argv, options) || check_options(argv[0], options) ||
-        runner_launched(argv[0], options))
+    if (command_parse(&argp, argc, argv, options))
+        return EXIT_MISUSE;
+    options->spec = impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference"
+                                                                                 : options->impl);
+    if (check_options(argv[0], options) || runner_launched(argv[0], options))
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
@@ -423,7 +425,7 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     options->by_default = options->profiles == 0;
     if (options->by_default)
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
-    if (!options->has_devices && strcmp(options->impl, "reference") == 0)
+    if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
     if (options->jobs == 0)
         options->jobs = default_jobs(options);

@@ -35,7 +35,7 @@ static void nap(void)
 }
 
 /* Being out of processes for a moment is no reason to stop. */
-static int start(struct runner_process *process, struct runner_job *job)
+static int start_process(struct runner_process *process, struct runner_job *job)
 {
     for (int i = 0; i < FORK_TRIES; ++i) {
         if (runner_process_start(process, job) == 0)
@@ -48,28 +48,6 @@ static int start(struct runner_process *process, struct runner_job *job)
     return -1;
 }
 
-/* Nobody wants to wait for hundreds of cases that all hang. */
-static void give_up(struct pool *pool)
-{
-    for (; pool->next < pool->n; ++pool->next) {
-        runner_give_up(&pool->jobs[pool->next], "not run: many cases in a row gave no answer in "
-                                                "time");
-        tell_watcher(pool, &pool->jobs[pool->next], pool->jobs[pool->next].n);
-    }
-}
-
-static int fill(struct pool *pool)
-{
-    for (size_t i = 0; i < pool->slots; ++i) {
-        if (pool->process[i].job || pool->next == pool->n)
-            continue;
-        if (start(&pool->process[i], &pool->jobs[pool->next]))
-            return -1;
-        ++pool->next;
-    }
-    return 0;
-}
-
 static bool is_busy(const struct pool *pool)
 {
     for (size_t i = 0; i < pool->slots; ++i)
@@ -78,8 +56,8 @@ static bool is_busy(const struct pool *pool)
     return false;
 }
 
-/* Milliseconds to the nearest deadline, or to the next look at signals. */
-static int prepare_poll(struct pool *pool)
+/* Until there is something to read, a deadline, or time for another look at signals. */
+static void wait_for_words(struct pool *pool)
 {
     const double now = runner_now();
     double left = SIGNAL_CHECK_MS / 1e3;
@@ -95,16 +73,9 @@ static int prepare_poll(struct pool *pool)
         else if (busy && process->deadline - now < left)
             left = process->deadline - now;
     }
-    return left <= 0 ? 0 : (int)(left * 1e3) + 1;
-}
-
-static void wait_for_words(struct pool *pool)
-{
-    const int left_ms = prepare_poll(pool);
-
-    if (left_ms == 0)
+    if (left <= 0)
         nap();
-    if (poll(pool->poll, (nfds_t)(2 * pool->slots), left_ms) < 0)
+    if (poll(pool->poll, (nfds_t)(2 * pool->slots), left <= 0 ? 0 : (int)(left * 1e3) + 1) < 0)
         return;
     for (size_t i = 0; i < pool->slots; ++i) {
         if (pool->poll[2 * i].revents != 0)
@@ -114,8 +85,8 @@ static void wait_for_words(struct pool *pool)
     }
 }
 
-/* Who was started by a process that is gone is our child now. It is killed, and said of the case.
- */
+/* A process that was started by one that is gone is our child now. It is killed, and the case says
+ * so. */
 static void end_strays(const struct pool *pool, struct runner_job *job)
 {
     pid_t *spared = calloc(pool->slots, sizeof *spared);
@@ -147,21 +118,31 @@ static int collect(struct pool *pool)
             end_strays(pool, job);
         tell_watcher(pool, job, job->next);
         pool->hangs = job->hangs > 0 ? pool->hangs + 1 : 0;
-        if (pool->hangs >= POOL_HANGS)
-            give_up(pool);
-        if (job->next < job->n && start(process, job))
+        /* Hundreds of cases that all hang would take hours. */
+        for (; pool->hangs >= POOL_HANGS && pool->next < pool->n; ++pool->next) {
+            struct runner_job *rest = &pool->jobs[pool->next];
+
+            runner_give_up(rest, "not run: many cases in a row gave no answer in time");
+            tell_watcher(pool, rest, rest->n);
+        }
+        if (job->next < job->n && start_process(process, job))
             return -1;
     }
     return 0;
 }
 
-static int run(struct pool *pool)
+static int run_pool(struct pool *pool)
 {
     while (pool->next < pool->n || is_busy(pool)) {
         if (stop_requested())
             return 1;
-        if (fill(pool))
-            return -1;
+        for (size_t i = 0; i < pool->slots && pool->next < pool->n; ++i) {
+            if (pool->process[i].job)
+                continue;
+            if (start_process(&pool->process[i], &pool->jobs[pool->next]))
+                return -1;
+            ++pool->next;
+        }
         wait_for_words(pool);
         if (collect(pool))
             return -1;
@@ -180,7 +161,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
     errno = ENOMEM;
     strays_watch();
     if (pool.process && pool.poll)
-        status = run(&pool);
+        status = run_pool(&pool);
     saved = errno;
     for (size_t i = 0; pool.process && i < slots; ++i)
         if (pool.process[i].job)

@@ -22,7 +22,8 @@ struct runner_job {
     uint64_t seed;
     enum runner_mode mode;
     bool process;       /* out of process, where everything takes longer */
-    bool same_process;  /* a shared object runs where its cases do: no wall */
+    bool library;       /* a shared object */
+    bool same_process;  /* it runs where its cases do: no wall */
     double limit_s;     /* of each case, 0: its own */
     bool until_caught;  /* ends with the first case that fails or is broken */
     atomic_uchar *note; /* of a mutant: the bugs that case i asks for, row i of mutant_n; or NULL */

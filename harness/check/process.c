@@ -38,19 +38,16 @@ double runner_now(void)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static double scaled(const struct runner_job *job, double seconds)
-{
-    if (job->limit_s > 0)
-        return job->limit_s;
-    if (job->process)
-        seconds *= PROCESS_FACTOR;
-    return BUILD_SANITIZERS[0] != '\0' ? seconds * SANITIZER_FACTOR : seconds;
-}
-
 static void set_limit(struct runner_process *process, double seconds)
 {
+    const struct runner_job *job = process->job;
+
+    if (job->process)
+        seconds *= PROCESS_FACTOR;
+    if (BUILD_SANITIZERS[0] != '\0')
+        seconds *= SANITIZER_FACTOR;
     process->started = runner_now();
-    process->limit_s = scaled(process->job, seconds);
+    process->limit_s = job->limit_s > 0 ? job->limit_s : seconds;
     process->deadline = process->started + process->limit_s;
 }
 
@@ -63,19 +60,6 @@ static void set_case_limit(struct runner_process *process)
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
-
-/* The files of the parent, its own pipes to other processes among them, are not the
- * implementation's. */
-static void leave_files(int noise)
-{
-    const int null = open("/dev/null", O_RDONLY);
-
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(noise, STDOUT_FILENO) < 0 ||
-        dup2(noise, STDERR_FILENO) < 0)
-        _exit(EXIT_FAILURE);
-    for (int fd = STDERR_FILENO + 1; fd < RESULT_FD; ++fd)
-        close(fd);
-}
 
 /* Files of a process that is not to be traced belong to root, so this one is for a moment. */
 static void be_first_to_be_killed(void)
@@ -94,28 +78,26 @@ static void be_first_to_be_killed(void)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* A crash is expected here and needs no core file; when memory runs out, this is to be killed and
- * not the runner. */
-static void become_expendable(void)
+/* The files of the parent, its own pipes to other processes among them, are not the
+ * implementation's. A crash is expected here and needs no core file; when memory runs out, this is
+ * to be killed and not the runner. */
+static _Noreturn void become_child(const struct runner_process *process, int results, int noise)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     const struct sigaction standard = {.sa_handler = SIG_DFL};
     const struct rlimit none = {0, 0};
+    const int output = fcntl(results, F_DUPFD_CLOEXEC, RESULT_FD);
+    const int null = open("/dev/null", O_RDONLY);
 
+    if (output < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(noise, STDOUT_FILENO) < 0 ||
+        dup2(noise, STDERR_FILENO) < 0)
+        _exit(EXIT_FAILURE);
+    for (int fd = STDERR_FILENO + 1; fd < RESULT_FD; ++fd)
+        close(fd);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
         sigaction(signals[i], &standard, NULL);
     setrlimit(RLIMIT_CORE, &none);
     be_first_to_be_killed();
-}
-
-static _Noreturn void become_child(const struct runner_process *process, int results, int noise)
-{
-    const int output = fcntl(results, F_DUPFD_CLOEXEC, RESULT_FD);
-
-    if (output < 0)
-        _exit(EXIT_FAILURE);
-    leave_files(noise);
-    become_expendable();
     runner_child(process->job, output, process->token, process->shared);
 }
 
@@ -129,18 +111,6 @@ static uint64_t new_token(void)
     if (file >= 0)
         close(file);
     return token;
-}
-
-static int fork_child(struct runner_process *process, const int results[2], const int noise[2])
-{
-    process->pid = child_fork(CHILD_OWN_GROUP);
-    if (process->pid == 0)
-        become_child(process, results[1], noise[1]);
-    close(results[1]);
-    close(noise[1]);
-    process->results = results[0];
-    process->noise = noise[0];
-    return process->pid < 0 ? -1 : 0;
 }
 
 static int open_pipe(int ends[2])
@@ -207,7 +177,14 @@ int runner_process_start(struct runner_process *process, struct runner_job *job)
         return -1;
     }
     set_limit(process, OPEN_SECONDS);
-    if (fork_child(process, results, noise) == 0)
+    process->pid = child_fork(CHILD_OWN_GROUP);
+    if (process->pid == 0)
+        become_child(process, results[1], noise[1]);
+    close(results[1]);
+    close(noise[1]);
+    process->results = results[0];
+    process->noise = noise[0];
+    if (process->pid > 0)
         return 0;
     free_process(process);
     return -1;
@@ -358,32 +335,18 @@ bool runner_process_listen(struct runner_process *process)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static bool is_over(const struct runner_process *process)
-{
-    siginfo_t info = {.si_pid = 0};
-
-    return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == process->pid;
-}
-
-/* What is still in the pipes. */
-static void drain(struct runner_process *process)
-{
-    for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; ++i)
-        if (!runner_process_listen(process))
-            break;
-    hear_all(process);
-}
-
 bool runner_process_ended(struct runner_process *process)
 {
+    siginfo_t info = {.si_pid = 0};
     int status = 0;
 
     if (process->results < 0 && !process->ending) {
         process->ending = true;
         process->deadline = runner_now() + END_SECONDS;
     }
-    if (!is_over(process) && !process->damaged) {
+    if ((waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid != process->pid) &&
+        !process->damaged) {
         if (runner_now() < process->deadline)
             return false;
         process->timed_out = true;
@@ -392,7 +355,11 @@ bool runner_process_ended(struct runner_process *process)
     kill(-process->pid, SIGKILL);
     kill(process->pid, SIGKILL);
     child_wait(process->pid, &status);
-    drain(process);
+    /* What is still in the pipes. */
+    for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; ++i)
+        if (!runner_process_listen(process))
+            break;
+    hear_all(process);
     runner_judge(process, status);
     free_process(process);
     return true;

@@ -31,6 +31,26 @@ static int fault(struct text_error *err, const char *format, ...)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
+enum row_kind { ROW_TEXT, ROW_COUNT, ROW_FLAG };
+
+/* A field of an object, and where it goes. */
+struct row {
+    const char *key;
+    enum row_kind kind;
+    bool optional; /* null, or not there: as if it were empty */
+    size_t offset, bytes;
+};
+#define AT(type, member) .offset = offsetof(struct type, member)
+#define TEXT(key_, type, member)                                                                   \
+    {                                                                                              \
+        .key = (key_), AT(type, member), .bytes = sizeof((struct type){.member = ""}.member)       \
+    }
+#define COUNT(key_, type, member)                                                                  \
+    {                                                                                              \
+        .key = (key_), .kind = ROW_COUNT, AT(type, member)                                         \
+    }
+#define ROWS(list) (list), sizeof(list) / sizeof(list)[0]
+
 static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
                       struct text_error *err)
 {
@@ -55,13 +75,25 @@ static size_t read_count(const json_t *object, const char *key, struct text_erro
     return 0;
 }
 
-static bool read_flag(const json_t *object, const char *key, struct text_error *err)
+static void read_rows(const json_t *object, void *to, const struct row rows[], size_t n,
+                      struct text_error *err)
 {
-    const json_t *value = json_object_get(object, key);
+    for (size_t i = 0; i < n; ++i) {
+        const json_t *value = json_object_get(object, rows[i].key);
+        char *at = (char *)to + rows[i].offset;
 
-    if (!json_is_boolean(value))
-        fault(err, "'%s' is missing or neither true nor false", key);
-    return json_is_true(value);
+        if (rows[i].optional && (!value || json_is_null(value)))
+            continue;
+        if (rows[i].kind == ROW_TEXT) {
+            read_text(object, rows[i].key, at, rows[i].bytes, err);
+        } else if (rows[i].kind == ROW_COUNT) {
+            *(size_t *)(void *)at = read_count(object, rows[i].key, err);
+        } else {
+            if (!json_is_boolean(value))
+                fault(err, "'%s' is missing or neither true nor false", rows[i].key);
+            *(bool *)at = json_is_true(value);
+        }
+    }
 }
 
 static enum check_record_verdict read_verdict(const json_t *object, struct text_error *err)
@@ -122,51 +154,50 @@ static void read_dialects(json_t *object, char *text, size_t bytes, struct text_
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static void read_implementation(json_t *impl, struct check_record *record, struct text_error *err)
-{
-    read_text(impl, "name", record->name, sizeof record->name, err);
-    read_text(impl, "version", record->version, sizeof record->version, err);
-    read_text(impl, "spec", record->spec, sizeof record->spec, err);
-    read_text(impl, "options", record->options, sizeof record->options, err);
-    read_text(impl, "device_list", record->device_list, sizeof record->device_list, err);
-    if (json_is_string(json_object_get(impl, "blas"))) /* null, or not there: not said */
-        read_text(impl, "blas", record->blas, sizeof record->blas, err);
-    if (json_is_string(json_object_get(impl, "gpu_software")))
-        read_text(impl, "gpu_software", record->gpu_software, sizeof record->gpu_software, err);
-    if (json_object_get(impl, "launcher"))
-        read_text(impl, "launcher", record->launcher, sizeof record->launcher, err);
-    record->n_devices = read_count(impl, "devices", err);
-    record->seed = read_count(impl, "seed", err);
-    read_words(json_object_get(impl, "device_names"), "device_names", record->devices,
-               sizeof record->devices, err);
-    read_words(json_object_get(impl, "capabilities"), "capabilities", record->capabilities,
-               sizeof record->capabilities, err);
-    read_dialects(json_object_get(impl, "dialects"), record->dialects, sizeof record->dialects,
-                  err);
-}
-
-static void read_case(const json_t *object, struct check_record_case *one, struct text_error *err)
-{
-    read_text(object, "id", one->id, sizeof one->id, err);
-    read_text(object, "rule", one->rule, sizeof one->rule, err);
-    read_text(object, "obligation", one->obligation, sizeof one->obligation, err);
-    read_text(object, "evidence", one->evidence, sizeof one->evidence, err);
-    read_text(object, "reason", one->reason, sizeof one->reason, err);
-    one->verdict = read_verdict(object, err);
-    if (one->verdict == CHECK_RECORD_PASS && read_count(object, "compared", err) == 0)
-        fault(err, "%s passed and compared nothing", one->id);
-}
+static const struct row impl_rows[] = {
+    TEXT("name", check_record, name),
+    TEXT("version", check_record, version),
+    TEXT("spec", check_record, spec),
+    TEXT("options", check_record, options),
+    TEXT("device_list", check_record, device_list),
+    {.key = "blas", .optional = true, AT(check_record, blas), .bytes = 160},
+    {.key = "gpu_software", .optional = true, AT(check_record, gpu_software), .bytes = 96},
+    {.key = "launcher", .optional = true, AT(check_record, launcher), .bytes = 300},
+    COUNT("devices", check_record, n_devices),
+    COUNT("seed", check_record, seed),
+};
+/* Old files have no machine, and where it could not be read it is null. */
+static const struct row machine_rows[] = {
+    TEXT("class", check_record, machine_class),
+    {.key = "program", .optional = true, AT(check_record, program), .bytes = 65},
+    TEXT("instance", check_record, machine_instance),
+};
+static const struct row case_rows[] = {
+    TEXT("id", check_record_case, id),
+    TEXT("rule", check_record_case, rule),
+    TEXT("obligation", check_record_case, obligation),
+    TEXT("evidence", check_record_case, evidence),
+    TEXT("reason", check_record_case, reason),
+};
+static const struct row area_rows[] = {
+    COUNT("rules", check_record_area, rules),
+    COUNT("covered", check_record_area, covered),
+    COUNT("pending", check_record_area, pending),
+    COUNT("not_applicable", check_record_area, not_applicable),
+    COUNT("observed", check_record_area, observed),
+    COUNT("reported", check_record_area, reported),
+    COUNT("untested", check_record_area, untested),
+};
+static const struct row excuse_rows[] = {
+    TEXT("rule", check_record_excuse, rule),
+    TEXT("reason", check_record_excuse, reason),
+    {.key = "pending", .kind = ROW_FLAG, AT(check_record_excuse, pending)},
+};
 
 static void read_area(const json_t *object, struct check_record_area *area, struct text_error *err)
 {
     read_text(object, "area", area->name, sizeof area->name, err);
-    area->rules = read_count(object, "rules", err);
-    area->covered = read_count(object, "covered", err);
-    area->pending = read_count(object, "pending", err);
-    area->not_applicable = read_count(object, "not_applicable", err);
-    area->observed = read_count(object, "observed", err);
-    area->reported = read_count(object, "reported", err);
-    area->untested = read_count(object, "untested", err);
+    read_rows(object, area, ROWS(area_rows), err);
     if (area->covered + area->pending + area->not_applicable != area->rules ||
         area->observed + area->reported + area->untested != area->rules)
         fault(err, "the rules of %s do not add up", area->name);
@@ -191,38 +222,35 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
 {
     const json_t *rules = json_object_get(root, "rules"), *cases = json_object_get(root, "cases");
     const json_t *areas = json_object_get(rules, "areas"),
-                 *excuses = json_object_get(rules, "excuses");
+                 *excuses = json_object_get(rules, "excuses"),
+                 *partial = json_object_get(rules, "partial");
 
     record->cases = new_list(cases, "cases", sizeof *record->cases, &record->n_cases, err);
-    for (size_t i = 0; i < record->n_cases; ++i)
-        read_case(json_array_get(cases, i), &record->cases[i], err);
+    for (size_t i = 0; i < record->n_cases; ++i) {
+        const json_t *object = json_array_get(cases, i);
+        struct check_record_case *one = &record->cases[i];
+
+        read_rows(object, one, ROWS(case_rows), err);
+        one->verdict = read_verdict(object, err);
+        if (one->verdict == CHECK_RECORD_PASS && read_count(object, "compared", err) == 0)
+            fault(err, "%s passed and compared nothing", one->id);
+    }
     record->areas = new_list(areas, "areas", sizeof *record->areas, &record->n_areas, err);
     for (size_t i = 0; i < record->n_areas; ++i)
         read_area(json_array_get(areas, i), &record->areas[i], err);
     record->excuses =
         new_list(excuses, "excuses", sizeof *record->excuses, &record->n_excuses, err);
-    for (size_t i = 0; i < record->n_excuses; ++i) {
-        struct check_record_excuse *excuse = &record->excuses[i];
-        const json_t *object = json_array_get(excuses, i);
-
-        read_text(object, "rule", excuse->rule, sizeof excuse->rule, err);
-        read_text(object, "reason", excuse->reason, sizeof excuse->reason, err);
-        excuse->pending = read_flag(object, "pending", err);
-    }
+    for (size_t i = 0; i < record->n_excuses; ++i)
+        read_rows(json_array_get(excuses, i), &record->excuses[i], ROWS(excuse_rows), err);
     read_area(rules, &record->total, err);
     read_words(json_object_get(rules, "profiles"), "profiles", record->profiles,
                sizeof record->profiles, err);
-    record->partial = read_flag(rules, "partial", err);
+    if (!json_is_boolean(partial))
+        fault(err, "'partial' is missing or neither true nor false");
+    record->partial = json_is_true(partial);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
-
-static bool is_of(const struct check_record_case *one, const struct check_record_area *area)
-{
-    const size_t n = strlen(area->name);
-
-    return strncmp(one->rule, area->name, n) == 0 && one->rule[n] == '-';
-}
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -257,7 +285,9 @@ static void count_cases(struct check_record *record)
         ++record->total.cases;
         ++record->total.verdict[one->verdict];
         for (size_t a = 0; a < record->n_areas; ++a) {
-            if (!is_of(one, &record->areas[a]))
+            const size_t length = strlen(record->areas[a].name);
+
+            if (strncmp(one->rule, record->areas[a].name, length) != 0 || one->rule[length] != '-')
                 continue;
             ++record->areas[a].cases;
             ++record->areas[a].verdict[one->verdict];
@@ -295,17 +325,6 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
 }
 
-/* Old files have none, and where it could not be read it is null. */
-static void read_machine(const json_t *machine, struct check_record *record, struct text_error *err)
-{
-    if (!machine || json_is_null(machine))
-        return;
-    read_text(machine, "class", record->machine_class, sizeof record->machine_class, err);
-    if (json_object_get(machine, "program"))
-        read_text(machine, "program", record->program, sizeof record->program, err);
-    read_text(machine, "instance", record->machine_instance, sizeof record->machine_instance, err);
-}
-
 int check_record_read(const char *path, struct check_record *record, struct text_error *err)
 {
     struct text_error why = {""};
@@ -319,8 +338,17 @@ int check_record_read(const char *path, struct check_record *record, struct text
             fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);
     }
     if (why.text[0] == '\0') {
-        read_implementation(json_object_get(root, "impl"), record, &why);
-        read_machine(json_object_get(root, "machine"), record, &why);
+        json_t *impl = json_object_get(root, "impl"), *machine = json_object_get(root, "machine");
+
+        read_rows(impl, record, ROWS(impl_rows), &why);
+        read_words(json_object_get(impl, "device_names"), "device_names", record->devices,
+                   sizeof record->devices, &why);
+        read_words(json_object_get(impl, "capabilities"), "capabilities", record->capabilities,
+                   sizeof record->capabilities, &why);
+        read_dialects(json_object_get(impl, "dialects"), record->dialects, sizeof record->dialects,
+                      &why);
+        if (machine && !json_is_null(machine))
+            read_rows(machine, record, ROWS(machine_rows), &why);
         record->sealed = json_object_get(root, "chain") != NULL;
         read_lists(root, record, &why);
         check_ids(record, &why);

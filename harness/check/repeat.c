@@ -43,6 +43,15 @@ static void put_option(struct line *line, const char *name, const char *value)
     put_word(line, value);
 }
 
+static void put_number(struct line *line, const char *name, uint64_t value, bool given)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    if (given)
+        put_option(line, name, number);
+}
+
 void runner_command(const struct runner_options *options, const char *id,
                     char text[8 * RUNNER_TEXT])
 {
@@ -52,7 +61,7 @@ void runner_command(const struct runner_options *options, const char *id,
     text[0] = '\0';
     put_word(&line, options->program);
     put(&line, " check");
-    if (strcmp(options->impl, "reference") != 0)
+    if (options->spec.kind != IMPL_SPEC_REFERENCE)
         put_option(&line, " --impl ", options->impl);
     if (options->backend[0] != '\0')
         put_option(&line, " --backend ", options->backend);
@@ -64,18 +73,9 @@ void runner_command(const struct runner_options *options, const char *id,
         put_option(&line, " --devices ", options->devices);
     if (options->launcher[0] != '\0')
         put_option(&line, " --launcher ", options->launcher);
-    if (options->processes > 0) {
-        snprintf(number, sizeof number, "%zu", options->processes);
-        put_option(&line, " --processes ", number);
-    }
-    if (options->per_process > 0) {
-        snprintf(number, sizeof number, "%zu", options->per_process);
-        put_option(&line, " --per-process ", number);
-    }
-    if (options->has_seed) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)options->seed);
-        put_option(&line, " --seed ", number);
-    }
+    put_number(&line, " --processes ", options->processes, options->processes > 0);
+    put_number(&line, " --per-process ", options->per_process, options->per_process > 0);
+    put_number(&line, " --seed ", options->seed, options->has_seed);
     if (options->same_process)
         put(&line, " --same-process");
     if (options->limit_s > 0) {

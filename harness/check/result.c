@@ -9,15 +9,6 @@
 
 /* ---- before anything runs -------------------------------------------------------------------- */
 
-static uint64_t needs_of_all(const struct check_case *const tests[], size_t n)
-{
-    uint64_t needs = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        needs |= tests[i]->needs;
-    return needs;
-}
-
 static void add_result(struct runner_run *run, const struct check_case *test)
 {
     struct runner_result *result = &run->result[run->n++];
@@ -60,38 +51,6 @@ static bool asks_for(const struct runner_run *run, const struct runner_profile *
     return (run->profiles & profile->bit) != 0 && (!part || options->profile[0] != '\0');
 }
 
-static uint64_t required(const struct runner_run *run)
-{
-    uint64_t capabilities = 0;
-
-    for (int p = 0; p < RUNNER_PROFILES; ++p)
-        if (asks_for(run, &runner_profiles[p]))
-            capabilities |= runner_profiles[p].required;
-    return capabilities;
-}
-
-/* With --only or --area, only what the cases left need. */
-static void add_requirements(struct runner_run *run, uint64_t needs)
-{
-    const struct runner_options *options = run->options;
-    const bool part = options->only[0] != '\0' || options->area[0] != '\0';
-
-    for (int p = 0; p < RUNNER_PROFILES; ++p) {
-        const struct runner_profile *profile = &runner_profiles[p];
-        const uint64_t missing =
-            profile->required & (part ? needs : ~(uint64_t)0) & ~run->is.about.capabilities;
-
-        for (int i = 0; i < RUNNER_CAPABILITIES && asks_for(run, profile); ++i) {
-            const uint64_t capability = (uint64_t)1 << i;
-
-            if ((missing & capability) != 0)
-                fail_profile(run, profile, capability, impl_capability_word(capability),
-                             "profile %s requires '%s', which the implementation does not have",
-                             profile->name, impl_capability_word(capability));
-        }
-    }
-}
-
 /* A case whose needs are not claimed has its verdict without a process: it is skipped, unless it
  * is a part of a profile that was asked for and requires them. */
 static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded,
@@ -121,31 +80,54 @@ static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t
              "requires '%s', which the implementation does not have", word);
 }
 
-static void fail_untested(const struct runner_run *run, struct runner_result *result)
+/* With --only or --area, only what the cases left need. */
+static void add_requirements(struct runner_run *run, uint64_t needs)
 {
-    result->verdict = run->blame ? CHECK_FAIL : CHECK_BROKEN;
-    snprintf(result->reason, sizeof result->reason, "%s", run->cause);
+    for (int p = 0; p < RUNNER_PROFILES; ++p) {
+        const struct runner_profile *profile = &runner_profiles[p];
+        const uint64_t missing = profile->required & needs & ~run->is.about.capabilities;
+
+        for (int i = 0; i < RUNNER_CAPABILITIES && asks_for(run, profile); ++i) {
+            const uint64_t capability = (uint64_t)1 << i;
+
+            if ((missing & capability) != 0)
+                fail_profile(run, profile, capability, impl_capability_word(capability),
+                             "profile %s requires '%s', which the implementation does not have",
+                             profile->name, impl_capability_word(capability));
+        }
+    }
 }
 
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
     const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1); /* and devices */
+    const struct runner_options *options = run->options;
+    const bool part = options->only[0] != '\0' || options->area[0] != '\0';
+    uint64_t needs = part ? 0 : ~(uint64_t)0, required = 0;
 
     run->result = calloc(n + most, sizeof *run->result);
     run->requirement = calloc(most, sizeof *run->requirement);
     if (!run->result || !run->requirement)
         return -1;
+    for (size_t i = 0; i < n; ++i)
+        needs |= tests[i]->needs;
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if (asks_for(run, &runner_profiles[p]))
+            required |= runner_profiles[p].required;
     if (run->cause[0] == '\0')
-        add_requirements(run, needs_of_all(tests, n));
+        add_requirements(run, needs);
     for (size_t i = 0; i < n; ++i) {
-        if (run->options->by_default && (tests[i]->profiles & run->profiles) == 0)
+        struct runner_result *result = &run->result[run->n];
+
+        if (options->by_default && (tests[i]->profiles & run->profiles) == 0)
             continue;
         add_result(run, tests[i]);
-        if (run->cause[0] == '\0')
-            judge_needs(&run->result[run->n - 1], run->is.about.capabilities, required(run),
-                        run->options->launcher[0] != '\0');
-        else
-            fail_untested(run, &run->result[run->n - 1]);
+        if (run->cause[0] == '\0') {
+            judge_needs(result, run->is.about.capabilities, required, options->launcher[0] != '\0');
+            continue;
+        }
+        result->verdict = run->blame ? CHECK_FAIL : CHECK_BROKEN;
+        snprintf(result->reason, sizeof result->reason, "%s", run->cause);
     }
     return 0;
 }
@@ -161,19 +143,13 @@ static size_t too_few_for(const struct runner_run *run, const struct runner_prof
     return n;
 }
 
-static bool anything_ran(const struct runner_run *run)
-{
-    for (size_t i = 0; i < run->n; ++i)
-        if (run->result[i].verdict != CHECK_SKIP)
-            return true;
-    return false;
-}
-
 void runner_require_devices(struct runner_run *run)
 {
-    size_t skipped[RUNNER_PROFILES];
+    size_t skipped[RUNNER_PROFILES], ran = 0;
 
-    if (run->cause[0] != '\0' || !anything_ran(run))
+    for (size_t i = 0; i < run->n; ++i)
+        ran += run->result[i].verdict != CHECK_SKIP;
+    if (run->cause[0] != '\0' || ran == 0)
         return;
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         skipped[p] = asks_for(run, &runner_profiles[p]) ? too_few_for(run, &runner_profiles[p]) : 0;
@@ -196,11 +172,9 @@ void runner_run_free(struct runner_run *run)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static bool is_of(const struct runner_result *result, const struct check_area *area)
+static bool is_of_area(const struct runner_result *result, const struct check_area *area)
 {
-    const struct check_area *found = runner_area_of(result->test->rule);
-
-    return found == area;
+    return runner_area_of(result->test->rule) == area;
 }
 
 static void sum_rules(const struct runner_run *run, const struct check_area *area,
@@ -235,7 +209,7 @@ void runner_sums(const struct runner_run *run, const struct check_area *area,
     if (area)
         sum_rules(run, area, sums);
     for (size_t i = 0; i < run->n; ++i) {
-        if (!is_of(&run->result[i], area))
+        if (!is_of_area(&run->result[i], area))
             continue;
         ++sums->cases;
         ++sums->verdict[run->result[i].verdict];
@@ -249,22 +223,9 @@ bool runner_shows(const struct runner_run *run, const struct check_area *area)
     if (area && options->only[0] == '\0' && options->area[0] == '\0')
         return true;
     for (size_t i = 0; i < run->n; ++i)
-        if (is_of(&run->result[i], area))
+        if (is_of_area(&run->result[i], area))
             return true;
     return false;
-}
-
-static void add_sums(struct runner_area_sums *total, const struct runner_area_sums *sums)
-{
-    total->rules += sums->rules;
-    total->covered += sums->covered;
-    total->pending += sums->pending;
-    total->not_applicable += sums->not_applicable;
-    total->observed += sums->observed;
-    total->reported += sums->reported;
-    total->cases += sums->cases;
-    for (int i = 0; i <= CHECK_BROKEN; ++i)
-        total->verdict[i] += sums->verdict[i];
 }
 
 void runner_totals(const struct runner_run *run, struct runner_area_sums *total)
@@ -278,7 +239,15 @@ void runner_totals(const struct runner_run *run, struct runner_area_sums *total)
         if (!runner_shows(run, area))
             continue;
         runner_sums(run, area, &sums);
-        add_sums(total, &sums);
+        total->rules += sums.rules;
+        total->covered += sums.covered;
+        total->pending += sums.pending;
+        total->not_applicable += sums.not_applicable;
+        total->observed += sums.observed;
+        total->reported += sums.reported;
+        total->cases += sums.cases;
+        for (int i = 0; i <= CHECK_BROKEN; ++i)
+            total->verdict[i] += sums.verdict[i];
     }
 }
 
@@ -312,29 +281,8 @@ static const char *word_of_exit(int status)
     }
 }
 
-/* A sentence that grows. */
-struct growing {
-    char *text;
-    size_t used;
-};
-
-static void grow(struct growing *sentence, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void grow(struct growing *sentence, const char *format, ...)
-{
-    const size_t room = RUNNER_TEXT - sentence->used;
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(sentence->text + sentence->used, room, format, args);
-    va_end(args);
-    sentence->used += n > 0 && (size_t)n < room ? (size_t)n : 0;
-}
-
 /* What a reader would take for tested. */
-static void add_untested(struct growing *sentence, const struct runner_run *run)
+static void add_untested(const struct runner_run *run, char sentence[RUNNER_TEXT])
 {
     size_t few = 0, not_offered = 0;
 
@@ -346,22 +294,23 @@ static void add_untested(struct growing *sentence, const struct runner_run *run)
         not_offered += skipped && (result->test->needs & ~run->is.about.capabilities) != 0;
     }
     if (few > 0 && not_offered > 0)
-        grow(sentence, " (%zu because of too few devices, %zu not offered)", few, not_offered);
+        text_add(sentence, RUNNER_TEXT, " (%zu because of too few devices, %zu not offered)", few,
+                 not_offered);
     else if (few > 0)
-        grow(sentence, " (%zu because of too few devices)", few);
+        text_add(sentence, RUNNER_TEXT, " (%zu because of too few devices)", few);
     else if (not_offered > 0)
-        grow(sentence, " (%zu not offered)", not_offered);
+        text_add(sentence, RUNNER_TEXT, " (%zu not offered)", not_offered);
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if ((run->options->profiles & ~run->profiles & runner_profiles[p].bit) != 0)
-            grow(sentence, "; not tested: %s, which the implementation does not offer",
-                 runner_profiles[p].name);
+            text_add(sentence, RUNNER_TEXT,
+                     "; not tested: %s, which the implementation does not offer",
+                     runner_profiles[p].name);
 }
 
 const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])
 {
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
-    struct growing growing = {.text = sentence};
     struct runner_area_sums total;
 
     if (run->cause[0] != '\0') {
@@ -370,15 +319,18 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         return word_of_exit(runner_exit(run));
     }
     runner_totals(run, &total);
-    grow(&growing, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "", about->version);
+    snprintf(sentence, RUNNER_TEXT, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "",
+             about->version);
     if (about->devices > 0)
-        grow(&growing, "with %d device%s", about->devices, about->devices == 1 ? "" : "s");
+        text_add(sentence, RUNNER_TEXT, "with %d device%s", about->devices,
+                 about->devices == 1 ? "" : "s");
     else
-        grow(&growing, "on the host");
-    grow(&growing, ": %zu of %zu cases passed", total.verdict[CHECK_PASS], total.cases);
+        text_add(sentence, RUNNER_TEXT, "on the host");
+    text_add(sentence, RUNNER_TEXT, ": %zu of %zu cases passed", total.verdict[CHECK_PASS],
+             total.cases);
     for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i)
         if (total.verdict[i] > 0)
-            grow(&growing, ", %zu %s", total.verdict[i], words[i]);
-    add_untested(&growing, run);
+            text_add(sentence, RUNNER_TEXT, ", %zu %s", total.verdict[i], words[i]);
+    add_untested(run, sentence);
     return word_of_exit(runner_exit(run));
 }

@@ -14,6 +14,7 @@
 #include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
+#include "load.h"
 #include "plan/launcher.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
@@ -35,6 +36,7 @@ enum runner_format {
 struct runner_options {
     char program[RUNNER_TEXT]; /* as it was called, for commands that repeat a case */
     char impl[RUNNER_TEXT];
+    struct impl_spec spec;          /* of impl, or of what is tested without it */
     char impl_options[RUNNER_TEXT]; /* with --backend or --communicator: "BACKEND/COMMUNICATOR" */
     char backend[32], communicator[32];
     char devices[256];

@@ -17,7 +17,7 @@ struct parts {
     size_t n;
 };
 
-static int cut(const char *command, const char *option, const char *list, struct parts *parts)
+static int cut_list(const char *command, const char *option, const char *list, struct parts *parts)
 {
     char *rest = NULL;
 
@@ -38,7 +38,7 @@ static int read_areas(const char *command, const char *list, struct parts *areas
     const char *names[MAX_NAMES];
     struct text_error why;
     size_t index, n = 0;
-    const int status = cut(command, "--area", list, areas);
+    const int status = cut_list(command, "--area", list, areas);
 
     for (; n < (size_t)check_n_areas && n < MAX_NAMES; ++n)
         names[n] = check_areas[n]->name;
@@ -56,66 +56,34 @@ int runner_check_areas(const char *command, const struct runner_options *options
     return read_areas(command, options->area, &areas);
 }
 
-static bool area_matches(const struct parts *areas, const char *name)
+/* A list that is empty matches all. */
+static bool is_picked(struct parts *areas, struct parts *only, const struct check_area *area,
+                      const struct check_case *test)
 {
+    bool in_area = areas->n == 0, matches = only->n == 0;
+
     for (size_t i = 0; i < areas->n; ++i)
-        if (strcmp(areas->part[i], name) == 0)
-            return true;
-    return areas->n == 0;
-}
-
-static bool only_matches(struct parts *only, const struct check_case *test)
-{
-    bool matches = only->n == 0;
-
-    for (size_t i = 0; i < only->n; ++i) {
+        in_area = in_area || strcmp(areas->part[i], area->name) == 0;
+    for (size_t i = 0; i < only->n && in_area; ++i)
         if (fnmatch(only->part[i], test->id, 0) == 0 ||
             fnmatch(only->part[i], test->rule, 0) == 0) {
             ++only->hits[i];
             matches = true;
         }
-    }
-    return matches;
-}
-
-static size_t pick(const struct runner_options *options, const struct parts *areas,
-                   struct parts *only, const struct check_case *tests[])
-{
-    size_t n = 0;
-
-    for (int a = 0; a < check_n_areas; ++a) {
-        const struct check_case *test;
-
-        if (!area_matches(areas, check_areas[a]->name))
-            continue;
-        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
-            if ((test->profiles & options->profiles) != 0 && only_matches(only, test))
-                tests[n++] = test;
-    }
-    return n;
-}
-
-static int check_picked(const char *command, const struct parts *only, size_t n)
-{
-    for (size_t i = 0; i < only->n; ++i) {
-        if (only->hits[i] == 0)
-            return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",
-                                  only->part[i]);
-    }
-    if (n > 0)
-        return 0;
-    return command_refuse(command, "no case is selected: --area and --profile together leave none");
+    return in_area && matches;
 }
 
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n)
 {
+    const struct check_case *test;
     struct parts areas, only;
     size_t total = 1;
     int status = read_areas(command, options->area, &areas);
 
+    *n = 0;
     if (status == 0)
-        status = cut(command, "--only", options->only, &only);
+        status = cut_list(command, "--only", options->only, &only);
     if (status)
         return status;
     for (int a = 0; a < check_n_areas; ++a)
@@ -123,6 +91,16 @@ int runner_select(const char *command, const struct runner_options *options,
     *tests = calloc(total, sizeof **tests);
     if (!*tests)
         return command_refuse(command, "out of memory");
-    *n = pick(options, &areas, &only, *tests);
-    return check_picked(command, &only, *n);
+    for (int a = 0; a < check_n_areas; ++a)
+        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
+            if ((test->profiles & options->profiles) != 0 &&
+                is_picked(&areas, &only, check_areas[a], test))
+                (*tests)[(*n)++] = test;
+    for (size_t i = 0; i < only.n; ++i)
+        if (only.hits[i] == 0)
+            return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",
+                                  only.part[i]);
+    if (*n > 0)
+        return 0;
+    return command_refuse(command, "no case is selected: --area and --profile together leave none");
 }

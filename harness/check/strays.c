@@ -21,20 +21,6 @@ void strays_watch(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-static bool is_watched(void)
-{
-    int watched = 0;
-
-    return prctl(PR_GET_CHILD_SUBREAPER, &watched, 0, 0, 0) == 0 && watched == 1;
-}
-
-static void nap(void)
-{
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
-    nanosleep(&pause, NULL);
-}
-
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
 /* Whether a process is a child of ours that lives. Its name is in brackets and may hold any
@@ -65,14 +51,6 @@ static bool is_living_child(const char *number, char name[32])
     return true;
 }
 
-static bool is_spared(pid_t pid, const pid_t spared[], size_t n)
-{
-    for (size_t i = 0; i < n; ++i)
-        if (spared[i] == pid)
-            return true;
-    return false;
-}
-
 static size_t kill_children(const pid_t spared[], size_t n, char name[32])
 {
     DIR *list = opendir("/proc");
@@ -83,8 +61,11 @@ static size_t kill_children(const pid_t spared[], size_t n, char name[32])
         return 0;
     while ((entry = readdir(list))) {
         const long pid = strtol(entry->d_name, NULL, 10);
+        bool is_spared = false;
 
-        if (pid > 1 && !is_spared((pid_t)pid, spared, n) && is_living_child(entry->d_name, name))
+        for (size_t i = 0; i < n; ++i)
+            is_spared = is_spared || spared[i] == (pid_t)pid;
+        if (pid > 1 && !is_spared && is_living_child(entry->d_name, name))
             killed += kill((pid_t)pid, SIGKILL) == 0;
     }
     closedir(list);
@@ -100,32 +81,30 @@ size_t strays_kill(const pid_t spared[], size_t n)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Takes in who has ended. Whether anybody is left. */
-static bool anybody_left(void)
-{
-    pid_t pid;
-
-    do
-        pid = waitpid(-1, NULL, WNOHANG);
-    while (pid > 0);
-    return pid == 0;
-}
-
 static bool all_end_soon(void)
 {
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    pid_t pid;
+
     for (int i = 0; i < GRACE_PAUSES; ++i) {
-        if (!anybody_left())
+        do
+            pid = waitpid(-1, NULL, WNOHANG); /* takes in those that have ended */
+        while (pid > 0);
+        if (pid != 0)
             return true;
-        nap();
+        nanosleep(&pause, NULL);
     }
     return false;
 }
 
-/* What was killed takes a moment to end, and its own children are ours then. Who ends by itself
- * while it is sought is not found, and not left either. */
+/* A process that was killed takes a moment to end, and its own children are ours then. One that
+ * ends by itself while it is sought is not found, and not left either. */
 void strays_end(struct strays *strays)
 {
-    *strays = (struct strays){.unwatched = !is_watched()};
+    int watched = 0;
+
+    *strays = (struct strays){.unwatched = prctl(PR_GET_CHILD_SUBREAPER, &watched, 0, 0, 0) != 0 ||
+                                           watched != 1};
     if (all_end_soon())
         return;
     for (int round = 0; round < KILL_ROUNDS; ++round) {

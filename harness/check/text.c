@@ -158,28 +158,14 @@ static void totals(FILE *stream, const struct runner_run *run)
     command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
-/* One cause for all of them. */
-static void cause(FILE *stream, const struct runner_run *run)
-{
-    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
-
-    fprintf(stream, "%-7s ", runner_verdict(run, sentence));
-    snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
-             run->n == 1 ? " was" : "s were");
-    command_wrap(stream, text, INDENT, INDENT, COLUMNS);
-}
-
-static bool was_asked_for_ddp(const struct runner_options *options)
-{
-    return (options->profiles & PROFILE_DDP) != 0 && options->profile[0] != '\0';
-}
-
 /* A profile that is not all there yet must say so. */
 static void pending(FILE *stream, const struct runner_run *run)
 {
+    const bool asked =
+        (run->options->profiles & PROFILE_DDP) != 0 && run->options->profile[0] != '\0';
     char text[RUNNER_TEXT];
 
-    for (int a = 0; a < check_n_areas && was_asked_for_ddp(run->options); ++a) {
+    for (int a = 0; a < check_n_areas && asked; ++a) {
         const struct check_area *area = check_areas[a];
 
         if (strcmp(area->name, "DDP") != 0)
@@ -197,8 +183,13 @@ static void pending(FILE *stream, const struct runner_run *run)
 
 void runner_text(FILE *stream, const struct runner_run *run)
 {
-    if (run->cause[0] != '\0') {
-        cause(stream, run);
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+
+    if (run->cause[0] != '\0') { /* one for all cases */
+        fprintf(stream, "%-7s ", runner_verdict(run, sentence));
+        snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
+                 run->n == 1 ? " was" : "s were");
+        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
         return;
     }
     for (size_t i = 0; i < run->n; ++i)

@@ -112,19 +112,6 @@ static int load_library(const char *path, const char *options, struct impl_sourc
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* "exec:COMMAND" or "exec@SECONDS:COMMAND"; NULL: neither. */
-static const char *command_of(const char *spec, double *seconds)
-{
-    char *end;
-
-    if (strncmp(spec, "exec:", 5) == 0)
-        return spec + 5;
-    if (strncmp(spec, "exec@", 5) != 0)
-        return NULL;
-    *seconds = strtod(spec + 5, &end);
-    return end > spec + 5 && *end == ':' ? end + 1 : "";
-}
-
 static int load_process(const char *command, double seconds, const char *options,
                         struct impl_source *source, char reason[REASON])
 {
@@ -162,33 +149,51 @@ static int load_process(const char *command, double seconds, const char *options
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-bool impl_is_library(const char *spec)
+struct impl_spec impl_spec_read(const char *text)
 {
-    double ignored;
+    struct impl_spec spec = {.name = text, .seconds = EXEC_MS / 1000.0};
+    char *end;
 
-    return !command_of(spec, &ignored) && strncmp(spec, "mutant:", 7) != 0 && strchr(spec, '/');
+    if (strncmp(text, "exec:", 5) == 0) {
+        spec.kind = IMPL_SPEC_COMMAND;
+        spec.name = text + 5;
+    } else if (strncmp(text, "exec@", 5) == 0) {
+        spec.kind = IMPL_SPEC_COMMAND;
+        spec.seconds = strtod(text + 5, &end);
+        spec.name = end > text + 5 && *end == ':' ? end + 1 : "";
+    } else if (strncmp(text, "mutant:", 7) == 0) {
+        spec.kind = IMPL_SPEC_MUTANT;
+        spec.name = text + 7;
+    } else if (strchr(text, '/')) {
+        spec.kind = IMPL_SPEC_LIBRARY;
+    } else if (strcmp(text, "reference") == 0) {
+        spec.kind = IMPL_SPEC_REFERENCE;
+    }
+    return spec;
 }
 
-int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600])
+int impl_load(const char *text, const char *options, struct impl_source *source, char reason[600])
 {
-    double seconds = EXEC_MS / 1000.0;
-    const char *command = command_of(spec, &seconds);
+    const struct impl_spec spec = impl_spec_read(text);
 
     memset(source, 0, sizeof *source);
-    if (command)
-        return load_process(command, seconds, options, source, reason);
-    if (strncmp(spec, "mutant:", 7) == 0)
-        return load_mutant(spec + 7, options, source, reason);
-    if (strchr(spec, '/'))
-        return load_library(spec, options, source, reason);
-    if (strcmp(spec, "reference") == 0) {
+    switch (spec.kind) {
+    case IMPL_SPEC_COMMAND:
+        return load_process(spec.name, spec.seconds, options, source, reason);
+    case IMPL_SPEC_MUTANT:
+        return load_mutant(spec.name, options, source, reason);
+    case IMPL_SPEC_LIBRARY:
+        return load_library(spec.name, options, source, reason);
+    case IMPL_SPEC_REFERENCE:
         source->ops = reference_impl();
         return copy_options(source, options, reason);
+    case IMPL_SPEC_UNKNOWN:
+        break;
     }
     snprintf(reason, REASON,
              "unknown implementation '%.100s': reference, mutant:NAME, a path with a '/' to a "
              "shared object, exec:COMMAND",
-             spec);
+             text);
     return -1;
 }
 

@@ -21,14 +21,28 @@ struct impl_source {
     bool (*fell)(struct impl_session *session);
 };
 
+enum impl_spec_kind {
+    IMPL_SPEC_UNKNOWN,
+    IMPL_SPEC_REFERENCE,
+    IMPL_SPEC_MUTANT,
+    IMPL_SPEC_LIBRARY, /* code of others in a shared object: it belongs behind a wall (wall/wall.h)
+                        */
+    IMPL_SPEC_COMMAND
+};
+
+struct impl_spec {
+    enum impl_spec_kind kind;
+    const char *name; /* in the text: of a mutant, the path, the command */
+    double seconds;   /* of a command: the limit of one operation */
+};
+
+/* Loads nothing. */
+struct impl_spec impl_spec_read(const char *text);
 /* spec: "reference" (options: "BACKEND/COMMUNICATOR", each may be ""), "mutant:NAME", a path with a
  * '/' to a shared object, "exec:COMMAND", or "exec@SECONDS:COMMAND" with another limit for an
  * operation. Loading runs code of the implementation: call it in a process that may die. 0, or -1
  * with one line in reason. */
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600]);
-/* Whether the code of a spec is somebody else's, in a shared object: it belongs behind a wall
- * (wall/wall.h). */
-bool impl_is_library(const char *spec);
 /* The library stays in memory: threads of its runtime may still be in it. */
 void impl_unload(struct impl_source *source);
 

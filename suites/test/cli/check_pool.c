@@ -68,8 +68,13 @@ static char verdict_letter(const struct runner_result *result)
 static struct runner_job new_job(const char *path, const char *options, enum runner_mode mode,
                                  struct runner_result *list[], size_t n)
 {
-    return (struct runner_job){
-        .spec = path, .impl_options = options, .devices = "", .mode = mode, .result = list, .n = n};
+    return (struct runner_job){.spec = path,
+                               .library = true,
+                               .impl_options = options,
+                               .devices = "",
+                               .mode = mode,
+                               .result = list,
+                               .n = n};
 }
 
 static void prepare(struct runner_result result[], struct runner_result *list[],
