@@ -131,50 +131,40 @@ static void forget(void *context)
     server->token = 0;
 }
 
-static void load_behind_wall(struct server *server)
+static void load_implementation(struct server *server)
 {
-    const struct wall_plan plan = {.spec = server->job->spec,
-                                   .options = server->job->impl_options,
+    const struct runner_job *job = server->job;
+    const struct wall_plan plan = {.spec = job->spec,
+                                   .options = job->impl_options,
                                    .forget = forget,
                                    .context = server,
                                    .sanitized = BUILD_SANITIZERS[0] != '\0'};
-    char reason[WALL_REASON] = "";
+    char reason[WALL_REASON] = "", left[AROUND_WORDS];
+    struct around around;
     bool blame = false;
 
-    if (wall_start(&plan, &server->wall, reason, &blame))
-        give_up(server, reason, blame);
-    server->source = (struct impl_source){.ops = wall_ops(server->wall)};
-    snprintf(server->source.options, sizeof server->source.options, "%s",
-             wall_options(server->wall));
-}
-
-static void load_here(struct server *server)
-{
-    char reason[600] = "", left[AROUND_WORDS];
-    struct around around;
-
-    around_begin(&around);
-    if (impl_load(server->job->spec, server->job->impl_options, &server->source, reason))
-        give_up(server, reason, false);
-    around_end(&around, left);
-    if (left[0] == '\0')
-        return;
-    snprintf(reason, sizeof reason, "load changed %s", left);
-    give_up(server, reason, true);
-}
-
-static void load(struct server *server)
-{
     doing(server, "load");
-    if (server->job->library && !server->job->same_process)
-        load_behind_wall(server);
-    else if (!server->source.ops)
-        load_here(server);
-    server->settings = (struct check_settings){.devices = server->job->devices,
+    if (job->library && !job->same_process) {
+        if (wall_start(&plan, &server->wall, reason, &blame))
+            give_up(server, reason, blame);
+        server->source = (struct impl_source){.ops = wall_ops(server->wall)};
+        snprintf(server->source.options, sizeof server->source.options, "%s",
+                 wall_options(server->wall));
+    } else if (!server->source.ops) {
+        around_begin(&around);
+        if (impl_load(job->spec, job->impl_options, &server->source, reason))
+            give_up(server, reason, false);
+        around_end(&around, left);
+        if (left[0] != '\0') {
+            snprintf(reason, sizeof reason, "load changed %s", left);
+            give_up(server, reason, true);
+        }
+    }
+    server->settings = (struct check_settings){.devices = job->devices,
                                                .options = server->source.options,
-                                               .seed = server->job->seed,
+                                               .seed = job->seed,
                                                .wall = server->wall,
-                                               .foreign = server->job->same_process,
+                                               .foreign = job->same_process,
                                                .resident = server->source.resident,
                                                .dead = server->source.dead,
                                                .fell = server->source.fell,
@@ -186,7 +176,7 @@ static void open_session(struct server *server)
     char reason[600] = "";
     const char *change;
 
-    load(server);
+    load_implementation(server);
     if (check_session_open(&server->session, server->source.ops, &server->settings, reason))
         give_up(server, reason, server->session.fault);
     /* jansson leaves out a character of a text that it has no memory for. */
@@ -251,12 +241,6 @@ static void serve_each(struct server *server)
     }
 }
 
-/* Its process may be gone, or in the middle of an answer. */
-static bool is_lost(const struct check_outcome *outcome)
-{
-    return outcome->verdict == CHECK_BROKEN || outcome->fell;
-}
-
 static void serve_shared(struct server *server)
 {
     const struct runner_job *job = server->job;
@@ -270,7 +254,8 @@ static void serve_shared(struct server *server)
 
         strays = (struct strays){.n = 0};
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        lost = is_lost(&outcome);
+        /* Its process may be gone, or in the middle of an answer. */
+        lost = outcome.verdict == CHECK_BROKEN || outcome.fell;
         if (last || lost)
             close_session(server, &outcome, &strays);
         tell_verdict(server, i, &outcome, &strays);

@@ -19,29 +19,36 @@ static int refuse(const char *command, const char *text)
     return command_misuse(command);
 }
 
-/* Options that say what is tested, or how, where that is not the reference in processes. */
-static const char *other_option(const struct runner_options *options)
+static int check_together(const char *command, const struct runner_options *options)
 {
+    /* Options that say what is tested, or how, where that is not the reference in processes. */
     const struct {
         bool given;
         const char *name;
-    } rows[] = {{options->impl[0] != '\0', "--impl"},
-                {options->impl_options[0] != '\0', "--impl-options"},
-                {options->communicator[0] != '\0', "--communicator"},
-                {options->mutants, "--mutants"},
-                {options->same_process, "--same-process"}};
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (rows[i].given)
-            return rows[i].name;
-    return NULL;
-}
-
-static int check_slots(const char *command, const struct runner_options *options)
-{
+    } others[] = {{options->impl[0] != '\0', "--impl"},
+                  {options->impl_options[0] != '\0', "--impl-options"},
+                  {options->communicator[0] != '\0', "--communicator"},
+                  {options->mutants, "--mutants"},
+                  {options->same_process, "--same-process"}};
     const int devices = options->has_devices ? device_list_count(options->devices) : 8;
     struct dp_kind_row kind;
+    struct text_error why;
 
+    if (options->processes > 0 && options->per_process > 0)
+        return refuse(command, "--processes and --per-process: one at a time");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+        if (others[i].given) {
+            command_complain(command, "--launcher is for the reference: it does not go with %s",
+                             others[i].name);
+            return command_misuse(command);
+        }
+    if (options->profile[0] != '\0' && options->profiles != PROFILE_DDP)
+        return refuse(command, "--launcher: the other profiles are of one process; allowed is "
+                               "--profile ddp");
+    if (launcher_check(options->launcher, &why)) {
+        command_complain(command, "--launcher: %s", why.text);
+        return command_misuse(command);
+    }
     if (options->has_devices &&
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_CORES) == 0 || devices < 1))
         return refuse(command, "--launcher: the devices are virtual ones, like --devices virt:8");
@@ -51,27 +58,6 @@ static int check_slots(const char *command, const struct runner_options *options
                      options->per_process > 0 ? "per-process" : "processes",
                      options->per_process > 0 ? options->per_process : options->processes, devices);
     return command_misuse(command);
-}
-
-static int check_together(const char *command, const struct runner_options *options)
-{
-    const char *other = other_option(options);
-    struct text_error why;
-
-    if (options->processes > 0 && options->per_process > 0)
-        return refuse(command, "--processes and --per-process: one at a time");
-    if (other) {
-        command_complain(command, "--launcher is for the reference: it does not go with %s", other);
-        return command_misuse(command);
-    }
-    if (options->profile[0] != '\0' && options->profiles != PROFILE_DDP)
-        return refuse(command, "--launcher: the other profiles are of one process; allowed is "
-                               "--profile ddp");
-    if (launcher_check(options->launcher, &why)) {
-        command_complain(command, "--launcher: %s", why.text);
-        return command_misuse(command);
-    }
-    return check_slots(command, options);
 }
 
 /* A text in single quotes has none. */

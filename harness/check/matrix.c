@@ -69,15 +69,6 @@ static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
     return true;
 }
 
-static size_t count_idle(const struct runner_matrix *matrix)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < matrix->n_tests; ++i)
-        n += catches_nothing(matrix, i);
-    return n;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* The first cases, the mutant's own rule before others, as many as fit. */
@@ -115,10 +106,16 @@ static void kill_row(FILE *stream, const struct runner_matrix *matrix,
     fprintf(stream, "%s%s\n", head, kill->caught == 0 ? "SURVIVED" : cases);
 }
 
-static void survivors(FILE *stream, const struct runner_matrix *matrix)
+void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
 {
+    const size_t alive = runner_survivors(matrix), others = count_others(matrix);
+    size_t idle = 0;
     char text[RUNNER_TEXT];
 
+    fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
+    for (size_t k = 0; k < matrix->n; ++k)
+        kill_row(stream, matrix, &matrix->kill[k]);
+    fputc('\n', stream);
     for (size_t k = 0; k < matrix->n; ++k) {
         const struct mutant *mutant = matrix->kill[k].mutant;
 
@@ -129,26 +126,16 @@ static void survivors(FILE *stream, const struct runner_matrix *matrix)
         fputs("SURVIVED  ", stream);
         command_wrap(stream, text, 10, 10, COLUMNS);
     }
-}
-
-void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
-{
-    const size_t alive = runner_survivors(matrix), others = count_others(matrix);
-    char text[RUNNER_TEXT];
-
-    fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
-    for (size_t k = 0; k < matrix->n; ++k)
-        kill_row(stream, matrix, &matrix->kill[k]);
-    fputc('\n', stream);
-    survivors(stream, matrix);
     if (others > 0)
         fprintf(stream, "!         %zu caught only by cases of rules other than their own\n",
                 others);
+    for (size_t i = 0; i < matrix->n_tests; ++i)
+        idle += catches_nothing(matrix, i);
     fprintf(stream, "cases     %zu: ", matrix->n_tests);
     if (matrix->options->until_caught)
         fputs("each mutant ran until the first case that caught it", stream);
     else
-        fprintf(stream, "%zu catch no mutant", count_idle(matrix));
+        fprintf(stream, "%zu catch no mutant", idle);
     fprintf(stream, "; %zu more need capabilities that the mutants lack\n", matrix->left_out);
     if (matrix->runs < matrix->n * matrix->n_tests)
         fprintf(stream, "runs      %zu of %zu: in the others the case never asks for the bug\n",

@@ -24,28 +24,6 @@ static int out_of_memory(const char *command)
     return command_refuse(command, "out of memory");
 }
 
-static struct runner_job new_job(const struct runner_options *options, const char *spec,
-                                 struct runner_result **result, size_t n)
-{
-    return (struct runner_job){.spec = spec,
-                               .impl_options = options->impl_options,
-                               .devices = options->devices,
-                               .seed = options->seed,
-                               .mode = RUNNER_EACH,
-                               .limit_s = options->limit_s,
-                               .until_caught = options->until_caught,
-                               .result = result,
-                               .n = n};
-}
-
-static const char *rule_of(const char *spec)
-{
-    for (int i = 0; i < mutant_n; ++i)
-        if (strcmp(mutant_list[i].name, strchr(spec, ':') + 1) == 0)
-            return mutant_list[i].rule;
-    return "";
-}
-
 /* Cases on specs, in jobs. */
 struct runs {
     const char *const *spec;
@@ -56,22 +34,20 @@ struct runs {
     size_t n_run;              /* out: how many are run, of all specs */
 };
 
-static bool is_run(const struct runs *runs, size_t spec, size_t test)
+/* The cases of the mutant's rule come first; only those that ask for its bug. Returns how many. */
+static size_t order_cases(const struct runs *runs, size_t spec, struct runner_result *list[])
 {
-    return !runs->asked || atomic_load(&runs->asked[test * (size_t)mutant_n + spec]) != 0;
-}
-
-/* The cases of the mutant's rule come first. Returns how many are run. */
-static size_t order(const struct runs *runs, size_t spec, struct runner_result *list[])
-{
-    const char *rule = rule_of(runs->spec[spec]);
+    const char *name = strchr(runs->spec[spec], ':') + 1, *rule = "";
     struct runner_result *result = runs->result[spec];
     size_t k = 0;
 
+    for (int i = 0; i < mutant_n; ++i)
+        if (strcmp(mutant_list[i].name, name) == 0)
+            rule = mutant_list[i].rule;
     for (int own = 1; own >= 0; --own)
         for (size_t i = 0; i < runs->n; ++i)
             if (runner_names_rule(rule, result[i].test->rule) == (own == 1) &&
-                is_run(runs, spec, i))
+                (!runs->asked || atomic_load(&runs->asked[i * (size_t)mutant_n + spec]) != 0))
                 list[k++] = &result[i];
     return k;
 }
@@ -84,15 +60,20 @@ static size_t make_jobs(const struct runner_options *options, struct runs *runs,
 
     runs->n_run = 0;
     for (size_t s = 0; s < runs->n_specs; ++s, list += runs->n) {
-        const size_t n = order(runs, s, list);
+        const size_t n = order_cases(runs, s, list);
 
-        for (size_t first = 0; first < n; first += runs->each) {
-            struct runner_job *job = &jobs[n_jobs++];
-
-            *job = new_job(options, runs->spec[s], list + first,
-                           n - first < runs->each ? n - first : runs->each);
-            job->note = runs->note ? runs->note + first * (size_t)mutant_n : NULL;
-        }
+        for (size_t first = 0; first < n; first += runs->each)
+            jobs[n_jobs++] = (struct runner_job){
+                .spec = runs->spec[s],
+                .impl_options = options->impl_options,
+                .devices = options->devices,
+                .seed = options->seed,
+                .mode = RUNNER_EACH,
+                .limit_s = options->limit_s,
+                .until_caught = options->until_caught,
+                .note = runs->note ? runs->note + first * (size_t)mutant_n : NULL,
+                .result = list + first,
+                .n = n - first < runs->each ? n - first : runs->each};
         runs->n_run += n;
     }
     return n_jobs;
@@ -121,18 +102,6 @@ static int run_all(const char *command, const struct runner_options *options, st
     free(jobs);
     free(list);
     return status;
-}
-
-/* Cases that the clean one claims to pass; the others say nothing about bugs. */
-static void pick_claimed(struct runner_matrix *matrix, const struct check_case *const tests[],
-                         size_t n)
-{
-    for (size_t i = 0; i < n; ++i) {
-        if ((tests[i]->needs & ~matrix->is->about.capabilities) == 0)
-            matrix->test[matrix->n_tests++] = tests[i];
-        else
-            ++matrix->left_out;
-    }
 }
 
 static size_t each_of(const struct runner_options *options, size_t n, size_t parts)
@@ -241,13 +210,33 @@ static int write_matrix(const char *command, const struct runner_matrix *matrix,
     return runner_survivors(matrix) > 0 ? EXIT_FAILED : EXIT_PASSED;
 }
 
-/* The clean one in processes, which note what it asks for in memory that they share with us. */
-static int run_both(const char *command, struct runner_matrix *matrix, struct runner_run *clean)
+static int run_matrix(const char *command, struct runner_matrix *matrix,
+                      const struct check_case *const tests[], size_t n, struct runner_run *clean)
 {
-    const size_t bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
-    atomic_uchar *asked = runner_shared_memory(bytes);
+    atomic_uchar *asked;
+    size_t bytes;
     int status;
 
+    if (clean->cause[0] != '\0')
+        return command_refuse(command, "%s: %s", CLEAN, clean->cause);
+    if (mutant_n < 1)
+        return command_refuse(command, "there are no mutants");
+    matrix->test = calloc(n, sizeof *matrix->test);
+    if (!matrix->test)
+        return out_of_memory(command);
+    /* Cases that the clean one claims to pass; the others say nothing about bugs. */
+    for (size_t i = 0; i < n; ++i) {
+        if ((tests[i]->needs & ~matrix->is->about.capabilities) == 0)
+            matrix->test[matrix->n_tests++] = tests[i];
+        else
+            ++matrix->left_out;
+    }
+    if (matrix->n_tests == 0)
+        return command_refuse(command,
+                              "no case is left that the mutants have the capabilities for");
+    /* The clean one notes what it asks for in memory that its processes share with us. */
+    bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
+    asked = runner_shared_memory(bytes);
     if (!asked)
         return out_of_memory(command);
     status = run_clean(command, matrix, clean, asked);
@@ -257,23 +246,6 @@ static int run_both(const char *command, struct runner_matrix *matrix, struct ru
         status = run_kills(command, matrix, asked);
     munmap(asked, bytes);
     return status;
-}
-
-static int run_matrix(const char *command, struct runner_matrix *matrix,
-                      const struct check_case *const tests[], size_t n, struct runner_run *clean)
-{
-    if (clean->cause[0] != '\0')
-        return command_refuse(command, "%s: %s", CLEAN, clean->cause);
-    if (mutant_n < 1)
-        return command_refuse(command, "there are no mutants");
-    matrix->test = calloc(n, sizeof *matrix->test);
-    if (!matrix->test)
-        return out_of_memory(command);
-    pick_claimed(matrix, tests, n);
-    if (matrix->n_tests == 0)
-        return command_refuse(command,
-                              "no case is left that the mutants have the capabilities for");
-    return run_both(command, matrix, clean);
 }
 
 int runner_mutants(const char *command, const struct runner_options *options,

@@ -130,15 +130,6 @@ static error_t copy_text(const struct argp_state *state, const char *name, char 
     return command_field(state, name, arg, field, bytes);
 }
 
-static error_t parse_limit(const struct argp_state *state, const char *arg, double *seconds)
-{
-    struct text_error why;
-
-    if (option_real(arg, 0.05, LIMIT_MAX, seconds, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--limit: %s seconds", why.text);
-}
-
 static error_t parse_profiles(const struct argp_state *state, const char *arg,
                               struct runner_options *options)
 {
@@ -165,19 +156,6 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
     return status;
 }
 
-static error_t parse_format(const struct argp_state *state, const char *arg,
-                            struct runner_options *options)
-{
-    static const char *const formats[] = {"text", "json",        "junit",      "md",
-                                          "csv",  "openmetrics", "annotations"};
-    size_t index = 0;
-    const error_t status =
-        command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &index);
-
-    options->format = (enum runner_format)index;
-    return status;
-}
-
 static const char *reference_option(const struct runner_options *options)
 {
     return options->backend[0] != '\0' ? "--backend" : "--communicator";
@@ -200,59 +178,76 @@ static error_t parse_reference(int key, const char *arg, const struct argp_state
     return status;
 }
 
-static error_t parse_text(int key, const char *arg, struct argp_state *state)
-{
-    struct runner_options *options = state->input;
+/* Texts that are kept as they are. */
+static const struct {
+    int key;
+    const char *name;
+    size_t offset, bytes;
+} texts[] = {
+#define TEXT(key, name, member)                                                                    \
+    {                                                                                              \
+        key, name, offsetof(struct runner_options, member),                                        \
+            sizeof((struct runner_options){.jobs = 0}.member)                                      \
+    }
+    TEXT('i', "impl", impl),       TEXT('O', "impl-options", impl_options),
+    TEXT('d', "devices", devices), TEXT('a', "area", area),
+    TEXT('o', "only", only),       TEXT('w', "out", out),
+};
 
+/* Options that are only there or not. */
+static const struct {
+    int key;
+    size_t offset;
+} flags[] = {
+    {'l', offsetof(struct runner_options, list)},
+    {KEY_RULES, offsetof(struct runner_options, rules)},
+    {KEY_ISOLATE, offsetof(struct runner_options, isolate)},
+    {KEY_MUTANTS, offsetof(struct runner_options, mutants)},
+    {KEY_CAUGHT, offsetof(struct runner_options, until_caught)},
+    {KEY_EVERY, offsetof(struct runner_options, every_run)},
+    {KEY_SAME, offsetof(struct runner_options, same_process)},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const formats[] = {"text", "json",        "junit",      "md",
+                                          "csv",  "openmetrics", "annotations"};
+    struct runner_options *options = state->input;
+    error_t status = command_once(state, option_table, key, &options->seen);
+    struct text_error why;
+    size_t number = 0;
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i)
+        if (key == flags[i].key) {
+            *((bool *)((char *)options + flags[i].offset)) = true;
+            return 0;
+        }
+    if (key == 'O' && options->has_backend)
+        return command_bad_option(state, "%s and --impl-options are the same thing here",
+                                  reference_option(options));
+    options->has_devices = options->has_devices || key == 'd';
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
+        if (key == texts[i].key)
+            return copy_text(state, texts[i].name, (char *)options + texts[i].offset,
+                             texts[i].bytes, arg);
     switch (key) {
-    case 'i':
-        return copy_text(state, "impl", options->impl, sizeof options->impl, arg);
-    case 'O':
-        if (options->has_backend)
-            return command_bad_option(state, "%s and --impl-options are the same thing here",
-                                      reference_option(options));
-        return copy_text(state, "impl-options", options->impl_options, sizeof options->impl_options,
-                         arg);
-    case 'd':
-        options->has_devices = true;
-        return copy_text(state, "devices", options->devices, sizeof options->devices, arg);
     case KEY_LAUNCHER:
         launcher_text(arg, options->launcher);
         return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
                    ? 0
                    : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
                                         sizeof options->launcher - 1);
-    case 'a':
-        return copy_text(state, "area", options->area, sizeof options->area, arg);
-    case 'o':
-        return copy_text(state, "only", options->only, sizeof options->only, arg);
-    default:
-        return copy_text(state, "out", options->out, sizeof options->out, arg);
-    }
-}
-
-static error_t parse_value(int key, char *arg, struct argp_state *state)
-{
-    struct runner_options *options = state->input;
-    size_t number = 0;
-    error_t status;
-
-    switch (key) {
-    case 'i':
-    case 'O':
-    case 'd':
-    case 'a':
-    case 'o':
-    case 'w':
-    case KEY_LAUNCHER:
-        return parse_text(key, arg, state);
     case 'b':
     case 'c':
         return parse_reference(key, arg, state, options);
     case 'p':
         return parse_profiles(state, arg, options);
     case 'f':
-        return parse_format(state, arg, options);
+        status = command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &number);
+        options->format = (enum runner_format)number;
+        return status;
     case 's':
         status = command_size(state, "seed", arg, 0, INT64_MAX, &number);
         options->seed = number;
@@ -268,30 +263,12 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return command_size(state, "require-devices", arg, 0, IMPL_MAX_DEVICES,
                             &options->require_devices);
     case 'L':
-        return parse_limit(state, arg, &options->limit_s);
+        return option_real(arg, 0.05, LIMIT_MAX, &options->limit_s, &why) == 0
+                   ? 0
+                   : command_bad_option(state, "--limit: %s seconds", why.text);
     default:
         return command_key(key, arg, state);
     }
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct runner_options *options = state->input;
-    const error_t status = command_once(state, option_table, key, &options->seen);
-
-    if (status)
-        return status;
-    options->list = options->list || key == 'l';
-    options->rules = options->rules || key == KEY_RULES;
-    options->isolate = options->isolate || key == KEY_ISOLATE;
-    options->mutants = options->mutants || key == KEY_MUTANTS;
-    options->until_caught = options->until_caught || key == KEY_CAUGHT;
-    options->every_run = options->every_run || key == KEY_EVERY;
-    options->same_process = options->same_process || key == KEY_SAME;
-    if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS ||
-        key == KEY_CAUGHT || key == KEY_EVERY || key == KEY_SAME)
-        return 0;
-    return parse_value(key, arg, state);
 }
 
 /* Before it is opened by every case. */
@@ -384,15 +361,6 @@ static bool needs_cores_alone(const struct runner_options *options)
            dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0;
 }
 
-static size_t default_jobs(const struct runner_options *options)
-{
-    const size_t cores = parallel_cores();
-
-    if (!needs_cores_alone(options))
-        return 1;
-    return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
-}
-
 int runner_parse(int argc, char **argv, struct runner_options *options)
 {
     const struct argp argp = {
@@ -413,8 +381,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     read_program(options->program, sizeof options->program);
     if (command_parse(&argp, argc, argv, options))
         return EXIT_MISUSE;
-    options->spec = impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference"
-                                                                                 : options->impl);
+    options->spec =
+        impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference" : options->impl);
     if (check_options(argv[0], options) || runner_launched(argv[0], options))
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
@@ -427,7 +395,12 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
-    if (options->jobs == 0)
-        options->jobs = default_jobs(options);
+    if (options->jobs == 0) {
+        const size_t cores = parallel_cores();
+
+        options->jobs = !needs_cores_alone(options) ? 1
+                        : cores < MOST_BY_DEFAULT   ? cores
+                                                    : MOST_BY_DEFAULT;
+    }
     return check_reference(argv[0], options);
 }
