@@ -119,46 +119,6 @@ static error_t parse_other(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Samples of every line, and room for bench_print. */
-static int open_samples(struct bench_line line[], size_t n, size_t rounds, double **scratch)
-{
-    *scratch = calloc(2 * rounds, sizeof **scratch);
-    for (size_t i = 0; i < n; ++i) {
-        line[i].ns = calloc(rounds, sizeof *line[i].ns);
-        line[i].peer_ns = calloc(rounds, sizeof *line[i].peer_ns);
-        if (!line[i].ns || !line[i].peer_ns)
-            return -1;
-    }
-    return *scratch == NULL ? -1 : 0;
-}
-
-static int measure(const char *command, struct dp_group *group, const struct bench_options *options)
-{
-    struct bench_line line[BENCH_COPIES_LINES] = {{0}};
-    struct bench_wrong wrong = {""};
-    struct dp_error err = {0};
-    double *scratch = NULL;
-    size_t compared = 0;
-    int status = EXIT_FAILED;
-
-    if (open_samples(line, BENCH_COPIES_LINES, options->rounds, &scratch)) {
-        command_complain(command, "no memory for %zu rounds", options->rounds);
-    } else if (bench_copies(group, options, line, &compared, &wrong, &err)) {
-        status = command_core_error(command, &err);
-    } else if (wrong.text[0] != '\0' || compared == 0) {
-        command_complain(command, "%s; no times", compared == 0 ? "nothing compared" : wrong.text);
-    } else {
-        bench_print(options, line, BENCH_COPIES_LINES, compared, scratch);
-        status = EXIT_PASSED;
-    }
-    for (int i = 0; i < BENCH_COPIES_LINES; ++i) {
-        free(line[i].ns);
-        free(line[i].peer_ns);
-    }
-    free(scratch);
-    return status;
-}
-
 /* Memory of late devices is not in order for the bench's own code, and their times mean nothing. */
 int bench_check_devices(const char *command, struct dp_group *group, struct bench_options *options,
                         int n)
@@ -205,8 +165,8 @@ static void complete(struct bench_options *options)
 }
 
 static int (*const run[BENCH_NAMES])(const char *command, struct dp_group *group,
-                                     const struct bench_options *options) = {measure, bench_overlap,
-                                                                             bench_limits};
+                                     const struct bench_options *options) = {
+    bench_copies, bench_overlap, bench_limits};
 
 int bench_main(int argc, char **argv)
 {

@@ -28,24 +28,9 @@ struct bench_options {
     struct launcher_options processes; /* that have the ranks */
 };
 
-/* One thing that was timed: as many samples of it as of the peer, sample r of both from round r. */
-struct bench_line {
-    const char *name, *peer;
-    double work, peer_work; /* bytes read and written by one call */
-    double *ns, *peer_ns;   /* [rounds] */
-};
-
-struct bench_wrong {
-    char text[160]; /* what differed, "": nothing */
-};
-
-/* copies: replicate and reduce of a model against memcpy, on GPUs against copies. Fills the samples
- * of two lines; what was compared is counted. 0, or the status of err. */
-enum { BENCH_COPIES_LINES = 2 };
-int bench_copies(struct dp_group *group, const struct bench_options *options,
-                 struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
-                 struct bench_wrong *wrong, struct dp_error *err);
-
+/* copies: replicate and reduce of a model against memcpy, on GPUs against copies, printed. An exit
+ * status. */
+int bench_copies(const char *command, struct dp_group *group, const struct bench_options *options);
 /* overlap: how much of the ranks' reduction overlaps backward, printed. An exit status. */
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
 /* The same with the ranks in processes. bench/world.c */
@@ -58,8 +43,9 @@ int bench_check_launched(const char *command, struct bench_options *options, siz
 int bench_check_devices(const char *command, struct dp_group *group, struct bench_options *options,
                         int n);
 
-/* The lines on standard output; scratch has room for twice the rounds. */
-void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
-                 size_t compared, double scratch[]);
+/* What is shown of a median: its interval; below six rounds, which have none, the range, under its
+ * own name. */
+struct stats_summary;
+void bench_bounds(const struct stats_summary *summary, double *lo, double *hi);
 
 #endif

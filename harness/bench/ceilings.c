@@ -94,10 +94,17 @@ static int take_turn(struct ceilings *c, struct dp_error *err)
     return dp_apply(call, c->devices, err);
 }
 
-static int choose_bytes(struct ceilings *c, struct dp_error *err)
+int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err)
 {
+    static const struct dp_module_ops ops = {"ceiling", forward, measure_no_backward, NULL};
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    int status;
+
+    c->group = group;
+    c->devices = dp_group_size(group);
+    c->peak = peak_of_cpu();
     struct dp_machine machine;
-    const int status = dp_machine_read(&machine, err);
+    status = dp_machine_read(&machine, err);
     uint64_t bytes;
 
     if (status)
@@ -110,20 +117,6 @@ static int choose_bytes(struct ceilings *c, struct dp_error *err)
                        "half of the memory",
                        c->devices, bytes, CACHES);
     c->bytes = (size_t)bytes;
-    return 0;
-}
-
-int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err)
-{
-    static const struct dp_module_ops ops = {"ceiling", forward, measure_no_backward, NULL};
-    struct dp_slot *slot[DP_MAX_SLOTS];
-    int status;
-
-    c->group = group;
-    c->devices = dp_group_size(group);
-    c->peak = peak_of_cpu();
-    if ((status = choose_bytes(c, err)))
-        return status;
     for (int d = 0; status == 0 && d < c->devices; ++d) {
         const size_t n = c->bytes / sizeof(uint64_t);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "command/command.h"
 #include "measure/parts.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
@@ -16,6 +17,14 @@
 enum { PARAM_BYTES = 4 << 20, PARAMS_MAX = 256, WARMUP_ROUNDS = 3 };
 
 enum job { JOB_GRADIENTS, JOB_COMPARE, JOB_MEMCPY };
+
+/* One thing that is timed: as many samples of it as of the peer, sample r of both from round r. */
+enum { REPLICATE, REDUCE, LINES };
+struct bench_line {
+    const char *name, *peer;
+    double work, peer_work; /* bytes read and written by one call */
+    double *ns, *peer_ns;   /* [rounds] */
+};
 
 struct copies {
     struct dp_group *group;
@@ -252,18 +261,19 @@ static int both(struct copies *c, timed_fn *function, double *ns, double *peer_n
     return status;
 }
 
-static int one_round(struct copies *c, double ns[BENCH_COPIES_LINES],
-                     double peer_ns[BENCH_COPIES_LINES], struct dp_error *err)
+/* Calls both functions, replicate and reduce, each next to the peer, and compares their results.
+ * times[l]: of line l, times[LINES + l]: of its peer. */
+static int one_round(struct copies *c, double times[2 * LINES], struct dp_error *err)
 {
     int status;
 
     if ((status = write_values(c, err)) ||
-        (status = both(c, replicate, &ns[0], &peer_ns[0], err)) ||
+        (status = both(c, replicate, &times[REPLICATE], &times[LINES + REPLICATE], err)) ||
         (status = run_job(c, JOB_COMPARE, err)))
         return status;
     dp_zero_grad(c->module);
     if ((status = run_job(c, JOB_GRADIENTS, err)) ||
-        (status = both(c, reduce, &ns[1], &peer_ns[1], err)) ||
+        (status = both(c, reduce, &times[REDUCE], &times[LINES + REDUCE], err)) ||
         (status = run_job(c, JOB_COMPARE, err)))
         return status;
     for (int p = 0; p < c->n_params; ++p) {
@@ -284,46 +294,109 @@ static int one_round(struct copies *c, double ns[BENCH_COPIES_LINES],
     return 0;
 }
 
-static int all_rounds(struct copies *c, size_t rounds, struct bench_line line[],
-                      struct dp_error *err)
-{
-    for (c->round = 0; c->round < WARMUP_ROUNDS + rounds; ++c->round) {
-        double ns[BENCH_COPIES_LINES], peer_ns[BENCH_COPIES_LINES];
-        const int status = one_round(c, ns, peer_ns, err);
+/* ---- output --------------------------------------------------------------------------------- */
 
-        if (status)
-            return status;
-        for (int l = 0; l < BENCH_COPIES_LINES && c->round >= WARMUP_ROUNDS; ++l) {
-            line[l].ns[c->round - WARMUP_ROUNDS] = ns[l];
-            line[l].peer_ns[c->round - WARMUP_ROUNDS] = peer_ns[l];
-        }
-    }
-    return 0;
+void bench_bounds(const struct stats_summary *summary, double *lo, double *hi)
+{
+    *lo = summary->ci.valid ? summary->ci.lo : summary->min;
+    *hi = summary->ci.valid ? summary->ci.hi : summary->max;
 }
 
-int bench_copies(struct dp_group *group, const struct bench_options *options,
-                 struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
-                 struct bench_wrong *wrong, struct dp_error *err)
+/* Rates are in bytes per ns, which is GB/s. */
+static void print_lines(const struct bench_options *o, const struct bench_line line[LINES],
+                        size_t compared, double scratch[], double ratios[])
+{
+    const bool tsv = o->format == BENCH_TSV;
+    double lo, hi;
+
+    for (int i = 0; i < LINES; ++i) {
+        const struct bench_line *l = &line[i];
+        const struct stats_summary ns = stats_summarise(l->ns, o->rounds, scratch);
+        const struct stats_summary peer_ns = stats_summarise(l->peer_ns, o->rounds, scratch);
+        struct stats_summary ratio;
+
+        for (size_t r = 0; r < o->rounds; ++r)
+            ratios[r] = l->work / l->ns[r] / (l->peer_work / l->peer_ns[r]);
+        ratio = stats_summarise(ratios, o->rounds, scratch);
+        bench_bounds(&ratio, &lo, &hi);
+        if (i == 0 && tsv)
+            printf("name\tpeer\tdevices\tbackend\tmodel_bytes\trounds\tcompared\twork_bytes\t"
+                   "median_ns\tmin_ns\tpeer_work_bytes\tpeer_median_ns\tpeer_min_ns\t"
+                   "ratio\tratio_lo\tratio_hi\tbounds\tcoverage\tsource\n");
+        else if (i == 0) {
+            if (o->simulated)
+                printf("SIMULATED on fake GPUs: no time here means anything\n");
+            printf("Model of %zu bytes on %s, %zu rounds; %s %s\n", o->bytes, o->devices, o->rounds,
+                   l->peer, o->gpus ? "between the same slots" : "by the same threads");
+            printf("%-10s %9s %8s %9s %8s %8s  %s\n", "", "ms", "GB/s", l->peer, "GB/s", "ratio",
+                   ratio.ci.valid ? "95 % interval" : "range");
+        }
+        if (tsv) {
+            printf("%s\t%s\t%s\t%s\t%zu\t%zu\t%zu\t", l->name, l->peer, o->devices, o->backend,
+                   o->bytes, o->rounds, compared);
+            printf("%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t", l->work, ns.median, ns.min, l->peer_work,
+                   peer_ns.median, peer_ns.min);
+            printf("%.6f\t%.6f\t%.6f\t%s\t%.4f\t%s\n", ratio.median, lo, hi,
+                   ratio.ci.valid ? "interval" : "range", ratio.ci.valid ? ratio.ci.coverage : 0,
+                   o->simulated ? "simulated" : "measured");
+        } else
+            printf("%-10s %9.3f %8.2f %9.3f %8.2f %8.3f  %.3f .. %.3f\n", l->name, ns.median / 1e6,
+                   l->work / ns.median, peer_ns.median / 1e6, l->peer_work / peer_ns.median,
+                   ratio.median, lo, hi);
+    }
+    if (!tsv)
+        printf("Medians of rounds, which alternate who is first. Bytes read and bytes written\n"
+               "both count; the ratio is of GB/s, round by round. %zu numbers\ncompared, all "
+               "equal.\n",
+               compared);
+}
+
+int bench_copies(const char *command, struct dp_group *group, const struct bench_options *options)
 {
     struct copies c = {.group = group, .n = dp_group_size(group), .gpus = options->gpus};
     const double bytes = (double)options->bytes, copied = 2.0 * bytes * (c.n - 1);
-    int status = open_copies(&c, options, err);
+    const char *peer_name = c.gpus ? "copy" : "memcpy";
+    const size_t rounds = options->rounds;
+    double *samples = calloc((2 * LINES + 2) * rounds, sizeof *samples);
+    struct bench_line line[LINES] = {{"replicate", peer_name, copied, copied, NULL, NULL},
+                                     {"reduce", peer_name, bytes * (c.n + 1), copied, NULL, NULL}};
+    struct dp_error err = {0};
+    size_t compared = 0;
+    int status, wrong = -1;
 
-    line[0].name = "replicate";
-    line[1].name = "reduce";
-    line[0].peer = line[1].peer = c.gpus ? "copy" : "memcpy";
-    line[0].work = line[0].peer_work = line[1].peer_work = copied;
-    line[1].work = bytes * (c.n + 1);
-    if (status == 0)
-        status = all_rounds(&c, options->rounds, line, err);
-    *compared = 0;
-    wrong->text[0] = '\0';
-    for (int i = 0; i < c.n && status == 0; ++i) {
-        *compared += c.compared[i];
-        if (c.different[i] > 0 && wrong->text[0] == '\0')
-            snprintf(wrong->text, sizeof wrong->text, "%zu of %zu numbers on %s are wrong",
-                     c.different[i], c.compared[i], dp_slot_name(dp_group_slot(group, i)));
+    if (!samples) {
+        command_complain(command, "no memory for %zu rounds", rounds);
+        return EXIT_FAILED;
     }
+    for (size_t l = 0; l < LINES; ++l) {
+        line[l].ns = samples + l * rounds;
+        line[l].peer_ns = samples + (LINES + l) * rounds;
+    }
+    status = open_copies(&c, options, &err);
+    for (c.round = 0; status == 0 && c.round < WARMUP_ROUNDS + rounds; ++c.round) {
+        double times[2 * LINES];
+
+        status = one_round(&c, times, &err);
+        for (size_t i = 0; status == 0 && i < 2 * LINES && c.round >= WARMUP_ROUNDS; ++i)
+            samples[i * rounds + c.round - WARMUP_ROUNDS] = times[i];
+    }
+    for (int i = c.n - 1; i >= 0; --i) {
+        compared += c.compared[i];
+        wrong = c.different[i] > 0 ? i : wrong;
+    }
+    if (status)
+        status = command_core_error(command, &err);
+    else if (wrong >= 0 || compared == 0) {
+        if (compared == 0)
+            command_complain(command, "nothing compared; no times");
+        else
+            command_complain(command, "%zu of %zu numbers on %s are wrong; no times",
+                             c.different[wrong], c.compared[wrong],
+                             dp_slot_name(dp_group_slot(group, wrong)));
+        status = EXIT_FAILED;
+    } else
+        print_lines(options, line, compared, samples + 2 * LINES * rounds,
+                    samples + (2 * LINES + 1) * rounds);
     for (int i = 1; i < c.n; ++i)
         dp_tensor_free(&c.to[i]);
     dp_tensor_free(&c.from);
@@ -331,92 +404,6 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
     dp_module_close(c.module);
     for (int i = 0; i < c.n; ++i)
         free(c.host[i]);
+    free(samples);
     return status;
-}
-
-/* ---- output ---------------------------------------------------------------------------------- */
-
-/* Of one line: rates in bytes per ns, which is GB/s, and the ratio to the peer. */
-struct shown {
-    struct stats_summary ns, peer_ns, ratio;
-};
-
-static void summarise(const struct bench_line *line, size_t n, double scratch[], double ratio[],
-                      struct shown *shown)
-{
-    for (size_t r = 0; r < n; ++r)
-        ratio[r] = line->work / line->ns[r] / (line->peer_work / line->peer_ns[r]);
-    shown->ns = stats_summarise(line->ns, n, scratch);
-    shown->peer_ns = stats_summarise(line->peer_ns, n, scratch);
-    shown->ratio = stats_summarise(ratio, n, scratch);
-}
-
-/* Below six rounds there is no interval: the range is shown, under its own name. */
-static void bounds(const struct stats_summary *s, double *lo, double *hi)
-{
-    *lo = s->ci.valid ? s->ci.lo : s->min;
-    *hi = s->ci.valid ? s->ci.hi : s->max;
-}
-
-static void print_tsv(const struct bench_options *o, const struct bench_line *line,
-                      const struct shown *s, size_t compared)
-{
-    double lo, hi;
-
-    bounds(&s->ratio, &lo, &hi);
-    printf("%s\t%s\t%s\t%s\t%zu\t%zu\t%zu\t", line->name, line->peer, o->devices, o->backend,
-           o->bytes, o->rounds, compared);
-    printf("%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t", line->work, s->ns.median, s->ns.min,
-           line->peer_work, s->peer_ns.median, s->peer_ns.min);
-    printf("%.6f\t%.6f\t%.6f\t%s\t%.4f\t%s\n", s->ratio.median, lo, hi,
-           s->ratio.ci.valid ? "interval" : "range", s->ratio.ci.valid ? s->ratio.ci.coverage : 0,
-           o->simulated ? "simulated" : "measured");
-}
-
-static void print_text(const struct bench_line *line, const struct shown *s)
-{
-    double lo, hi;
-
-    bounds(&s->ratio, &lo, &hi);
-    printf("%-10s %9.3f %8.2f %9.3f %8.2f %8.3f  %.3f .. %.3f\n", line->name, s->ns.median / 1e6,
-           line->work / s->ns.median, s->peer_ns.median / 1e6, line->peer_work / s->peer_ns.median,
-           s->ratio.median, lo, hi);
-}
-
-static void print_head(const struct bench_options *o, const struct bench_line line[],
-                       const struct shown *s)
-{
-    if (o->format == BENCH_TSV) {
-        printf("name\tpeer\tdevices\tbackend\tmodel_bytes\trounds\tcompared\twork_bytes\t"
-               "median_ns\tmin_ns\tpeer_work_bytes\tpeer_median_ns\tpeer_min_ns\t"
-               "ratio\tratio_lo\tratio_hi\tbounds\tcoverage\tsource\n");
-        return;
-    }
-    if (o->simulated)
-        printf("SIMULATED on fake GPUs: no time here means anything\n");
-    printf("Model of %zu bytes on %s, %zu rounds; %s %s\n", o->bytes, o->devices, o->rounds,
-           line[0].peer, o->gpus ? "between the same slots" : "by the same threads");
-    printf("%-10s %9s %8s %9s %8s %8s  %s\n", "", "ms", "GB/s", line[0].peer, "GB/s", "ratio",
-           s->ratio.ci.valid ? "95 % interval" : "range");
-}
-
-void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
-                 size_t compared, double scratch[])
-{
-    for (size_t i = 0; i < n; ++i) {
-        struct shown shown;
-
-        summarise(&line[i], options->rounds, scratch, scratch + options->rounds, &shown);
-        if (i == 0)
-            print_head(options, line, &shown);
-        if (options->format == BENCH_TSV)
-            print_tsv(options, &line[i], &shown, compared);
-        else
-            print_text(&line[i], &shown);
-    }
-    if (options->format == BENCH_TEXT)
-        printf("Medians of rounds, which alternate who is first. Bytes read and bytes written\n"
-               "both count; the ratio is of GB/s, round by round. %zu numbers\ncompared, all "
-               "equal.\n",
-               compared);
 }

@@ -166,18 +166,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The mean is of other steps, so it may lie outside. */
-static void range_of(struct limits_steps *s, int kind)
-{
-    const size_t skipped = s->n / 20;
-
-    for (size_t i = 0; i < s->n; ++i)
-        s->order[i] = &s->ns[kind][i];
-    qsort(s->order, s->n, sizeof s->order[0], by_value);
-    s->lo[kind] = fmin(*s->order[skipped], s->mean[kind]);
-    s->hi[kind] = fmax(*s->order[s->n - 1 - skipped], s->mean[kind]);
-}
-
 void limits_steps_summarise(struct limits_steps *s)
 {
     const size_t first = s->n / 4, last = s->n - s->n / 4;
@@ -192,8 +180,16 @@ void limits_steps_summarise(struct limits_steps *s)
             sum += s->ns[kind][s->order[i] - s->ns[LIMITS_STEP]];
         s->mean[kind] = sum / (double)(last - first);
     }
-    for (int kind = 0; kind < LIMITS_PART + s->n_parts; ++kind)
-        range_of(s, kind);
+    for (int kind = 0; kind < LIMITS_PART + s->n_parts; ++kind) {
+        /* The mean is of other steps, so it may lie outside. */
+        const size_t skipped = s->n / 20;
+
+        for (size_t i = 0; i < s->n; ++i)
+            s->order[i] = &s->ns[kind][i];
+        qsort(s->order, s->n, sizeof s->order[0], by_value);
+        s->lo[kind] = fmin(*s->order[skipped], s->mean[kind]);
+        s->hi[kind] = fmax(*s->order[s->n - 1 - skipped], s->mean[kind]);
+    }
 }
 
 /* Launches without a row may be anything: they are other kernels. */

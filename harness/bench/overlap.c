@@ -42,25 +42,6 @@ int overlap_model(size_t bytes, struct workload *workload, size_t *bucket_bytes,
     return dp_fail(err, DP_EFAULT, "%s", why);
 }
 
-/* ---- the first steps ------------------------------------------------------------------------ */
-
-/* One step of set k, which is not timed. */
-static int first_step(struct overlap_ranks *ranks, int k, struct overlap_first *first,
-                      struct dp_error *err)
-{
-    struct session *session = &ranks->session;
-    struct dp_error why = {0};
-    size_t values;
-    const int status = measure_exact(&ranks->config, k, session, &values, &first->unverified, &why);
-
-    if (status)
-        return dp_fail(err, status, "the first step: %.230s", why.text);
-    first->compared += values > 0 ? workload_params(&ranks->config.workload) : 0;
-    ranks->first[k] =
-        (struct session_verified){session_digest(session), session_gradients(session)};
-    return session_fingerprint(session, ranks->first[k].step, err);
-}
-
 int overlap_ranks_open(struct overlap_ranks *ranks, struct dp_group *group, size_t bytes,
                        size_t rows, struct overlap_first *first, struct dp_error *err)
 {
@@ -82,8 +63,19 @@ int overlap_ranks_open(struct overlap_ranks *ranks, struct dp_group *group, size
                        "communicator '%s' of backend '%s' reduces after backward, not during it; "
                        "use the backend cpu",
                        dp_group_communicator(group), dp_group_backend(group));
-    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
-        status = first_step(ranks, k, first, err);
+    /* A step of each set, which is not timed. */
+    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k) {
+        struct session *session = &ranks->session;
+        struct dp_error why = {0};
+        size_t values;
+
+        if ((status = measure_exact(config, k, session, &values, &first->unverified, &why)))
+            return dp_fail(err, status, "the first step: %.230s", why.text);
+        first->compared += values > 0 ? workload_params(&config->workload) : 0;
+        ranks->first[k] =
+            (struct session_verified){session_digest(session), session_gradients(session)};
+        status = session_fingerprint(session, ranks->first[k].step, err);
+    }
     return status;
 }
 
@@ -117,6 +109,57 @@ int overlap_ranks_round(struct overlap_ranks *ranks, size_t number, struct overl
     return 0;
 }
 
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void print_tsv(const struct overlap *o)
+{
+    const struct stats_summary *s = o->summary, *hidden = &s[OVERLAP_HIDDEN];
+    double lo, hi;
+
+    bench_bounds(hidden, &lo, &hi);
+    printf("name\tdevices\tbackend\tmodel_bytes\tbucket_bytes\trows\trounds\tcompared\tcompute_ns\t"
+           "comm_ns\twhole_ns\tratio\tratio_lo\tratio_hi\tbounds\tcoverage\tprocesses\thosts\n");
+    printf("overlap\t%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t", o->options->devices, o->options->backend,
+           OVERLAP_LAYERS * o->bucket_bytes, o->bucket_bytes, o->rows, o->options->rounds,
+           o->compared);
+    printf("%.0f\t%.0f\t%.0f\t%.6f\t%.6f\t%.6f\t%s\t%.4f\t%d\t%d\n", s[OVERLAP_COMPUTE].median,
+           s[OVERLAP_COMM].median, s[OVERLAP_WHOLE].median, hidden->median, lo, hi,
+           hidden->ci.valid ? "interval" : "range", hidden->ci.valid ? hidden->ci.coverage : 0,
+           o->maker->processes, o->maker->hosts);
+}
+
+static void print_text(const struct overlap *o)
+{
+    static const char *const names[] = {"step without reduction", "reduction alone", "whole step"};
+    const struct stats_summary *s = o->summary, *hidden = &s[OVERLAP_HIDDEN];
+    const struct overlap_maker *m = o->maker;
+    double lo, hi;
+
+    printf("%d layers of %zu x %zu, a bucket each of %zu bytes, on %s;\n%zu rows per rank, %zu "
+           "rounds\n",
+           OVERLAP_LAYERS, o->workload.size[0], o->workload.size[0], o->bucket_bytes,
+           o->options->devices, o->rows, o->options->rounds);
+    if (o->options->processes.launcher[0] != '\0')
+        printf("%d process%s on %d host%s, %d rank%s in each%s\n", m->processes,
+               m->processes > 1 ? "es" : "", m->hosts, m->hosts > 1 ? "s" : "", m->each,
+               m->each > 1 ? "s" : "",
+               m->oversubscribed ? "; more ranks than cores: times mean little" : "");
+    printf("%-24s %9s  %s\n", "", "ms", s[OVERLAP_WHOLE].ci.valid ? "95 % interval" : "range");
+    for (int i = OVERLAP_COMPUTE; i <= OVERLAP_WHOLE; ++i) {
+        bench_bounds(&s[i], &lo, &hi);
+        printf("%-24s %9.3f  %.3f .. %.3f\n", names[i], s[i].median / 1e6, lo / 1e6, hi / 1e6);
+    }
+    bench_bounds(hidden, &lo, &hi);
+    printf("%-24s %7.1f %%  %.1f .. %.1f\n", "hidden", 100 * hidden->median, 100 * lo, 100 * hi);
+    printf("Medians of rounds. Hidden, round by round: (step without + reduction - whole)\n"
+           "/ reduction; %.1f %% if all but the last bucket are hidden. %zu gradients\n"
+           "compared, all equal. Noise puts it below 0 and above 100 %%, too.\n",
+           100.0 * (OVERLAP_LAYERS - 1) / OVERLAP_LAYERS, o->compared);
+    if (o->first.unverified.text[0] != '\0')
+        printf("Compared with each other only, not with the reference: %s\n",
+               o->first.unverified.text);
+}
+
 enum { WARMUP = 4, ROWS_MIN = 256, ROWS_MAX = 16384, ENOUGH = 4 };
 
 /* ---- rounds --------------------------------------------------------------------------------- */
@@ -132,31 +175,15 @@ static int one_round(struct overlap *o, size_t number, struct session_apart *tim
     return status;
 }
 
-static int all_rounds(struct overlap *o, struct dp_error *err)
-{
-    for (size_t round = 0; round < o->options->rounds; ++round) {
-        struct session_apart times;
-        const int status = one_round(o, round, &times, err);
-
-        if (status)
-            return status;
-        o->sample[OVERLAP_COMPUTE][round] = times.compute_ns;
-        o->sample[OVERLAP_COMM][round] = times.comm_ns;
-        o->sample[OVERLAP_WHOLE][round] = times.whole_ns;
-        o->sample[OVERLAP_HIDDEN][round] =
-            stats_hidden(times.compute_ns, times.comm_ns, times.whole_ns, 0);
-    }
-    return 0;
-}
-
-/* Warms up; *enough: a step takes some times as long as its reduction, or there is no larger batch.
- * The fastest of both count, which other work disturbs least; the first two rounds have one bucket.
- */
-static int warm_up(struct overlap *o, bool *enough, struct dp_error *err)
+/* Takes so many rows per rank and warms up. *enough: a step takes several times as long as its
+ * reduction, or there is no larger batch. The fastest rounds count, which other work disturbs
+ * least; the first two have one bucket. */
+static int try_rows(struct overlap *o, bool *enough, struct dp_error *err)
 {
     double compute = INFINITY, comm = INFINITY;
-    int status = 0;
+    int status = o->maker->open(o->maker->self, o->rows, &o->first, err);
 
+    o->compared = o->first.compared;
     for (size_t round = 0; status == 0 && round < WARMUP; ++round) {
         struct session_apart times;
 
@@ -168,61 +195,54 @@ static int warm_up(struct overlap *o, bool *enough, struct dp_error *err)
     return status;
 }
 
-/* With so many rows per rank; *done: these were enough, and the rounds were run. */
-static int try_rows(struct overlap *o, bool *done, struct dp_error *err)
-{
-    int status = o->maker->open(o->maker->self, o->rows, &o->first, err);
-
-    o->compared = o->first.compared;
-    if (status == 0)
-        status = warm_up(o, done, err);
-    return status == 0 && *done ? all_rounds(o, err) : status;
-}
-
-static int summarise(struct overlap *o, const char *command)
-{
-    for (int i = 0; i < OVERLAP_KINDS; ++i)
-        o->summary[i] = stats_summarise(o->sample[i], o->options->rounds, o->scratch);
-    if (isfinite(o->summary[OVERLAP_HIDDEN].min) && isfinite(o->summary[OVERLAP_HIDDEN].max))
-        return EXIT_PASSED;
-    command_complain(command, "a round took no measurable time: there is no result");
-    return EXIT_FAILED;
-}
-
 static int measure(struct overlap *o, const char *command)
 {
+    const size_t rounds = o->options->rounds;
     struct dp_error err = {0};
-    bool done = false;
+    bool enough = false;
     int status = overlap_model(o->options->bytes, &o->workload, &o->bucket_bytes, &err);
 
-    for (o->rows = ROWS_MIN; status == 0 && !done; o->rows *= done ? 1 : 2)
-        status = try_rows(o, &done, &err);
+    for (o->rows = ROWS_MIN; status == 0 && !enough; o->rows *= enough ? 1 : 2)
+        status = try_rows(o, &enough, &err);
+    for (size_t round = 0; status == 0 && round < rounds; ++round) {
+        struct session_apart times;
+
+        status = one_round(o, round, &times, &err);
+        o->sample[OVERLAP_COMPUTE][round] = times.compute_ns;
+        o->sample[OVERLAP_COMM][round] = times.comm_ns;
+        o->sample[OVERLAP_WHOLE][round] = times.whole_ns;
+        o->sample[OVERLAP_HIDDEN][round] =
+            stats_hidden(times.compute_ns, times.comm_ns, times.whole_ns, 0);
+    }
     if (status)
         return command_core_error(command, &err);
-    if ((status = summarise(o, command)) == EXIT_PASSED)
-        overlap_print(o);
-    return status;
+    for (int i = 0; i < OVERLAP_KINDS; ++i)
+        o->summary[i] = stats_summarise(o->sample[i], rounds, o->scratch);
+    if (!isfinite(o->summary[OVERLAP_HIDDEN].min) || !isfinite(o->summary[OVERLAP_HIDDEN].max)) {
+        command_complain(command, "a round took no measurable time: there is no result");
+        return EXIT_FAILED;
+    }
+    if (o->options->format == BENCH_TSV)
+        print_tsv(o);
+    else
+        print_text(o);
+    return EXIT_PASSED;
 }
 
 int overlap_run(const char *command, const struct bench_options *options,
                 const struct overlap_maker *maker)
 {
-    struct overlap o = {.options = options, .maker = maker};
-    bool complete = true;
+    double *samples = calloc((OVERLAP_KINDS + 1) * options->rounds, sizeof *samples);
+    struct overlap o = {.options = options, .maker = maker, .scratch = samples};
     int status = EXIT_FAILED;
 
-    o.scratch = calloc(options->rounds, sizeof *o.scratch);
-    for (int i = 0; i < OVERLAP_KINDS; ++i) {
-        o.sample[i] = calloc(options->rounds, sizeof *o.sample[i]);
-        complete = complete && o.sample[i];
-    }
-    if (complete && o.scratch)
+    for (size_t i = 0; samples && i < OVERLAP_KINDS; ++i)
+        o.sample[i] = samples + (i + 1) * options->rounds;
+    if (samples)
         status = measure(&o, command);
     else
         command_complain(command, "no memory for %zu rounds", options->rounds);
-    free(o.scratch);
-    for (int i = 0; i < OVERLAP_KINDS; ++i)
-        free(o.sample[i]);
+    free(samples);
     return status;
 }
 
@@ -268,76 +288,4 @@ int bench_overlap(const char *command, struct dp_group *group, const struct benc
     overlap_ranks_close(&here->ranks);
     free(here);
     return status;
-}
-
-/* ---- output ---------------------------------------------------------------------------------- */
-
-/* Below six rounds there is no interval: the range is shown, under its own name. */
-static void bounds(const struct stats_summary *s, double *lo, double *hi)
-{
-    *lo = s->ci.valid ? s->ci.lo : s->min;
-    *hi = s->ci.valid ? s->ci.hi : s->max;
-}
-
-static void print_tsv(const struct overlap *o)
-{
-    const struct stats_summary *s = o->summary, *hidden = &s[OVERLAP_HIDDEN];
-    double lo, hi;
-
-    bounds(hidden, &lo, &hi);
-    printf("name\tdevices\tbackend\tmodel_bytes\tbucket_bytes\trows\trounds\tcompared\tcompute_ns\t"
-           "comm_ns\twhole_ns\tratio\tratio_lo\tratio_hi\tbounds\tcoverage\tprocesses\thosts\n");
-    printf("overlap\t%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t", o->options->devices, o->options->backend,
-           OVERLAP_LAYERS * o->bucket_bytes, o->bucket_bytes, o->rows, o->options->rounds,
-           o->compared);
-    printf("%.0f\t%.0f\t%.0f\t%.6f\t%.6f\t%.6f\t%s\t%.4f\t%d\t%d\n", s[OVERLAP_COMPUTE].median,
-           s[OVERLAP_COMM].median, s[OVERLAP_WHOLE].median, hidden->median, lo, hi,
-           hidden->ci.valid ? "interval" : "range", hidden->ci.valid ? hidden->ci.coverage : 0,
-           o->maker->processes, o->maker->hosts);
-}
-
-static void print_head(const struct overlap *o)
-{
-    const struct overlap_maker *m = o->maker;
-
-    printf("%d layers of %zu x %zu, a bucket each of %zu bytes, on %s;\n%zu rows per rank, %zu "
-           "rounds\n",
-           OVERLAP_LAYERS, o->workload.size[0], o->workload.size[0], o->bucket_bytes,
-           o->options->devices, o->rows, o->options->rounds);
-    if (o->options->processes.launcher[0] != '\0')
-        printf("%d process%s on %d host%s, %d rank%s in each%s\n", m->processes,
-               m->processes > 1 ? "es" : "", m->hosts, m->hosts > 1 ? "s" : "", m->each,
-               m->each > 1 ? "s" : "",
-               m->oversubscribed ? "; more ranks than cores: times mean little" : "");
-}
-
-static void print_text(const struct overlap *o)
-{
-    static const char *const names[] = {"step without reduction", "reduction alone", "whole step"};
-    const struct stats_summary *s = o->summary, *hidden = &s[OVERLAP_HIDDEN];
-    double lo, hi;
-
-    print_head(o);
-    printf("%-24s %9s  %s\n", "", "ms", s[OVERLAP_WHOLE].ci.valid ? "95 % interval" : "range");
-    for (int i = OVERLAP_COMPUTE; i <= OVERLAP_WHOLE; ++i) {
-        bounds(&s[i], &lo, &hi);
-        printf("%-24s %9.3f  %.3f .. %.3f\n", names[i], s[i].median / 1e6, lo / 1e6, hi / 1e6);
-    }
-    bounds(hidden, &lo, &hi);
-    printf("%-24s %7.1f %%  %.1f .. %.1f\n", "hidden", 100 * hidden->median, 100 * lo, 100 * hi);
-    printf("Medians of rounds. Hidden, round by round: (step without + reduction - whole)\n"
-           "/ reduction; %.1f %% if all but the last bucket are hidden. %zu gradients\n"
-           "compared, all equal. Noise puts it below 0 and above 100 %%, too.\n",
-           100.0 * (OVERLAP_LAYERS - 1) / OVERLAP_LAYERS, o->compared);
-    if (o->first.unverified.text[0] != '\0')
-        printf("Compared with each other only, not with the reference: %s\n",
-               o->first.unverified.text);
-}
-
-void overlap_print(const struct overlap *overlap)
-{
-    if (overlap->options->format == BENCH_TSV)
-        print_tsv(overlap);
-    else
-        print_text(overlap);
 }

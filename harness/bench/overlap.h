@@ -71,8 +71,6 @@ struct overlap {
 /* The whole benchmark. An exit status. */
 int overlap_run(const char *command, const struct bench_options *options,
                 const struct overlap_maker *maker);
-/* One report on standard output, of its summaries. */
-void overlap_print(const struct overlap *overlap);
 
 /* ---- in processes: bench/world.c, bench/bencher.c ------------------------------------------- */
 

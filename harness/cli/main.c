@@ -93,19 +93,6 @@ static void dump(void)
     command_dump_options(own_options);
 }
 
-static int unknown_command(const char *name)
-{
-    char known[512] = "";
-    size_t used = 0;
-
-    for (int i = 0; i < COMMANDS; ++i)
-        if (commands[i].help)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     used > 0 ? ", " : "", commands[i].name);
-    command_complain("lockstep", "unknown command '%.60s'; known are %s", name, known);
-    return command_misuse("lockstep");
-}
-
 /* hwloc keeps only variables whose effect it reports, and two that change no answer:
  * HWLOC_THISSYSTEM makes it call another machine's topology this one's. The width of help can keep
  * argp in a loop, and POSIX takes no options after files: the README's commands have some. */
@@ -191,7 +178,15 @@ static int run(int argc, char **argv)
             return commands[i].main(argc, argv);
         }
     }
-    return unknown_command(argv[0]);
+    char known[512] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < COMMANDS; ++i)
+        if (commands[i].help)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                     used > 0 ? ", " : "", commands[i].name);
+    command_complain("lockstep", "unknown command '%.60s'; known are %s", argv[0], known);
+    return command_misuse("lockstep");
 }
 
 int main(int argc, char **argv)

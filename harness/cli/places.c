@@ -142,20 +142,6 @@ static int read_places(const char *command, const struct said *said, struct reco
     return 0;
 }
 
-static int print_json(const char *command, const char *launcher, const struct record_place place[],
-                      int n)
-{
-    char *text = record_places_text(launcher, place, n);
-
-    if (!text) {
-        command_complain(command, "out of memory");
-        return EXIT_FAILED;
-    }
-    puts(text);
-    free(text);
-    return EXIT_PASSED;
-}
-
 static int show(const char *command, const char *launcher, const struct launch_output *output,
                 int n, bool json)
 {
@@ -177,7 +163,14 @@ static int show(const char *command, const char *launcher, const struct launch_o
     said_free(said);
     free(said);
     if (status == EXIT_PASSED && json) {
-        status = print_json(command, launcher, place, n);
+        char *text = record_places_text(launcher, place, n);
+
+        if (text)
+            puts(text);
+        else
+            command_complain(command, "out of memory");
+        status = text ? EXIT_PASSED : EXIT_FAILED;
+        free(text);
     } else if (status == EXIT_PASSED) {
         print_differences(place, n);
         static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",

@@ -47,18 +47,6 @@ void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, si
     text_wrap(stream, TEXT_PLAIN, text, columns > used ? columns - used : 1, others, columns);
 }
 
-static int check_arguments(int argc, char **argv)
-{
-    for (int i = 1; i < argc; ++i) {
-        if (!text_is_clean(argv[i])) {
-            command_complain(
-                argv[0], "'%.60s' has control or invisible characters, or is not UTF-8", argv[i]);
-            return EXIT_MISUSE;
-        }
-    }
-    return 0;
-}
-
 /* As argp's own, which knows no -h. */
 const struct argp_option command_always[] = {
     {.name = "help", .key = 'h', .doc = "show all options, and exit", .group = -1},
@@ -88,8 +76,13 @@ int command_parse(const struct argp *argp, int argc, char **argv, void *input)
     static const struct argp_child children[] = {{.argp = &always}, {0}};
     struct argp whole = *argp;
 
-    if (check_arguments(argc, argv))
-        return EXIT_MISUSE;
+    for (int i = 1; i < argc; ++i) {
+        if (!text_is_clean(argv[i])) {
+            command_complain(
+                argv[0], "'%.60s' has control or invisible characters, or is not UTF-8", argv[i]);
+            return EXIT_MISUSE;
+        }
+    }
     if (argc == 2 && strcmp(argv[1], "--dump-options") == 0) {
         command_dump(argp);
         exit(EXIT_PASSED);

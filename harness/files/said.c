@@ -79,19 +79,6 @@ int said_write_parts(struct said_speaker *speaker, const char *text, size_t leng
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int add_part(struct said_process *process, const char *text, size_t length)
-{
-    char *parts = realloc(process->parts, process->length + length + 1);
-
-    if (!parts)
-        return -1;
-    memcpy(parts + process->length, text, length);
-    process->parts = parts;
-    process->length += length;
-    parts[process->length] = '\0';
-    return 0;
-}
-
 static int keep(struct said_process *process, enum said_word word, const char *text, size_t length)
 {
     char *const places[SAID_WORDS] = {[SAID_BEGUN] = process->begun,
@@ -100,8 +87,17 @@ static int keep(struct said_process *process, enum said_word word, const char *t
                                       [SAID_TOLD] = process->told};
 
     process->has[word] = true;
-    if (word == SAID_PART)
-        return add_part(process, text, length);
+    if (word == SAID_PART) {
+        char *parts = realloc(process->parts, process->length + length + 1);
+
+        if (!parts)
+            return -1;
+        memcpy(parts + process->length, text, length);
+        process->parts = parts;
+        process->length += length;
+        parts[process->length] = '\0';
+        return 0;
+    }
     if (word == SAID_READ) {
         process->read = strtoull(text, NULL, 10);
         return 0;

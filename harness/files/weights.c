@@ -74,13 +74,6 @@ void weights_list_close(struct weights_list *list)
     *list = (struct weights_list){.n = 0};
 }
 
-static size_t entry_bytes(const struct weights_list *list, int i)
-{
-    const struct dp_tensor *value = &list->param[i]->value;
-
-    return 2 + strlen(list->name[i]) + 2 + 8 * (size_t)value->ndim + dp_tensor_bytes(value);
-}
-
 static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
@@ -171,8 +164,12 @@ int weights_save(struct dp_module *module, const struct workload *workload, cons
     int status = weights_list_open(module, workload, &list, err);
 
     if (status == 0) {
-        for (int i = 0; i < list.n; ++i)
-            bytes += entry_bytes(&list, i);
+        for (int i = 0; i < list.n; ++i) {
+            const struct dp_tensor *value = &list.param[i]->value;
+
+            bytes +=
+                2 + strlen(list.name[i]) + 2 + 8 * (size_t)value->ndim + dp_tensor_bytes(value);
+        }
         unsigned char *image = malloc(bytes);
 
         if (!image)

@@ -72,25 +72,6 @@ struct subject {
     const char *most; /* NULL: most do not know it */
 };
 
-static void find_most(struct subject *subject)
-{
-    size_t end;
-
-    subject->values = 0;
-    subject->have = subject->judged - subject->n;
-    subject->most = NULL;
-    for (size_t i = 0; i < subject->n; i = end) {
-        for (end = i + 1;
-             end < subject->n && strcmp(subject->claim[i].value, subject->claim[end].value) == 0;)
-            ++end;
-        ++subject->values;
-        if (end - i > subject->have) {
-            subject->have = end - i;
-            subject->most = subject->claim[i].value;
-        }
-    }
-}
-
 static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct subject *subject,
                       const char *value)
 {
@@ -108,7 +89,19 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
 
 static void judge_subject(struct fleet *fleet, struct subject *subject, bool spoke[])
 {
-    find_most(subject);
+    size_t end;
+
+    subject->have = subject->judged - subject->n;
+    for (size_t i = 0; i < subject->n; i = end) {
+        for (end = i + 1;
+             end < subject->n && strcmp(subject->claim[i].value, subject->claim[end].value) == 0;)
+            ++end;
+        ++subject->values;
+        if (end - i > subject->have) {
+            subject->have = end - i;
+            subject->most = subject->claim[i].value;
+        }
+    }
     if (2 * subject->have <= subject->judged) {
         /* Nobody's limits are the fleet's then, so nobody is shown to keep them. */
         const char *what = subject->claim[0].what;
@@ -145,23 +138,15 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-static size_t count_subjects(const struct claim claim[], size_t n)
-{
-    size_t subjects = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        subjects += i == 0 || strcmp(claim[i].what, claim[i - 1].what) != 0;
-    return subjects;
-}
-
 int fleet_find_drift(struct fleet *fleet)
 {
-    size_t n, judged, subjects, end;
+    size_t n, judged, subjects = 0, end;
     struct claim *claim = make_claims(fleet, &n, &judged);
     bool *spoke = malloc((fleet->n + 1) * sizeof *spoke);
     int status = -1;
 
-    subjects = claim ? count_subjects(claim, n) : 0;
+    for (size_t i = 0; claim && i < n; ++i)
+        subjects += i == 0 || strcmp(claim[i].what, claim[i - 1].what) != 0;
     /* Where most nodes agree, fewer than those differ or are silent: never more than claims. */
     fleet->drift = malloc((n + 1) * sizeof *fleet->drift);
     fleet->split = malloc((subjects + 1) * sizeof *fleet->split);

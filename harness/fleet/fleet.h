@@ -137,8 +137,6 @@ void fleet_node_free(struct fleet_node *node);
 /* A verdict of `lockstep validate`: name, status, facts and numbers. 0, or -1 and why. */
 struct json_t;
 int fleet_verdict(const struct json_t *root, struct fleet_node *node, struct text_error *why);
-/* Whether each of its members is there, of its type and within its range. 0, or -1 and why. */
-int fleet_schema(const struct json_t *root, struct text_error *why);
 /* Of a limit or of cases, by its word; VALIDATE_VERDICTS: it is not known. */
 enum validate_verdict fleet_find_verdict(const char *word);
 /* Its limits: each is judged again from its numbers, and the status from all of them and from the

@@ -35,18 +35,19 @@ void fleet_node_free(struct fleet_node *node)
     node->n_facts = node->n_limits = node->n_numbers = 0;
 }
 
-static void read_file(const char *folder, struct fleet_node *node)
+static void read_file(void *context, size_t i)
 {
+    struct fleet *fleet = context;
+    struct fleet_node *node = &fleet->node[i];
+    const size_t length = strlen(node->file) - (sizeof ending - 1);
     char path[4096];
     struct text_error why = {{0}};
     json_t *root = NULL;
     int status = -1;
 
     errno = 0;
-    const size_t length = strlen(node->file) - (sizeof ending - 1);
-
     snprintf(node->name, sizeof node->name, "%.*s", (int)length, node->file);
-    if (snprintf(path, sizeof path, "%s/%s", folder, node->file) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", fleet->folder, node->file) >= (int)sizeof path)
         snprintf(why.text, sizeof why.text, "its path is too long");
     else
         root = record_json_file(path, FILE_BYTES, &why);
@@ -67,13 +68,6 @@ static void read_file(const char *folder, struct fleet_node *node)
     memset(node->identity, 0, sizeof node->identity);
     node->status = FLEET_BROKEN;
     snprintf(node->why, sizeof node->why, "%.100s: %.200s", node->file, why.text);
-}
-
-static void read_one(void *context, size_t i)
-{
-    struct fleet *fleet = context;
-
-    read_file(fleet->folder, &fleet->node[i]);
 }
 
 /* ---- the folder --------------------------------------------------------------------------- */
@@ -129,7 +123,7 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
     if (status != 0)
         return -1;
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_file);
-    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(), read_one,
+    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(), read_file,
                   fleet);
     for (size_t i = 0; i < fleet->n && status == 0; ++i)
         status = fleet->node[i].starved ? -1 : 0;
@@ -196,13 +190,6 @@ static int by_text(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-static void add_missing(struct fleet_node *node, const char *name)
-{
-    *node = (struct fleet_node){.status = FLEET_MISSING, .nameable = true, .expected = true};
-    snprintf(node->name, sizeof node->name, "%s", name);
-    snprintf(node->why, sizeof node->why, "it is expected, and has no verdict");
-}
-
 static int add_expected(struct fleet *fleet, const struct fleet_names *names)
 {
     struct fleet_node *node = realloc(fleet->node, (fleet->n + names->n) * sizeof *node);
@@ -222,8 +209,14 @@ static int add_expected(struct fleet *fleet, const struct fleet_names *names)
             ++at;
         if (at < found && strcmp(node[at].name, name) == 0)
             node[at].expected = true;
-        else
-            add_missing(&node[fleet->n++], name);
+        else {
+            struct fleet_node *missing = &node[fleet->n++];
+
+            *missing =
+                (struct fleet_node){.status = FLEET_MISSING, .nameable = true, .expected = true};
+            snprintf(missing->name, sizeof missing->name, "%s", name);
+            snprintf(missing->why, sizeof missing->why, "it is expected, and has no verdict");
+        }
     }
     qsort(node, fleet->n, sizeof *node, by_name);
     return 0;

@@ -47,9 +47,33 @@ static bool is_within(double median, double lo, double hi)
     return isnan(lo) && isnan(hi) ? true : lo <= median && median <= hi;
 }
 
-/* What its numbers show, by the code that judged them first. */
-static int judge_again(const struct view *view, size_t i, struct text_error *why)
+static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
+    *view = (struct view){.json = object,
+                          .by_device = json_object_get(object, "by_device"),
+                          .place = text_in(object, "place"),
+                          .unit = text_in(object, "unit"),
+                          .limit = {.metric = (char *)text_in(object, "metric"),
+                                    .statistic = (char *)text_in(object, "statistic"),
+                                    .row = validate_metric_find(text_in(object, "metric")),
+                                    .binding = json_is_true(json_object_get(object, "binding")),
+                                    .least = number_in(object, "min", -INFINITY),
+                                    .most = number_in(object, "max", INFINITY),
+                                    .healthy = number_in(object, "expected", NAN),
+                                    .peak_at = number_in(object, "peak", NAN),
+                                    .sibling_at = NAN},
+                          .shown = {.verdict = fleet_find_verdict(text_in(object, "verdict")),
+                                    .device = (int)number_in(object, "device", -1),
+                                    .launches = (size_t)number_in(object, "launches", 0),
+                                    .units = (size_t)number_in(object, "shared_by", 0),
+                                    .middle = number_in(object, "median", NAN),
+                                    .lo = number_in(object, "lo", NAN),
+                                    .hi = number_in(object, "hi", NAN)}};
+    if (view->shown.verdict == VALIDATE_VERDICTS)
+        return refuse(why, i, "verdict", "is not known");
+    if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
+        return refuse(why, i, "metric", "is not known, or not in this unit");
+    /* What its numbers show, by the code that judged them first. */
     struct validate_judged judged = view->shown;
     char words[96];
 
@@ -94,35 +118,6 @@ static int judge_again(const struct view *view, size_t i, struct text_error *why
     return refuse(why, i, "verdict", words);
 }
 
-static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
-{
-    *view = (struct view){.json = object,
-                          .by_device = json_object_get(object, "by_device"),
-                          .place = text_in(object, "place"),
-                          .unit = text_in(object, "unit"),
-                          .limit = {.metric = (char *)text_in(object, "metric"),
-                                    .statistic = (char *)text_in(object, "statistic"),
-                                    .row = validate_metric_find(text_in(object, "metric")),
-                                    .binding = json_is_true(json_object_get(object, "binding")),
-                                    .least = number_in(object, "min", -INFINITY),
-                                    .most = number_in(object, "max", INFINITY),
-                                    .healthy = number_in(object, "expected", NAN),
-                                    .peak_at = number_in(object, "peak", NAN),
-                                    .sibling_at = NAN},
-                          .shown = {.verdict = fleet_find_verdict(text_in(object, "verdict")),
-                                    .device = (int)number_in(object, "device", -1),
-                                    .launches = (size_t)number_in(object, "launches", 0),
-                                    .units = (size_t)number_in(object, "shared_by", 0),
-                                    .middle = number_in(object, "median", NAN),
-                                    .lo = number_in(object, "lo", NAN),
-                                    .hi = number_in(object, "hi", NAN)}};
-    if (view->shown.verdict == VALIDATE_VERDICTS)
-        return refuse(why, i, "verdict", "is not known");
-    if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
-        return refuse(why, i, "metric", "is not known, or not in this unit");
-    return judge_again(view, i, why);
-}
-
 /* ---- numbers ------------------------------------------------------------------------------ */
 
 /* Bytes of the place without the worst device, which is another one in each node. */
@@ -155,14 +150,6 @@ static char *name_of(const struct view *view)
         if (more[i][0] != '\0')
             at += snprintf(name + at, sizeof name - (size_t)at, ", %s", more[i]);
     return strdup(name);
-}
-
-static bool is_known(const struct fleet_node *node, const char *name)
-{
-    for (size_t i = 0; i < node->n_limits; ++i)
-        if (strcmp(node->limit[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 /* An interval that is not around its number is none. */
@@ -206,10 +193,11 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
         free(name);
         return fleet_starve(node, why);
     }
-    if (is_known(node, name)) {
-        free(name);
-        return 0;
-    }
+    for (size_t i = 0; i < node->n_limits; ++i)
+        if (strcmp(node->limit[i].name, name) == 0) {
+            free(name);
+            return 0;
+        }
     node->limit[node->n_limits++] = (struct fleet_limit){
         .name = name,
         .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
@@ -276,24 +264,6 @@ static int add_asked(json_t *asked, const json_t *limit)
     return json_array_append_new(asked, object) != 0 ? -1 : status;
 }
 
-static int add_limits_fact(const json_t *limits, struct fleet_node *node, struct text_error *why)
-{
-    json_t *asked = json_array();
-    char digest[DIGEST_HEX], text[64], *document;
-    int status = asked ? 0 : -1;
-
-    for (size_t i = 0; i < json_array_size(limits) && status == 0; ++i)
-        status = add_asked(asked, json_array_get(limits, i));
-    document = status == 0 ? json_dumps(asked, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    json_decref(asked);
-    status = document ? digest_sha256(document, strlen(document), digest) : -1;
-    free(document);
-    if (status != 0)
-        return fleet_starve(node, why);
-    snprintf(text, sizeof text, "%zu limits, SHA-256 %.12s...", json_array_size(limits), digest);
-    return fleet_add_fact(node, "limits", text, why);
-}
-
 int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_node *node,
                  struct text_error *why)
 {
@@ -326,5 +296,18 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     }
     if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
         snprintf(node->why, sizeof node->why, "no limit of it says why");
-    return add_limits_fact(limits, node, why);
+    json_t *asked = json_array();
+    char digest[DIGEST_HEX], text[64], *document;
+    int status = asked ? 0 : -1;
+
+    for (size_t i = 0; i < json_array_size(limits) && status == 0; ++i)
+        status = add_asked(asked, json_array_get(limits, i));
+    document = status == 0 ? json_dumps(asked, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(asked);
+    status = document ? digest_sha256(document, strlen(document), digest) : -1;
+    free(document);
+    if (status != 0)
+        return fleet_starve(node, why);
+    snprintf(text, sizeof text, "%zu limits, SHA-256 %.12s...", json_array_size(limits), digest);
+    return fleet_add_fact(node, "limits", text, why);
 }

@@ -94,25 +94,6 @@ static double number_of(double x)
     return x <= log(DBL_MIN) ? 0 : exp(x);
 }
 
-static void add_outlier(struct fleet *fleet, const struct entry *entry,
-                        const struct outlier_band *band, double x, size_t nodes)
-{
-    const int worse = entry->limit->worse;
-    const bool is_worse = worse == 0 || (worse > 0) == (x > band->middle);
-
-    fleet->outlier[fleet->n_outliers++] = (struct fleet_outlier){.node = entry->node,
-                                                                 .limit = entry->limit,
-                                                                 .device = entry->number->device,
-                                                                 .value = entry->number->value,
-                                                                 .median = number_of(band->middle),
-                                                                 .lo = number_of(band->lo),
-                                                                 .hi = number_of(band->hi),
-                                                                 .nodes = nodes,
-                                                                 .is_worse = is_worse};
-    entry->node->worse += is_worse;
-    entry->node->better += !is_worse;
-}
-
 static void judge_series(struct fleet *fleet, const struct entry entry[], size_t n, double x[],
                          double scratch[])
 {
@@ -122,8 +103,23 @@ static void judge_series(struct fleet *fleet, const struct entry entry[], size_t
         x[i] = log_of(entry[i].number->value);
     band = outlier_band(x, n, fleet->rule.comparisons, scratch);
     for (size_t i = 0; band.valid && i < n; ++i)
-        if (log_of(entry[i].number->hi) < band.lo || log_of(entry[i].number->lo) > band.hi)
-            add_outlier(fleet, &entry[i], &band, x[i], n);
+        if (log_of(entry[i].number->hi) < band.lo || log_of(entry[i].number->lo) > band.hi) {
+            const int worse = entry[i].limit->worse;
+            const bool is_worse = worse == 0 || (worse > 0) == (x[i] > band.middle);
+
+            fleet->outlier[fleet->n_outliers++] =
+                (struct fleet_outlier){.node = entry[i].node,
+                                       .limit = entry[i].limit,
+                                       .device = entry[i].number->device,
+                                       .value = entry[i].number->value,
+                                       .median = number_of(band.middle),
+                                       .lo = number_of(band.lo),
+                                       .hi = number_of(band.hi),
+                                       .nodes = n,
+                                       .is_worse = is_worse};
+            entry[i].node->worse += is_worse;
+            entry[i].node->better += !is_worse;
+        }
 }
 
 /* The worst of a node first: how far it is from the others, in logarithms. */

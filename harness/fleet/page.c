@@ -109,13 +109,6 @@ static int failing(struct text_out *out, const struct fleet *fleet)
     return put(&grid, n, "");
 }
 
-static const char *passes_words(const struct fleet *fleet, const struct fleet_node *node)
-{
-    if (!fleet_passes(node))
-        return "no";
-    return fleet->expects && !node->expected ? "yes, not expected" : "yes";
-}
-
 /* All of them, folded up. */
 static int nodes(struct text_out *out, const struct fleet *fleet)
 {
@@ -137,7 +130,10 @@ static int nodes(struct text_out *out, const struct fleet *fleet)
         grid_row(&grid, fleet_passes(node) ? "" : "failed");
         grid_cell(&grid, "text name", "%s", node->name);
         status_cell(&grid, node);
-        grid_cell(&grid, "text", "%s", passes_words(fleet, node));
+        grid_cell(&grid, "text", "%s",
+                  !fleet_passes(node)                 ? "no"
+                  : fleet->expects && !node->expected ? "yes, not expected"
+                                                      : "yes");
         grid_cell(&grid, "number", "%zu", node->worse);
         grid_cell(&grid, "number", "%zu", node->drifts);
         grid_cell(&grid, "text", "%s", node->file);

@@ -87,32 +87,22 @@ static const struct {
      SAID, ROOT},
 };
 
-static int type_of(const json_t *value)
+static int check_object(const json_t *object, enum object in, const char *path,
+                        struct text_error *why);
+
+static int check(const json_t *value, size_t row, const char *path, struct text_error *why)
 {
     static const int types[] = {
         [JSON_OBJECT] = OBJECT,        [JSON_ARRAY] = ARRAY, [JSON_STRING] = TEXT,
         [JSON_INTEGER] = REAL | COUNT, [JSON_REAL] = REAL,   [JSON_TRUE] = BOOLEAN,
         [JSON_FALSE] = BOOLEAN,        [JSON_NULL] = NOTHING};
 
-    return value ? types[json_typeof(value)] : LATER;
-}
-
-/* What the range is about; 0 where there is none. */
-static double size_of(const json_t *value)
-{
-    return json_is_string(value)   ? (double)json_string_length(value)
-           : json_is_array(value)  ? (double)json_array_size(value)
-           : json_is_number(value) ? json_number_value(value)
-                                   : 0;
-}
-
-static int check_object(const json_t *object, enum object in, const char *path,
-                        struct text_error *why);
-
-static int check(const json_t *value, size_t row, const char *path, struct text_error *why)
-{
-    const int is = type_of(value);
-    const double size = size_of(value);
+    const int is = value ? types[json_typeof(value)] : LATER;
+    /* What the range is about; 0 where there is none. */
+    const double size = json_is_string(value)   ? (double)json_string_length(value)
+                        : json_is_array(value)  ? (double)json_array_size(value)
+                        : json_is_number(value) ? json_number_value(value)
+                                                : 0;
     char inner[96];
     int status = 0;
 
@@ -153,11 +143,6 @@ static int check_object(const json_t *object, enum object in, const char *path,
     return 0;
 }
 
-int fleet_schema(const json_t *root, struct text_error *why)
-{
-    return check_object(root, ROOT, "", why);
-}
-
 enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 
 int fleet_starve(struct fleet_node *node, struct text_error *why)
@@ -196,14 +181,6 @@ static const char *const no_facts[] = {
     "action",  "created", "created_utc", "measured_utc",   "date",
     "file",    "files",   "hostname",    "conformance"};
 
-static bool is_fact(const char *what)
-{
-    for (size_t i = 0; i < sizeof no_facts / sizeof no_facts[0]; ++i)
-        if (strcmp(what, no_facts[i]) == 0)
-            return false;
-    return true;
-}
-
 /* What is long is told apart by its digest. */
 static int add_value(struct fleet_node *node, const char *what, const char *value,
                      struct text_error *why)
@@ -228,8 +205,9 @@ static int add_member(const json_t *value, const char *outer, const char *member
 {
     char what[WHAT_BYTES];
 
-    if (depth == 0 && !is_fact(member))
-        return 0;
+    for (size_t i = 0; depth == 0 && i < sizeof no_facts / sizeof no_facts[0]; ++i)
+        if (strcmp(member, no_facts[i]) == 0)
+            return 0;
     if (snprintf(what, sizeof what, "%s%s%s", outer, depth > 0 ? "." : "", member) < WHAT_BYTES)
         return add_facts(value, what, depth + 1, node, why);
     return text_fail(why, "its member '%.40s...' has a name of over %d bytes", what,
@@ -270,17 +248,6 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
 }
 
 /* ---- the rest ----------------------------------------------------------------------------- */
-
-static int check_schema(const json_t *root, struct text_error *why)
-{
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-
-    if (!json_is_object(root) || !schema)
-        return text_fail(why, "it is no verdict, as `lockstep validate --format json` prints one");
-    if (record_json_is_schema(schema, "verdict"))
-        return 0;
-    return text_fail(why, "its schema is '%.60s', this program knows lockstep/verdict/1.x", schema);
-}
 
 static int read_status(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
@@ -366,9 +333,16 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
     const json_t *name = json_object_get(root, "node");
     enum validate_verdict cases;
 
-    /* The file's own name stays where there is none in it. */
-    if (check_schema(root, why) != 0 || fleet_schema(root, why) != 0)
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+
+    if (!json_is_object(root) || !schema)
+        return text_fail(why, "it is no verdict, as `lockstep validate --format json` prints one");
+    if (!record_json_is_schema(schema, "verdict"))
+        return text_fail(why, "its schema is '%.60s', this program knows lockstep/verdict/1.x",
+                         schema);
+    if (check_object(root, ROOT, "", why) != 0)
         return -1;
+    /* The name of the file stays if the verdict has none. */
     if (json_is_string(name))
         snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
     for (int i = 0; i < FLEET_IDENTITIES; ++i) {

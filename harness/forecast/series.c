@@ -165,7 +165,7 @@ static void leave_out(struct bench *bench, struct forecast_line *line)
     line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
 }
 
-/* Of the launches the median of what one of them has for a transfer. */
+/* The median over the launches of the costs of a transfer. */
 static void fill_fit(const struct bench *bench, struct forecast_series *series)
 {
     const size_t launches = series->setting->launches;

@@ -7,16 +7,6 @@
 
 #include "numbers/random.h"
 
-static void shuffle(double x[], size_t n, uint64_t *state)
-{
-    for (size_t i = n; i > 1; --i) {
-        const size_t j = (size_t)(random_next(state) % i);
-        const double other = x[j];
-        x[j] = x[i - 1];
-        x[i - 1] = other;
-    }
-}
-
 double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
                     const void *context, size_t rounds, uint64_t seed, double scratch[])
 {
@@ -26,7 +16,12 @@ double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
         return NAN;
     memcpy(scratch, x, n * sizeof x[0]);
     for (size_t i = 0; i < rounds; ++i) {
-        shuffle(scratch, n, &seed);
+        for (size_t k = n; k > 1; --k) {
+            const size_t j = (size_t)(random_next(&seed) % k);
+            const double other = scratch[j];
+            scratch[j] = scratch[k - 1];
+            scratch[k - 1] = other;
+        }
         /* An order that is the same but for rounding is as far. */
         as_far += fabs(statistic(scratch, n, context)) >= seen * (1 - 1e-9);
     }

@@ -209,36 +209,6 @@ static double mean_of(const double x[], size_t n)
     return sum / (double)n;
 }
 
-/* cv, rho1 and n_eff: what the order and the spread of the samples say. */
-static void summarise_spread(const double x[], struct stats_summary *s)
-{
-    double squares = 0, products = 0;
-    for (size_t i = 0; i < s->n; ++i) {
-        const double d = x[i] - s->mean;
-        squares += d * d;
-        if (i + 1 < s->n)
-            products += d * (x[i + 1] - s->mean);
-    }
-    /* Constant samples have no spread and no correlation; 0/0 would claim they are unknown. */
-    const bool constant = squares == 0;
-    s->cv = s->n < 2 || constant ? 0 : sqrt(squares / (double)(s->n - 1)) / s->mean;
-    s->rho1 = s->n < 3 || constant ? 0 : products / squares;
-    const double n_eff = (double)s->n * (1 - s->rho1) / (1 + s->rho1);
-    s->n_eff = n_eff > (double)s->n ? (double)s->n : n_eff;
-}
-
-static void count_outliers(const double x[], struct stats_summary *s)
-{
-    const struct stats_fences f = stats_tukey_fences(s->p25, s->p75);
-    for (size_t i = 0; i < s->n; ++i) {
-        const bool severe = x[i] < f.severe_lo || x[i] > f.severe_hi;
-        const bool outside = x[i] < f.mild_lo || x[i] > f.mild_hi;
-        s->severe += severe;
-        s->mild += outside && !severe;
-        s->low += x[i] < f.mild_lo;
-    }
-}
-
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[])
 {
     memcpy(scratch, x, n * sizeof x[0]);
@@ -256,8 +226,28 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
         .p99 = n < P99_SAMPLES ? NAN : stats_quantile(scratch, n, 0.99),
         .ci = stats_median_interval(scratch, n, 0.95),
     };
-    summarise_spread(x, &s);
-    count_outliers(x, &s);
+    /* cv, rho1 and n_eff: what the order and the spread of the samples say. */
+    double squares = 0, products = 0;
+    for (size_t i = 0; i < s.n; ++i) {
+        const double d = x[i] - s.mean;
+        squares += d * d;
+        if (i + 1 < s.n)
+            products += d * (x[i + 1] - s.mean);
+    }
+    /* Constant samples have no spread and no correlation; 0/0 would claim they are unknown. */
+    const bool constant = squares == 0;
+    s.cv = s.n < 2 || constant ? 0 : sqrt(squares / (double)(s.n - 1)) / s.mean;
+    s.rho1 = s.n < 3 || constant ? 0 : products / squares;
+    const double n_eff = (double)s.n * (1 - s.rho1) / (1 + s.rho1);
+    s.n_eff = n_eff > (double)s.n ? (double)s.n : n_eff;
+    const struct stats_fences f = stats_tukey_fences(s.p25, s.p75);
+    for (size_t i = 0; i < s.n; ++i) {
+        const bool severe = x[i] < f.severe_lo || x[i] > f.severe_hi;
+        const bool outside = x[i] < f.mild_lo || x[i] > f.mild_hi;
+        s.severe += severe;
+        s.mild += outside && !severe;
+        s.low += x[i] < f.mild_lo;
+    }
     return s;
 }
 

@@ -119,39 +119,6 @@ static void write_pair(FILE *file, double x, double y)
     fputs("\n", file);
 }
 
-static void write_references(FILE *file, const struct plot_lines *lines)
-{
-    for (int s = 0; s < lines->n; ++s) {
-        for (int i = 0; i < 2; ++i)
-            write_pair(file, lines->line[s].ideal[i][0], lines->line[s].ideal[i][1]);
-        fputs("\n\n", file);
-    }
-    for (int s = 0; s < lines->n; ++s) {
-        const struct plot_line *line = &lines->line[s];
-
-        for (size_t i = 0; i < line->n; ++i)
-            write_pair(file, line->mark[i].x, line->mark[i].bound);
-        if (line->n == 0)
-            write_pair(file, NAN, NAN);
-        fputs("\n\n", file);
-    }
-    for (int s = 0; s < lines->n; ++s) {
-        write_pair(file, lines->line[s].plain[0], lines->line[s].plain[1]);
-        fputs("\n\n", file);
-    }
-}
-
-/* The x axis grows to the right, by the room for the labels. */
-static double make_room(struct plot_lines *lines)
-{
-    struct plot_frame *frame = &lines->frame;
-    const double pixels = frame->right - frame->left, free = pixels - lines->label_pixels;
-
-    frame->x.hi = plot_axis_value(&frame->x, pixels / free);
-    plot_axis_thin(&frame->x, pixels);
-    return plot_axis_value(&frame->x, (free + 20.0) / pixels);
-}
-
 /* How far bars of neighbouring lines stand apart, in octaves: less where ticks are near. */
 static double dodge(const struct plot_lines *lines)
 {
@@ -165,7 +132,13 @@ static double dodge(const struct plot_lines *lines)
 
 int plot_lines_write(struct plot *plot, struct plot_lines *lines)
 {
-    const double label_x = make_room(lines);
+    /* The x axis grows to the right, by the room for the labels. */
+    struct plot_frame *frame = &lines->frame;
+    const double pixels = frame->right - frame->left, free = pixels - lines->label_pixels;
+
+    frame->x.hi = plot_axis_value(&frame->x, pixels / free);
+    plot_axis_thin(&frame->x, pixels);
+    const double label_x = plot_axis_value(&frame->x, (free + 20.0) / pixels);
     struct text_out out;
     FILE *layout = plot->layout.file;
 
@@ -184,6 +157,23 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
     for (int s = 0; s < lines->n; ++s)
         write_marks(out.file, &lines->line[s]);
     write_labels(&out, lines, label_x);
-    write_references(out.file, lines);
+    for (int s = 0; s < lines->n; ++s) {
+        for (int i = 0; i < 2; ++i)
+            write_pair(out.file, lines->line[s].ideal[i][0], lines->line[s].ideal[i][1]);
+        fputs("\n\n", out.file);
+    }
+    for (int s = 0; s < lines->n; ++s) {
+        const struct plot_line *line = &lines->line[s];
+
+        for (size_t i = 0; i < line->n; ++i)
+            write_pair(out.file, line->mark[i].x, line->mark[i].bound);
+        if (line->n == 0)
+            write_pair(out.file, NAN, NAN);
+        fputs("\n\n", out.file);
+    }
+    for (int s = 0; s < lines->n; ++s) {
+        write_pair(out.file, lines->line[s].plain[0], lines->line[s].plain[1]);
+        fputs("\n\n", out.file);
+    }
     return text_close(&out, plot->err);
 }

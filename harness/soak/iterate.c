@@ -276,17 +276,6 @@ static int compare_wrapped(struct iteration *it)
     return 0;
 }
 
-static int compare_ranks(struct iteration *it)
-{
-    int status = 0;
-
-    if (!it->soak->ranks.ddp)
-        return compare_wrapped(it);
-    for (int r = 0; status == 0 && r < it->soak->ranks.n; ++r)
-        status = compare_rank(it, r);
-    return status;
-}
-
 static int run(struct iteration *it)
 {
     struct soak *s = it->soak;
@@ -296,7 +285,10 @@ static int run(struct iteration *it)
     if ((status = soak_ranks_step(&s->ranks, it->number, &it->err)))
         return status;
     begin_ns = session_clock_ns();
-    status = compare_ranks(it);
+    if (!s->ranks.ddp)
+        status = compare_wrapped(it);
+    for (int r = 0; s->ranks.ddp && status == 0 && r < s->ranks.n; ++r)
+        status = compare_rank(it, r);
     s->check_seconds += seconds_since(begin_ns);
     if (status || (s->ranks.ddp && (status = soak_ranks_reduce(&s->ranks, &it->err))))
         return status;
@@ -313,25 +305,22 @@ static int run(struct iteration *it)
     return status;
 }
 
-static bool goes_on(struct soak *s, double seconds)
-{
-    const struct soak_options *o = s->options;
-
-    s->interrupted = stop_requested();
-    return !s->over && !s->interrupted && (o->iterations == 0 || s->iterations < o->iterations) &&
-           (o->minutes == 0 || seconds < 60 * o->minutes);
-}
-
 int soak_iterate(struct soak *soak)
 {
+    const struct soak_options *o = soak->options;
     const uint64_t start_ns = session_clock_ns();
 
-    while (goes_on(soak, soak->seconds)) {
+    for (;;) {
         struct iteration it = {.soak = soak,
                                .number = soak->options->first + soak->iterations,
                                .found = soak->found.n,
                                .device = -1};
 
+        soak->interrupted = stop_requested();
+        if (soak->over || soak->interrupted ||
+            (o->iterations > 0 && soak->iterations >= o->iterations) ||
+            (o->minutes > 0 && soak->seconds >= 60 * o->minutes))
+            break;
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());
         const int status = run(&it);

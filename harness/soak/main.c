@@ -158,23 +158,18 @@ int soak_conclude(struct soak *soak)
     return EXIT_FAILED;
 }
 
-static size_t largest(const struct soak_answer *a, int ranks)
-{
-    size_t most = a->rows * a->width * (size_t)ranks;
-
-    for (int p = 0; p < a->n_params; ++p)
-        most = a->count[p] > most ? a->count[p] : most;
-    return most;
-}
-
 static int run(struct soak *soak)
 {
+    const struct soak_answer *a = &soak->answer;
+    size_t largest = a->rows * a->width * (size_t)soak->ranks.n;
     struct soak_watch *watch;
     int status;
 
+    for (int p = 0; p < a->n_params; ++p)
+        largest = a->count[p] > largest ? a->count[p] : largest;
     soak->rates.devices = soak->ranks.n;
     soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
-    soak->room = calloc(largest(&soak->answer, soak->ranks.n), sizeof *soak->room);
+    soak->room = calloc(largest, sizeof *soak->room);
     watch = soak_watch_open(soak);
     if (!soak->found.finding || !soak->room || !watch) {
         command_complain(soak->command, "out of memory, or of threads");

@@ -179,22 +179,13 @@ static json_t *device_json(const struct soak *soak, int r)
                      (json_int_t)rate->since);
 }
 
-/* Of the first finding. */
-static json_t *replay_json(const struct soak *soak)
-{
-    char replay[SOAK_REPLAY];
-
-    if (soak->found.n == 0)
-        return json_null();
-    soak_replay(soak->options, soak->found.finding[0].iteration, replay);
-    return value_text(replay);
-}
-
 int soak_json(const struct soak *soak)
 {
     json_t *devices = json_array(), *findings = json_array(), *root;
-    char blas[160];
+    char blas[160], replay[SOAK_REPLAY];
 
+    if (soak->found.n > 0)
+        soak_replay(soak->options, soak->found.finding[0].iteration, replay);
     dp_group_blas(soak->ranks.group, blas, sizeof blas);
     for (int r = 0; r < soak->ranks.n; ++r)
         json_array_append_new(devices, device_json(soak, r));
@@ -208,8 +199,8 @@ int soak_json(const struct soak *soak)
         (json_int_t)soak->options->first, "iterations", (json_int_t)soak->iterations, "seconds",
         value_real(soak->seconds), "checking_frac", value_real(soak->check_seconds / soak->seconds),
         "interrupted", soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
-        (json_int_t)soak->found.n, "replay", replay_json(soak), "devices", devices, "findings",
-        findings);
+        (json_int_t)soak->found.n, "replay", soak->found.n > 0 ? value_text(replay) : json_null(),
+        "devices", devices, "findings", findings);
     if (soak->ranks.overlap) {
         json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
         json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));

@@ -96,20 +96,6 @@ static int insert(struct size_list *list, size_t number, struct text_error *why)
     return 0;
 }
 
-/* from, then each number times or plus by, up to to. */
-static int insert_steps(struct size_list *list, size_t from, size_t to, size_t by, bool multiply,
-                        struct text_error *why)
-{
-    for (size_t number = from;;) {
-        if (insert(list, number, why) != 0)
-            return -1;
-        /* Compared before it is computed, so that it cannot overflow. */
-        if (multiply ? number > to / by : by > to - number)
-            return 0;
-        number = multiply ? number * by : number + by;
-    }
-}
-
 /* "A:B:xM" or "A:B:+S"; item is cut up in place, whole is for the messages. */
 static int insert_range(struct size_list *list, char *item, const char *whole,
                         struct text_error *why)
@@ -132,7 +118,15 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
     if (from > to || (multiply && from == 0))
         return text_fail(why, "\"%s\": the first value must be %s", show(whole).text,
                          from > to ? "at most the last" : "at least 1 to be multiplied");
-    return insert_steps(list, from, to, by, multiply, why);
+    /* from, then each number times or plus by, up to to. */
+    for (size_t number = from;;) {
+        if (insert(list, number, why) != 0)
+            return -1;
+        /* Compared before it is computed, so that it cannot overflow. */
+        if (multiply ? number > to / by : by > to - number)
+            return 0;
+        number = multiply ? number * by : number + by;
+    }
 }
 
 static int insert_item(struct size_list *list, char *item, struct text_error *why)
