@@ -145,7 +145,7 @@ int bench_check_devices(const char *command, struct dp_group *group, struct benc
     return EXIT_PASSED;
 }
 
-/* What was not asked for. */
+/* Fills in options that were not given. */
 static void complete(struct bench_options *options)
 {
     static const size_t rounds[BENCH_NAMES] = {40, 20, 11};

@@ -1,4 +1,4 @@
-/* bench/bench.h: benchmarks of parts of a step, each beside a peer that does the same work in
+/* bench/bench.h: benchmarks of parts of a step, each next to a peer that does the same work in
  * another way, in one process, taking turns, and with every result compared bit for bit. */
 #ifndef HARNESS_BENCH_H
 #define HARNESS_BENCH_H
@@ -43,8 +43,8 @@ int bench_check_launched(const char *command, struct bench_options *options, siz
 int bench_check_devices(const char *command, struct dp_group *group, struct bench_options *options,
                         int n);
 
-/* What is shown of a median: its interval; below six rounds, which have none, the range, under its
- * own name. */
+/* The bounds that are shown with a median: its interval, or, below six rounds, where there is none,
+ * the range, which is called so. */
 struct stats_summary;
 void bench_bounds(const struct stats_summary *summary, double *lo, double *hi);
 

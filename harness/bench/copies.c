@@ -249,7 +249,7 @@ static int timed(struct copies *c, timed_fn *function, double *ns, struct dp_err
     return status;
 }
 
-/* Who is first alternates: the second finds other data in the caches. */
+/* The order alternates: the second finds other data in the caches. */
 static int both(struct copies *c, timed_fn *function, double *ns, double *peer_ns,
                 struct dp_error *err)
 {

@@ -41,7 +41,7 @@ double limits_product_rate(const struct limits_steps *s, int part)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Those of gpt are sequences, of which few can be verified. */
+/* Rows of gpt are sequences, of which few can be verified. */
 static size_t rows_of(const struct workload *workload)
 {
     enum { CHAIN = 2048, TOKENS = 8, OTHERS = 512 };
@@ -115,7 +115,7 @@ static int open_all(struct limits *l, struct dp_error *err)
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* Who is first changes with each round. */
+/* The order changes with each round. */
 static int one_round(struct limits *l, size_t round, struct dp_error *err)
 {
     int status = 0;

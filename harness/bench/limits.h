@@ -37,8 +37,8 @@ uint64_t peak_read(const uint64_t x[], size_t n);
 
 /* ---- ceilings: bench/ceilings.c ------------------------------------------------------------- */
 
-/* Of a core: operations, two of which are a multiply-add, and bytes, per nanosecond. COPY counts
- * the bytes that were copied, which are read and written. */
+/* Rates of a core: operations per nanosecond, two of which are a multiply-add, and bytes. COPY
+ * counts the bytes that were copied, which are read and written. */
 enum limits_rate {
     LIMITS_FMA = ROOF_FMA,
     LIMITS_READ = ROOF_READ,
@@ -70,10 +70,10 @@ int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way 
 
 /* ---- steps: bench/limits_steps.c ------------------------------------------------------------ */
 
-/* Timed steps of a round, behind one that brings the model back into the caches. */
+/* Timed steps of a round, after one that brings the model back into the caches. */
 enum { LIMITS_STEPS = 2, LIMITS_PARTS = DP_LANES * DP_KERNEL_ROWS };
-/* What is kept of each step: its time, that of launches that found no row in the log, its phases,
- * each of the device that took longest, then the kernels that the first device ran. */
+/* Times that are kept of each step: its own, that of launches that found no row in the log, its
+ * phases, each of the device that took longest, then the kernels that the first device ran. */
 enum { LIMITS_STEP, LIMITS_LOST, LIMITS_PHASE, LIMITS_PART = LIMITS_PHASE + DP_PHASES };
 enum { LIMITS_KINDS = LIMITS_PART + LIMITS_PARTS };
 
@@ -136,9 +136,9 @@ void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
 int limits_print_json(const struct limits *limits);
 
-/* What they say. Operations of a product by nanosecond; 0: not known. */
+/* Operations of a product per nanosecond; 0: not known. */
 double limits_product_rate(const struct limits_steps *s, int part);
-/* What is counted, of steps on all devices, and the limit of it: report/roof.h says how. */
+/* The operations and bytes of steps on all devices, and their limits: see report/roof.h. */
 struct roof_work limits_product_work(const struct limits_steps *s, int part);
 struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase);
 struct roof_ceilings limits_ceilings(const struct limits *limits);

@@ -177,7 +177,7 @@ void limits_print(const struct limits *l)
 
 /* ---- tab-separated values -------------------------------------------------------------------- */
 
-/* What stands in front of the numbers of a line. */
+/* The fields of a line before its numbers. */
 struct front {
     const struct limits *limits;
     const struct limits_workload *workload; /* NULL: a ceiling */
@@ -200,7 +200,7 @@ static void print_front(const struct front *f, size_t count, double bytes)
     printf("\t%zu\t%.0f", count, bytes);
 }
 
-/* What is said of each way; a number that is not known is NaN. */
+/* The numbers of each way; one that is not known is NaN. */
 struct numbers {
     double ns, rate, lo, hi, part;
 };

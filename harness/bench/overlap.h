@@ -24,7 +24,7 @@ struct overlap_round {
     struct session_apart times;
     size_t compared;
 };
-/* What steps of so many rows were compared with before the first round. */
+/* The comparison of steps of so many rows before the first round. */
 struct overlap_first {
     size_t compared;
     struct text_error unverified; /* why not with the reference; "" */
@@ -57,7 +57,7 @@ struct overlap_maker {
     bool oversubscribed;
 };
 
-/* What was measured. */
+/* A measurement and its result. */
 struct overlap {
     const struct bench_options *options;
     const struct overlap_maker *maker;

@@ -15,7 +15,7 @@ struct world {
     struct rank_asker asker;
 };
 
-/* As rank_pool_request, as long as nobody wants to stop. */
+/* As ask_crowd, unless a stop was requested. */
 static json_t *ask(struct world *world, const char *op, json_t *request, struct dp_error *err)
 {
     if (!stop_requested())
@@ -108,7 +108,7 @@ int overlap_launched(const char *command, const struct bench_options *options, c
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* What is of one process alone. NULL: nothing of it was asked for. */
+/* An option that is for one process only, in words; NULL: none was given. */
 static const char *find_other(const struct bench_options *o)
 {
     if (o->name != BENCH_OVERLAP)

@@ -152,7 +152,7 @@ static void print_devices(const struct record_devices *d)
     }
 }
 
-/* The GPUs of the list: what they are, and whether their workers are beside them. */
+/* The GPUs of the list: their models, and whether their workers are on cores next to them. */
 static void print_gpus(const struct record_devices *d)
 {
     struct dp_slot_info s = {.flags = 0};
@@ -165,7 +165,7 @@ static void print_gpus(const struct record_devices *d)
         printf("  %-12s ", s.name);
         text_write(stdout, TEXT_PLAIN, s.model, 30);
         printf(", %s, PCI %s, %s\n", bytes_text(s.memory_bytes, memory, sizeof memory), s.bus,
-               s.near ? "cores beside it" : "cores: a share of all");
+               s.near ? "cores next to it" : "cores: a share of all");
     }
     if ((s.flags & DP_KIND_GPU) == 0)
         return;

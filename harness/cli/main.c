@@ -44,7 +44,7 @@ static const struct command commands[] = {
     {"sweep", sweep_and_print, "measure and verify workloads x device counts x batches"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
-    {"baseline", baseline_main, "keep the sittings of a machine, and show what they can tell"},
+    {"baseline", baseline_main, "keep the sessions of a machine, and show what they can tell"},
     {"validate", validate_main, "judge a machine by its records and a profile"},
     {"profile", profile_main, "whether the limits of a profile are right, and can fail"},
     {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
@@ -83,7 +83,7 @@ static void print_help(FILE *stream)
         fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
 }
 
-/* What the help is made of; see command/dump.c. */
+/* Prints the parts of the help; see command/dump.c. */
 static void dump(void)
 {
     printf("about\t%s\n", about);
@@ -110,7 +110,7 @@ static bool is_dropped(const char *variable)
     return true;
 }
 
-/* Whoever read standard output has gone, as `head` does. */
+/* The reader of standard output has gone, as `head` does. */
 static bool reader_is_gone(void)
 {
     struct pollfd output = {.fd = STDOUT_FILENO};
@@ -118,7 +118,7 @@ static bool reader_is_gone(void)
     return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* Of a write that failed before, errno may be another's by now. */
+/* errno may be that of a later call by now. */
 static const char *reason_of(int error)
 {
     static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EPIPE, EBADF};
@@ -213,8 +213,8 @@ int main(int argc, char **argv)
            "hwloc_cuda.so,hwloc_gl.so,hwloc_levelzero.so,hwloc_nvml.so,hwloc_opencl.so,"
            "hwloc_rsmi.so,hwloc_xml_libxml.so",
            0);
-    /* What hwloc does not find, such as /sys in a container, it would say among the words of this
-     * program; what is missing then is missing in the output of `lockstep devices`, too. */
+    /* hwloc would complain of things that it does not find, such as /sys in a container, among the
+     * output of this program. They are missing in the output of `lockstep devices`, too. */
     setenv("HWLOC_HIDE_ERRORS", "2", 0);
     record_memory_watch();
     if (atexit(check_output))

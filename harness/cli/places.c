@@ -235,8 +235,8 @@ static const struct command_option option_table[] = {
      .offset = offsetof(struct place_options, limit), .from = 0.1, .to = 86400},
     {0}};
 
-/* What records of a sweep here would begin with; of one device, which has all cores that the
- * launcher left to this process. NULL and why. Caller frees. */
+/* The header of records that a sweep would write here, with one device, which has all cores that
+ * the launcher left to this process. NULL and why. Caller frees. */
 static char *describe(struct dp_error *err)
 {
     const struct dp_group_config config = {.devices = "virt:1", .bind = true};

@@ -87,7 +87,8 @@ static void start(int argc, char **argv, char **variables)
 __attribute__((section(".preinit_array"),
                used)) static void (*const before_libraries)(int, char **, char **) = start;
 
-/* Behind the libraries, before main: what others are started with is what the user has set. */
+/* Runs after the libraries' constructors and before main. So child processes get the variables
+ * that the user has set. */
 __attribute__((constructor)) static void forget(void)
 {
     if (lend_place(environ, true) || !getenv("LOCKSTEP_STARTED_AGAIN"))

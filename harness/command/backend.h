@@ -6,8 +6,8 @@
 #include "command/command.h"
 #include "text/text.h"
 
-/* The help of all subcommands about them. It names each kind of devices, each backend and each
- * communicator of core. */
+/* The words of all subcommands' help about them. It names each kind of devices, each backend and
+ * each communicator of core. */
 #define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
 #define COMMAND_BACKEND_DOC                                                                        \
     "cpu (default), cpu-ref, cpu-cblas or cpu-onednn; on GPUs cuda (default) or cuda-staged"

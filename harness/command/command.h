@@ -40,8 +40,8 @@ int command_refuse(const char *command, const char *format, ...)
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
 
-/* Prints a second line after a complaint about the command line, which says where the options are
- * explained. Returns EXIT_MISUSE. */
+/* A second line after a complaint about the command line: where the options are explained. Returns
+ * EXIT_MISUSE. */
 int command_misuse(const char *command);
 
 /* Options of every subcommand: -h, --help and --usage. */

@@ -46,8 +46,8 @@ static int count_of(const struct parts *parts)
     return (int)strtol(parts->devices, NULL, 10);
 }
 
-/* Takes "3" or "0-3", with the comma after it, from a list that ends at a '+' or a 0. Returns NULL
- * if it is neither. */
+/* Takes "3" or "0-3", with the comma after it, of a list that ends at a '+' or a 0; NULL when it
+ * is neither. */
 static const char *take_range(const char *at, int *first, int *last)
 {
     size_t digits = strspn(at, "0123456789");

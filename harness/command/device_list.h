@@ -1,6 +1,6 @@
-/* command/device_list.h: the contents of a device list, without looking for the devices: "virt:4",
- * "cuda:0-3,5", and suffixes after them, like "+lag" and "+500us". It does not refuse what core
- * refuses. */
+/* command/device_list.h: what a list of devices says, without looking for them: "virt:4",
+ * "cuda:0-3,5", and suffixes after either, like "+lag" and "+500us". What core refuses is not
+ * refused here. */
 #ifndef HARNESS_DEVICE_LIST_H
 #define HARNESS_DEVICE_LIST_H
 

@@ -1,4 +1,4 @@
-/* command/dump.c: the option tables as text, for programs that need more than --help.
+/* command/dump.c: the option tables as text, for everything that is made of them but --help.
  *
  * docs/manual makes the man pages and the completions of shells from it when the program is built.
  * There is one item in a line, and fields are separated by tabs; \n, \t and \\ stand for a newline,

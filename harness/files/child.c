@@ -19,7 +19,7 @@ pid_t child_fork(enum child_group group)
     const pid_t pid = fork();
 
     if (pid > 0 && group != CHILD_SAME_GROUP)
-        setpgid(pid, pid); /* parent and child both do it, so it is done whichever runs first */
+        setpgid(pid, pid); /* both do it: it holds whichever comes first */
     if (pid != 0)
         return pid;
     if (group != CHILD_SAME_GROUP)

@@ -6,8 +6,7 @@
 
 enum { DIGEST_HEX = 65 };
 
-/* Writes 64 digits of 0-9 and a-f, and a 0 after them. After any error it returns -1, and hex is
- * "". */
+/* 64 digits of 0-9 and a-f, and a 0 after them; with any error -1, and hex is "". */
 int digest_sha256(const void *data, size_t bytes, char hex[DIGEST_HEX]);
 
 #endif

@@ -12,7 +12,7 @@
 /* It stays where it is while it is open. All zeros: closed, and has no text. */
 struct memory_file {
     FILE *to;
-    char *text; /* that many bytes, with a 0 after them; the caller frees it */
+    char *text; /* of so many bytes, with a 0 after them; caller frees */
     size_t bytes, room;
     bool failed;
 };

@@ -41,7 +41,7 @@ static int write_all(int fd, const char *text, size_t length)
     return 0;
 }
 
-/* It begins with a line break, so that half a line printed by another program does not spoil it. */
+/* Begins with a line break: half a line that was printed before does not spoil this one. */
 static int write_message(struct said_speaker *speaker, enum said_word word, const char *text,
                          size_t length)
 {
@@ -106,7 +106,7 @@ static int keep(struct said_process *process, enum said_word word, const char *t
     return 0;
 }
 
-/* Reads the number after a blank or the mark; NULL: there is none. */
+/* Reads a number after a blank or the mark; NULL: there is none. */
 static const char *take_number(const char *at, const char *end, int base, uint32_t *number)
 {
     char *behind;
@@ -169,7 +169,7 @@ static const char *find_last(const char *line, const char *end)
     return found;
 }
 
-/* A line of another process may be inside of one; the rest of the outer line follows it. */
+/* A line of another process may stand within one: the rest of the outer one follows it. */
 int said_line(struct said *said, const char *line, size_t length, struct text_error *why)
 {
     char **broken = &said->broken;

@@ -1,9 +1,9 @@
 /* files/said.h: messages of processes to the program that started them, through the standard output
  * of a launcher.
  *
- * A launcher mixes the output of processes, puts names before their lines, and prints other lines.
- * So messages are lines with a fixed form, short enough for one write, each with the process, a
- * message number and a checksum:
+ * A launcher mixes what processes print, puts names before their lines, and prints lines of its
+ * own. So messages are lines of a separate form, short enough for one write, each with the
+ * process, its number there and a checksum:
  *
  *  lockstep-says-1 PROCESS NUMBER CHECKSUM WORD TEXT
  *
@@ -39,7 +39,7 @@ int said_write(struct said_speaker *speaker, enum said_word word, const char *te
 /* A text of any length as parts. */
 int said_write_parts(struct said_speaker *speaker, const char *text, size_t length);
 
-/* The messages that have arrived from one of them. */
+/* The messages of one of them so far. */
 struct said_process {
     bool has[SAID_WORDS];
     char begun[SAID_TEXT], answer[SAID_TEXT], ended[SAID_TEXT], told[SAID_TEXT];

@@ -1,4 +1,4 @@
-/* files/shipped.c: finds the folder of installed files from the path of this program. */
+/* files/shipped.c: finds the folder of files next to that of this program. */
 #include "files/shipped.h"
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
-/* files/stop.c: signals: their handling from the start, and the request to stop. Any thread may run
- * the handler (a BLAS library may have started threads), so a blocked mask and signalfd would not
- * work. */
+/* files/stop.c: signals: what they do from the start, and the request to stop. Any thread may run
+ * the handler (a BLAS library may start some), so a blocked mask and signalfd would not
+ * do.
+ */
 #include "files/stop.h"
 
 #include <signal.h>

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Called at the start of main, because the parent may have ignored or blocked any of them, and
- * children inherit that. SIGHUP, SIGINT, SIGQUIT and SIGTERM stay ignored if they are. */
+/* At the start of main: the parent may have ignored or blocked any of them, and children
+ * inherit it. SIGHUP, SIGINT, SIGQUIT and SIGTERM stay ignored where they are. */
 void stop_set_signals(void);
 
 /* From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM, unless they were ignored, request a stop and do

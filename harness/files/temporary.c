@@ -1,4 +1,4 @@
-/* files/temporary.c: new files with names that cannot be guessed. */
+/* files/temporary.c: new files under names that cannot be guessed. */
 #include "files/temporary.h"
 
 #include <errno.h>

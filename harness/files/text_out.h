@@ -29,7 +29,7 @@ int text_folder(const char *path);
 /* The same of files that belong together: until this process ends, no other one that asks for the
  * folder writes there. 0, or -1 and why. */
 int text_folder_own(const char *path, struct text_error *err);
-/* Removes a file of an earlier run, which must not stay next to new ones. */
+/* Removes a file of an earlier run, which must not stand next to new ones. */
 void text_remove(const char *directory, const char *name);
 
 #endif

@@ -378,7 +378,7 @@ static int check_entries(struct image *image)
         if ((status = next_entry(image, &entry)))
             return status;
     if (image->at != image->n - WEIGHTS_SUM_BYTES)
-        return bad(image, "is damaged: there is more behind its last tensor");
+        return bad(image, "is damaged: there is more after its last tensor");
     image->at = WEIGHTS_HEAD_BYTES;
     return 0;
 }
@@ -411,7 +411,7 @@ static void describe(const struct entry *entry, size_t same, char *text, size_t 
     text_add(text, bytes, "]");
 }
 
-/* Of the model; as far as it can be compared. */
+/* A tensor of the model, as far as it can be compared. */
 static struct entry entry_of(const struct weights_list *list, int i)
 {
     const struct dp_tensor *value = &list->param[i]->value;
@@ -438,7 +438,7 @@ static int differ(const struct image *image, int i, const struct entry *there,
 
     while (there && here && there->name[same] != '\0' && there->name[same] == here->name[same])
         ++same;
-    /* Of equal names all of it is as good. */
+    /* Equal names are shown from their beginning. */
     if (there && here && there->name[same] == here->name[same])
         same = 0;
     if (there)

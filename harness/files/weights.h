@@ -17,14 +17,13 @@
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 uint64_t weights_checksum(const unsigned char *bytes, size_t n);
 
-/* The name of parameter p, as in dp_module_param_name. If the workload (NULL: none) has another
- * name for it, that one follows the levels "module.". Cut to bytes - 1 characters. Errors: those of
- * core. */
+/* The name of parameter p, of dp_module_param_name; where the workload (NULL: none) has one of its
+ * own, that one comes after the levels "module.". Cut to bytes - 1 characters. Errors of core. */
 int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
                  size_t bytes);
 
-/* Writes path through a temporary file in the same folder, so that the file is either complete or
- * unchanged. Names are those of weights_name. Errors: DP_EINVAL, DP_ENOMEM, or those of core. */
+/* Writes path by way of a temporary file next to it, so that it is there whole or as it was.
+ * Names are those of weights_name. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
 int weights_save(struct dp_module *module, const struct workload *workload, const char *path,
                  struct dp_error *err);
 

@@ -28,7 +28,7 @@ int whole_open(struct whole_file *whole, const char *path)
     return why;
 }
 
-/* An earlier failure may have left no reason. */
+/* A call that failed earlier may have left no errno. */
 static int reason(void)
 {
     return errno != 0 ? errno : EIO;

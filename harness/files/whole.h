@@ -1,5 +1,5 @@
-/* files/whole.h: files that appear whole or not at all. Each is written under a name that cannot be
- * guessed, in the folder where it will be, and gets its final name at the end.
+/* files/whole.h: files that appear whole or not at all: each is written under a name that
+ * cannot be guessed, in the folder where it will be, and takes its own name in the end.
  *
  * The caller checks first that the old file may be replaced, because a rename replaces anything. */
 #ifndef HARNESS_WHOLE_H

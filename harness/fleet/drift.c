@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever was judged by another profile, or by other limits, was not shown to keep the fleet's. */
+/* A node that was judged by another profile, or by other limits, was not shown to keep the fleet's.
+ */
 static const struct {
     const char *what, *words;
 } deciding[] = {{"profile", "its profile is not that of most nodes"},
@@ -103,7 +104,7 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
         }
     }
     if (2 * subject->have <= subject->judged) {
-        /* Nobody's limits are the fleet's then, so nobody is shown to keep them. */
+        /* There are no limits of the fleet then, so no node is shown to keep them. */
         const char *what = subject->claim[0].what;
         const char *words = deciding_words(what);
 

@@ -66,7 +66,7 @@ static int read_number(const char *text, const char *end, unsigned long *number)
     return 0;
 }
 
-/* "001-256" or "7" of a bracket, with what stands before and behind the bracket. */
+/* "001-256" or "7" of a bracket, with the text before and after the bracket. */
 static int add_range(struct fleet_names *names, const char *item, const char *range,
                      const char *end, const struct place *place)
 {

@@ -5,9 +5,9 @@
  * node of each name, verdict.c and limits.c read them, drift.c and outliers.c compare the nodes,
  * and write.c, json.c and page.c write the result.
  *
- * A file is what somebody wrote: what is wrong with one makes its node BROKEN, and no other. A node
- * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, nobody else
- * claims its name or its run, and no number of it is far worse than that of the others. */
+ * Files are input: an error in one makes its node BROKEN, and no other. A node
+ * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, no other
+ * file claims its name or its run, and no number of it is far worse than that of the others. */
 #ifndef HARNESS_FLEET_H
 #define HARNESS_FLEET_H
 
@@ -45,10 +45,10 @@ enum fleet_status {
 };
 extern const char *const fleet_status_words[FLEET_STATUSES];
 
-/* What no two nodes have in common. */
+/* Values that no two nodes may have in common. */
 enum { FLEET_RUN, FLEET_START, FLEET_SAMPLES, FLEET_IDENTITIES, FLEET_IDENTITY = 65 };
 
-/* What a verdict says of its machine, its program and its profile. */
+/* A fact of a verdict about its machine, program or profile. */
 struct fleet_fact {
     char *what, *value;
 };
@@ -131,13 +131,13 @@ bool fleet_name_is_safe(const char *name);
  * such file or too many, or memory is short. Caller: fleet_free, in any case. */
 int fleet_read(const char *folder, struct fleet *fleet, struct text_error *why);
 void fleet_free(struct fleet *fleet);
-/* What a node says; its name and its status stay. */
+/* Frees facts, limits and numbers; name and status stay. */
 void fleet_node_free(struct fleet_node *node);
 
 /* A verdict of `lockstep validate`: name, status, facts and numbers. 0, or -1 and why. */
 struct json_t;
 int fleet_verdict(const struct json_t *root, struct fleet_node *node, struct text_error *why);
-/* Of a limit or of cases, by its word; VALIDATE_VERDICTS: it is not known. */
+/* The verdict of a limit or of cases by its word; VALIDATE_VERDICTS: it is not known. */
 enum validate_verdict fleet_find_verdict(const char *word);
 /* Its limits: each is judged again from its numbers, and the status from all of them and from the
  * verdict of the cases. What is against that is refused. 0, or -1 and why. */
@@ -162,7 +162,7 @@ void fleet_names_free(struct fleet_names *names);
 
 /* ---- what is judged ----------------------------------------------------------------------- */
 
-/* One node a name, in their order. names: NULL, nobody is expected. 0, or -1: memory is short. */
+/* One node a name, in their order. names NULL: no node is expected. 0, or -1: memory is short. */
 int fleet_join(struct fleet *fleet, const struct fleet_names *names);
 /* 0, or -1: memory is short. */
 int fleet_find_drift(struct fleet *fleet);
@@ -178,7 +178,7 @@ int fleet_exit(const struct fleet *fleet);
 const char *fleet_number_words(double value, const char *unit, char text[64]);
 /* "256 nodes: 255 ACCEPTED, 1 REJECTED" */
 void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
-/* What is the matter with a node, "" if nothing is. */
+/* Why a node does not pass, "" if it does. */
 void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_drift_words(const struct fleet_drift *drift, char text[2 * FLEET_TEXT]);

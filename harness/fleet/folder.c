@@ -11,7 +11,7 @@
 #include "record/json.h"
 #include "record/memory.h"
 
-/* Of a file: 256 limits need a quarter of it. Threads: each may hold a file's values. */
+/* The size of a file: 256 limits need a quarter of it. Each thread may hold a file's values. */
 enum { FILE_BYTES = 1 << 20, THREADS = 4 };
 
 static const char ending[] = ".json";
@@ -159,7 +159,7 @@ static int by_name(const void *left, const void *right)
 static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
                                                              "digest of samples"};
 
-/* A file that was copied would speak for a node that nobody measured. */
+/* A copied file would speak for a node that was not measured. */
 static void find_copies(const struct fleet *fleet, int identity)
 {
     for (size_t i = 0; i < fleet->n; ++i) {
@@ -224,7 +224,7 @@ static int add_expected(struct fleet *fleet, const struct fleet_names *names)
 
 int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
-    /* Which of its files is the right one, nobody can tell. The first stays for all of them. */
+    /* It cannot be told which file of a node is right. The first stays for all of them. */
     size_t kept = 0, end;
 
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);

@@ -73,7 +73,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
         return refuse(why, i, "verdict", "is not known");
     if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
         return refuse(why, i, "metric", "is not known, or not in this unit");
-    /* What its numbers show, by the code that judged them first. */
+    /* Judges its numbers by the code that judged them first. */
     struct validate_judged judged = view->shown;
     char words[96];
 
@@ -180,7 +180,7 @@ static int make_room(struct fleet_node *node)
     return 0;
 }
 
-/* Of several limits of one number, such as a binding and an advisory one, the first counts. */
+/* The first of several limits of one number, such as a binding and an advisory one, counts. */
 static int add_numbers(struct fleet_node *node, const struct view *view, struct text_error *why)
 {
     char *name;

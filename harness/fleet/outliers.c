@@ -1,7 +1,7 @@
 /* fleet/outliers.c: nodes with a number that is not like that of the others.
  *
  * A series is one number of all nodes: a metric at a place, of a device position where each device
- * has its own, so that a position that is slow everywhere names nobody. All comparisons of all
+ * has its own, so that a position that is slow everywhere names no node. All comparisons of all
  * series are one family (numbers/outlier.h). A node whose own launches scatter has a wide interval:
  * only one that is outside of the band as a whole shows that the node is not like the others. */
 #include "fleet/fleet.h"

@@ -98,7 +98,7 @@ static int check(const json_t *value, size_t row, const char *path, struct text_
         [JSON_FALSE] = BOOLEAN,        [JSON_NULL] = NOTHING};
 
     const int is = value ? types[json_typeof(value)] : LATER;
-    /* What the range is about; 0 where there is none. */
+    /* The number that the range limits; 0 where there is none. */
     const double size = json_is_string(value)   ? (double)json_string_length(value)
                         : json_is_array(value)  ? (double)json_array_size(value)
                         : json_is_number(value) ? json_number_value(value)
@@ -173,15 +173,15 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
-/* What is different in each node by its nature, what follows from its limits, and what other files
- * of this room read. */
+/* Members that differ in each node by their nature, follow from its limits, or are read elsewhere
+ * in this room. */
 static const char *const no_facts[] = {
     "verdict", "binding", "node",        "node_hash",      "machine_instance",
     "run_id",  "run_ids", "limits",      "samples_sha256", "reason",
     "action",  "created", "created_utc", "measured_utc",   "date",
     "file",    "files",   "hostname",    "conformance"};
 
-/* What is long is told apart by its digest. */
+/* Long values are told apart by their digests. */
 static int add_value(struct fleet_node *node, const char *what, const char *value,
                      struct text_error *why)
 {
@@ -199,7 +199,7 @@ static int add_value(struct fleet_node *node, const char *what, const char *valu
 static int add_facts(const json_t *value, const char *what, int depth, struct fleet_node *node,
                      struct text_error *why);
 
-/* What is within is "driver.version", or "devices.3.model". */
+/* Members within have names like "driver.version" or "devices.3.model". */
 static int add_member(const json_t *value, const char *outer, const char *member, int depth,
                       struct fleet_node *node, struct text_error *why)
 {

@@ -24,7 +24,7 @@ static void say(FILE *stream, const char *format, ...)
     command_wrap(stream, text, 0, INDENT, COLUMNS);
 }
 
-/* What is left out is counted: nothing may look like all there is. */
+/* Rows that are left out are counted, so that a part does not look like all there is. */
 static void say_rest(FILE *stream, size_t n, const char *what)
 {
     if (n > SHOWN_IN_TEXT)
@@ -194,7 +194,7 @@ int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error
 {
     if (text_folder_own(folder, why) != 0)
         return -1;
-    /* Of lists of another day the one that lets nodes in is the one to be gone first. */
+    /* The old list that lets nodes in must be gone first. */
     text_remove(folder, "passing_nodes.txt");
     text_remove(folder, "failing_nodes.txt");
     text_remove(folder, "index.html");

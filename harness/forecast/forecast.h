@@ -14,7 +14,7 @@
  * nothing of records. */
 enum { FIT_POINTS = 128 }; /* at most, of a setting */
 
-/* Of a reduction: transfers that follow each other, and bytes that are written in them. */
+/* A reduction: transfers that follow each other, and bytes that are written in them. */
 struct fit_traffic {
     double transfers, bytes;
 };
@@ -28,7 +28,7 @@ struct fit_point {
     double step;    /* the whole */
     double compute; /* without its reduction */
     double comm;    /* the reduction alone */
-    double hidden;  /* of it, behind the computation */
+    double hidden;  /* of it, by the computation */
 };
 
 /* y = alpha + beta x. Through points of one x there is no line: it is known at that x only. */
@@ -41,7 +41,7 @@ void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *c
 /* NaN where it is not known. */
 double fit_at(const struct fit_curve *curve, double x);
 
-/* What a step computes, by the rows of a rank: with one rank, with several, and with any. */
+/* The computation of a step by the rows of a rank: with one rank, with several, and with any. */
 enum fit_kind { FIT_ONE, FIT_SEVERAL, FIT_ALL, FIT_KINDS };
 
 struct fit_model {
@@ -97,7 +97,7 @@ struct forecast_line {
     enum forecast_state state;
     struct report_value step; /* ns; over the launches, then by the error of the series, too */
     struct report_value efficiency;
-    /* Of a point that was measured: the forecast of a fit without it, as a part of what was
+    /* For a point that was measured: the forecast of a fit without it, as a part of what was
      * measured less 1; and that of the fit with it. NaN: it takes the point. */
     double without, error, residual;
     double compute; /* ns, of the fit; the median over the launches */
@@ -122,7 +122,7 @@ struct forecast_series {
     struct forecast_line *line; /* [FORECAST_LINES], by ranks */
 };
 
-/* What --simulate asked for. forecast/simulate.c */
+/* The options of --simulate. forecast/simulate.c */
 struct forecast_simulation {
     const char *platform; /* as it was named; NULL: nothing is simulated */
     double timeout;       /* seconds, of a line */
@@ -148,8 +148,8 @@ bool forecast_series_has(const struct forecast_series *series, size_t index);
 int forecast_fill(struct forecast *forecast, struct text_error *why);
 void forecast_free(struct forecast *forecast);
 
-/* What a reduction of so many parameters is on so many ranks: 0, or -1: that is not known of its
- * communicator, or of several devices a process. forecast/traffic.c */
+/* The traffic of a reduction of so many parameters on so many ranks. 0, or -1: it is not known for
+ * its communicator, or of several devices a process. forecast/traffic.c */
 int forecast_traffic(const struct record_key *key, size_t params, int ranks,
                      struct fit_traffic *traffic);
 
@@ -158,7 +158,7 @@ bool forecast_of_processes(const struct record_key *key);
 /* Simulates the lines of all series whose ranks are processes. 0, or -1 and why. */
 int forecast_simulate(struct forecast *forecast, struct text_error *why);
 
-/* Of all series; without: a number; those that were to be simulated, and have none of that. */
+/* Lines of all series; those without a number; and those that should be simulated, and were not. */
 struct forecast_counts {
     size_t lines, without, not_simulated;
 };
@@ -168,7 +168,8 @@ struct forecast_counts forecast_count(const struct forecast *forecast);
 
 enum { PLATFORM_PATH = 1024 };
 
-/* Of a name or a file: where it is. 0, or -1 and why there is none. forecast/platform.c */
+/* Where the platform of that name, or that file, is. 0, or -1 and why there is none.
+ * forecast/platform.c */
 int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error *why);
 /* Whether a file says nothing but what a platform needs. 0, or -1 and its line and why.
  * forecast/platform.c */
@@ -217,10 +218,10 @@ void forecast_line_words(const struct forecast *forecast, const struct forecast_
                          int column, char text[FORECAST_TEXT]);
 /* "mlp:8,4, ddp, strong scaling of 64 rows, cpu/threads on virt". */
 void forecast_series_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
-/* What was fitted, in a sentence; what the interval is, in another. */
+/* A sentence about the fit, and one about the interval. */
 void forecast_fit_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
 void forecast_interval_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
-/* How it was simulated, or why not; nothing where nobody asked. */
+/* How it was simulated, or why not; "" without --simulate. */
 void forecast_simulated_words(const struct forecast *forecast, const struct forecast_series *series,
                               char text[FORECAST_TEXT]);
 extern const char *const forecast_states[]; /* "wide", in programs */

@@ -1,4 +1,4 @@
-/* forecast/series.c: the lines of a series: every launch has a fit of its own, and what is said is
+/* forecast/series.c: the lines of a series: every launch has its own fit, and the numbers are
  * the median over the launches.
  *
  * The interval is that over the launches, made wider on both sides by the largest error of a
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* What all lines of a series are made of. */
+/* The measurements and fits of a series. */
 struct bench {
     struct forecast_series *series;
     struct fit_point *point; /* [launch * n + point] */
@@ -67,7 +67,7 @@ static void bench_close(struct bench *bench)
     free(bench->ratio);
 }
 
-/* Of each launch, without a point: FIT_POINTS is none. */
+/* Fits each launch without a point; FIT_POINTS: with all. */
 static void fit_launches(struct bench *bench, size_t skip)
 {
     const struct forecast_setting *setting = bench->series->setting;
@@ -133,7 +133,7 @@ static void add_line(struct forecast_series *series, int ranks, const struct rep
                                .simulated_error = NAN};
 }
 
-/* Those that are measured, the powers of two, and the last. */
+/* Lines for the ranks that are measured, the powers of two, and the last. */
 static int make_lines(struct forecast_series *series, int to)
 {
     const struct forecast_setting *setting = series->setting;
@@ -207,7 +207,7 @@ static enum forecast_state state_of(const struct forecast_line *line)
     return step->hi - step->lo > step->middle ? FORECAST_WIDE : FORECAST_HOLDS;
 }
 
-/* Of a line that nobody measured nothing may be unknown: that is no forecast. */
+/* A line that was not measured must be known: else it is no forecast. */
 static int check_known(const struct bench *bench, struct text_error *why)
 {
     const struct forecast_series *series = bench->series;
@@ -272,7 +272,7 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
     for (size_t i = 0; i < series->n; ++i)
         if (series->line[i].point)
             leave_out(&bench, &series->line[i]);
-    /* What one rank takes is no forecast of several: its error widens nothing. */
+    /* The time of one rank is no forecast of several: its error widens nothing. */
     double error = NAN, residual = NAN;
 
     for (size_t i = 0; i < series->n; ++i) {

@@ -18,7 +18,7 @@ static const char SMPIRUN[] = "smpirun", PROGRAM[] = "lockstep-smpi";
 /* As PyTorch's: core/ddp.h. */
 static const double FIRST_BUCKET = 1 << 20, NEXT_BUCKET = 25 << 20;
 
-/* What all starts have in common: a message takes latency and bytes over bandwidth, and nothing
+/* Options of all starts: a message takes latency and bytes over bandwidth, and nothing
  * else; ranks are small and share what they do not write. */
 static const char *const options[] = {"-no-privatize",
                                       "--cfg=smpi/simulate-computation:no",
@@ -71,7 +71,7 @@ int simulate_read(const char *printed, int ranks, struct simulated *simulated, c
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
-/* Beside this program where it was built, or where it is installed. 0, or -1. */
+/* Next to this program where it was built, or where it is installed. 0, or -1. */
 static int find_program(char path[PROGRAM_BYTES])
 {
     static const char *const places[] = {"/%s", "/../" DP_SMPI_FOLDER "/%s"};
@@ -122,7 +122,7 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
     char number[NUMBERS][NUMBER_BYTES];
     struct launch_output output;
 
-    /* Of the step's computation, by the phases that were measured; else backward is twice forward.
+    /* The parts of the step's computation, by measured phases; else backward is twice forward.
      */
     const struct record_cell *cell = series->point->row->cell;
     const double forward = report_middle(series->point, REPORT_PHASE + RECORD_FORWARD) +

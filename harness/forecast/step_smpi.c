@@ -1,10 +1,10 @@
 /* forecast/step_smpi.c: a step of DistributedDataParallel, replayed in SimGrid's SMPI.
  *
- * Nothing is computed: as the computation of a rank waits for nobody, when its buckets are ready is
- * known before. So a rank is its carrier. What the network simulates is each exchange by itself,
- * from a moment that all ranks share, and buckets follow each other as they are ready and as the
- * one before has ended. The last line that it prints is what counts: MPI_Abort ends with status 0
- * here.
+ * Nothing is computed: the computation of a rank waits for no other rank, so it is known before
+ * when its buckets are ready. So a rank is its carrier. What the network simulates is each exchange
+ * by itself, from a moment that all ranks share, and buckets follow each other as they are ready
+ * and as the one before has ended. The last line that it prints is what counts: MPI_Abort ends with
+ * status 0 here.
  *
  *   lockstep-smpi FORWARD_NS BACKWARD_NS UPDATE_NS BYTES FIRST_BUCKET_BYTES BUCKET_BYTES */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 
 enum { FORWARD, BACKWARD, UPDATE, BYTES, FIRST, NEXT, NUMBERS };
-/* Of a longer exchange so many rounds are simulated, spread over all distances between ranks. */
+/* A longer exchange is simulated in so many rounds, spread over all distances between ranks. */
 enum { WHOLE_ROUNDS = 63, SOME_ROUNDS = 32, LEAST_ROUNDS = 4 };
 static const double SECOND = 1e9;
 
@@ -29,7 +29,7 @@ struct step {
     char *room;
 };
 
-/* Everybody sends to everybody, one behind the other. Its time in ns, the same on all ranks. */
+/* Each rank sends to each other one, one after the other. Its time in ns, the same on all ranks. */
 static double exchange(struct step *step, int bytes)
 {
     double end, latest;

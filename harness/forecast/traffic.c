@@ -25,7 +25,7 @@ static struct fit_traffic staged(double ranks, double bytes)
     return (struct fit_traffic){transfers, transfers * bytes};
 }
 
-/* Everybody sends to everybody: what they are to add, and then the sum. */
+/* Each rank sends to each: the summands, and then the sum. */
 static struct fit_traffic exchanged(double ranks, double bytes)
 {
     return (struct fit_traffic){2 * (ranks - 1), 2 * (ranks - 1) / ranks * bytes};
@@ -74,7 +74,7 @@ int forecast_traffic(const struct record_key *key, size_t params, int ranks,
 
     *traffic = (struct fit_traffic){0, 0};
     if (key->per_process > 1)
-        return -1; /* two kinds of transfers, one behind the other */
+        return -1; /* two kinds of transfers, one after the other */
     if (!of)
         return -1;
     if (ranks > 1)

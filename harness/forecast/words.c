@@ -213,8 +213,8 @@ void forecast_simulated_words(const struct forecast *forecast, const struct fore
     report_add(text,
                simulation->fitted
                    ? " (alpha and beta as above)"
-                   : ", whose network nobody measured; the computation is that of the records");
-    report_add(text, ". A reduction is direct: each process sends to each, one behind the other");
+                   : ", whose network was not measured; the computation is that of the records");
+    report_add(text, ". A reduction is direct: each process sends to each, one after the other");
     if (last && last->rounds < last->of)
         report_add(text, "; above 64 ranks some rounds stand for all, %d for %d on %d ranks",
                    last->rounds, last->of, last->ranks);

@@ -253,7 +253,7 @@ static json_t *one_series(const struct forecast_series *series)
         value_real(series->off), "lines", lines(series));
 }
 
-/* null: nobody asked for it. */
+/* null: it was not asked for. */
 static json_t *simulation_of(const struct forecast *forecast)
 {
     const struct forecast_simulation *simulation = &forecast->simulation;

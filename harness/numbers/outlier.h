@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* With fewer values no outlier is found, because their MAD is near 0 too often. */
+/* Fewer values show none: a MAD of so few is near 0 too often. */
 enum { OUTLIER_LEAST = 8 };
 /* A difference of logarithms that is smaller is none, however sure it is. */
 #define OUTLIER_EFFECT 0.03
-/* The error of all comparisons together: the chance that a value is named although none should be.
- */
+/* For all comparisons together: the chance that a value is named where none is to be. */
 #define OUTLIER_ALPHA 0.05
 
 /* Where values like the others are. */
@@ -20,11 +19,11 @@ struct outlier_band {
     double middle, lo, hi;
 };
 
-/* The band of the logarithms x, which are finite. It is middle +- t s, and at least OUTLIER_EFFECT
- * to each side. s is 1.4826 MAD, and t the quantile of Student's t at OUTLIER_ALPHA, two-sided, by
- * Sidak over all comparisons of the family. Its degrees of freedom are 0.3 (n - 1), at most 10: a
- * MAD is worth 0.37 (n - 1) of them for normal scatter, and the difference allows for heavier
- * tails, as the worst of 8 devices has. scratch has n elements. */
+/* The band of x, logarithms, finite. It is middle +- t s, and at least OUTLIER_EFFECT to each side:
+ * s is 1.4826 MAD, and t the quantile of Student's t at OUTLIER_ALPHA, two-sided, by Sidak over all
+ * comparisons of the family. Its degrees of freedom are 0.3 (n - 1), at most 10: a MAD is worth
+ * 0.37 (n - 1) of them where the scatter is normal, and the rest is for tails that are heavier, as
+ * those of the worst of 8 devices are. scratch has n elements. */
 struct outlier_band outlier_band(const double x[], size_t n, size_t comparisons, double scratch[]);
 
 #endif

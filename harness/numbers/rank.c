@@ -14,10 +14,10 @@
 
 enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2 };
 
-/* The part of the comparisons drawn from the pairs that must find a change. It is more than the 80
- * of 100 that are to be found, because the scatter of pairs is itself known from only n of them.
- * With this part, simulated comparisons of 12 pairs find 75 to 84 of 100, for normal noise and for
- * heavy tails. */
+/* The part of comparisons that are drawn from the pairs. It is more than the 80 of 100 that are to
+ * be found: how pairs scatter is itself known from n of them only. With this part, simulated
+ * comparisons of 12 pairs find 75 to 84 of 100, whether their noise is normal or has heavy tails.
+ */
 static const double DRAWN = 0.9;
 
 enum { ROUNDS = 200 };

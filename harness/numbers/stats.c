@@ -52,8 +52,8 @@ static double pivot_of(const double x[], size_t lo, size_t hi)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Moves the element of rank k among x[lo..hi] to its place: elements before it are not larger,
- * elements after it not smaller. If many rounds make little progress, it sorts instead. */
+/* Moves the element of rank k among x[lo..hi] to its place: all before are not larger, all after
+ * it not smaller. Rounds that hardly get on are not repeated for ever: then it sorts. */
 static void select_rank(double x[], size_t lo, size_t hi, size_t k)
 {
     for (int rounds = 0; lo < hi; ++rounds) {

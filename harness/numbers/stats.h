@@ -31,8 +31,8 @@ struct stats_summary {
 void stats_sort(double x[], size_t n);
 /* sorted ascending, NaN last; NaN when there is one, when n is 0 or q outside 0..1. */
 double stats_quantile(const double sorted[], size_t n, double q);
-/* For finite numbers the same as stats_quantile(sorted, n, 0.5), in less time. It changes the order
- * of x. */
+/* For finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another
+ * order. */
 double stats_median(double x[], size_t n);
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
 /* z with P(|Z| <= z) = level for a standard normal Z. */
@@ -48,10 +48,11 @@ struct stats_fences stats_tukey_fences(double p25, double p75);
 /* x in time order; scratch has n elements and is overwritten.  n >= 1. */
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[]);
 
-/* The part of a communication that a step hides, from the times of computation and communication
- * alone, and of the whole step: (compute + comm - whole) / comm. Noise puts it below 0 and above 1,
- * too; cutting that off would bias every median of such numbers. NaN: one of them is no positive
- * number, or comm is less than least, a time that the clock cannot tell from 0. */
+/* The part of a communication that a step hides by its computation, from the times of both by
+ * themselves and of the whole step: (compute + comm - whole) / comm. Noise puts it below 0 and
+ * above 1, too: what is cut off there would bend every median of such numbers. NaN: one of them is
+ * no positive number, or comm is less than least, a time that the clock cannot tell from nothing.
+ */
 double stats_hidden(double compute, double comm, double whole, double least);
 
 /* P(K >= k) for K ~ Bin(n, chance). NaN: k is more than n, or chance not between 0 and 1. */

@@ -26,7 +26,7 @@ static void exec_gnuplot(const char *directory, char *const arguments[], unsigne
     int null = open("/dev/null", O_RDWR);
     sigset_t time_is_up;
 
-    /* It survives exec; the parent of this program may have blocked or ignored it. */
+    /* Outlives exec; the parent may have blocked or ignored it. */
     sigemptyset(&time_is_up);
     sigaddset(&time_is_up, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
@@ -39,7 +39,7 @@ static void exec_gnuplot(const char *directory, char *const arguments[], unsigne
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Describes the failure, with the first line of gnuplot that is not a warning. */
+/* Describes the error, with the first line of gnuplot's output that is not a warning. */
 static void describe(int status, unsigned seconds, FILE *complaints, struct text_error *err)
 {
     char line[160] = "";
@@ -184,7 +184,7 @@ static int finish_svg(const char *directory, const char *file, struct text_error
     return -1;
 }
 
-/* The pictures of a figure. gnuplot lays out the last one itself. */
+/* The pictures of a figure; the last only where gnuplot lays it out. */
 static const struct picture {
     const char *after; /* the name of the figure */
     bool svg;

@@ -125,8 +125,7 @@ static int write_inputs(struct plot *plot, plot_writer_fn *write)
     return close_inputs(plot, write(plot));
 }
 
-/* The sources of the pictures are removed, too, because another report has other numbers of panels.
- */
+/* Also the files that pictures are made from; other reports have other numbers of panels. */
 void plot_remove(const char *directory, const char *name)
 {
     static const char *const endings[] = {".svg", ".png",       PLOT_NARROW_SVG, ".gp",

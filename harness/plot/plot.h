@@ -53,7 +53,7 @@ void plot_axis_thin(struct plot_axis *axis, double pixels);
 /* Moves places apart, to at least step from one to the next, around where they were, in lo..hi. */
 void plot_spread(double place[], int n, double step, double lo, double hi);
 
-/* Suffix of a figure's name, for its picture on a page as narrow as a telephone. */
+/* After the name of a figure: its picture for a page that is no wider than a telephone. */
 #define PLOT_NARROW     "-narrow"
 #define PLOT_NARROW_SVG "-narrow.svg"
 
@@ -73,7 +73,7 @@ struct plot {
     char footer[PLOT_TEXT]; /* cut to fit */
 };
 
-/* Words above and next to a panel. */
+/* Words over and next to a panel. */
 enum { PLOT_TITLE, PLOT_NOTE, PLOT_X, PLOT_Y, PLOT_WORDS };
 
 /* Where a panel is and what is written around it. From the left and from the top, in pixels. */
@@ -96,7 +96,7 @@ enum plot_status {
     PLOT_WRITE   /* a file could not be written */
 };
 
-/* Writes the scripts that all figures of a directory use. Returns 0 or -1. */
+/* Writes the files that all figures of a directory use. 0, or -1. */
 int plot_scripts(const char *directory, struct text_error *err);
 /* Removes the files of a figure, which may be an earlier one's with more panels. */
 void plot_remove(const char *directory, const char *name);
@@ -150,7 +150,7 @@ struct plot_lines {
 
 /* Another line, empty. */
 struct plot_line *plot_lines_add(struct plot_lines *lines, int style);
-/* Computes ranges from the marks; the caller sets other ticks and limits afterwards. */
+/* Ranges from the marks; the caller sets its ticks and limits after that. */
 void plot_lines_measure(struct plot_lines *lines);
 /* Writes the panel and its data. */
 int plot_lines_write(struct plot *plot, struct plot_lines *lines);

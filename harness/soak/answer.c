@@ -34,7 +34,7 @@ static float brought(float g, int r, uint64_t iteration, int who, enum soak_part
 
 /* Each rank's number is multiplied by scale, rounded, and added in the order of ranks: what core
  * promises of ranks, with 1 / ranks, and of a DataParallel, with 1. Of two in a row the factors are
- * the same one way and back, so the iteration before has those of the one behind. */
+ * the same one way and back, so the iteration before has those of the one after. */
 float soak_mean(float g, int ranks, float scale, uint64_t iteration, int who, enum soak_part part)
 {
     float sum = scale * brought(g, 0, iteration, who, part);
@@ -72,7 +72,7 @@ static int alloc(const struct workload *w, struct soak_answer *a, struct text_er
     return 0;
 }
 
-/* Of one device, with numbers as wide as are proved exact. */
+/* The model of one device, with numbers as wide as are proved exact. */
 static int open_model(const struct soak_options *o, struct workload_set *set, struct verify **model,
                       struct text_error *why)
 {

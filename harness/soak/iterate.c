@@ -293,7 +293,7 @@ static int run(struct iteration *it)
     if (status || (s->ranks.ddp && (status = soak_ranks_reduce(&s->ranks, &it->err))))
         return status;
     begin_ns = session_clock_ns();
-    /* Of those whose parts were right: what is wrong in others is known already. */
+    /* Only means whose parts were right: errors in others are known already. */
     status = 0;
 
     for (int p = 0; status == 0 && p < it->soak->answer.n_params; ++p)

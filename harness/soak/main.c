@@ -106,7 +106,7 @@ static error_t parse_other(int key, char *arg, struct argp_state *state)
                               arg, known);
 }
 
-/* What late devices do is in order, but not when it is measured. */
+/* Late devices compute in order, but their times mean nothing. */
 static int check_devices(const char *command, struct dp_group *group,
                          const struct soak_options *options)
 {
@@ -213,7 +213,7 @@ static int soak_on(const char *command, struct dp_group *group, const struct soa
     return status;
 }
 
-/* Of its communicator. */
+/* The communicator must be able to do this. */
 static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
                                            [SOAK_OVERLAP] = DP_COMM_RANKS | DP_COMM_OVERLAP,
                                            [SOAK_DP] = DP_COMM_PARALLEL};

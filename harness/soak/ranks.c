@@ -102,9 +102,8 @@ static int open_ddp(struct soak_ranks *s, struct dp_slot *const slots[], struct 
 
     if (status || !s->overlap || dp_ddp_overlaps(s->ddp))
         return status;
-    return dp_fail(
-        err, DP_ENOTSUP,
-        "nothing to overlap: one device, or a communicator that reduces behind backward");
+    return dp_fail(err, DP_ENOTSUP,
+                   "nothing to overlap: one device, or a communicator that reduces after backward");
 }
 
 static int open_modules(struct soak_ranks *s, const struct workload *w, struct dp_error *err)
@@ -262,7 +261,7 @@ int soak_ranks_param(const struct soak_ranks *ranks, int r, int p, struct dp_ten
 /* ---- a step ------------------------------------------------------------------------------ */
 
 /* Whether anything was overlapped is counted, and not believed: a bucket that is launched before
- * its rank's last one is complete has some of the backward beside it. */
+ * its rank's last one is complete overlaps some of the backward. */
 static int count_buckets(struct soak_ranks *ranks, struct dp_error *err)
 {
     const int n = dp_ddp_buckets(ranks->ddp);

@@ -1,4 +1,4 @@
-/* soak/rates.c: how fast each device is beside the others, and whether that changed.
+/* soak/rates.c: how fast each device is compared with the others, and whether that changed.
  *
  * Iterations are put into blocks of 8, at most SOAK_BLOCKS of them: when there are more, two become
  * one.
@@ -8,8 +8,8 @@
  *
  * SLOW: the one-sided bound of the middle of a device's numbers (Hodges and Lehmann, exact signed
  * ranks, 5 % for all devices together) is above 1 + spread. NOT SHOWN: the middle is above it, the
- * bound is not. CLOCK DROPPED: of the last third of its blocks beside the first third, the bound of
- * the shift is above 1 + spread. */
+ * bound is not. CLOCK DROPPED: of the last third of its blocks against the first third, the bound
+ * of the shift is above 1 + spread. */
 #include "soak/soak.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@
 
 static const double BURST_SECONDS = 10;
 static const double ALPHA = 0.05;
-/* Of a shorter step a good part is how a thread is woken. */
+/* Waking a thread is a good part of a shorter step. */
 static const double LEAST_NS = 1e6;
 enum { LEAST_BLOCKS = 12, LEAST_EACH = 8 };
 
@@ -126,7 +126,8 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     if (shift.valid && shift.lo > limit) {
         rate->speed = SOAK_DROPPED_CLOCK;
         rate->drop = exp(shift.middle);
-        /* Where the mean of the blocks behind is furthest from that of those before, in its errors.
+        /* Where the mean of the later blocks is furthest from that of the earlier ones, in its
+         * errors.
          */
         double all = 0, before = 0, best = -1;
         size_t at = 0;

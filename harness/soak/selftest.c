@@ -232,7 +232,7 @@ static const char documentation[] =
     "Runs lockstep soak on virtual devices that go wrong on purpose, and on some that do not."
     "\vA row of the table is a fault, the device that has it and the step that it begins in; a "
     "column is a detector, with the first iteration in which it found something: a device's own "
-    "results, the mean of the gradients, an error, the time limit, the speed beside the other "
+    "results, the mean of the gradients, an error, the time limit, the speed against the other "
     "devices, a change of that speed. A row is right if the detector that is meant for the fault "
     "found it in that step, and every finding names that device. Without a fault nothing may be "
     "found.\n\n"

@@ -1,5 +1,5 @@
 /* soak/selftest.h: whether `lockstep soak` finds what it is for: a run of it for each fault that a
- * virtual device can have, in a process of its own, and for none. */
+ * virtual device can have, in a separate process, and for none. */
 #ifndef HARNESS_SELFTEST_H
 #define HARNESS_SELFTEST_H
 
@@ -13,7 +13,7 @@
 
 int selftest_main(int argc, char **argv);
 
-/* What finds a fault. */
+/* The detectors of faults. */
 enum selftest_detector {
     SELFTEST_RESULT, /* a device's own outputs, loss or gradients, or its parameters */
     SELFTEST_MEAN,   /* the mean of the gradients */
@@ -27,7 +27,7 @@ extern const char *const selftest_detector_words[SELFTEST_DETECTORS];
 
 enum { SELFTEST_ARGUMENTS = 20, SELFTEST_TEXT = 96 };
 
-/* What one run of soak said. */
+/* The result of one run of soak. */
 struct selftest_seen {
     int status;                      /* its exit status; -1: it was killed */
     bool understood;                 /* its output is what soak prints */
@@ -76,7 +76,7 @@ int selftest_export(FILE *stream, const struct selftest *selftest, enum export_f
 /* json_read.c: reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);
 
-/* selftest_run.c: runs this program with these arguments, NULL behind the last, at most so many
+/* selftest_run.c: runs this program with these arguments, NULL after the last, at most so many
  * seconds. 0; -1 and why: it could not be run. 1: a signal asked to stop. */
 int selftest_run(const char *const arguments[], double seconds, int device,
                  struct selftest_seen *seen, struct text_error *why);

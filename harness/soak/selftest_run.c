@@ -1,4 +1,4 @@
-/* soak/selftest_run.c: a run of soak in a process of its own, within a time limit, and the findings
+/* soak/selftest_run.c: a run of soak in a separate process, within a time limit, and the findings
  * that it prints as JSON. */
 #define _DEFAULT_SOURCE
 
@@ -146,7 +146,7 @@ int selftest_run(const char *const arguments[], double seconds, int device,
     const pid_t pid = child_fork(CHILD_OWN_GROUP);
 
     if (pid == 0) {
-        /* What it complains of is for nobody: that a fault was not found shows in the status. */
+        /* Its complaints are dropped: the status shows that a fault was not found. */
         char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
         const int nowhere = open("/dev/null", O_WRONLY);
 

@@ -74,7 +74,7 @@ void selftest_text_end(const struct selftest *selftest)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* What is found where: null for a detector that found nothing. */
+/* The first iteration of each detector: null where it found nothing. */
 static json_t *found_json(const struct selftest_seen *seen)
 {
     json_t *o = json_object();

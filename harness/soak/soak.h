@@ -73,7 +73,7 @@ void soak_answer_close(struct soak_answer *answer);
 float soak_factor(int r, uint64_t iteration);
 /* That of an iteration alone: the mean of iteration i is reduced[] times it. */
 float soak_factor_of_iteration(uint64_t iteration);
-/* What a rank brought to a reduction that went wrong. */
+/* The part that a rank brought to a reduction that went wrong. */
 enum soak_part { SOAK_RIGHT, SOAK_DROPPED, SOAK_DOUBLED, SOAK_STALE, SOAK_PARTS };
 /* Element g of a gradient reduced over all ranks: each one's times scale, in the order of ranks; if
  * what rank `who` brings is that. */
@@ -199,7 +199,7 @@ struct soak_rates {
     int devices;
     size_t n, each; /* blocks, iterations of a full one */
     struct soak_block block[SOAK_BLOCKS + 1];
-    double burst_sum[DP_MAX_SLOTS], rest_sum[DP_MAX_SLOTS]; /* of the first seconds, and behind */
+    double burst_sum[DP_MAX_SLOTS], rest_sum[DP_MAX_SLOTS]; /* of the first seconds, and later */
     size_t burst_n, rest_n;
 };
 void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds,
@@ -214,7 +214,7 @@ enum soak_speed {
     SOAK_SPEEDS
 };
 extern const char *const soak_speed_words[SOAK_SPEEDS];
-/* What the blocks show of a device: how many times as long as the others' median it takes. */
+/* The speed of a device by the blocks: how many times as long as the others' median it takes. */
 struct soak_rate {
     double burst_ns, sustained_ns; /* NaN: none */
     double ratio, lo, hi;          /* lo, hi NaN: SOAK_UNJUDGED */
@@ -247,7 +247,7 @@ struct soak {
 /* Runs until the time is over. 0, or an exit status after a complaint. */
 int soak_iterate(struct soak *soak);
 /* While it is open, an iteration that takes longer than the limit is a finding, and ends the
- * program: nobody can stop a thread that hangs. */
+ * program: a thread that hangs cannot be stopped. */
 struct soak_watch;
 struct soak_watch *soak_watch_open(struct soak *soak); /* NULL: it cannot be had */
 void soak_watch_close(struct soak_watch *watch);

@@ -87,7 +87,7 @@ void soak_text(const struct soak *soak)
              soak->options->rows, soak->ranks.n, dp_group_backend(soak->ranks.group),
              soak->iterations, soak->seconds);
     command_wrap(stdout, text, 0, INDENT, COLUMNS);
-    printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
+    printf("%-12s%12s%12s   step against the others\n", "GFLOP/s", "burst", "sustained");
     for (int r = 0; r < soak->ranks.n; ++r) {
         const struct soak_rate *rate = &soak->rate[r];
 

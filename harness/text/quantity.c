@@ -15,7 +15,7 @@ struct unit {
 
 enum { UNITS = 10 };
 
-/* The units of each kind, ascending; `shown` is the index of the first one that is printed. */
+/* The units of each kind, ascending; the first of those that are shown is at shown. */
 static const struct {
     const char *known;
     double most; /* no machine and no run of one has more */

@@ -108,7 +108,7 @@ bool text_is_clean(const char *text)
     return *text == '\0';
 }
 
-/* Special text: it is replaced by `to`, or its first bytes stay and are separated from the rest. */
+/* A special text: `to` stands for it, or its first bytes stay and are parted from the rest. */
 struct escape {
     const char *from, *to;
     size_t stay;
@@ -117,8 +117,7 @@ struct escape {
 static const struct escape html[] = {{"&", "&amp;", 0},   {"<", "&lt;", 0},  {">", "&gt;", 0},
                                      {"\"", "&quot;", 0}, {"'", "&#39;", 0}, {NULL, NULL, 0}};
 
-/* A comment separates two characters for programs that look for links and names; a backslash does
- * not. */
+/* A comment parts two characters for programs that look for links and names: no backslash does. */
 static const char parted[] = "<!-- -->";
 static const struct escape markdown[] = {
     {"&", "&amp;", 0}, {"<", "&lt;", 0},        {">", "&gt;", 0}, {"\\", "\\\\", 0},
@@ -140,7 +139,7 @@ static const struct escape *const escapes[TEXT_FORMS] = {[TEXT_PLAIN] = none,
                                                          [TEXT_COMMAND] = command,
                                                          [TEXT_PROPERTY] = property};
 
-/* Finds the special text at this place; NULL: it is not special. */
+/* The escape of the text at this place: NULL when it means nothing special. */
 static const struct escape *find(enum text_form form, const char *text)
 {
     const struct escape *one = escapes[form];
