@@ -15,7 +15,7 @@ struct world {
     struct rank_asker asker;
 };
 
-/* As ask_crowd, unless a stop was requested. */
+/* As rank_pool_request, unless a stop was requested. */
 static json_t *ask(struct world *world, const char *op, json_t *request, struct dp_error *err)
 {
     if (!stop_requested())
