@@ -178,7 +178,7 @@ struct check_record;
 struct peer_record;
 struct report_fit;
 struct copies_set;
-struct beside;
+struct nccl_tests;
 struct nvbandwidth;
 struct roof;
 
@@ -198,9 +198,9 @@ struct report {
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
     const struct roof *roof;                /* NULL: none */
-    struct beside **beside;                 /* files of nccl-tests: report/beside.h */
+    struct nccl_tests **beside;             /* files of --beside */
     size_t n_beside;
-    struct nvbandwidth *nvbandwidth; /* one file of nvbandwidth, or NULL: report/nvbandwidth.h */
+    struct nvbandwidth *nvbandwidth; /* one file of nvbandwidth, or NULL: report/external.h */
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */
@@ -292,7 +292,7 @@ void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TE
 enum report_direction { REPORT_NEITHER, REPORT_LOWER, REPORT_HIGHER };
 /* A column of the table of cells: not there, there where a point has something to say, there. */
 enum report_shown { REPORT_NEVER, REPORT_WHERE_KNOWN, REPORT_ALWAYS };
-typedef void report_number_fn(double value, char text[32]);
+typedef const char *report_number_fn(double value, char text[32]);
 
 /* A row of the catalogue. Columns, facts, limits and figures take all that they say of a metric
  * from it: a new one is a name above and a row there. */
@@ -304,14 +304,16 @@ struct report_metric {
     enum report_direction better;
     enum report_shown column, range; /* range: a column beside it */
     report_number_fn *number;
-    /* Of a launch; NaN: unknown. NULL: it is a ratio of a point and its base. */
-    double (*of)(const struct report_row *row, int phase);
-    /* NULL: the number. */
-    void (*words)(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 };
 /* All phases are one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
 const struct report_metric *report_metric_of(int metric);
+/* Whether it is a ratio of a point and its base, and not a number of each launch. */
+bool report_is_ratio(int metric);
+/* Of a launch; NaN: not known. */
+double report_number_of(const struct report_row *row, int metric);
+/* Efficiency over bound. */
+double report_of_bound(const struct report_point *point);
 /* Whether a is better than b, by the direction. */
 bool report_metric_better(int metric, double a, double b);
 /* Whether the interval of a share tells anything: it has one that is narrower than half of whole.
@@ -342,6 +344,9 @@ enum report_loss {
     REPORT_LOSSES
 };
 double report_loss_of(const struct report_limit *limit, enum report_loss loss);
+enum report_loss report_largest_loss(const struct report_limit *limit);
+/* Nearer to its bound than this, a point has nothing to explain. */
+#define REPORT_AT_BOUND 0.98
 
 /* False when the parts are not known: the point has no base, nothing is known about its phases, or
  * the medians of the parts are too far from adding up. What is missing is known without them. */

@@ -52,7 +52,7 @@ static double time_of(const struct report_point *point, const struct report_row 
 {
     for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified && report_launch_order(&point->row[i], launch) == 0)
-            return report_metrics[REPORT_STEP].of(&point->row[i], 0);
+            return report_number_of(&point->row[i], REPORT_STEP);
     return NAN;
 }
 

@@ -18,71 +18,57 @@ static int compare_parts(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-static double known(double ns)
+static double known_or_none(double ns)
 {
     return isfinite(ns) ? ns : 0.0;
 }
 
-/* A step and its phases, of a launch or of a point; a phase that is not known is 0. */
+/* A step and its phases; a phase that is not known is 0. */
 struct taken {
     double step, phase[RECORD_PHASES];
 };
 
-static struct taken taken_by(const struct report_row *row)
+/* By a launch, or without one by the point. */
+static struct taken taken_by(const struct report_point *point, const struct report_row *launch)
 {
-    struct taken taken = {.step = report_metrics[REPORT_STEP].of(row, 0)};
+    struct taken taken;
 
+    taken.step = launch ? report_number_of(launch, REPORT_STEP) : report_middle(point, REPORT_STEP);
     for (int p = 0; p < RECORD_PHASES; ++p)
-        taken.phase[p] = known(report_metrics[REPORT_PHASE].of(row, p));
+        taken.phase[p] = known_or_none(launch ? report_number_of(launch, REPORT_PHASE + p)
+                                              : report_middle(point, REPORT_PHASE + p));
     return taken;
-}
-
-static struct taken taken_by_all(const struct report_point *point)
-{
-    struct taken taken = {.step = report_middle(point, REPORT_STEP)};
-
-    for (int p = 0; p < RECORD_PHASES; ++p)
-        taken.phase[p] = known(report_middle(point, REPORT_PHASE + p));
-    return taken;
-}
-
-/* The base's time that the point would take at its bound. */
-static double share_of_base(const struct report_point *point)
-{
-    const struct record_key *key = &point->row->cell->key, *base = &point->base->row->cell->key;
-
-    return (double)key->global_batch / (double)base->global_batch /
-           ((double)key->n_devices * point->bound);
 }
 
 /* What a phase, or with RECORD_PHASES no phase, takes above its share. */
-static double part_of(const struct taken *point, const struct taken *base, double share, int phase)
+static double above_share(struct taken point, struct taken base, double share, int phase)
 {
-    double rest = point->step - share * base->step;
+    double rest = point.step - share * base.step;
 
     if (phase < RECORD_PHASES)
-        return (point->phase[phase] - share * base->phase[phase]) / point->step;
+        return (point.phase[phase] - share * base.phase[phase]) / point.step;
     for (int p = 0; p < RECORD_PHASES; ++p)
-        rest -= point->phase[p] - share * base->phase[p];
-    return rest / point->step;
+        rest -= point.phase[p] - share * base.phase[p];
+    return rest / point.step;
 }
 
 void report_limit_parts(struct report_point *point, double scratch[])
 {
-    const double share = share_of_base(point);
-    const struct taken all = taken_by_all(point), base_all = taken_by_all(point->base);
+    const struct report_point *base = point->base;
+    const struct record_key *key = &point->row->cell->key;
+    /* The base's time that the point would take at its bound. */
+    const double share = (double)key->global_batch / (double)base->row->cell->key.global_batch /
+                         ((double)key->n_devices * point->bound);
 
     for (int p = 0; p <= RECORD_PHASES; ++p) {
         struct report_pair pair;
         size_t n = 0;
 
-        for (size_t at[2] = {0}; report_pair_next(point, point->base, at, &pair);) {
-            const struct taken row = taken_by(pair.row), base = taken_by(pair.base);
-
-            scratch[n++] = part_of(&row, &base, share, p);
-        }
-        point->part[p] =
-            n > 0 ? report_value_of(scratch, n).middle : part_of(&all, &base_all, share, p);
+        for (size_t at[2] = {0}; report_pair_next(point, base, at, &pair);)
+            scratch[n++] =
+                above_share(taken_by(point, pair.row), taken_by(base, pair.base), share, p);
+        point->part[p] = n > 0 ? report_value_of(scratch, n).middle
+                               : above_share(taken_by(point, NULL), taken_by(base, NULL), share, p);
     }
 }
 
@@ -93,13 +79,12 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
 {
     double sum = 0.0, measured = 0.0, scale;
 
-    *limit =
-        (struct report_limit){.of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound};
+    *limit = (struct report_limit){.of_bound = report_of_bound(point)};
     limit->missing = 1.0 - limit->of_bound;
     if (!isfinite(limit->of_bound) || !point->base)
         return false;
     for (int p = 0; p < RECORD_PHASES; ++p)
-        measured += known(report_middle(point, REPORT_PHASE + p));
+        measured += known_or_none(report_middle(point, REPORT_PHASE + p));
     for (int p = 0; p <= RECORD_PHASES; ++p)
         sum += point->part[p];
     scale = limit->missing / sum;
@@ -112,42 +97,42 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
     return true;
 }
 
-static enum report_loss loss_of_phase(int phase)
-{
-    switch (phase) {
-    case RECORD_FORWARD:
-    case RECORD_BACKWARD:
-        return REPORT_LOSS_COMPUTE;
-    case RECORD_LOSS:
-    case RECORD_UPDATE:
-        return REPORT_LOSS_ALONE;
-    case RECORD_PHASES:
-        return REPORT_LOSS_BETWEEN;
-    default:
-        return REPORT_LOSS_MOVES;
-    }
-}
+static const enum report_loss loss_of_phase[RECORD_PHASES + 1] = {
+    [RECORD_SCATTER] = REPORT_LOSS_MOVES,   [RECORD_REPLICATE] = REPORT_LOSS_MOVES,
+    [RECORD_FORWARD] = REPORT_LOSS_COMPUTE, [RECORD_GATHER] = REPORT_LOSS_MOVES,
+    [RECORD_LOSS] = REPORT_LOSS_ALONE,      [RECORD_BACKWARD] = REPORT_LOSS_COMPUTE,
+    [RECORD_REDUCE] = REPORT_LOSS_MOVES,    [RECORD_UPDATE] = REPORT_LOSS_ALONE,
+    [RECORD_PHASES] = REPORT_LOSS_BETWEEN};
 
 double report_loss_of(const struct report_limit *limit, enum report_loss loss)
 {
     double sum = 0.0;
 
     for (size_t i = 0; i < limit->n_parts; ++i)
-        sum += loss_of_phase(limit->part[i].phase) == loss ? limit->part[i].share : 0.0;
+        sum += loss_of_phase[limit->part[i].phase] == loss ? limit->part[i].share : 0.0;
     return sum;
 }
 
+enum report_loss report_largest_loss(const struct report_limit *limit)
+{
+    enum report_loss most = REPORT_LOSS_COMPUTE;
+
+    for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; ++l)
+        if (report_loss_of(limit, l) > report_loss_of(limit, most))
+            most = l;
+    return most;
+}
+
 /* Of several device counts the largest that had cores of their own, at the largest batch. */
-static bool is_better(const struct report_point *a, const struct report_point *b)
+static bool tells_more(const struct report_point *a, const struct report_point *b)
 {
     const bool over_a = report_oversubscribed(a), over_b = report_oversubscribed(b);
     const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
 
     if (over_a != over_b)
         return over_b;
-    if (x->n_devices != y->n_devices)
-        return x->n_devices > y->n_devices;
-    return x->global_batch > y->global_batch;
+    return x->n_devices != y->n_devices ? x->n_devices > y->n_devices
+                                        : x->global_batch > y->global_batch;
 }
 
 size_t report_base_batch(const struct report_point *point)
@@ -164,7 +149,7 @@ const struct report_point *report_group_best(const struct report *report,
         const struct report_point *point = &report->point[i];
 
         if (point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_SPEEDUP)) &&
-            (!best || is_better(point, best)))
+            (!best || tells_more(point, best)))
             best = point;
     }
     return best;

@@ -8,103 +8,69 @@
 
 #include <math.h>
 
-static double step_of(const struct report_row *row, int phase)
+/* name, unit, heading, brief, better, column, range, number */
+const struct report_metric report_metrics[REPORT_PHASE + 1] = {
+    [REPORT_STEP] = {"step time", "ns", "Median step", "Step", REPORT_LOWER, REPORT_ALWAYS,
+                     REPORT_ALWAYS, report_time},
+    [REPORT_THROUGHPUT] = {"throughput", "samples/s", "Samples/s at the median step", "Samples/s",
+                           REPORT_HIGHER, REPORT_ALWAYS, REPORT_NEVER, report_rate},
+    [REPORT_TOKENS] = {"token rate", "tokens/s", "Tokens/s at the median step", "Tokens/s",
+                       REPORT_HIGHER, REPORT_WHERE_KNOWN, REPORT_NEVER, report_rate},
+    [REPORT_SPEEDUP] = {"speed-up", "\u00d7", "Speed-up", "Speed-up", REPORT_HIGHER, REPORT_ALWAYS,
+                        REPORT_WHERE_KNOWN, report_ratio},
+    [REPORT_EFFICIENCY] = {"efficiency", "", "Efficiency, of bound", "Efficiency", REPORT_HIGHER,
+                           REPORT_ALWAYS, REPORT_WHERE_KNOWN, report_ratio},
+    [REPORT_OUTSIDE] = {"part outside matrix products", "", "Outside matrix products", "Outside",
+                        REPORT_LOWER, REPORT_WHERE_KNOWN, REPORT_NEVER, report_share},
+    [REPORT_MOVED] = {"moved per step", "B", "Moved per step", "Moved", REPORT_LOWER,
+                      REPORT_WHERE_KNOWN, REPORT_NEVER, report_bytes},
+    [REPORT_PEAK] = {"peak of a device", "B", "Peak memory of a device", "Peak", REPORT_LOWER,
+                     REPORT_WHERE_KNOWN, REPORT_NEVER, report_bytes},
+    [REPORT_COMPUTE] = {"step without reduction", "ns", "Step without reduction", NULL,
+                        REPORT_LOWER, REPORT_NEVER, REPORT_NEVER, report_time},
+    [REPORT_COMM] = {"reduction alone", "ns", "Reduction alone", NULL, REPORT_LOWER, REPORT_NEVER,
+                     REPORT_NEVER, report_time},
+    [REPORT_WHOLE] = {"whole step", "ns", "Whole step", NULL, REPORT_LOWER, REPORT_NEVER,
+                      REPORT_NEVER, report_time},
+    [REPORT_HIDDEN] = {"hidden part of the reduction", "", "Hidden", NULL, REPORT_HIGHER,
+                       REPORT_NEVER, REPORT_NEVER, report_percent},
+    [REPORT_HIDDEN_TIME] = {"hidden time", "ns", "Hidden time", NULL, REPORT_HIGHER, REPORT_NEVER,
+                            REPORT_NEVER, report_time},
+    [REPORT_FLOPS] = {"operations of a device", "FLOP/s", "Operations of a device", NULL,
+                      REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_PRODUCTS] = {"operations in matrix products", "FLOP/s", "Operations in matrix products",
+                         NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_IN_PARTS] = {"operations of a product by itself", "FLOP/s", "Operations of a product",
+                         NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_ALGBW] = {"algorithm bandwidth", "B/s", "Algorithm bandwidth", NULL, REPORT_HIGHER,
+                      REPORT_NEVER, REPORT_NEVER, report_speed},
+    [REPORT_BUSBW] = {"bus bandwidth", "B/s", "Bus bandwidth", NULL, REPORT_HIGHER, REPORT_NEVER,
+                      REPORT_NEVER, report_speed},
+    [REPORT_ALPHA] = {"alpha", "ns", "Alpha", NULL, REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
+                      report_time},
+    [REPORT_BETA] = {"1/beta", "B/s", "1/beta", NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER,
+                     report_speed},
+    [REPORT_PHASE] = {"phase", "ns", "Phase", NULL, REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
+                      report_time},
+};
+
+const struct report_metric *report_metric_of(int metric)
 {
-    (void)phase;
-    return row->cell->median_ns;
+    return &report_metrics[metric < REPORT_PHASE ? metric : REPORT_PHASE];
 }
 
-/* That of a point follows from its step. */
-static double throughput_of(const struct report_row *row, int phase)
+bool report_is_ratio(int metric)
 {
-    (void)phase;
-    return 1e9 * (double)row->cell->key.global_batch / row->cell->median_ns;
+    return metric == REPORT_SPEEDUP || metric == REPORT_EFFICIENCY;
 }
 
-/* The same: of a language model. */
-static double tokens_of(const struct report_row *row, int phase)
+/* ---- a launch ----------------------------------------------------------------------------- */
+
+/* Products of `sweep --parts`: of the fastest device the median. */
+static double in_parts(const struct record_part_times *part)
 {
-    const double tokens = (double)row->cell->tokens_per_row;
-
-    return tokens > 0.0 ? tokens * throughput_of(row, phase) : (double)NAN;
-}
-
-static double outside_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->outside_frac;
-}
-
-static double moved_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->bytes_per_step;
-}
-
-static double peak_of(const struct report_row *row, int phase)
-{
-    double most = NAN;
-
-    (void)phase;
-    for (int i = 0; i < row->cell->n_peaks; ++i)
-        most = fmax(most, (double)row->cell->peak_bytes[i]);
-    return most;
-}
-
-static double compute_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->compute_alone_ns;
-}
-
-static double comm_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->comm_alone_ns;
-}
-
-static double whole_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->whole_ns;
-}
-
-/* Older records have it cut at 0 and 1. */
-static double hidden_of(const struct report_row *row, int phase)
-{
-    const struct record_cell *cell = row->cell;
-
-    (void)phase;
-    return isnan(cell->hidden_frac)
-               ? (double)NAN
-               : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0.0);
-}
-
-static double hidden_time_of(const struct report_row *row, int phase)
-{
-    return hidden_of(row, phase) * comm_of(row, phase);
-}
-
-/* Of one device, while it is in a step. */
-static double flops_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return 1e9 * row->cell->flops_per_step / (double)row->cell->key.n_devices /
-           row->cell->median_ns;
-}
-
-static double products_of(const struct report_row *row, int phase)
-{
-    return flops_of(row, phase) / (1.0 - row->cell->outside_frac);
-}
-
-/* The median of its products. */
-static double in_parts_of(const struct report_row *row, int phase)
-{
-    const struct record_part_times *part = &row->cell->part[RECORD_PRODUCT];
     double ns[RECORD_MOST_PARTS], least = NAN;
 
-    (void)phase;
     for (size_t d = 0; part->ns && d < part->rows; ++d) {
         for (size_t i = 0; i < part->n; ++i)
             ns[i] = (double)part->ns[d * part->n + i];
@@ -113,224 +79,66 @@ static double in_parts_of(const struct report_row *row, int phase)
     return 1e9 * (double)part->work / least;
 }
 
-static double algbw_of(const struct report_row *row, int phase)
+double report_number_of(const struct report_row *row, int metric)
 {
-    (void)phase;
-    return row->cell->algbw_bytes_per_s;
-}
+    const struct record_cell *cell = row->cell;
+    const double tokens = (double)cell->tokens_per_row;
+    double most = NAN;
 
-static double busbw_of(const struct report_row *row, int phase)
-{
-    (void)phase;
-    return row->cell->busbw_bytes_per_s;
-}
-
-static double phase_of(const struct report_row *row, int phase)
-{
-    return row->cell->phase_ns[phase] ? row->cell->phase_median_ns[phase] : (double)NAN;
-}
-
-static void speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    if (point->base == point)
-        report_add(text, "base");
-    else
-        report_add_ratio(text, report_middle(point, REPORT_SPEEDUP));
-}
-
-static void efficiency_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    const double efficiency = report_middle(point, REPORT_EFFICIENCY);
-
-    if (point->base == point || !isfinite(efficiency)) {
-        report_add(text, "-");
-        return;
+    switch (metric) {
+    case REPORT_STEP:
+        return cell->median_ns;
+    case REPORT_THROUGHPUT:
+        return 1e9 * (double)cell->key.global_batch / cell->median_ns;
+    case REPORT_TOKENS:
+        return tokens > 0.0 ? tokens * report_number_of(row, REPORT_THROUGHPUT) : (double)NAN;
+    case REPORT_OUTSIDE:
+        return cell->outside_frac;
+    case REPORT_MOVED:
+        return cell->bytes_per_step;
+    case REPORT_PEAK:
+        for (int i = 0; i < cell->n_peaks; ++i)
+            most = fmax(most, (double)cell->peak_bytes[i]);
+        return most;
+    case REPORT_COMPUTE:
+        return cell->compute_alone_ns;
+    case REPORT_COMM:
+        return cell->comm_alone_ns;
+    case REPORT_WHOLE:
+        return cell->whole_ns;
+    case REPORT_HIDDEN: /* older records have it cut at 0 and 1 */
+        return isnan(cell->hidden_frac)
+                   ? (double)NAN
+                   : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0.0);
+    case REPORT_HIDDEN_TIME:
+        return report_number_of(row, REPORT_HIDDEN) * cell->comm_alone_ns;
+    case REPORT_FLOPS:
+        return 1e9 * cell->flops_per_step / (double)cell->key.n_devices / cell->median_ns;
+    case REPORT_PRODUCTS:
+        return report_number_of(row, REPORT_FLOPS) / (1.0 - cell->outside_frac);
+    case REPORT_IN_PARTS:
+        return in_parts(&cell->part[RECORD_PRODUCT]);
+    case REPORT_ALGBW:
+        return cell->algbw_bytes_per_s;
+    case REPORT_BUSBW:
+        return cell->busbw_bytes_per_s;
+    default:
+        return metric >= REPORT_PHASE && cell->phase_ns[metric - REPORT_PHASE]
+                   ? cell->phase_median_ns[metric - REPORT_PHASE]
+                   : (double)NAN;
     }
-    report_add_ratio(text, efficiency);
-    report_add(text, " of %.2f", point->bound);
 }
 
-bool report_resolved(const struct report_value *value, double whole)
-{
-    return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
-}
-
-/* "82 %", or "not resolved: reduction 23 us, noise of the step 400 us". */
-static void hidden_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    const struct report_value *share = &point->value[REPORT_HIDDEN];
-    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
-    char number[32];
-
-    report_percent(share->middle, number);
-    if (!isfinite(share->middle) || report_resolved(share, 1.0)) {
-        report_add(text, "%s", number);
-        return;
-    }
-    report_time(report_middle(point, REPORT_COMM), number);
-    report_add(text, "not resolved: reduction %s, ", number);
-    report_time((time->hi - time->lo) / 2.0, number);
-    if (time->range == REPORT_INTERVAL)
-        report_add(text, "noise of the step %s", number);
-    else
-        report_add(text, "too few launches for an interval");
-}
-
-const struct report_metric report_metrics[REPORT_PHASE + 1] = {
-    [REPORT_STEP] = {.name = "step time",
-                     .unit = "ns",
-                     .heading = "Median step",
-                     .brief = "Step",
-                     .better = REPORT_LOWER,
-                     .column = REPORT_ALWAYS,
-                     .range = REPORT_ALWAYS,
-                     .number = report_time,
-                     .of = step_of},
-    [REPORT_THROUGHPUT] = {.name = "throughput",
-                           .unit = "samples/s",
-                           .heading = "Samples/s at the median step",
-                           .brief = "Samples/s",
-                           .better = REPORT_HIGHER,
-                           .column = REPORT_ALWAYS,
-                           .number = report_rate,
-                           .of = throughput_of},
-    [REPORT_TOKENS] = {.name = "token rate",
-                       .unit = "tokens/s",
-                       .heading = "Tokens/s at the median step",
-                       .brief = "Tokens/s",
-                       .better = REPORT_HIGHER,
-                       .column = REPORT_WHERE_KNOWN,
-                       .number = report_rate,
-                       .of = tokens_of},
-    [REPORT_SPEEDUP] = {.name = "speed-up",
-                        .unit = "\u00d7",
-                        .heading = "Speed-up",
-                        .brief = "Speed-up",
-                        .better = REPORT_HIGHER,
-                        .column = REPORT_ALWAYS,
-                        .range = REPORT_WHERE_KNOWN,
-                        .number = report_ratio,
-                        .words = speedup_words},
-    [REPORT_EFFICIENCY] = {.name = "efficiency",
-                           .unit = "",
-                           .heading = "Efficiency, of bound",
-                           .brief = "Efficiency",
-                           .better = REPORT_HIGHER,
-                           .column = REPORT_ALWAYS,
-                           .range = REPORT_WHERE_KNOWN,
-                           .number = report_ratio,
-                           .words = efficiency_words},
-    [REPORT_OUTSIDE] = {.name = "part outside matrix products",
-                        .unit = "",
-                        .heading = "Outside matrix products",
-                        .brief = "Outside",
-                        .better = REPORT_LOWER,
-                        .column = REPORT_WHERE_KNOWN,
-                        .number = report_share,
-                        .of = outside_of},
-    [REPORT_MOVED] = {.name = "moved per step",
-                      .unit = "B",
-                      .heading = "Moved per step",
-                      .brief = "Moved",
-                      .better = REPORT_LOWER,
-                      .column = REPORT_WHERE_KNOWN,
-                      .number = report_bytes,
-                      .of = moved_of},
-    [REPORT_PEAK] = {.name = "peak of a device",
-                     .unit = "B",
-                     .heading = "Peak memory of a device",
-                     .brief = "Peak",
-                     .better = REPORT_LOWER,
-                     .column = REPORT_WHERE_KNOWN,
-                     .number = report_bytes,
-                     .of = peak_of},
-    [REPORT_COMPUTE] = {.name = "step without reduction",
-                        .unit = "ns",
-                        .heading = "Step without reduction",
-                        .better = REPORT_LOWER,
-                        .number = report_time,
-                        .of = compute_of},
-    [REPORT_COMM] = {.name = "reduction alone",
-                     .unit = "ns",
-                     .heading = "Reduction alone",
-                     .better = REPORT_LOWER,
-                     .number = report_time,
-                     .of = comm_of},
-    [REPORT_WHOLE] = {.name = "whole step",
-                      .unit = "ns",
-                      .heading = "Whole step",
-                      .better = REPORT_LOWER,
-                      .number = report_time,
-                      .of = whole_of},
-    [REPORT_HIDDEN] = {.name = "hidden part of the reduction",
-                       .unit = "",
-                       .heading = "Hidden",
-                       .better = REPORT_HIGHER,
-                       .number = report_percent,
-                       .of = hidden_of,
-                       .words = hidden_words},
-    [REPORT_HIDDEN_TIME] = {.name = "hidden time",
-                            .unit = "ns",
-                            .heading = "Hidden time",
-                            .better = REPORT_HIGHER,
-                            .number = report_time,
-                            .of = hidden_time_of},
-    [REPORT_FLOPS] = {.name = "operations of a device",
-                      .unit = "FLOP/s",
-                      .heading = "Operations of a device",
-                      .better = REPORT_HIGHER,
-                      .number = report_flops,
-                      .of = flops_of},
-    [REPORT_PRODUCTS] = {.name = "operations in matrix products",
-                         .unit = "FLOP/s",
-                         .heading = "Operations in matrix products",
-                         .better = REPORT_HIGHER,
-                         .number = report_flops,
-                         .of = products_of},
-    [REPORT_IN_PARTS] = {.name = "operations of a product by itself",
-                         .unit = "FLOP/s",
-                         .heading = "Operations of a product",
-                         .better = REPORT_HIGHER,
-                         .number = report_flops,
-                         .of = in_parts_of},
-    [REPORT_ALGBW] = {.name = "algorithm bandwidth",
-                      .unit = "B/s",
-                      .heading = "Algorithm bandwidth",
-                      .better = REPORT_HIGHER,
-                      .number = report_speed,
-                      .of = algbw_of},
-    [REPORT_BUSBW] = {.name = "bus bandwidth",
-                      .unit = "B/s",
-                      .heading = "Bus bandwidth",
-                      .better = REPORT_HIGHER,
-                      .number = report_speed,
-                      .of = busbw_of},
-    [REPORT_ALPHA] = {.name = "alpha",
-                      .unit = "ns",
-                      .heading = "Alpha",
-                      .better = REPORT_LOWER,
-                      .number = report_time},
-    [REPORT_BETA] = {.name = "1/beta",
-                     .unit = "B/s",
-                     .heading = "1/beta",
-                     .better = REPORT_HIGHER,
-                     .number = report_speed},
-    [REPORT_PHASE] = {.name = "phase",
-                      .unit = "ns",
-                      .heading = "Phase",
-                      .better = REPORT_LOWER,
-                      .number = report_time,
-                      .of = phase_of},
-};
-
-const struct report_metric *report_metric_of(int metric)
-{
-    return &report_metrics[metric < REPORT_PHASE ? metric : REPORT_PHASE];
-}
+/* ---- a point ------------------------------------------------------------------------------ */
 
 double report_middle(const struct report_point *point, int metric)
 {
     return point->value[metric].middle;
+}
+
+double report_of_bound(const struct report_point *point)
+{
+    return report_middle(point, REPORT_EFFICIENCY) / point->bound;
 }
 
 bool report_metric_better(int metric, double a, double b)
@@ -340,31 +148,57 @@ bool report_metric_better(int metric, double a, double b)
     return better == REPORT_HIGHER ? a > b : better == REPORT_LOWER && a < b;
 }
 
-void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric)
+bool report_resolved(const struct report_value *value, double whole)
 {
-    const struct report_metric *row = report_metric_of(metric);
-    char number[32];
+    return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
+}
 
-    if (row->words) {
-        row->words(point, text);
+/* "82 %", or "not resolved: reduction 23 us, noise of the step 400 us". */
+static void add_hidden(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const struct report_value *share = &point->value[REPORT_HIDDEN];
+    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
+
+    if (!isfinite(share->middle) || report_resolved(share, 1.0)) {
+        report_add(text, "%s", report_percent(share->middle, WORD));
         return;
     }
-    row->number(report_middle(point, metric), number);
-    report_add(text, "%s", number);
+    report_add(text, "not resolved: reduction %s, ",
+               report_time(report_middle(point, REPORT_COMM), WORD));
+    if (time->range == REPORT_INTERVAL)
+        report_add(text, "noise of the step %s", report_time((time->hi - time->lo) / 2.0, WORD));
+    else
+        report_add(text, "too few launches for an interval");
+}
+
+void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric)
+{
+    const double middle = report_middle(point, metric);
+
+    if (metric == REPORT_HIDDEN)
+        add_hidden(text, point);
+    else if (metric == REPORT_SPEEDUP && point->base == point)
+        report_add(text, "base");
+    else if (metric == REPORT_EFFICIENCY && (point->base == point || !isfinite(middle)))
+        report_add(text, "-");
+    else
+        report_add(text, "%s", report_metric_of(metric)->number(middle, WORD));
+    if (metric == REPORT_EFFICIENCY && point->base != point && isfinite(middle))
+        report_add(text, " of %.2f", point->bound);
 }
 
 /* A ratio may have fewer pairs than there are launches. */
 void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
                              int metric)
 {
-    const struct report_metric *row = report_metric_of(metric);
     const struct report_value *value = &point->value[metric];
+    const bool ratio = report_is_ratio(metric);
 
-    if (!row->of && (point->base == point || !isfinite(value->middle))) {
+    if (ratio && (point->base == point || !isfinite(value->middle))) {
         report_add(text, "-");
         return;
     }
-    report_add_range(text, value, row->number);
-    if (!row->of && value->n != point->verified)
+    report_add_range(text, value, report_metric_of(metric)->number);
+    if (ratio && value->n != point->verified)
         report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
 }

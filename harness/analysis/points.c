@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double step_of(const struct report_row *row)
+static double step_of_launch(const struct report_row *row)
 {
-    return report_metrics[REPORT_STEP].of(row, 0);
+    return report_number_of(row, REPORT_STEP);
 }
 
-static double rows_of(const struct report_row *row)
+static double rows_of_step(const struct report_row *row)
 {
     return (double)row->cell->key.global_batch;
 }
@@ -24,12 +24,11 @@ static double rows_of(const struct report_row *row)
 static struct report_value over_launches(const struct report_point *point, int metric,
                                          double scratch[])
 {
-    const struct report_metric *row = report_metric_of(metric);
     size_t n = 0;
 
     for (size_t i = 0; i < point->n; ++i) {
         const double number =
-            point->row[i].verified ? row->of(&point->row[i], metric - REPORT_PHASE) : (double)NAN;
+            point->row[i].verified ? report_number_of(&point->row[i], metric) : (double)NAN;
 
         if (isfinite(number))
             scratch[n++] = number;
@@ -37,109 +36,70 @@ static struct report_value over_launches(const struct report_point *point, int m
     return report_value_of(scratch, n);
 }
 
-/* The steps of the only launch are all that there is to show a spread. */
-static void spread_of_steps(struct report_point *point)
-{
-    struct report_value *step = &point->value[REPORT_STEP];
-    const struct record_cell *cell = point->middle->cell;
-
-    step->range = REPORT_STEPS;
-    step->n = cell->n_valid;
-    step->lo = cell->p05_ns;
-    step->hi = cell->p95_ns;
-}
-
-/* The first launch that is as slow as the lower median; *sorted are their steps. */
-static const struct report_row *middle_launch(const struct report_point *point,
-                                              const double sorted[])
-{
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified &&
-            step_of(&point->row[i]) >= sorted[(point->verified - 1) / 2] &&
-            step_of(&point->row[i]) <= sorted[(point->verified - 1) / 2])
-            return &point->row[i];
-    return NULL;
-}
-
-/* Cores that the run could use, on all hosts of its ranks as many as on the first; 0: nobody knows,
- * or the devices do not work on cores. */
-static double cores_of(const struct report_row *row)
-{
-    const int cores = row->run->cores, usable = row->run->usable_pus;
-    const double hosts = row->cell->hosts > 1 ? row->cell->hosts : 1;
-
-    if (!report_works_on_cores(row))
-        return 0;
-    return hosts * (cores > 0 && (usable <= 0 || cores < usable) ? cores : usable);
-}
-
 /* Shards are whole rows, so the slowest device has ceil(N/K), and plain-mt has none; and devices
- * that share cores are together no faster than these. */
+ * that share cores are together no faster than these: the cores that the run could use, on all
+ * hosts of its ranks as many as on the first. Nobody may know them, and GPUs work on none. */
 static double bound_of(const struct report_point *point)
 {
     const struct report_row *row = point->row;
+    const int cores = row->run->cores, usable = row->run->usable_pus;
+    const double hosts = row->cell->hosts > 1 ? row->cell->hosts : 1;
+    const double all =
+        !report_works_on_cores(row)
+            ? 0
+            : hosts * (cores > 0 && (usable <= 0 || cores < usable) ? cores : usable);
     const size_t rows = row->cell->key.global_batch;
     const size_t k = row->cell->key.n_devices > 0 ? (size_t)row->cell->key.n_devices : 1;
     const size_t shard = rows / k + (rows % k != 0);
-    const double cores = cores_of(row);
-    double speedup;
+    const double speedup = report_is_cores(point) ? (double)k : (double)rows / (double)shard;
 
     if (rows == 0)
         return NAN;
-    speedup = report_is_cores(point) ? (double)k : (double)rows / (double)shard;
-    return (cores > 0 ? fmin(speedup, cores) : speedup) / (double)k;
+    return (all > 0 ? fmin(speedup, all) : speedup) / (double)k;
 }
 
-/* They follow from the steps, exactly: rows of training, bytes of a collective. */
-static void rates_of(struct report_point *point)
-{
-    const struct record_cell *cell = point->row->cell;
-    const struct report_value *step = &point->value[REPORT_STEP];
-    const double size = 1e9 * (double)cell->key.size_bytes;
-
-    if (!record_is_collective(&cell->key)) {
-        point->value[REPORT_THROUGHPUT] =
-            report_inverse(step, 1e9 * (double)cell->key.global_batch);
-        if (cell->tokens_per_row > 0)
-            point->value[REPORT_TOKENS] = report_inverse(
-                step, 1e9 * (double)cell->key.global_batch * (double)cell->tokens_per_row);
-        return;
-    }
-    point->value[REPORT_THROUGHPUT] = report_unknown;
-    point->value[REPORT_ALGBW] = report_inverse(step, size);
-    point->value[REPORT_BUSBW] = report_inverse(step, size * cell->bus_factor);
-}
-
-/* The steps last: they are left in *scratch. */
 static void sum_up(struct report_point *point, double scratch[])
 {
+    const struct record_cell *cell = point->row->cell;
+    struct report_value *value = point->value, *step = &value[REPORT_STEP];
+    const double rows = 1e9 * (double)cell->key.global_batch;
+    const double size = 1e9 * (double)cell->key.size_bytes;
+
     point->bound = bound_of(point);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
+    /* The steps last: they are left in *scratch. */
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
-        point->value[m] =
-            report_metric_of(m)->of ? over_launches(point, m, scratch) : report_unknown;
-    if (point->verified > 0)
-        point->middle = middle_launch(point, scratch);
-    if (point->verified == 1)
-        spread_of_steps(point);
-    rates_of(point);
+        value[m] = over_launches(point, m, scratch);
+    /* The first launch that is as slow as the lower median. */
+    for (size_t i = 0; i < point->n && point->verified > 0 && !point->middle; ++i) {
+        const double ns = step_of_launch(&point->row[i]);
+
+        if (point->row[i].verified && ns >= scratch[(point->verified - 1) / 2] &&
+            ns <= scratch[(point->verified - 1) / 2])
+            point->middle = &point->row[i];
+    }
+    /* The steps of the only launch are all that there is to show a spread. */
+    if (point->verified == 1) {
+        step->range = REPORT_STEPS;
+        step->n = point->middle->cell->n_valid;
+        step->lo = point->middle->cell->p05_ns;
+        step->hi = point->middle->cell->p95_ns;
+    }
+    /* These follow from the steps, exactly: rows of training, bytes of a collective. */
+    if (record_is_collective(&cell->key)) {
+        value[REPORT_THROUGHPUT] = report_unknown;
+        value[REPORT_ALGBW] = report_inverse(step, size);
+        value[REPORT_BUSBW] = report_inverse(step, size * cell->bus_factor);
+    } else {
+        value[REPORT_THROUGHPUT] = report_inverse(step, rows);
+        if (cell->tokens_per_row > 0)
+            value[REPORT_TOKENS] = report_inverse(step, rows * (double)cell->tokens_per_row);
+    }
 }
 
-/* How many times as many rows in the same time as the base, by the median steps. Of strong scaling
- * both have the same rows. */
-static double ratio_of(const struct report_row *row, const struct report_row *base)
-{
-    return step_of(base) / step_of(row) * rows_of(row) / rows_of(base);
-}
-
-static double ratio_of_medians(const struct report_point *point, const struct report_point *base)
-{
-    return report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
-           rows_of(point->row) / rows_of(base->row);
-}
-
-/* The one estimate for two points: every ratio of them is made of it. */
+/* The one estimate for two points: how many times as many rows in the same time as the base, by the
+ * median steps. Every ratio of them is made of it. */
 static struct report_value paired(const struct report_point *point, const struct report_point *base,
                                   double scratch[])
 {
@@ -148,10 +108,12 @@ static struct report_value paired(const struct report_point *point, const struct
     size_t n = 0;
 
     for (size_t at[2] = {0}; report_pair_next(point, base, at, &pair);)
-        scratch[n++] = ratio_of(pair.row, pair.base);
+        scratch[n++] = step_of_launch(pair.base) / step_of_launch(pair.row) *
+                       rows_of_step(pair.row) / rows_of_step(pair.base);
     value = report_value_of(scratch, n);
     if (n == 0)
-        value.middle = ratio_of_medians(point, base);
+        value.middle = report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
+                       rows_of_step(point->row) / rows_of_step(base->row);
     return value;
 }
 
@@ -170,68 +132,32 @@ static void compare_with_base(struct report_point *point, double scratch[])
     report_limit_parts(point, scratch);
 }
 
-/* DataParallel's verified point on as many devices with as many rows, or NULL. */
-static const struct report_point *find_peer(const struct report *report,
-                                            const struct report_group *group,
-                                            const struct report_point *point)
-{
-    const struct record_key *key = &point->row->cell->key;
-
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *other = &report->point[i];
-        const struct record_key *of = &other->row->cell->key;
-
-        if (other->verified > 0 && strcmp(of->mode, "dp") == 0 && of->n_devices == key->n_devices &&
-            of->global_batch == key->global_batch)
-            return other;
-    }
-    return NULL;
-}
-
+/* With DataParallel's verified point on as many devices with as many rows. */
 static void compare_with_peer(const struct report *report, const struct report_group *group,
                               struct report_point *point, double scratch[])
 {
+    const struct record_key *key = &point->row->cell->key;
     struct report_value faster;
 
     point->beside = report_unknown;
     if (!report_is_ddp(point) || point->verified == 0)
         return;
-    point->peer = find_peer(report, group, point);
+    for (size_t i = group->first; i < group->first + group->n && !point->peer; ++i) {
+        const struct report_point *other = &report->point[i];
+        const struct record_key *of = &other->row->cell->key;
+
+        if (other->verified > 0 && report_is_mode(other, "dp") && of->n_devices == key->n_devices &&
+            of->global_batch == key->global_batch)
+            point->peer = other;
+    }
     if (!point->peer)
         return;
     faster = paired(point, point->peer, scratch);
     point->beside = report_inverse(&faster, 1.0);
 }
 
-static int compare_place(const struct report_point *point, size_t bucket, size_t batch)
-{
-    const struct record_key *key = &point->row->cell->key;
-
-    if (key->bucket_bytes != bucket)
-        return key->bucket_bytes < bucket ? -1 : 1;
-    return (key->global_batch > batch) - (key->global_batch < batch);
-}
-
-/* The points on one device in that mode come by bucket and batch. */
-static const struct report_point *find_one(const struct report_point points[], size_t n,
-                                           size_t bucket, size_t batch)
-{
-    size_t lo = 0, hi = n;
-
-    while (lo < hi) {
-        const size_t middle = lo + (hi - lo) / 2;
-
-        if (compare_place(&points[middle], bucket, batch) < 0)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    if (lo == n || compare_place(&points[lo], bucket, batch) != 0 || points[lo].verified == 0)
-        return NULL;
-    return &points[lo];
-}
-
-/* The points on one device in that mode, which follow each other: n of them from *first on. */
+/* The points on one device in that mode, which follow each other: n of them from *first on, by
+ * bucket and batch. */
 static size_t find_ones(const struct report *report, const struct report_group *group,
                         const char *mode, size_t *first)
 {
@@ -247,34 +173,39 @@ static size_t find_ones(const struct report *report, const struct report_group *
     return n;
 }
 
-static const struct report_point *find_cores(const struct report *report,
-                                             const struct report_group *group,
-                                             const struct report_point *point)
+/* The verified one of these, or NULL. */
+static const struct report_point *find_one(const struct report_point points[], size_t n,
+                                           size_t bucket, size_t batch)
 {
-    const size_t end = group->first + group->n;
-    const int devices = point->row->cell->key.n_devices;
+    size_t lo = 0, hi = n;
 
-    for (size_t i = end; point->base && devices > 1 && i < end + group->n_cores; ++i) {
-        const struct report_point *cores = &report->point[i];
+    while (lo < hi) {
+        const size_t middle = lo + (hi - lo) / 2;
+        const struct record_key *key = &points[middle].row->cell->key;
 
-        if (cores->base == point->base && cores->row->cell->key.n_devices == devices &&
-            cores->verified > 0)
-            return cores;
+        if (key->bucket_bytes < bucket ||
+            (key->bucket_bytes == bucket && key->global_batch < batch))
+            lo = middle + 1;
+        else
+            hi = middle;
     }
-    return NULL;
+    if (lo == n || points[lo].verified == 0 || points[lo].row->cell->key.bucket_bytes != bucket ||
+        points[lo].row->cell->key.global_batch != batch)
+        return NULL;
+    return &points[lo];
 }
 
 static void find_bases(const struct report *report, struct report_group *group, double scratch[])
 {
     struct report_point *point = report->point;
     const bool weak = strcmp(group->scaling, "weak") == 0;
-    const size_t end = group->first + group->n;
+    const size_t end = group->first + group->n, all = end + group->n_cores;
     size_t plain;
 
     group->n_plain = find_ones(report, group, "plain", &plain);
     group->n_single = find_ones(report, group, "dp", &group->single);
     group->n_rank = find_ones(report, group, "ddp", &group->rank);
-    for (size_t i = group->first; i < end + group->n_cores; ++i) {
+    for (size_t i = group->first; i < all; ++i) {
         const struct record_key *key = &point[i].row->cell->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
@@ -287,20 +218,11 @@ static void find_bases(const struct report *report, struct report_group *group, 
         compare_with_peer(report, group, &point[i], scratch);
     }
     for (size_t i = group->first; i < end; ++i)
-        point[i].cores = find_cores(report, group, &point[i]);
-}
-
-/* DDP on one rank, where that is what ranks are compared with, or would be. */
-static const struct report_point *next_rank(const struct report *report,
-                                            const struct report_group *group, size_t *at)
-{
-    while (*at < group->n_rank) {
-        const struct report_point *point = &report->point[group->rank + (*at)++];
-
-        if (!point->plain && !point->single)
-            return point;
-    }
-    return NULL;
+        for (size_t c = end; point[i].base && c < all && !point[i].cores; ++c)
+            if (point[i].row->cell->key.n_devices > 1 && point[c].base == point[i].base &&
+                point[c].row->cell->key.n_devices == point[i].row->cell->key.n_devices &&
+                point[c].verified > 0)
+                point[i].cores = &point[c];
 }
 
 bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
@@ -316,8 +238,12 @@ bool report_base_next(const struct report *report, const struct report_group *gr
                                  .single = single && (!plain || y <= x) ? b : NULL};
     at[0] += base->plain != NULL;
     at[1] += base->single != NULL;
-    if (!plain && !single)
-        base->rank = next_rank(report, group, &at[2]);
+    /* DDP on one rank, where that is what ranks are compared with, or would be. */
+    while (!plain && !single && !base->rank && at[2] < group->n_rank) {
+        const struct report_point *rank = &report->point[group->rank + at[2]++];
+
+        base->rank = rank->plain || rank->single ? NULL : rank;
+    }
     return plain || single || base->rank;
 }
 
@@ -325,19 +251,19 @@ static void find_points(struct report *report)
 {
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
-        struct report_group *group;
 
         if (i == 0 || !report_same_point(row - 1, row)) {
-            report->point[report->n_points] = (struct report_point){.first = i, .row = row};
+            struct report_point *point = &report->point[report->n_points];
+
             if (i == 0 || !report_same_group(row - 1, row))
                 report->group[report->n_groups++] =
                     (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
-            group = &report->group[report->n_groups - 1];
-            if (report_is_cores(&report->point[report->n_points]))
-                ++group->n_cores;
-            else
-                ++group->n;
+            *point = (struct report_point){.first = i, .row = row};
             ++report->n_points;
+            if (report_is_cores(point))
+                ++report->group[report->n_groups - 1].n_cores;
+            else
+                ++report->group[report->n_groups - 1].n;
         }
         ++report->point[report->n_points - 1].n;
     }
@@ -363,13 +289,10 @@ static void find_buckets(struct report *report)
         if (report->bucket[i] != report->bucket[kept - 1])
             report->bucket[kept++] = report->bucket[i];
     report->n_buckets = kept;
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const size_t *bytes = &report->point[i].row->cell->key.bucket_bytes;
-        const size_t *place =
-            bsearch(bytes, report->bucket, kept, sizeof *report->bucket, compare_sizes);
-
-        report->point[i].bucket = place ? (size_t)(place - report->bucket) : 0;
-    }
+    for (size_t i = 0; i < report->n_points; ++i)
+        while (report->bucket[report->point[i].bucket] !=
+               report->point[i].row->cell->key.bucket_bytes)
+            ++report->point[i].bucket;
 }
 
 int report_points_make(struct report *report)

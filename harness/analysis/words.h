@@ -20,20 +20,23 @@ void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *p
 void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
                              int metric);
 
-/* "12.3 ms", "845 us": three digits. "-" when not finite. */
-void report_time(double ns, char text[32]);
+/* A number in words: each returns text, or "-" where it is not finite. WORD: a buffer for one,
+ * which lasts as long as the block. */
+#define WORD ((char[32]){0})
+/* "12.3 ms", "845 us": three digits. */
+const char *report_time(double ns, char text[32]);
 /* "1.23 M", "845": three digits. */
-void report_rate(double per_second, char text[32]);
+const char *report_rate(double per_second, char text[32]);
 /* "74.7 GFLOP/s". */
-void report_flops(double per_second, char text[32]);
+const char *report_flops(double per_second, char text[32]);
 /* "1.23 GB/s". */
-void report_speed(double per_second, char text[32]);
+const char *report_speed(double per_second, char text[32]);
 /* "1.23 MiB", "845 B": three digits. */
-void report_bytes(double bytes, char text[32]);
+const char *report_bytes(double bytes, char text[32]);
 /* "1.86": two digits at least. */
-void report_ratio(double ratio, char text[32]);
+const char *report_ratio(double ratio, char text[32]);
 /* "93 %", "<1 %"; and "0 %" of what is known to be none. */
-void report_share(double share, char text[32]);
-void report_percent(double share, char text[32]);
+const char *report_share(double share, char text[32]);
+const char *report_percent(double share, char text[32]);
 
 #endif

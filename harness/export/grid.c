@@ -45,6 +45,17 @@ void grid_heading(struct grid *grid, const char *class, const char *name)
     add(grid, HEADING, class, name);
 }
 
+void grid_headings(struct grid *grid, const char *class, const char *names)
+{
+    char name[96];
+
+    for (size_t length; *names != '\0'; names += length + (names[length] == '|')) {
+        length = strcspn(names, "|");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        grid_heading(grid, class, name);
+    }
+}
+
 void grid_group(struct grid *grid, const char *words)
 {
     add(grid, GROUP, "", words);

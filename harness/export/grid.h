@@ -41,6 +41,8 @@ void grid_close(struct grid *grid);
 /* All headings come before the first row. class: of HTML; one that begins with "text" is aligned to
  * the left in Markdown, too. */
 void grid_heading(struct grid *grid, const char *class, const char *name);
+/* Several of one class, with "|" between their names. */
+void grid_headings(struct grid *grid, const char *class, const char *names);
 /* Rows that follow are of this group, on a page and in CSV. */
 void grid_group(struct grid *grid, const char *words);
 /* The name of the rows that follow, in Markdown. */

@@ -24,7 +24,7 @@ static struct fit_point point_of(const struct report_row *row, size_t model)
 {
     const struct record_cell *cell = row->cell;
     const int ranks = cell->key.n_devices;
-    const double hidden = report_metrics[REPORT_HIDDEN_TIME].of(row, 0);
+    const double hidden = report_number_of(row, REPORT_HIDDEN_TIME);
     const size_t n = (size_t)ranks;
     struct fit_point point = {.ranks = ranks,
                               .shard = (cell->key.global_batch + n - 1) / n,

@@ -2,23 +2,18 @@
  *
  * A reader who sees only the figure and these words knows what a point and a bar are. */
 #include "report/page.h"
-#include "report/peer_report.h"
+#include "report/peer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Fewest and most over all verified points. */
-struct span {
-    size_t lo, hi;
-};
-
-static void widen(struct span *span, size_t n)
+void report_span_add(struct report_span *span, size_t n)
 {
     span->lo = span->hi == 0 || n < span->lo ? n : span->lo;
     span->hi = n > span->hi ? n : span->hi;
 }
 
-static void add_span(char text[REPORT_CELL_TEXT], struct span span)
+void report_add_span(char text[REPORT_CELL_TEXT], struct report_span span)
 {
     if (span.lo == span.hi)
         report_add(text, "%zu", span.hi);
@@ -27,28 +22,29 @@ static void add_span(char text[REPORT_CELL_TEXT], struct span span)
 }
 
 /* The n of all bars of that kind; with ratios, which are of pairs of launches, also theirs. */
-static struct span launches(const struct report *report, enum report_range range, bool ratios)
+static struct report_span launches(const struct report *report, enum report_range range,
+                                   bool ratios)
 {
-    struct span span = {0};
+    struct report_span span = {0};
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
         if (point->value[REPORT_STEP].range == range)
-            widen(&span, point->value[REPORT_STEP].n);
+            report_span_add(&span, point->value[REPORT_STEP].n);
         if (ratios && point->value[REPORT_SPEEDUP].range == range)
-            widen(&span, point->value[REPORT_SPEEDUP].n);
+            report_span_add(&span, point->value[REPORT_SPEEDUP].n);
     }
     return span;
 }
 
-static struct span steps(const struct report *report)
+static struct report_span steps(const struct report *report)
 {
-    struct span span = {0};
+    struct report_span span = {0};
 
     for (size_t i = 0; i < report->n_rows; ++i)
         if (report->row[i].verified)
-            widen(&span, report->row[i].cell->n_valid);
+            report_span_add(&span, report->row[i].cell->n_valid);
     return span;
 }
 
@@ -66,14 +62,14 @@ static double least_coverage(const struct report *report, bool ratios)
 /* What the bars of a figure are. */
 static void bars(struct text_out *out, const struct report *report, bool ratios)
 {
-    const struct span interval = launches(report, REPORT_INTERVAL, ratios);
-    const struct span range = launches(report, REPORT_LAUNCHES, ratios);
-    const struct span single = launches(report, REPORT_STEPS, false);
+    const struct report_span interval = launches(report, REPORT_INTERVAL, ratios);
+    const struct report_span range = launches(report, REPORT_LAUNCHES, ratios);
+    const struct report_span single = launches(report, REPORT_STEPS, false);
     char text[REPORT_CELL_TEXT] = "";
 
     if (interval.hi > 0) {
         report_add(text, " Bars of ");
-        add_span(text, interval);
+        report_add_span(text, interval);
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
                    "covers %.1f\u00a0%% or more, of launches that are independent, in this "
@@ -82,13 +78,13 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
     }
     if (range.hi > 0) {
         report_add(text, " Bars of ");
-        add_span(text, range);
+        report_add_span(text, range);
         report_add(text,
                    " launches: smallest to largest launch; this is a range, not an interval.");
     }
     if (single.hi > 0) {
         report_add(text, " Bars of one launch: 5th to 95th percentile of its ");
-        add_span(text, single);
+        report_add_span(text, single);
         report_add(text, " steps; steps are correlated, so this is a spread, not an interval.");
     }
     text_print(out, "%s", text);
@@ -111,7 +107,7 @@ static void batch(struct text_out *out, const struct report *report)
 
 static void map(struct text_out *out, const struct report *report)
 {
-    const struct span interval = launches(report, REPORT_INTERVAL, true);
+    const struct report_span interval = launches(report, REPORT_INTERVAL, true);
     char text[REPORT_CELL_TEXT] = "";
 
     text_print(out, "Efficiency, as a percentage of its bound, for each number of devices and "
@@ -124,7 +120,7 @@ static void map(struct text_out *out, const struct report *report)
                     "GPU, or are simulated.");
     if (interval.hi > 0) {
         report_add(text, " Intervals of ");
-        add_span(text, interval);
+        report_add_span(text, interval);
         report_add(text, " launches, by order statistics, cover %.1f\u00a0%% or more.",
                    100.0 * least_coverage(report, true));
     }
@@ -218,7 +214,7 @@ static void trust(struct text_out *out, const struct report *report)
 {
     char text[REPORT_CELL_TEXT] = "";
 
-    add_span(text, steps(report));
+    report_add_span(text, steps(report));
     text_print(
         out,
         "Each launch's median step over the median of its cell, of cells with 3 launches or "

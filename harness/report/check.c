@@ -155,33 +155,27 @@ static void excuses(struct text_out *out, const struct check_record *record)
     table_end(out);
 }
 
-static void fact(struct text_out *out, const char *name, const char *value)
-{
-    if (value[0] != '\0')
-        text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
-}
-
 static void provenance(struct text_out *out, const struct check_record *record)
 {
     char text[REPORT_CELL_TEXT];
 
     fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out->file);
-    fact(out, "Name", record->name);
-    fact(out, "Version", record->version);
-    fact(out, "How it was loaded", record->spec);
-    fact(out, "Options", record->options);
-    fact(out, "Devices asked for", record->device_list);
+    report_fact(out, "Name", record->name);
+    report_fact(out, "Version", record->version);
+    report_fact(out, "How it was loaded", record->spec);
+    report_fact(out, "Options", record->options);
+    report_fact(out, "Devices asked for", record->device_list);
     if (record->n_devices > 0)
         snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
     else
         snprintf(text, sizeof text, "none: on the host");
-    fact(out, "Devices", text);
-    fact(out, "Capabilities", record->capabilities);
-    fact(out, "Declared dialects", record->dialects);
+    report_fact(out, "Devices", text);
+    report_fact(out, "Capabilities", record->capabilities);
+    report_fact(out, "Declared dialects", record->dialects);
     snprintf(text, sizeof text, "%zu", record->seed);
-    fact(out, "Seed", text);
+    report_fact(out, "Seed", text);
     snprintf(text, sizeof text, "%.1f s", record->seconds);
-    fact(out, "Time", text);
+    report_fact(out, "Time", text);
     fputs("</dl>\n</footer>\n", out->file);
 }
 

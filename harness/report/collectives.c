@@ -1,83 +1,15 @@
-/* report/collectives.c: the table of collectives. Sizes, times and bandwidths are those of
- * nccl-tests, but that a time is the median over launches of the median of a launch's iterations.
- */
+/* report/collectives.c: the tables of collectives: their times, the lines through their sizes, and
+ * what nccl-tests says of the same.
+ *
+ * Sizes, times and bandwidths are those of nccl-tests, but that a time is the median over launches
+ * of the median of a launch's iterations. */
+#include "report/external.h"
 #include "report/page.h"
 
 #include "verify/collective.h"
 
+#include <math.h>
 #include <string.h>
-
-enum column {
-    COLLECTIVE,
-    TYPE,
-    DEVICES,
-    COMMUNICATOR,
-    SIZE,
-    COUNT,
-    TIME,
-    RANGE,
-    ALGBW,
-    BUSBW,
-    STATUS
-};
-
-const char *const report_collectives_names[REPORT_COLLECTIVES_COLUMNS] = {
-    [COLLECTIVE] = "Collective", [TYPE] = "Type",      [DEVICES] = "Devices",
-    [COMMUNICATOR] = "Over",     [SIZE] = "Bytes",     [COUNT] = "Numbers",
-    [TIME] = "Median time",      [RANGE] = "Range",    [ALGBW] = "Algorithm bandwidth",
-    [BUSBW] = "Bus bandwidth",   [STATUS] = "Verified"};
-
-/* Numbers of a point of which no launch is verified are none. */
-static void metric_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
-{
-    if (point->verified == 0)
-        report_add(text, "-");
-    else if (column == RANGE)
-        report_add_metric_range(text, point, REPORT_STEP);
-    else
-        report_add_metric(text, point,
-                          column == TIME    ? REPORT_STEP
-                          : column == ALGBW ? REPORT_ALGBW
-                                            : REPORT_BUSBW);
-}
-
-void report_collectives_words(const struct report_point *point, int column,
-                              char text[REPORT_CELL_TEXT])
-{
-    const struct record_key *key = &point->row->cell->key;
-    const struct collective_type *type = collective_type_find(key->dtype);
-
-    text[0] = '\0';
-    switch (column) {
-    case COLLECTIVE:
-        report_add(text, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
-        break;
-    case TYPE:
-        report_add(text, "%s", key->dtype);
-        break;
-    case DEVICES:
-        report_add(text, "%d %s%s", key->n_devices, point->row->kind,
-                   report_oversubscribed(point) ? " (oversubscribed)" : "");
-        break;
-    case COMMUNICATOR:
-        report_add(text, "%s/%s", key->backend, key->communicator);
-        if (key->per_process > 0)
-            report_add(text, ", %zu per process", key->per_process);
-        break;
-    case SIZE:
-        report_add(text, "%zu", key->size_bytes);
-        break;
-    case COUNT:
-        report_add(text, "%zu", type ? key->size_bytes / type->bytes : 0);
-        break;
-    case STATUS:
-        report_add(text, "%zu of %zu launches%s", point->verified, point->n,
-                   report_simulated(point->row) ? ", SIMULATED" : "");
-        break;
-    default:
-        metric_words(point, column, text);
-    }
-}
 
 bool report_collectives_any(const struct report *report)
 {
@@ -86,4 +18,220 @@ bool report_collectives_any(const struct report *report)
     for (size_t i = 0; i < report->collectives->n_points && !any; ++i)
         any = report->collectives->point[i].verified > 0;
     return any;
+}
+
+/* The columns that all of these tables begin with. */
+static const char places[] = "Collective|Type|Devices|Over";
+
+static void cells_of_place(struct grid *grid, const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+    char processes[48] = "";
+
+    if (key->per_process > 0)
+        snprintf(processes, sizeof processes, ", %zu per process", key->per_process);
+    grid_cell(grid, "text", "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
+    grid_cell(grid, "text", "%s", key->dtype);
+    grid_cell(grid, "text", "%d %s%s", key->n_devices, point->row->kind,
+              report_oversubscribed(point) ? " (oversubscribed)" : "");
+    grid_cell(grid, "text", "%s/%s%s", key->backend, key->communicator, processes);
+}
+
+static void cells_of_times(struct grid *grid, const struct report_point *point)
+{
+    char range[REPORT_CELL_TEXT] = "";
+
+    report_add_metric_range(range, point, REPORT_STEP);
+    report_cell_metric(grid, point, REPORT_STEP);
+    grid_cell(grid, "number", "%s", range);
+    report_cell_metric(grid, point, REPORT_ALGBW);
+    report_cell_metric(grid, point, REPORT_BUSBW);
+}
+
+void report_fill_collectives(struct grid *grid, const struct report *report)
+{
+    const struct report *own = report->collectives;
+
+    /* Without a model it is what the page is about. */
+    grid->fold = report->n_points > 0 ? GRID_FOLDED : GRID_OPEN;
+    snprintf(grid->contents, sizeof grid->contents, "%zu cells", own->n_points);
+    grid_headings(grid, "text", places);
+    grid_headings(grid, "number",
+                  "Bytes|Numbers|Median time|Range|Algorithm bandwidth|Bus bandwidth|Verified");
+    for (size_t i = 0; i < own->n_points; ++i) {
+        const struct report_point *point = &own->point[i];
+        const struct record_key *key = &point->row->cell->key;
+        const struct collective_type *type = collective_type_find(key->dtype);
+
+        if (i > 0 && !report_same_line(point - 1, point))
+            grid_line(grid);
+        grid_row(grid, report_point_failed(point) ? "failed" : "good");
+        cells_of_place(grid, point);
+        grid_cell(grid, "number", "%zu", key->size_bytes);
+        grid_cell(grid, "number", "%zu", type ? key->size_bytes / type->bytes : 0);
+        /* Numbers of a point of which no launch is verified are none. */
+        if (point->verified > 0)
+            cells_of_times(grid, point);
+        for (int c = 0; c < 4 && point->verified == 0; ++c)
+            grid_cell(grid, "number", "-");
+        grid_cell(grid, "number", "%zu of %zu launches%s", point->verified, point->n,
+                  report_simulated(point->row) ? ", SIMULATED" : "");
+    }
+    if (grid->brief)
+        snprintf(grid->note, sizeof grid->note, "%s",
+                 "Algorithm bandwidth: bytes of each device over the median time of an iteration, "
+                 "until all devices are idle. Bus bandwidth: that times the factor of nccl-tests. "
+                 "Every iteration is verified.");
+}
+
+/* ---- alpha and beta ----------------------------------------------------------------------- */
+
+/* Three digits, and never an exponent. */
+static const char *three_digits(double value, const char *unit, char text[32])
+{
+    int decimals = 2;
+
+    for (double size = fabs(value); size > 0 && size < 0.9995 && decimals < 6; size *= 10)
+        ++decimals;
+    for (double size = fabs(value); size >= 9.995 && decimals > 0; size /= 10)
+        --decimals;
+    if (!isfinite(value))
+        return "-";
+    snprintf(text, 32, "%.*f\u00a0%s", decimals, value, unit);
+    return text;
+}
+
+static const char *microseconds(double ns, char text[32])
+{
+    return three_digits(ns / 1e3, "\u00b5s", text);
+}
+
+static const char *gigabytes(double per_second, char text[32])
+{
+    return three_digits(per_second / 1e9, "GB/s", text);
+}
+
+static void cells_of_line(struct grid *grid, const struct report_fit *fit)
+{
+    const struct report_value speed = report_inverse(&fit->beta, 1e9);
+
+    report_cell_number(grid, fit->alpha.middle, microseconds);
+    report_cell_range(grid, &fit->alpha, microseconds);
+    if (report_fit_grows(fit)) {
+        report_cell_number(grid, speed.middle, gigabytes);
+        report_cell_range(grid, &speed, gigabytes);
+    } else {
+        grid_cell(grid, "number", "not resolved");
+        grid_cell(grid, "number", "-");
+    }
+}
+
+static void cell_of_state(struct grid *grid, const struct report_fit *fit)
+{
+    const char *simulated = report_simulated(fit->point->row) ? ", SIMULATED" : "";
+    const char *off = report_percent(fit->off, WORD);
+
+    switch (fit->state) {
+    case REPORT_FIT_HOLDS:
+        grid_cell(grid, "text", "%zu launch%s, at most %s off, at %zu bytes%s", fit->beta.n,
+                  fit->beta.n == 1 ? "" : "es", off, fit->off_at, simulated);
+        break;
+    case REPORT_FIT_FEW:
+        grid_cell(grid, "text", "no number: a line takes %d sizes%s", REPORT_FIT_LEAST, simulated);
+        break;
+    case REPORT_FIT_MANY:
+        grid_cell(grid, "text", "no number: too many sizes%s", simulated);
+        break;
+    case REPORT_FIT_APART:
+        grid_cell(grid, "text", "no number: no launch is verified at all sizes%s", simulated);
+        break;
+    case REPORT_FIT_NO_LINE:
+        grid_cell(grid, "text", "no number: no line, %s off at %zu bytes%s", off, fit->off_at,
+                  simulated);
+        break;
+    }
+}
+
+void report_fill_fits(struct grid *grid, const struct report *report)
+{
+    const struct report *own = report->collectives;
+
+    grid_headings(grid, "text", places);
+    grid_headings(grid, "number", "Sizes|Alpha|[interval] or range|1/beta|[interval] or range");
+    grid_headings(grid, "text", "Line");
+    for (size_t i = 0; i < own->n_fits; ++i) {
+        const struct report_fit *fit = &own->fit[i];
+        const bool holds = fit->state == REPORT_FIT_HOLDS;
+
+        grid_row(grid, "");
+        cells_of_place(grid, fit->point);
+        if (holds && fit->used < fit->sizes)
+            grid_cell(grid, "number", "%zu of %zu, from %zu bytes on", fit->used, fit->sizes,
+                      fit->from);
+        else
+            grid_cell(grid, "number", "%zu", fit->sizes);
+        if (holds)
+            cells_of_line(grid, fit);
+        for (int c = 0; c < 4 && !holds; ++c)
+            grid_cell(grid, "number", "-");
+        cell_of_state(grid, fit);
+    }
+    snprintf(grid->note, sizeof grid->note, "%s",
+             "Time = alpha + beta \u00d7 bytes of a device. 1/beta is the algorithm bandwidth that "
+             "it would have if it took no time to begin. A launch has a line of its own: through "
+             "its median times, with the least sum of relative distances. Alpha and beta are "
+             "medians over the launches. The line holds where it is within 10 % of the median "
+             "time of every size; else the smallest sizes are left out, one by one. More than half "
+             "of the sizes, and 3 at least, must stay, or there is no number.");
+}
+
+/* ---- next to nccl-tests ------------------------------------------------------------------- */
+
+static void nccl_tests_row(struct grid *grid, const struct report_point *point,
+                           const struct nccl_tests_line *line)
+{
+    const double ratio = report_middle(point, REPORT_BUSBW) / line->busbw;
+
+    grid_row(grid, line->wrong > 0 || point->verified < point->n ? "failed" : "good");
+    cells_of_place(grid, point);
+    grid_cell(grid, "number", "%zu", point->row->cell->key.size_bytes);
+    report_cell_number(grid, line->ns, report_time);
+    report_cell_metric(grid, point, REPORT_STEP);
+    grid_cell(grid, "number", "%.2f\u00a0GB/s", line->busbw / 1e9);
+    report_cell_metric(grid, point, REPORT_BUSBW);
+    /* No ratio of what is wrong. */
+    if (line->wrong > 0)
+        grid_cell(grid, "number", "WRONG there: %.0f numbers", line->wrong);
+    else if (point->verified < point->n)
+        grid_cell(grid, "number", "- (not verified here)");
+    else if (line->busbw > 0)
+        grid_cell(grid, "number", "%.*f%s", ratio < 0.1 ? 4 : 2, ratio,
+                  isnan(line->wrong) ? " (not checked there)" : "");
+    else
+        grid_cell(grid, "number", "-");
+}
+
+void report_fill_nccl_tests(struct grid *grid, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    char remarks[REPORT_CELL_TEXT];
+
+    grid_headings(grid, "text", places);
+    grid_headings(grid, "number",
+                  "Bytes|nccl-tests: time|here|nccl-tests: bus bandwidth|here|here / nccl-tests");
+    for (size_t b = 0; b < report->n_beside; ++b)
+        for (size_t i = 0; i < own->n_points; ++i) {
+            const struct nccl_tests_line *line = nccl_tests_find(report->beside[b], &own->point[i]);
+
+            if (line)
+                nccl_tests_row(grid, &own->point[i], line);
+        }
+    nccl_tests_remarks(report, remarks);
+    snprintf(grid->note, sizeof grid->note, "%s%s", remarks,
+             "What a file of nccl-tests says, beside the cell of the same collective, type, number "
+             "of devices, place and bytes. It was not measured by Lockstep, and whether it ran on "
+             "this machine is not known. nccl-tests starts its iterations one behind the other, "
+             "and shows their mean. Here each iteration is timed by itself, from its start on all "
+             "devices until the slowest is idle, and verified; the time is a median. So small "
+             "sizes take longer here.");
 }

@@ -1,21 +1,14 @@
-/* report/copies_table.c: the table of copies. A column is an end that they go to, so that eight
- * devices take nine lines and not eighty. */
-#include "export/grid.h"
+/* report/copies_table.c: the table of copies, and what nvbandwidth says of them. A column is an end
+ * that they go to, so that eight devices take nine lines and not eighty. */
+#include "report/external.h"
 #include "report/page.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FROM, OF, TEXTS }; /* behind them a column for each end */
 enum { SUMMARY_LINES = 60 };
-
-/* Lines of an end. */
-enum of { HERE, THERE, RATIO, READ, READ_RATIO, OFS };
-static const char *const of_names[OFS] = {[HERE] = "here",
-                                          [THERE] = "nvbandwidth",
-                                          [RATIO] = "ratio",
-                                          [READ] = "nvbandwidth, read",
-                                          [READ_RATIO] = "ratio, read"};
 
 static const char title[] = "Copies, GB/s";
 static const char note_here[] =
@@ -30,46 +23,168 @@ static const char note_there[] =
     "until it is done, with plain host memory. Between devices, that which sends starts its copies "
     "(write_ce), or that which receives (read). A ratio is ours over nvbandwidth's.";
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- what nvbandwidth says ---------------------------------------------------------------- */
 
-static int columns_of(const struct copies_set *set)
+/* Less than any end that nvbandwidth has. */
+enum { NO_NUMBER = NVBANDWIDTH_HOST - 1, NUMBER_MOST = 1 << 20 };
+
+/* Of "cuda:5" 5, as CUDA and nvbandwidth number it. */
+static int number_of_end(const struct copies_set *set, int end)
 {
-    return TEXTS + COPIES_DEVICE + set->devices;
+    const struct record_run *run = set->row->run;
+    const int device = end - COPIES_DEVICE;
+    const char *colon;
+    char *rest;
+    long number;
+
+    if (end == COPIES_HOST)
+        return NVBANDWIDTH_HOST;
+    colon = device < run->n_slots ? strchr(run->slot[device].name, ':') : NULL;
+    if (!colon || !isdigit((unsigned char)colon[1]))
+        return NO_NUMBER;
+    number = strtol(colon + 1, &rest, 10);
+    return number <= NUMBER_MOST && (*rest == '\0' || *rest == '+') ? (int)number : NO_NUMBER;
 }
 
-/* Without another program all numbers are from here. */
-static bool is_used(const struct report *report, int column)
+static enum nvbandwidth_test test_of_ends(int from, int to, bool read)
 {
-    return column != OF || report->nvbandwidth;
+    return from == COPIES_HOST ? NVBANDWIDTH_FROM_HOST
+           : to == COPIES_HOST ? NVBANDWIDTH_TO_HOST
+           : from == to        ? NVBANDWIDTH_WITHIN
+           : read              ? NVBANDWIDTH_READ
+                               : NVBANDWIDTH_WRITE;
 }
+
+/* Of a copy that the receiving device starts, or of the other kind; NaN: nothing, or it was not
+ * measured here. */
+static double rate_there(const struct report *report, const struct copies_set *set, int from,
+                         int to, bool read)
+{
+    const enum nvbandwidth_test test = test_of_ends(from, to, read);
+
+    if (!report->nvbandwidth || !isfinite(copies_rate(set, from, to)) ||
+        (read && test != NVBANDWIDTH_READ))
+        return (double)NAN;
+    return nvbandwidth_rate(report->nvbandwidth, test, number_of_end(set, from),
+                            number_of_end(set, to));
+}
+
+/* The end with that number there; -1: none has. */
+static int end_of_number(const struct copies_set *set, int number)
+{
+    int end = COPIES_DEVICE + set->devices - 1;
+
+    while (end >= 0 && number_of_end(set, end) != number)
+        --end;
+    return end;
+}
+
+static bool has_counterpart(const struct report *report, enum nvbandwidth_test test, int from,
+                            int to)
+{
+    const bool read = test == NVBANDWIDTH_READ;
+    bool shown = false;
+
+    for (size_t s = 0; s < report->n_copies && !shown; ++s) {
+        const struct copies_set *set = &report->copies[s];
+        const int a = end_of_number(set, from), b = end_of_number(set, to);
+
+        shown = a >= 0 && b >= 0 && test_of_ends(a, b, read) == test &&
+                isfinite(rate_there(report, set, a, b, read));
+    }
+    return shown;
+}
+
+static size_t count_unmatched(const struct report *report)
+{
+    const struct nvbandwidth *there = report->nvbandwidth;
+    size_t n = there->others;
+
+    for (enum nvbandwidth_test test = 0; test < NVBANDWIDTH_TESTS; ++test) {
+        const bool host[] = {test == NVBANDWIDTH_FROM_HOST, test == NVBANDWIDTH_TO_HOST};
+
+        for (int from = host[0] ? NVBANDWIDTH_HOST : 0; from < (host[0] ? 0 : there->devices);
+             ++from)
+            for (int to = host[1] ? NVBANDWIDTH_HOST : 0; to < (host[1] ? 0 : there->devices); ++to)
+                n += (test != NVBANDWIDTH_WITHIN || from == to) &&
+                     isfinite(nvbandwidth_rate(there, test, from, to)) &&
+                     !has_counterpart(report, test, from, to);
+    }
+    return n;
+}
+
+/* Numbers of other GPUs next to ours say nothing of these, or both number them in other ways. Of
+ * the first GPU that is another than that of the same number there, as far as both say where it is.
+ */
+static void add_another_gpu(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    for (size_t s = 0; s < report->n_copies; ++s)
+        for (int d = 0; d < report->copies[s].devices; ++d) {
+            const struct copies_set *set = &report->copies[s];
+            const struct record_slot *slot = &set->row->run->slot[d];
+            const int number = number_of_end(set, COPIES_DEVICE + d);
+            unsigned domain, bus, device;
+
+            if (number < 0 || number >= NVBANDWIDTH_DEVICES)
+                continue;
+            const struct nvbandwidth_place *there = &report->nvbandwidth->place[number];
+
+            if (!there->known || sscanf(slot->bus, "%8x:%2x:%2x", &domain, &bus, &device) != 3 ||
+                (domain == there->domain && bus == there->bus && device == there->device))
+                continue;
+            report_add(text,
+                       "%s is the GPU at %s here, and that at %04x:%02x:%02x in nvbandwidth's "
+                       "file: its numbers are of another GPU. ",
+                       slot->name, slot->bus, there->domain, there->bus, there->device);
+            return;
+        }
+}
+
+void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    const struct nvbandwidth *there = report->nvbandwidth;
+    size_t unmatched;
+
+    text[0] = '\0';
+    if (!there)
+        return;
+    if (there->stopped)
+        report_add(text, "nvbandwidth ended with an error: %s. ", there->error);
+    if (there->failed > 0)
+        report_add(text, "%zu test%s of nvbandwidth ended with an error, the first is %s. ",
+                   there->failed, there->failed == 1 ? "" : "s", there->first);
+    if (there->running[0] != '\0')
+        report_add(text, "%s of nvbandwidth did not come to its end. ", there->running);
+    if (there->idle > 0)
+        report_add(text, "%zu test%s of nvbandwidth %s not run there. ", there->idle,
+                   there->idle == 1 ? "" : "s", there->idle == 1 ? "was" : "were");
+    add_another_gpu(report, text);
+    if ((unmatched = count_unmatched(report)) > 0)
+        report_add(text, "%zu result%s of nvbandwidth %s no counterpart here. ", unmatched,
+                   unmatched == 1 ? "" : "s", unmatched == 1 ? "has" : "have");
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+/* Lines of an end. */
+enum of { HERE, THERE, RATIO, READ, READ_RATIO, OFS };
+static const char *const of_names[OFS] = {[HERE] = "here",
+                                          [THERE] = "nvbandwidth",
+                                          [RATIO] = "ratio",
+                                          [READ] = "nvbandwidth, read",
+                                          [READ_RATIO] = "ratio, read"};
 
 /* In GB/s; of ratios none. NaN: there is no such copy, or no number of it. */
-static double number_of(const struct report *report, const struct copies_set *set, int from, int to,
-                        enum of of)
+static double number_of_copy(const struct report *report, const struct copies_set *set, int from,
+                             int to, enum of of)
 {
     const double here = copies_rate(set, from, to);
-    const double there = copies_beside(report, set, from, to, of == READ || of == READ_RATIO);
+    const double there = rate_there(report, set, from, to, of == READ || of == READ_RATIO);
 
     return of == HERE ? here / 1e9 : of == THERE || of == READ ? there / 1e9 : here / there;
 }
 
-/* Whether a line has numbers; those from here are always there. */
-static bool has_line(const struct report *report, const struct copies_set *set, int from,
-                     enum of of)
-{
-    bool any = of == HERE;
-
-    for (int to = 0; to < COPIES_DEVICE + set->devices && !any; ++to)
-        any = isfinite(number_of(report, set, from, to, of));
-    return any;
-}
-
-static const char *class_of(int column)
-{
-    return column < TEXTS ? "text" : "number";
-}
-
-/* What all numbers of a set share. */
+/* The words that all numbers of a set share. */
 static void set_words(const struct report *report, const struct copies_set *set,
                       char text[REPORT_CELL_TEXT])
 {
@@ -87,120 +202,97 @@ static void set_words(const struct report *report, const struct copies_set *set,
         report_add(text, ", SIMULATED");
 }
 
-static void heading(int column, char text[REPORT_CELL_TEXT])
-{
-    const int to = column - TEXTS;
-
-    text[0] = '\0';
-    if (column == FROM)
-        report_add(text, "From");
-    else if (column == OF)
-        report_add(text, "Number");
-    else if (to == COPIES_HOST)
-        report_add(text, "to host");
-    else
-        report_add(text, "to %d", to - COPIES_DEVICE);
-}
-
-/* "2 (cuda:5)": its place in the list, and its name. */
-static void add_end(char text[REPORT_CELL_TEXT], const struct copies_set *set, int end)
+/* The first columns: the place of the device in the list and its name, "2 (cuda:5)"; and, where
+ * there is another program, whose number it is. */
+static void cells_of_line(struct grid *grid, const struct report *report,
+                          const struct copies_set *set, int end, enum of of)
 {
     const struct record_run *run = set->row->run;
     const int device = end - COPIES_DEVICE;
 
     if (end == COPIES_HOST)
-        report_add(text, "host");
+        grid_cell(grid, "text", "host");
     else if (device < run->n_slots)
-        report_add(text, "%d (%s)", device, run->slot[device].name);
+        grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
     else
-        report_add(text, "%d", device);
+        grid_cell(grid, "text", "%d", device);
+    if (report->nvbandwidth)
+        grid_cell(grid, "text", "%s", of_names[of]);
 }
 
 /* All numbers of the table have one unit. */
-static void add_speed(char text[REPORT_CELL_TEXT], double speed)
+static void cell_of_copy(struct grid *grid, double speed, enum of of)
 {
-    if (isfinite(speed))
-        report_add(text, "%.*f",
-                   speed < 0.0995  ? 4
-                   : speed < 9.995 ? 2
-                   : speed < 99.95 ? 1
-                                   : 0,
-                   speed);
+    if (of == RATIO || of == READ_RATIO)
+        report_cell_number(grid, speed, report_ratio);
+    else if (isfinite(speed))
+        grid_cell(grid, "number", "%.*f",
+                  speed < 0.0995  ? 4
+                  : speed < 9.995 ? 2
+                  : speed < 99.95 ? 1
+                                  : 0,
+                  speed);
     else
-        report_add(text, "-");
+        grid_cell(grid, "number", "-");
 }
 
-static void words(const struct report *report, const struct copies_set *set, int from, enum of of,
-                  int column, char text[REPORT_CELL_TEXT])
+/* The sets on a page have as many columns as the largest one. */
+static void add_headings(struct grid *grid, const struct report *report, int devices)
 {
-    const int to = column - TEXTS;
+    char name[32];
 
-    text[0] = '\0';
-    if (column == FROM)
-        add_end(text, set, from);
-    else if (column == OF)
-        report_add(text, "%s", of_names[of]);
-    else if (to >= COPIES_DEVICE + set->devices || (from == COPIES_HOST && to == COPIES_HOST))
-        return; /* there is no such copy */
-    else if (of == RATIO || of == READ_RATIO)
-        report_add_ratio(text, number_of(report, set, from, to, of));
-    else
-        add_speed(text, number_of(report, set, from, to, of));
-}
-
-/* ---- table ----------------------------------------------------------------------------------- */
-
-static void add_headings(struct grid *grid, const struct report *report, int columns)
-{
-    char text[REPORT_CELL_TEXT];
-
-    for (int c = 0; c < columns; ++c)
-        if (is_used(report, c)) {
-            heading(c, text);
-            grid_heading(grid, class_of(c), text);
-        }
+    grid_headings(grid, "text", report->nvbandwidth ? "From|Number" : "From");
+    grid_headings(grid, "number", "to host");
+    for (int d = 0; d < devices; ++d) {
+        snprintf(name, sizeof name, "to %d", d);
+        grid_heading(grid, "number", name);
+    }
 }
 
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
-                    int columns)
+                    int devices)
 {
-    char text[REPORT_CELL_TEXT];
+    const int ends = COPIES_DEVICE + set->devices;
 
-    for (int from = 0; from < COPIES_DEVICE + set->devices; ++from) {
+    for (int from = 0; from < ends; ++from) {
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
-        for (int of = 0; of < OFS; ++of) {
-            if (!has_line(report, set, from, (enum of)of))
+        for (enum of of = HERE; of < OFS; ++of) {
+            bool any = of == HERE; /* it is always there */
+
+            for (int to = 0; to < ends && !any; ++to)
+                any = isfinite(number_of_copy(report, set, from, to, of));
+            if (!any)
                 continue;
             grid_row(grid, "");
-            for (int c = 0; c < columns; ++c) {
-                words(report, set, from, (enum of)of, c, text);
-                if (is_used(report, c))
-                    grid_cell(grid, class_of(c), "%s", text);
-            }
+            cells_of_line(grid, report, set, from, of);
+            for (int to = 0; to < COPIES_DEVICE + devices; ++to)
+                if (to >= ends || (from == COPIES_HOST && to == COPIES_HOST))
+                    grid_cell(grid, "number", "%s", ""); /* there is no such copy */
+                else
+                    cell_of_copy(grid, number_of_copy(report, set, from, to, of), of);
         }
     }
 }
 
-/* The sets have as many columns as the largest one. */
-static int put_page(struct grid *grid, const struct report *report)
+static int write_page(struct grid *grid, const struct report *report)
 {
-    const int columns = columns_of(report->copies);
+    const int devices = report->copies[0].devices;
     char text[REPORT_CELL_TEXT];
 
     snprintf(grid->contents, sizeof grid->contents, "%zu matri%s", report->n_copies,
              report->n_copies == 1 ? "x" : "ces");
-    add_headings(grid, report, columns);
+    add_headings(grid, report, devices);
     for (size_t s = 0; s < report->n_copies; ++s) {
         set_words(report, &report->copies[s], text);
         grid_group(grid, text);
-        add_set(grid, report, &report->copies[s], columns);
+        add_set(grid, report, &report->copies[s], devices);
     }
     return grid_html(grid);
 }
 
 /* A table for each set, as long as there is room for a line of it. */
-static int put_summary(struct text_out *out, const struct report *report)
+static int write_summary(struct text_out *out, const struct report *report)
 {
     size_t all = 0, shown = 0;
     char text[REPORT_CELL_TEXT];
@@ -211,8 +303,8 @@ static int put_summary(struct text_out *out, const struct report *report)
         struct grid grid;
 
         grid_open(&grid, out, NULL, NULL);
-        add_headings(&grid, report, columns_of(set));
-        add_set(&grid, report, set, columns_of(set));
+        add_headings(&grid, report, set->devices);
+        add_set(&grid, report, set, set->devices);
         if (shown < SUMMARY_LINES) {
             set_words(report, set, text);
             text_print(out, "\n**%s**\n\n", text);
@@ -240,10 +332,10 @@ int report_copies_table(struct text_out *out, const struct report *report)
              report->nvbandwidth ? note_there : "");
     if (grid.brief) {
         text_print(out, "\n## %s\n", title);
-        status = put_summary(out, report);
+        status = write_summary(out, report);
         text_print(out, "\n%s\n", grid.note);
     } else
-        status = put_page(&grid, report);
+        status = write_page(&grid, report);
     grid_close(&grid);
     return status;
 }

@@ -187,15 +187,17 @@ static void add_shares(char text[REPORT_CELL_TEXT], const struct report_point *p
 static void say_tokens(struct text_out *out, const struct report_fact_style *style,
                        const struct report_point *best)
 {
-    char text[REPORT_CELL_TEXT] = "", work[32], each[32];
+    char text[REPORT_CELL_TEXT] = "";
 
     if (!best || best->row->cell->tokens_per_row == 0)
         return;
-    report_rate(best->row->cell->flops_per_token, work);
-    report_rate(report_middle(best, REPORT_TOKENS) / (double)best->row->cell->key.n_devices, each);
+    const struct record_cell *cell = best->row->cell;
+
     report_add_metric(text, best, REPORT_TOKENS);
     report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
-               report_metrics[REPORT_TOKENS].unit, each, best->row->cell->tokens_per_row, work);
+               report_metrics[REPORT_TOKENS].unit,
+               report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
+               cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
     add_shares(text, best);
     fact(out, style, "Tokens", text);
 }

@@ -15,15 +15,13 @@ static void write_row(struct plot_table *table, const struct roof *roof,
 {
     const struct roof_share share = roof_share(&roof->ceilings, &line->work);
     const double ns = line->work.ns.middle;
-    char words[REPORT_CELL_TEXT] = "", rate[32], time[32];
+    char words[REPORT_CELL_TEXT] = "";
 
     if (share.bound == ROOF_UNKNOWN)
         return;
-    roof_rate_words(line, rate);
-    report_time(ns, time);
     report_add(words, "%s: ", line->name);
     report_add_share(words, share.share);
-    report_add(words, ", %s, %s", rate, time);
+    report_add(words, ", %s, %s", roof_rate_words(&line->work, ns, WORD), report_time(ns, WORD));
     if (!plot_table_series(table, line->product ? PRODUCT_STYLE : PHASE_STYLE, words))
         return;
     *row += 1;

@@ -10,23 +10,20 @@ enum { MOST_ROWS = 5 };
 
 static bool resolved(const struct report_point *point)
 {
-    return report_ranks_has(REPORT_RANKS_OVERLAP, point) &&
-           report_resolved(&point->value[REPORT_HIDDEN], 1.0);
+    return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
 }
 
 static void row_words(const struct plot *plot, const struct report_point *point,
                       char text[REPORT_CELL_TEXT])
 {
-    char words[32], style[PLOT_TEXT];
+    char style[PLOT_TEXT];
 
     figure_style_words(plot, figure_style(point), style);
     text[0] = '\0';
     report_add(text, "%s on %d, %zu rows", style, point->row->cell->key.n_devices,
                point->row->cell->key.global_batch);
-    report_bytes(report_middle(point, REPORT_MOVED), words);
-    report_add(text, ": %s moved", words);
-    report_bytes(report_middle(point, REPORT_PEAK), words);
-    report_add(text, ", %s held", words);
+    report_add(text, ": %s moved, %s held", report_bytes(report_middle(point, REPORT_MOVED), WORD),
+               report_bytes(report_middle(point, REPORT_PEAK), WORD));
 }
 
 /* The reduction over the step, the exposed part of it, and the range of that. */
@@ -54,7 +51,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 
     for (size_t i = 0; i < group->n; ++i) {
         can += resolved(&points[i]);
-        open += report_ranks_has(REPORT_RANKS_OVERLAP, &points[i]) && !resolved(&points[i]);
+        open += report_has_overlap(&points[i]) && !resolved(&points[i]);
         hollow = hollow || (resolved(&points[i]) && figure_hollow(&points[i]));
     }
     if (can == 0)

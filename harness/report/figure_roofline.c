@@ -49,12 +49,9 @@ static struct ceilings ceilings_of(const struct report *report, const struct rep
 
 static void ceiling_words(struct ceilings ceilings, char text[REPORT_CELL_TEXT])
 {
-    char rate[32];
-
     text[0] = '\0';
-    report_rate(ceilings.moves, rate);
     if (ceilings.moves > 0.0)
-        report_add(text, "slope: reduction alone, %sB/s", rate);
+        report_add(text, "slope: reduction alone, %sB/s", report_rate(ceilings.moves, WORD));
     else
         report_add(text, "no ceiling of moves is measured");
     if (!(ceilings.products > 0.0))

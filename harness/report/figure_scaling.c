@@ -5,7 +5,7 @@
  * ceil(N/K) rows, and virtual devices are together no faster than the cores that they have. Ranks
  * have a second one where it is lower and known: no step is shorter than its reduction alone. */
 #include "report/figure.h"
-#include "report/peer_record.h"
+#include "report/peer.h"
 
 #include <math.h>
 #include <string.h>

@@ -205,12 +205,12 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
 {
     const size_t style = figure_style(point);
     struct level level[LEVELS];
-    char label[PLOT_TEXT], step[32];
+    char label[PLOT_TEXT];
 
     levels_make(table->plot, group, point, scratch, level);
     figure_style_words(table->plot, style, label);
-    report_time(level[STEP].middle, step);
-    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices, step);
+    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices,
+               report_time(level[STEP].middle, WORD));
     if (!plot_table_series(table, style, label))
         return;
     write_terms(table, level, scratch, row);

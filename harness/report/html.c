@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "check/record.h"
-#include "report/peer_report.h"
+#include "machine/tree.h"
+#include "report/peer.h"
 
 void report_head(struct text_out *out, const char *title)
 {
@@ -158,7 +159,7 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
     return 0;
 }
 
-static void fact(struct text_out *out, const char *name, const char *value)
+void report_fact(struct text_out *out, const char *name, const char *value)
 {
     if (value[0] != '\0')
         text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
@@ -185,7 +186,7 @@ static void gpus(struct text_out *out, const struct record_run *run)
     if (text[0] == '\0')
         return;
     report_add(text, "%s", run->gpu_software);
-    fact(out, "GPUs", text);
+    report_fact(out, "GPUs", text);
 }
 
 static void machine(struct text_out *out, const struct record_run *run)
@@ -198,22 +199,26 @@ static void machine(struct text_out *out, const struct record_run *run)
              run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
              (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
              run->machine_class[0] != '\0' ? run->machine_class : "unknown");
-    fact(out, "Machine", text);
+    report_fact(out, "Machine", text);
     snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
              run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
              run->load_avg[1], run->load_avg[2]);
-    fact(out, "System", text);
+    report_fact(out, "System", text);
     snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
              run->communicator);
-    fact(out, "Devices", text);
+    report_fact(out, "Devices", text);
     gpus(out, run);
-    fact(out, "Facts of GPUs", run->gpu_facts);
-    report_node(out, run);
+    report_fact(out, "Facts of GPUs", run->gpu_facts);
+    if (run->node.n_numa + run->node.n_gpus + run->node.n_nics > 0) {
+        fputs("<dt>Node</dt><dd><pre class=\"node\">", out->file);
+        node_tree(out->file, TEXT_HTML, run);
+        fputs("</pre></dd>\n", out->file);
+    }
     snprintf(text, sizeof text, "%s%stick %.0f ns, one reading %.0f ns", run->clock,
              run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
-    fact(out, "Clock", text);
-    fact(out, "Start of a step", run->sync_method);
-    fact(out, "Time of a step", run->rank_reduction);
+    report_fact(out, "Clock", text);
+    report_fact(out, "Start of a step", run->sync_method);
+    report_fact(out, "Time of a step", run->rank_reduction);
 }
 
 static void provenance(struct text_out *out, const struct record_run *run)
@@ -224,24 +229,25 @@ static void provenance(struct text_out *out, const struct record_run *run)
         out,
         "<details>\n<summary><h3>Run %s</h3> <span class=\"count\">%s</span></summary>\n<dl>\n",
         run->run_id, run->created_utc);
-    fact(out, "Source", run->source);
+    report_fact(out, "Source", run->source);
     machine(out, run);
     snprintf(text, sizeof text, "%s%s, lockstep %s",
              run->git_sha[0] != '\0' ? run->git_sha : "unknown",
              run->git_dirty ? " with uncommitted changes" : "", run->program_version);
-    fact(out, "Commit", text);
+    report_fact(out, "Commit", text);
     snprintf(text, sizeof text, "%s, %s %s%s%s", run->compiler, run->build_type, run->cflags,
              run->sanitizers[0] != '\0' ? ", sanitizers " : "", run->sanitizers);
-    fact(out, "Build", text);
+    report_fact(out, "Build", text);
     snprintf(text, sizeof text, "%s; hwloc %s", run->blas, run->hwloc_version);
-    fact(out, "Libraries", text);
-    fact(out, "Environment", run->environment);
-    fact(out, "Options", run->command);
+    report_fact(out, "Libraries", text);
+    report_fact(out, "Environment", run->environment);
+    report_fact(out, "Options", run->command);
     snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
-    fact(out, "Seed", text);
-    fact(out, "Base case",
-         "the plain program, or else DataParallel on one device, or else for DDP itself on one "
-         "rank, of the same workload, setting and batch, if verified");
+    report_fact(out, "Seed", text);
+    report_fact(
+        out, "Base case",
+        "the plain program, or else DataParallel on one device, or else for DDP itself on one "
+        "rank, of the same workload, setting and batch, if verified");
     fputs("</dl>\n</details>\n", out->file);
 }
 

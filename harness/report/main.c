@@ -5,11 +5,10 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "record/input.h"
-#include "report/beside.h"
-#include "report/nvbandwidth.h"
+#include "report/external.h"
 #include "report/options.h"
 #include "report/page.h"
-#include "report/peer_report.h"
+#include "report/peer.h"
 #include "report/report.h"
 #include "report/roof.h"
 
@@ -168,14 +167,14 @@ static int judge_beside(const struct report *report)
 {
     char text[REPORT_CELL_TEXT];
 
-    beside_remarks(report, text);
+    nccl_tests_remarks(report, text);
     if (text[0] != '\0')
         command_complain(NAME, "--beside: %s", text);
     report_copies_remarks(report, text);
     if (text[0] != '\0')
         command_complain(NAME, "--beside: %s", text);
     for (size_t b = 0; b < report->n_beside; ++b)
-        if (beside_is_wrong(report->beside[b]))
+        if (nccl_tests_is_wrong(report->beside[b]))
             return EXIT_PARTLY;
     return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : 0;
 }
@@ -280,9 +279,9 @@ static int read_beside(const struct report_arguments *arguments, struct report *
     struct text_error err = {{0}};
 
     for (size_t i = 0; i < arguments->n_beside; ++i)
-        if (beside_file_add(arguments->beside[i], report, &err) != 0)
+        if (external_add(arguments->beside[i], report, &err) != 0)
             return command_refuse(NAME, "%s: %s", arguments->beside[i], err.text);
-    if (beside_file_check(report, &err) == 0)
+    if (external_check(report, &err) == 0)
         return 0;
     return command_refuse(NAME, "%s", err.text);
 }
@@ -290,7 +289,7 @@ static int read_beside(const struct report_arguments *arguments, struct report *
 static int report_files(const struct report_arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer, const struct roof *roof)
 {
-    struct beside *beside[REPORT_BESIDE_MOST];
+    struct nccl_tests *beside[REPORT_BESIDE_MOST];
     struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
                             .conformance = check,
                             .peer = peer,
@@ -318,7 +317,7 @@ static int report_files(const struct report_arguments *arguments, const struct c
         status = arguments->format == REPORT_NCCL_TESTS ? print_collectives(&report)
                  : arguments->format < REPORT_PAGE      ? print_numbers(arguments->format, &report)
                                                         : write_report(arguments->out, &report);
-    beside_files_free(&report);
+    external_free(&report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);

@@ -1,7 +1,7 @@
 /* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
  * size of the sweep, but with all that failed. */
 #include "report/page.h"
-#include "report/peer_report.h"
+#include "report/peer.h"
 
 /* The page has them all. */
 enum { MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };

@@ -1,5 +1,5 @@
-/* report/nvbandwidth.c: see report/nvbandwidth.h. */
-#include "report/nvbandwidth.h"
+/* report/nvbandwidth.c: reads what nvbandwidth writes with -j. */
+#include "report/external.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -222,11 +222,6 @@ static int read_root(const json_t *root, struct nvbandwidth *nvbandwidth, struct
         text_clean(nvbandwidth->error, ' ');
     }
     return json_array_size(tests) > 0 || error ? 0 : record_fail(err, "it has no test");
-}
-
-bool nvbandwidth_is(const json_t *root)
-{
-    return json_is_object(json_object_get(root, "nvbandwidth"));
 }
 
 struct nvbandwidth *nvbandwidth_read(const json_t *root, struct text_error *err)

@@ -1,8 +1,7 @@
 /* report/peer_figure.c: lockstep beside PyTorch: a panel per workload and batch, in it a row per
  * ratio of step times, with its interval, and whether it keeps the limit that it has. */
 #include "report/figure.h"
-#include "report/page.h"
-#include "report/peer_report.h"
+#include "report/peer.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* report/peer_record.c: reads lockstep/peer/1.x, which is untrusted: types and ranges are checked
  * before anything is stored, and text is cleaned. */
-#include "report/peer_record.h"
+#include "report/peer.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -15,24 +15,30 @@ enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000 };
 
 static const json_int_t STEP_NS_MAX = INT64_C(86400) * 1000000000;
 
-static const struct {
-    const char *program, *mode;
-} kinds[PEER_KINDS] = {[PEER_LOCKSTEP_DP] = {"lockstep", "dp"},
-                       [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp"},
-                       [PEER_LOCKSTEP_DDP_NCCL] = {"lockstep", "ddp-nccl"},
-                       [PEER_LOCKSTEP_PROCESSES] = {"lockstep", "processes"},
-                       [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"},
-                       [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
-                       [PEER_PYTORCH_DDP_DEFAULT] = {"pytorch", "ddp-default"},
-                       [PEER_PYTORCH_DDP_NCCL] = {"pytorch", "ddp-nccl"},
-                       [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"pytorch", "ddp-nccl-default"},
-                       [PEER_PYTORCH_DP] = {"pytorch", "dp"},
-                       [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
-                       [PEER_PYTORCH_STEPS] = {"pytorch", "plain-steps"},
-                       [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled"},
-                       [PEER_PYTORCH_PRODUCTS] = {"pytorch", "products"},
-                       [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"},
-                       [PEER_LLMC_STEP] = {"llmc", "step"}};
+const struct peer_kind_row peer_kinds[PEER_KINDS] = {
+    [PEER_LOCKSTEP_DP] = {"lockstep", "dp", "lockstep DataParallel", "device"},
+    [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp", "lockstep DDP", "device"},
+    [PEER_LOCKSTEP_DDP_NCCL] = {"lockstep", "ddp-nccl", "lockstep DDP over NCCL", "GPU"},
+    [PEER_LOCKSTEP_PROCESSES] = {"lockstep", "processes", "lockstep DDP over MPI", "process"},
+    [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain", "lockstep plain", "device"},
+    [PEER_LLMC_STEP] = {"llmc", "step", "llm.c", "thread"},
+    [PEER_PYTORCH_DDP] = {"pytorch", "ddp", "PyTorch DDP over gloo, tuned", "process",
+                          PEER_PARALLEL},
+    [PEER_PYTORCH_DDP_DEFAULT] = {"pytorch", "ddp-default", "PyTorch DDP over gloo, as it comes",
+                                  "process", PEER_PARALLEL},
+    [PEER_PYTORCH_DDP_NCCL] = {"pytorch", "ddp-nccl", "PyTorch DDP over NCCL, tuned", "GPU",
+                               PEER_PARALLEL},
+    [PEER_PYTORCH_DDP_NCCL_DEFAULT] = {"pytorch", "ddp-nccl-default",
+                                       "PyTorch DDP over NCCL, as it comes", "GPU", PEER_PARALLEL},
+    [PEER_PYTORCH_DP] = {"pytorch", "dp", "PyTorch DataParallel", "GPU", PEER_PARALLEL},
+    [PEER_PYTORCH_PLAIN] = {"pytorch", "plain", "PyTorch plain", "process", PEER_PLAIN},
+    [PEER_PYTORCH_STEPS] = {"pytorch", "plain-steps", "PyTorch plain, attention in steps",
+                            "process"},
+    [PEER_PYTORCH_COMPILED] = {"pytorch", "compiled", "PyTorch plain by torch.compile", "process",
+                               PEER_PLAIN},
+    [PEER_PYTORCH_PRODUCTS] = {"pytorch", "products", "torch.mm alone", NULL, PEER_PRODUCTS},
+    [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul", "torch.mm alone", NULL, PEER_NO_GROUP},
+};
 
 /* The first fault wins. */
 static void fault(struct text_error *err, const char *format, ...)
@@ -66,6 +72,44 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
     snprintf(text, bytes, "%s", value);
     text_clean(text, ' ');
 }
+
+/* Texts whose keys are the names of their members. */
+struct text_field {
+    const char *key;
+    size_t at, bytes;
+};
+#define TEXT_FIELD(type, member)                                                                   \
+    {                                                                                              \
+#member, offsetof(struct type, member), sizeof((struct type *)0)->member                   \
+    }
+
+static const struct text_field root_texts[] = {TEXT_FIELD(peer_record, created_utc),
+                                               TEXT_FIELD(peer_record, git_sha),
+                                               TEXT_FIELD(peer_record, seed)};
+static const struct text_field class_texts[] = {TEXT_FIELD(peer_record, machine_class),
+                                                TEXT_FIELD(peer_record, machine_instance)};
+static const struct text_field machine_texts[] = {
+    TEXT_FIELD(peer_record, node_hash), TEXT_FIELD(peer_record, cpu_model),
+    TEXT_FIELD(peer_record, kernel), TEXT_FIELD(peer_record, governor)};
+static const struct text_field version_texts[] = {TEXT_FIELD(peer_record, lockstep),
+                                                  TEXT_FIELD(peer_record, lockstep_blas),
+                                                  TEXT_FIELD(peer_record, build_type)};
+static const struct text_field pytorch_texts[] = {
+    TEXT_FIELD(peer_versions, python), TEXT_FIELD(peer_versions, torch),
+    TEXT_FIELD(peer_versions, torch_blas), TEXT_FIELD(peer_versions, gloo)};
+static const struct text_field setting_texts[] = {
+    TEXT_FIELD(peer_record, clock),       TEXT_FIELD(peer_record, step_time),
+    TEXT_FIELD(peer_record, warmup_rule), TEXT_FIELD(peer_record, ddp),
+    TEXT_FIELD(peer_record, sgd),         TEXT_FIELD(peer_record, environment)};
+
+static void read_texts(const json_t *object, const struct text_field field[], size_t n, void *to,
+                       struct text_error *err)
+{
+    for (size_t i = 0; i < n; ++i)
+        read_text(object, field[i].key, (char *)to + field[i].at, field[i].bytes, err);
+}
+#define READ_TEXTS(object, fields, to, err)                                                        \
+    read_texts(object, fields, sizeof(fields) / sizeof(fields)[0], to, err)
 
 static size_t read_count(const json_t *object, const char *key, json_int_t min, json_int_t max,
                          struct text_error *err)
@@ -189,35 +233,11 @@ static enum peer_kind read_kind(const json_t *object, struct text_error *err)
     read_text(object, "program", program, sizeof program, err);
     read_text(object, "mode", mode, sizeof mode, err);
     for (int kind = 0; kind < PEER_KINDS; ++kind)
-        if (strcmp(program, kinds[kind].program) == 0 && strcmp(mode, kinds[kind].mode) == 0)
+        if (strcmp(program, peer_kinds[kind].program) == 0 &&
+            strcmp(mode, peer_kinds[kind].mode) == 0)
             return (enum peer_kind)kind;
     fault(err, "'%s' in mode '%s' is not a known arm", program, mode);
     return PEER_KINDS;
-}
-
-static bool is_there(const struct peer_cell *cell, const struct peer_arm *arm)
-{
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        if (cell->arm[a].kind == arm->kind && cell->arm[a].devices == arm->devices &&
-            strcmp(cell->arm[a].torch, arm->torch) == 0)
-            return true;
-    return false;
-}
-
-/* Old records have one PyTorch, and no arm that is absent. */
-static void read_which(const json_t *object, const struct peer_record *record, struct peer_arm *arm,
-                       struct text_error *err)
-{
-    arm->devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
-    if (json_object_get(object, "torch"))
-        read_text(object, "torch", arm->torch, sizeof arm->torch, err);
-    else if (arm->kind >= PEER_PYTORCH_DDP)
-        snprintf(arm->torch, sizeof arm->torch, "%s", record->pytorch.torch);
-    if (json_object_get(object, "absent")) {
-        read_text(object, "absent", arm->absent, sizeof arm->absent, err);
-        if (arm->absent[0] == '\0')
-            fault(err, "'absent' gives no reason");
-    }
 }
 
 static void read_arm(const json_t *object, const struct peer_record *record, struct peer_cell *cell,
@@ -227,9 +247,21 @@ static void read_arm(const json_t *object, const struct peer_record *record, str
     const json_t *launches;
     size_t most, n;
 
-    read_which(object, record, &arm, err);
-    if (is_there(cell, &arm))
-        fault(err, "an arm of %.60s, batch %zu is there twice", cell->workload, cell->batch);
+    arm.devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
+    /* Old records have one PyTorch, and no arm that is absent. */
+    if (json_object_get(object, "torch"))
+        read_text(object, "torch", arm.torch, sizeof arm.torch, err);
+    else if (arm.kind >= PEER_PYTORCH_DDP)
+        snprintf(arm.torch, sizeof arm.torch, "%s", record->pytorch.torch);
+    if (json_object_get(object, "absent")) {
+        read_text(object, "absent", arm.absent, sizeof arm.absent, err);
+        if (arm.absent[0] == '\0')
+            fault(err, "'absent' gives no reason");
+    }
+    for (size_t a = 0; a < cell->n_arms; ++a)
+        if (cell->arm[a].kind == arm.kind && cell->arm[a].devices == arm.devices &&
+            strcmp(cell->arm[a].torch, arm.torch) == 0)
+            fault(err, "an arm of %.60s, batch %zu is there twice", cell->workload, cell->batch);
     most = arm.absent[0] == '\0' ? record->launches : 0;
     n = read_list(object, "launches", record->complete ? most : 0, most, &launches, err);
     arm.launch = calloc(n + 1, sizeof *arm.launch);
@@ -271,16 +303,9 @@ static double read_load(const json_t *machine, const char *key, struct text_erro
 
 static void read_machine(const json_t *machine, struct peer_record *record, struct text_error *err)
 {
-    read_text(machine, "node_hash", record->node_hash, sizeof record->node_hash, err);
-    if (json_object_get(machine, "machine_class")) {
-        read_text(machine, "machine_class", record->machine_class, sizeof record->machine_class,
-                  err);
-        read_text(machine, "machine_instance", record->machine_instance,
-                  sizeof record->machine_instance, err);
-    }
-    read_text(machine, "cpu_model", record->cpu_model, sizeof record->cpu_model, err);
-    read_text(machine, "kernel", record->kernel, sizeof record->kernel, err);
-    read_text(machine, "governor", record->governor, sizeof record->governor, err);
+    READ_TEXTS(machine, machine_texts, record, err);
+    if (json_object_get(machine, "machine_class"))
+        READ_TEXTS(machine, class_texts, record, err);
     record->packages = read_count(machine, "packages", 0, 1 << 20, err);
     record->cores = read_count(machine, "cores", 0, 1 << 20, err);
     record->pus = read_count(machine, "pus", 0, 1 << 20, err);
@@ -289,39 +314,18 @@ static void read_machine(const json_t *machine, struct peer_record *record, stru
     record->load_end = read_load(machine, "load_end", err);
 }
 
-static void read_pytorch(const json_t *versions, struct peer_versions *of, struct text_error *err)
-{
-    read_text(versions, "python", of->python, sizeof of->python, err);
-    read_text(versions, "torch", of->torch, sizeof of->torch, err);
-    read_text(versions, "torch_blas", of->torch_blas, sizeof of->torch_blas, err);
-    read_text(versions, "gloo", of->gloo, sizeof of->gloo, err);
-}
-
 static void read_versions(const json_t *versions, struct peer_record *record,
                           struct text_error *err)
 {
     const json_t *beside;
 
-    read_text(versions, "lockstep", record->lockstep, sizeof record->lockstep, err);
-    read_text(versions, "lockstep_blas", record->lockstep_blas, sizeof record->lockstep_blas, err);
-    read_text(versions, "build_type", record->build_type, sizeof record->build_type, err);
-    read_pytorch(versions, &record->pytorch, err);
+    READ_TEXTS(versions, version_texts, record, err);
+    READ_TEXTS(versions, pytorch_texts, &record->pytorch, err);
     if (!json_object_get(versions, "beside"))
         return;
     record->n_beside = read_list(versions, "beside", 0, PEER_MAX_BESIDE, &beside, err);
     for (size_t i = 0; i < record->n_beside; ++i)
-        read_pytorch(json_array_get(beside, i), &record->beside[i], err);
-}
-
-static void read_settings(const json_t *settings, struct peer_record *record,
-                          struct text_error *err)
-{
-    read_text(settings, "clock", record->clock, sizeof record->clock, err);
-    read_text(settings, "step_time", record->step_time, sizeof record->step_time, err);
-    read_text(settings, "warmup_rule", record->warmup_rule, sizeof record->warmup_rule, err);
-    read_text(settings, "ddp", record->ddp, sizeof record->ddp, err);
-    read_text(settings, "sgd", record->sgd, sizeof record->sgd, err);
-    read_text(settings, "environment", record->environment, sizeof record->environment, err);
+        READ_TEXTS(json_array_get(beside, i), pytorch_texts, &record->beside[i], err);
 }
 
 /* Old records have none. */
@@ -340,9 +344,7 @@ static void read_root(const json_t *root, struct peer_record *record, struct tex
     const json_t *cells;
     size_t n;
 
-    read_text(root, "created_utc", record->created_utc, sizeof record->created_utc, err);
-    read_text(root, "git_sha", record->git_sha, sizeof record->git_sha, err);
-    read_text(root, "seed", record->seed, sizeof record->seed, err);
+    READ_TEXTS(root, root_texts, record, err);
     record->git_dirty = read_flag(root, "git_dirty", err);
     record->interrupted = read_flag(root, "interrupted", err);
     record->oversubscribed = read_flag(root, "oversubscribed", err);
@@ -353,7 +355,7 @@ static void read_root(const json_t *root, struct peer_record *record, struct tex
     record->seconds = read_number(json_object_get(root, "seconds"), "seconds", err);
     read_machine(json_object_get(root, "machine"), record, err);
     read_versions(json_object_get(root, "versions"), record, err);
-    read_settings(json_object_get(root, "settings"), record, err);
+    READ_TEXTS(json_object_get(root, "settings"), setting_texts, record, err);
     n = read_list(root, "cells", 1, PEER_MAX_CELLS, &cells, err);
     for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
         read_cell(json_array_get(cells, i), record, err);

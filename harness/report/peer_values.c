@@ -1,15 +1,11 @@
 /* report/peer_values.c: medians over launches and ratios paired by round, of a comparison.
  *
- * The same sums as suites/peers/pytorch/lockstep_peers/figures.py, by the statistics of the report.
- */
-#include "report/peer_record.h"
+ * The same sums and the same rows as suites/peers/pytorch/lockstep_peers/figures.py, by the
+ * statistics of the analysis. */
+#include "report/peer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const struct report_value NOTHING = {
-    .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
 
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices)
 {
@@ -17,57 +13,6 @@ const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind ki
         if (cell->arm[a].kind == kind && cell->arm[a].devices == devices)
             return &cell->arm[a];
     return NULL;
-}
-
-typedef double number_fn(const struct peer_launch *launch);
-
-static double step_of(const struct peer_launch *launch)
-{
-    return launch->step_ns;
-}
-
-static double outside_of(const struct peer_launch *launch)
-{
-    return launch->outside;
-}
-
-static struct report_value value_of(double values[], size_t n)
-{
-    return n > 0 ? report_value_of(values, n) : NOTHING;
-}
-
-static struct report_value over_launches(const struct peer_arm *arm, number_fn *number)
-{
-    double values[PEER_MAX_LAUNCHES];
-    size_t n = 0;
-
-    if (!arm || arm->wrong)
-        return NOTHING;
-    for (size_t i = 0; i < arm->n; ++i)
-        if (arm->launch[i].ok && isfinite(number(&arm->launch[i])))
-            values[n++] = number(&arm->launch[i]);
-    return value_of(values, n);
-}
-
-struct report_value peer_step(const struct peer_arm *arm)
-{
-    return over_launches(arm, step_of);
-}
-
-struct report_value peer_outside(const struct peer_arm *arm)
-{
-    return over_launches(arm, outside_of);
-}
-
-enum peer_group peer_group_of(enum peer_kind kind)
-{
-    static const enum peer_group groups[PEER_KINDS + 1] = {
-        [PEER_PYTORCH_DDP] = PEER_PARALLEL,      [PEER_PYTORCH_DDP_DEFAULT] = PEER_PARALLEL,
-        [PEER_PYTORCH_DDP_NCCL] = PEER_PARALLEL, [PEER_PYTORCH_DDP_NCCL_DEFAULT] = PEER_PARALLEL,
-        [PEER_PYTORCH_DP] = PEER_PARALLEL,       [PEER_PYTORCH_PLAIN] = PEER_PLAIN,
-        [PEER_PYTORCH_COMPILED] = PEER_PLAIN,    [PEER_PYTORCH_PRODUCTS] = PEER_PRODUCTS};
-
-    return groups[kind];
 }
 
 bool peer_is_lockstep(const struct peer_arm *arm)
@@ -90,10 +35,61 @@ bool peer_is_tf32(const struct peer_record *record)
     return strcmp(record->math, "tf32") == 0;
 }
 
-/* An arm that is absent is in no group. */
-static bool is_of(const struct peer_arm *arm, enum peer_group group, int devices)
+/* ---- arms --------------------------------------------------------------------------------- */
+
+typedef double peer_number_fn(const struct peer_launch *launch);
+
+static double step_of_peer(const struct peer_launch *launch)
 {
-    return peer_group_of(arm->kind) == group && arm->absent[0] == '\0' &&
+    return launch->step_ns;
+}
+
+static double outside_of_peer(const struct peer_launch *launch)
+{
+    return launch->outside;
+}
+
+static double products_of_peer(const struct peer_launch *launch)
+{
+    return launch->step_ns * (1 - launch->outside);
+}
+
+static struct report_value over_good_launches(const struct peer_arm *arm, peer_number_fn *number)
+{
+    double values[PEER_MAX_LAUNCHES];
+    size_t n = 0;
+
+    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
+        if (arm->launch[i].ok && isfinite(number(&arm->launch[i])))
+            values[n++] = number(&arm->launch[i]);
+    return n > 0 ? report_value_of(values, n) : report_unknown;
+}
+
+struct report_value peer_step(const struct peer_arm *arm)
+{
+    return over_good_launches(arm, step_of_peer);
+}
+
+struct report_value peer_outside(const struct peer_arm *arm)
+{
+    return over_good_launches(arm, outside_of_peer);
+}
+
+/* Of the round's launch that was good, unless the arm was wrong; NAN: there is none. */
+static double number_in_round(const struct peer_arm *arm, size_t round, peer_number_fn *number)
+{
+    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
+        if (arm->launch[i].ok && arm->launch[i].round == round)
+            return number(&arm->launch[i]);
+    return NAN;
+}
+
+/* ---- groups ------------------------------------------------------------------------------- */
+
+/* An arm that is absent is in no group. */
+static bool is_of_group(const struct peer_arm *arm, enum peer_group group, int devices)
+{
+    return peer_kinds[arm->kind].group == group && arm->absent[0] == '\0' &&
            arm->devices == (group == PEER_PLAIN ? 1 : devices);
 }
 
@@ -115,7 +111,7 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
     for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
 
-        if (!is_of(arm, group, devices))
+        if (!is_of_group(arm, group, devices))
             continue;
         if (!isfinite(peer_step(arm).middle))
             return NULL;
@@ -131,7 +127,7 @@ size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devi
     if (group == PEER_ANY)
         return peer_choice(cell, PEER_PARALLEL, devices) + peer_choice(cell, PEER_PLAIN, devices);
     for (size_t a = 0; a < cell->n_arms; ++a)
-        n += is_of(&cell->arm[a], group, devices) ? 1 : 0;
+        n += is_of_group(&cell->arm[a], group, devices) ? 1 : 0;
     return n;
 }
 
@@ -142,7 +138,7 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
 
-        if (peer_group_of(arm->kind) != PEER_PARALLEL || arm->absent[0] != '\0')
+        if (peer_kinds[arm->kind].group != PEER_PARALLEL || arm->absent[0] != '\0')
             continue;
         dp = dp || arm->kind == PEER_PYTORCH_DP;
         ddp = ddp || arm->kind != PEER_PYTORCH_DP;
@@ -150,40 +146,23 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     return !dp ? "DDP" : ddp ? "DP or DDP" : "DP";
 }
 
-/* Of the round's launch that was good, unless the arm was wrong; NAN: there is none. */
-static double number_in(const struct peer_arm *arm, size_t round, number_fn *number)
+/* ---- products alone: in each round those of the fastest of all that made them ------------- */
+
+/* What the arm says of products on so many devices: torch.mm of each PyTorch, and lockstep in its
+ * steps; NULL: it did not make them. */
+static peer_number_fn *made_by(const struct peer_arm *arm, int devices)
 {
-    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
-        if (arm->launch[i].ok && arm->launch[i].round == round)
-            return number(&arm->launch[i]);
-    return NAN;
+    bool measured = false;
+
+    if (is_of_group(arm, PEER_PRODUCTS, devices))
+        return step_of_peer;
+    for (size_t i = 0; i < arm->n && !measured; ++i)
+        measured = isfinite(arm->launch[i].outside);
+    return measured && peer_is_lockstep(arm) && arm->devices == devices ? products_of_peer : NULL;
 }
 
-/* ---- products alone ----------------------------------------------------------------------- */
-
-static double products_of(const struct peer_launch *launch)
-{
-    return launch->step_ns * (1 - launch->outside);
-}
-
-static bool is_measured(const struct peer_arm *arm)
-{
-    for (size_t i = 0; i < arm->n; ++i)
-        if (isfinite(arm->launch[i].outside))
-            return true;
-    return false;
-}
-
-/* What the arm says of products on so many devices; NULL: it did not make them. */
-static number_fn *made_by(const struct peer_arm *arm, int devices)
-{
-    if (is_of(arm, PEER_PRODUCTS, devices))
-        return step_of;
-    return peer_is_lockstep(arm) && arm->devices == devices && is_measured(arm) ? products_of
-                                                                                : NULL;
-}
-
-size_t peer_makers(const struct peer_cell *cell, int devices)
+/* How many made products on so many devices; without torch.mm there are none. */
+static size_t count_makers(const struct peer_cell *cell, int devices)
 {
     size_t n = 0;
 
@@ -193,16 +172,16 @@ size_t peer_makers(const struct peer_cell *cell, int devices)
 }
 
 /* Of a round, with its time. NULL: one of them has no number in it, or there is none. */
-static const struct peer_arm *maker_in(const struct peer_cell *cell, int devices, size_t round,
-                                       double *ns)
+static const struct peer_arm *maker_in_round(const struct peer_cell *cell, int devices,
+                                             size_t round, double *ns)
 {
     const struct peer_arm *best = NULL;
 
     *ns = NAN;
-    for (size_t a = 0; peer_makers(cell, devices) > 0 && a < cell->n_arms; ++a) {
+    for (size_t a = 0; count_makers(cell, devices) > 0 && a < cell->n_arms; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
-        number_fn *const made = made_by(arm, devices);
-        const double found = made ? number_in(arm, round, made) : NAN;
+        peer_number_fn *const made = made_by(arm, devices);
+        const double found = made ? number_in_round(arm, round, made) : NAN;
 
         if (made && !isfinite(found))
             return NULL;
@@ -214,15 +193,17 @@ static const struct peer_arm *maker_in(const struct peer_cell *cell, int devices
     return best;
 }
 
-const struct peer_arm *peer_fastest_maker(const struct peer_cell *cell, int devices, size_t *rounds,
-                                          size_t *of)
+/* The one that was fastest in most rounds, the number of these, and of all that count. NULL: none.
+ */
+static const struct peer_arm *fastest_maker(const struct peer_cell *cell, int devices,
+                                            size_t *rounds, size_t *of)
 {
     size_t won[PEER_MAX_ARMS] = {0}, best = 0;
     double ns;
 
     *of = 0;
     for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        const struct peer_arm *arm = maker_in(cell, devices, round, &ns);
+        const struct peer_arm *arm = maker_in_round(cell, devices, round, &ns);
 
         if (!arm)
             continue;
@@ -237,34 +218,201 @@ const struct peer_arm *peer_fastest_maker(const struct peer_cell *cell, int devi
 
 /* ---- ratios ------------------------------------------------------------------------------- */
 
-static double side_in(const struct peer_side *side, size_t round)
+/* One end of a ratio: an arm, or products alone. */
+struct operand {
+    const struct peer_arm *arm;       /* NULL: nothing, or products */
+    const struct peer_cell *products; /* NULL: an arm */
+    int devices;                      /* of products */
+};
+
+static double operand_in_round(const struct operand *operand, size_t round)
 {
     double ns;
 
-    if (!side->products)
-        return number_in(side->arm, round, step_of);
-    return maker_in(side->products, side->devices, round, &ns) ? ns : NAN;
+    if (!operand->products)
+        return number_in_round(operand->arm, round, step_of_peer);
+    return maker_in_round(operand->products, operand->devices, round, &ns) ? ns : NAN;
 }
 
-struct report_value peer_ratio_of(const struct peer_side sides[], size_t n_sides)
+/* Of two, or of four: the latter two are the ratio that is the unit of the first. */
+static struct report_value ratio_of(const struct operand operand[], size_t n_operands)
 {
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
     for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        double ratio = side_in(&sides[0], round) / side_in(&sides[1], round);
+        double ratio = operand_in_round(&operand[0], round) / operand_in_round(&operand[1], round);
 
-        if (n_sides == 4)
-            ratio /= side_in(&sides[2], round) / side_in(&sides[3], round);
+        if (n_operands == 4)
+            ratio /= operand_in_round(&operand[2], round) / operand_in_round(&operand[3], round);
         if (isfinite(ratio))
             ratios[n++] = ratio;
     }
-    return value_of(ratios, n);
+    return n > 0 ? report_value_of(ratios, n) : report_unknown;
 }
 
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
-    return peer_ratio_of((const struct peer_side[]){{.arm = above}, {.arm = under}}, 2);
+    return ratio_of((const struct operand[]){{.arm = above}, {.arm = under}}, 2);
+}
+
+/* The ends of the ratios of the table: an arm of lockstep or llm.c, or the fastest of a group of
+ * PyTorch's. */
+enum side {
+    NO_SIDE,
+    OURS,
+    ONE, /* DataParallel on one device */
+    RANKS,
+    PROCESSES,
+    NCCL,
+    BARE,
+    FASTEST,
+    PARALLEL,
+    PLAIN,
+    STEPS,
+    LLMC,
+    PRODUCTS,
+    PRODUCTS_1
+};
+
+static const struct {
+    const char *name; /* before the number of devices; of PARALLEL before its own name */
+    enum peer_kind kind;
+    enum peer_group group;
+    bool counted;  /* the name ends with the devices */
+    bool one;      /* on one device */
+    bool may_lack; /* not every cell has it, or can measure it, and no row says so */
+} sides[] = {
+    [OURS] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true},
+    [ONE] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true, .one = true},
+    [RANKS] = {"lockstep DDP ", PEER_LOCKSTEP_DDP, .counted = true, .may_lack = true},
+    [PROCESSES] = {"lockstep MPI ", PEER_LOCKSTEP_PROCESSES, .counted = true, .may_lack = true},
+    [NCCL] = {"lockstep NCCL ", PEER_LOCKSTEP_DDP_NCCL, .counted = true, .may_lack = true},
+    [BARE] = {"lockstep plain", PEER_LOCKSTEP_PLAIN, .one = true},
+    [FASTEST] = {"PyTorch's fastest", .group = PEER_ANY},
+    [PARALLEL] = {"PyTorch ", .group = PEER_PARALLEL, .counted = true},
+    [PLAIN] = {"PyTorch plain", .group = PEER_PLAIN, .one = true},
+    [STEPS] = {"PyTorch in steps", PEER_PYTORCH_STEPS, .one = true, .may_lack = true},
+    [LLMC] = {"llm.c ", PEER_LLMC_STEP, .counted = true, .may_lack = true},
+    [PRODUCTS] = {"products alone ", .group = PEER_PRODUCTS, .counted = true, .may_lack = true},
+    [PRODUCTS_1] = {"products alone ", .group = PEER_PRODUCTS, .counted = true, .one = true,
+                    .may_lack = true},
+};
+
+static const struct ratio_row {
+    enum side side[4]; /* above, under; the latter two: the unit is their ratio */
+    const char *name;  /* of a speed-up; NULL: from its sides */
+    bool drawn;
+} rows[] = {
+    {{OURS, FASTEST}, .drawn = true},
+    {{OURS, PARALLEL}, .drawn = true},
+    {{OURS, PLAIN}, .drawn = true},
+    {{RANKS, PARALLEL}, .drawn = true},
+    {{PROCESSES, PARALLEL}, .drawn = true},
+    {{PROCESSES, RANKS}, .drawn = true},
+    {{NCCL, PARALLEL}, .drawn = true},
+    {{NCCL, RANKS}, .drawn = false},
+    {{ONE, PLAIN}, .drawn = true},
+    {{BARE, PLAIN}, .drawn = true},
+    {{ONE, STEPS}, .drawn = true},
+    {{BARE, STEPS}, .drawn = true},
+    {{STEPS, PLAIN}, .drawn = false},
+    {{OURS, LLMC}, .drawn = true},
+    {{OURS, PRODUCTS}, .drawn = false},
+    {{ONE, PRODUCTS_1}, .drawn = false},
+    {{ONE, OURS}, .name = "speed-up, lockstep"},
+    {{PLAIN, PARALLEL}, .name = "speed-up, PyTorch's parallel program against plain"},
+    {{PRODUCTS_1, PRODUCTS}, .name = "speed-up, products alone"},
+    {{ONE, OURS, PRODUCTS_1, PRODUCTS}, .name = "speed-up, lockstep's over that of products"},
+};
+_Static_assert(sizeof rows / sizeof rows[0] == PEER_COMPARISONS, "a row of rows[] has no room");
+
+static int devices_of_side(enum side side, int k)
+{
+    return sides[side].one ? 1 : k;
+}
+
+/* Whether the cell has an arm for it that is not absent. */
+static bool has_side(const struct peer_cell *cell, enum side side)
+{
+    const enum peer_group group = sides[side].group;
+
+    for (size_t a = 0; a < cell->n_arms; ++a) {
+        const struct peer_arm *arm = &cell->arm[a];
+        const bool same = group != PEER_NO_GROUP ? peer_kinds[arm->kind].group == group
+                                                 : arm->kind == sides[side].kind;
+
+        if (same && arm->absent[0] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static bool makes_sense(const struct ratio_row *row, const struct peer_cell *cell, int k)
+{
+    for (size_t s = 0; s < sizeof row->side / sizeof row->side[0]; ++s)
+        if (sides[row->side[s]].may_lack && !has_side(cell, row->side[s]))
+            return false;
+    /* On one device these are other rows again, or 1. */
+    return k > 1 || (row->side[0] != ONE && row->side[0] != PRODUCTS_1 && !row->name);
+}
+
+static void add_side_name(struct peer_comparison *one, const struct peer_cell *cell, enum side side,
+                          int k)
+{
+    text_add(one->name, sizeof one->name, "%s", sides[side].name);
+    if (side == PARALLEL)
+        text_add(one->name, sizeof one->name, "%s ", peer_parallel_name(cell));
+    if (sides[side].counted)
+        text_add(one->name, sizeof one->name, "%d", devices_of_side(side, k));
+}
+
+static struct peer_comparison compare_sides(const struct ratio_row *row,
+                                            const struct peer_cell *cell, int k)
+{
+    const size_t n = row->side[2] == NO_SIDE ? 2 : 4;
+    const enum peer_group under = sides[row->side[1]].group;
+    const int devices = devices_of_side(row->side[1], k);
+    struct peer_comparison one = {.drawn = row->drawn};
+    struct operand operand[4];
+
+    for (size_t s = 0; s < n; ++s) {
+        const enum side side = row->side[s];
+        const enum peer_group group = sides[side].group;
+        const int on = devices_of_side(side, k);
+
+        operand[s] = (struct operand){.products = group == PEER_PRODUCTS ? cell : NULL,
+                                      .devices = on,
+                                      .arm = group == PEER_PRODUCTS ? NULL
+                                             : group != PEER_NO_GROUP
+                                                 ? peer_fastest(cell, group, on)
+                                                 : peer_find(cell, sides[side].kind, on)};
+    }
+    one.value = ratio_of(operand, n);
+    if (row->name) {
+        text_add(one.name, sizeof one.name, "%s", row->name);
+        return one;
+    }
+    add_side_name(&one, cell, row->side[0], k);
+    text_add(one.name, sizeof one.name, " / ");
+    add_side_name(&one, cell, row->side[1], k);
+    /* Which one is the fastest of several, of what is under the line. */
+    if (under == PEER_PRODUCTS && count_makers(cell, devices) > 1)
+        one.fastest = fastest_maker(cell, devices, &one.rounds, &one.of);
+    else if (under != PEER_NO_GROUP && peer_choice(cell, under, devices) > 1)
+        one.fastest = peer_fastest(cell, under, devices);
+    return one;
+}
+
+size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
+                    struct peer_comparison list[PEER_COMPARISONS])
+{
+    size_t n = 0;
+
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
+        if (makes_sense(&rows[r], cell, record->devices))
+            list[n++] = compare_sides(&rows[r], cell, record->devices);
+    return n;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */

@@ -85,12 +85,9 @@ void roof_free(struct roof *roof);
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* No rows without a roof. */
-extern const char roof_title[];
-void roof_table(struct grid *grid, const struct report *report);
 /* Lines that are faster than their limit beyond noise: "": none. */
 void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT]);
-/* "104 GFLOP/s", "15.8 GB/s"; "-": nothing is counted. */
-void roof_rate_words(const struct roof_line *line, char text[32]);
+/* "104 GFLOP/s", "15.8 GB/s", in so many ns; "-": nothing is counted. Returns text, or "-". */
+const char *roof_rate_words(const struct roof_work *work, double ns, char text[32]);
 
 #endif

@@ -181,16 +181,15 @@ static void kernel_words(const char *blas, char text[REPORT_CELL_TEXT])
 /* "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". */
 static void machine_words(const struct record_run *run, char text[REPORT_CELL_TEXT])
 {
-    char memory[32], kernels[REPORT_CELL_TEXT];
+    char kernels[REPORT_CELL_TEXT];
 
-    report_bytes((double)run->mem_bytes, memory);
     report_add(text, "%s", run->cpu_model);
     kernel_words(run->blas, kernels);
     if (kernels[0] != '\0')
         report_add(text, ", kernels %s", kernels);
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
                run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
-               memory);
+               report_bytes((double)run->mem_bytes, WORD));
 }
 
 void report_strip(struct text_out *out, const struct report *report)

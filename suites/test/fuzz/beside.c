@@ -2,20 +2,19 @@
  * number that can be shown. */
 #include "fuzz.h"
 
-#include "report/beside.h"
-#include "report/nvbandwidth.h"
+#include "report/external.h"
 #include "verify/collective.h"
 
 #include <math.h>
 
-static void check_nccl_tests(const struct beside *beside)
+static void check_nccl_tests(const struct nccl_tests *file)
 {
-    fuzz_must(beside->collective != NULL, "a file of no collective");
-    fuzz_must(beside->n > 0 || beside->others > 0, "a file without a result");
-    for (size_t i = 0; i < beside->n; ++i) {
-        const struct beside_line *line = &beside->line[i];
+    fuzz_must(file->collective != NULL, "a file of no collective");
+    fuzz_must(file->n > 0 || file->others > 0, "a file without a result");
+    for (size_t i = 0; i < file->n; ++i) {
+        const struct nccl_tests_line *line = &file->line[i];
 
-        fuzz_must(line->type != NULL && beside->ranks >= 2, "a result of no type or no ranks");
+        fuzz_must(line->type != NULL && file->ranks >= 2, "a result of no type or no ranks");
         fuzz_must(isfinite(line->ns) && line->ns > 0, "a time that is none");
         fuzz_must(isfinite(line->algbw) && isfinite(line->busbw), "a bandwidth that is none");
         fuzz_must(isnan(line->wrong) || line->wrong >= 0, "fewer than no wrong numbers");
@@ -49,10 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *path = fuzz_file(data, bytes);
     struct text_error err = {""};
-    struct beside *one[1];
+    struct nccl_tests *one[1];
     struct report report = {.beside = one};
 
-    if (beside_file_add(path, &report, &err) != 0) {
+    if (external_add(path, &report, &err) != 0) {
         fuzz_must(report.n_beside == 0 && !report.nvbandwidth, "a file that is refused and kept");
         fuzz_must_be_line(err.text);
         return 0;
@@ -62,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         check_nvbandwidth(report.nvbandwidth);
     else
         check_nccl_tests(one[0]);
-    beside_files_free(&report);
+    external_free(&report);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* peer_record.c: a record of scripts/compare-pytorch, and the numbers that are made from it. */
 #include "fuzz.h"
 
-#include "report/peer_record.h"
+#include "report/peer.h"
 
 #include <math.h>
 

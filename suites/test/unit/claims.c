@@ -1,6 +1,5 @@
 /* claims.c: what is said of points: ratios, what is lost, what is hidden, which is the best. */
 #include "points_bench.h"
-#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -129,13 +128,12 @@ Test(claims, parts_that_do_not_add_up_are_not_told)
     bench_close(bench);
 }
 
-static void check_words(const struct bench *bench, enum report_base_column column, const char *want)
+/* Of the first row of a table. */
+static void check_words(const struct bench *bench, enum report_table_id which, const char *heading,
+                        int after, const char *want)
 {
     char text[REPORT_CELL_TEXT];
-    struct report_base base;
-    size_t at[3] = {0};
-    cr_assert(report_base_next(&bench->report, &bench->group[0], at, &base));
-    report_base_words(&base, column, text);
+    bench_cell(&bench->report, which, 0, heading, after, text);
     cr_assert(strcmp(text, want) == 0, "%s, not %s", text, want);
 }
 
@@ -146,7 +144,6 @@ Test(claims, a_ratio_and_its_inverse_say_the_same)
     static const double single[] = {120, 100, 130, 140, 90, 150};
     static const double ranks[] = {90, 130, 125, 110, 100, 160};
     struct bench *bench = bench_open("strong");
-    char text[REPORT_CELL_TEXT];
     for (int l = 0; l < 6; ++l) {
         bench_add(bench, "plain", 1, 30, l, plain[l]);
         bench_add(bench, "dp", 1, 30, l, single[l]);
@@ -156,16 +153,14 @@ Test(claims, a_ratio_and_its_inverse_say_the_same)
     const struct report_point *one = &bench->point[1], *ddp = &bench->point[2];
     const double faster = (130.0 / 140 + 100.0 / 120) / 2;
     bench_value(&one->value[REPORT_SPEEDUP], faster, 120.0 / 150, 110.0 / 100, REPORT_INTERVAL, 6);
-    check_words(bench, REPORT_BASE_WRAPPER, "1.14\u00d7");
-    check_words(bench, REPORT_BASE_WRAPPER_RANGE, "[0.91, 1.25]");
+    check_words(bench, REPORT_TABLE_BASES, "DataParallel / plain, by launch", 0, "1.14\u00d7");
+    check_words(bench, REPORT_TABLE_BASES, "DataParallel / plain, by launch", 1, "[0.91, 1.25]");
     /* By launch 1.33, 0.77, 1.04, 1.27, 0.9, 0.94: between 0.9375 and 1.04. */
     cr_assert(ddp->peer == one);
     bench_value(&ddp->beside, 1 / ((150.0 / 160 + 130.0 / 125) / 2), 90.0 / 120, 130.0 / 100,
                 REPORT_INTERVAL, 6);
-    report_ranks_words(REPORT_RANKS_BESIDE, ddp, 5, text);
-    cr_assert(strcmp(text, "1.01") == 0, "%s", text);
-    report_ranks_words(REPORT_RANKS_BESIDE, ddp, 6, text);
-    cr_assert(strcmp(text, "[0.75, 1.30]") == 0, "%s", text);
+    check_words(bench, REPORT_TABLE_RANKS, "DDP / DP, by launch", 0, "1.01");
+    check_words(bench, REPORT_TABLE_RANKS, "DDP / DP, by launch", 1, "[0.75, 1.30]");
     bench_close(bench);
 }
 
@@ -317,7 +312,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     cr_assert(dp->base == &bench->point[0] && !cores->cores && !bench->point[0].cores);
     bench_value(&cores->value[REPORT_EFFICIENCY], 1000.0 / 1400, 1000.0 / 1400, 1000.0 / 1400,
                 REPORT_INTERVAL, 6);
-    report_point_words(&bench->report, cores, REPORT_DEVICES_COLUMN, text);
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, 2, "Devices", 0, text);
     cr_assert(strcmp(text, "plain, 2 cores") == 0, "%s", text);
     cr_assert(report_group_best(&bench->report, &bench->group[0]) == dp);
     lead_has(bench, "On 2 devices, tutorial is 1.60\u00d7");
@@ -365,12 +360,10 @@ Test(claims, ranks_alone_are_compared_with_one_rank)
     bench_value(&point[2].value[REPORT_SPEEDUP], 1.6, 1.6, 1.6, REPORT_INTERVAL, 6);
     bench_value(&point[3].value[REPORT_SPEEDUP], 2, 2, 2, REPORT_INTERVAL, 6);
     bases_are(bench, (struct report_base[]){{.rank = &point[0]}, {.rank = &point[1]}}, 2);
-    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
-        cr_assert(report_base_column_used(&bench->report, (enum report_base_column)c) ==
-                      (c == REPORT_BASE_BATCH || c >= REPORT_BASE_RANK),
-                  "column %d", c);
-    }
-    report_base_words(&(struct report_base){.rank = &point[1]}, REPORT_BASE_BATCH, text);
+    char *table = bench_table(&bench->report, REPORT_TABLE_BASES);
+    cr_assert(strstr(table, "| Workload | Batch, rows | DDP on one rank, step |"), "%s", table);
+    free(table);
+    bench_cell(&bench->report, REPORT_TABLE_BASES, 1, "Batch, rows", 0, text);
     cr_assert(strcmp(text, "64 (bucket 1Mi)") == 0, "%s", text);
     lead_has(bench, "as fast as DDP on one rank");
     bench_close(bench);
@@ -391,9 +384,11 @@ Test(claims, one_rank_is_a_base_only_where_nothing_else_is)
     cr_assert(point[1].row->cell->key.n_devices == 2 && !point[1].base,
               "DataParallel is not compared with ranks");
     bases_are(bench, (struct report_base[]){{.plain = &point[0]}, {.rank = &point[3]}}, 2);
-    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
-        cr_assert(report_base_column_used(&bench->report, (enum report_base_column)c));
-    }
+    char *table = bench_table(&bench->report, REPORT_TABLE_BASES);
+    cr_assert(strstr(table, "| Batch, rows | Plain program, step |") &&
+                  strstr(table, "| DDP on one rank, step |"),
+              "%s", table);
+    free(table);
     bench_close(bench);
 }
 
@@ -405,7 +400,7 @@ static void status_is(const char *workload, const char *want)
     bench->cell[0].steady_state = true;
     snprintf(bench->cell[0].key.workload, sizeof bench->cell[0].key.workload, "%s", workload);
     bench_make(bench);
-    report_point_words(&bench->report, &bench->point[0], REPORT_STATUS_COLUMN, text);
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, 0, "Status", 0, text);
     cr_assert(strcmp(text, want) == 0, "%s: %s", workload, text);
     bench_close(bench);
 }

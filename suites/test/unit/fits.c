@@ -180,10 +180,19 @@ static void close_bench(struct bench *bench)
     bench_close(bench);
 }
 
-static void line_says(const struct report_fit *fit, const char *words)
+/* So many columns after the number of sizes. */
+static void words_of(struct bench *bench, int after, char text[REPORT_CELL_TEXT])
+{
+    const struct report all = {.collectives = &bench->report};
+    bench_cell(&all, REPORT_TABLE_FITS, 0, "Sizes", after, text);
+}
+
+enum { ALPHA_COLUMN = 1, BETA_COLUMN = 3, LINE_COLUMN = 5 };
+
+static void line_says(struct bench *bench, const char *words)
 {
     char text[REPORT_CELL_TEXT];
-    report_fits_words(fit, REPORT_FITS_COLUMNS - 1, text);
+    words_of(bench, LINE_COLUMN, text);
     cr_assert(strstr(text, words), "\"%s\" lacks \"%s\"", text, words);
 }
 
@@ -208,14 +217,14 @@ static void points_have(const struct bench *bench, const struct report_fit *fit)
     }
 }
 
-static void no_numbers(const struct report_fit *fit)
+static void no_numbers(struct bench *bench)
 {
     char text[REPORT_CELL_TEXT];
-    for (int c = REPORT_FITS_TEXTS + 1; c < REPORT_FITS_COLUMNS - 1; ++c) {
-        report_fits_words(fit, c, text);
+    for (int c = ALPHA_COLUMN; c < LINE_COLUMN; ++c) {
+        words_of(bench, c, text);
         cr_assert_str_eq(text, "-");
     }
-    line_says(fit, "no number: ");
+    line_says(bench, "no number: ");
 }
 
 Test(fits, what_is_planted_is_found)
@@ -228,7 +237,7 @@ Test(fits, what_is_planted_is_found)
     cr_assert(fit->alpha.lo <= ALPHA && fit->alpha.hi >= ALPHA, "%g..%g", fit->alpha.lo,
               fit->alpha.hi);
     cr_assert(fit->beta.lo <= BETA && fit->beta.hi >= BETA, "%g..%g", fit->beta.lo, fit->beta.hi);
-    line_says(fit, "10 launches, at most ");
+    line_says(bench, "10 launches, at most ");
     points_have(bench, fit);
     /* As a bandwidth the ends change places. */
     const struct report_value *speed = &bench->point[0].value[REPORT_BETA];
@@ -244,11 +253,11 @@ Test(fits, one_launch_has_no_interval)
     char text[REPORT_CELL_TEXT];
     within_5_percent(fit);
     cr_assert(fit->alpha.range == REPORT_NONE && fit->beta.range == REPORT_NONE);
-    report_fits_words(fit, REPORT_FITS_TEXTS + 1, text);
+    words_of(bench, ALPHA_COLUMN, text);
     cr_assert_str_eq(text, "20.0\u00a0\u00b5s");
-    report_fits_words(fit, REPORT_FITS_TEXTS + 3, text);
+    words_of(bench, BETA_COLUMN, text);
     cr_assert_str_eq(text, "4.00\u00a0GB/s");
-    line_says(fit, "1 launch, at most 0");
+    line_says(bench, "1 launch, at most 0");
     close_bench(bench);
 }
 
@@ -260,7 +269,7 @@ Test(fits, small_sizes_that_are_not_on_it_are_left_out)
     within_5_percent(fit);
     cr_assert(fit->used == 5 && fit->from == (size_t)size_of(4), "%zu from %zu", fit->used,
               fit->from);
-    report_fits_words(fit, REPORT_FITS_TEXTS, text);
+    words_of(bench, 0, text);
     cr_assert_str_eq(text, "5 of 9, from 262144 bytes on");
     points_have(bench, fit);
     close_bench(bench);
@@ -284,8 +293,8 @@ Test(fits, what_does_not_fit_has_no_number)
         const struct report_fit *fit = make(bench);
         cr_assert(fit->state == rows[i].state, "row %zu: state %d, %g off at %zu", i,
                   (int)fit->state, fit->off, fit->off_at);
-        no_numbers(fit);
-        line_says(fit, rows[i].words);
+        no_numbers(bench);
+        line_says(bench, rows[i].words);
         points_have(bench, fit);
         close_bench(bench);
     }
@@ -299,7 +308,7 @@ Test(fits, time_that_does_not_grow_has_no_bandwidth)
     cr_assert(fit->state == REPORT_FIT_HOLDS && !report_fit_grows(fit), "beta %g [%g, %g]",
               fit->beta.middle, fit->beta.lo, fit->beta.hi);
     cr_assert(fabs(fit->alpha.middle / ALPHA - 1) < 0.05);
-    report_fits_words(fit, REPORT_FITS_TEXTS + 3, text);
+    words_of(bench, BETA_COLUMN, text);
     cr_assert_str_eq(text, "not resolved");
     points_have(bench, fit);
     close_bench(bench);
@@ -322,7 +331,7 @@ Test(fits, only_whole_launches_count)
         bench_fail(&bench->row[i * 3 + i]);
     fit = make(bench);
     cr_assert(fit->state == REPORT_FIT_APART);
-    no_numbers(fit);
+    no_numbers(bench);
     close_bench(bench);
 
     bench = bench_of(3, 2, on_the_line);
@@ -343,7 +352,7 @@ Test(fits, too_many_sizes_have_no_number)
     }
     const struct report_fit *fit = make(bench);
     cr_assert(fit->state == REPORT_FIT_MANY && fit->sizes == 65);
-    no_numbers(fit);
+    no_numbers(bench);
     points_have(bench, fit);
     close_bench(bench);
 }

@@ -152,8 +152,9 @@ Test(points, failed_launches_are_left_out)
     cr_assert(none->verified == 0 && !none->middle && isnan(none->value[REPORT_STEP].middle));
     cr_assert(isnan(none->value[REPORT_SPEEDUP].middle) &&
               none->value[REPORT_SPEEDUP].range == REPORT_NONE);
-    char text[REPORT_CELL_TEXT] = "";
-    report_point_words(&bench->report, point, REPORT_STATUS_COLUMN, text);
+    char text[REPORT_CELL_TEXT];
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, (size_t)(point - bench->point), "Status", 0,
+               text);
     cr_assert(strcmp(text, "verified, 1 of 6 launches FAILED") == 0, "%s", text);
     bench_close(bench);
 }
@@ -196,11 +197,11 @@ Test(points, few_pairs_of_many_launches_give_a_range)
     bench_value(&point->value[REPORT_STEP], 53.5, 50, 56, REPORT_INTERVAL, 6);
     bench_value(&point->value[REPORT_SPEEDUP], 100.0 / 54, 100.0 / 56, 100.0 / 52, REPORT_LAUNCHES,
                 5);
-    cr_assert(strcmp(report_column_name(&bench->report, report_metric_column(REPORT_STEP, true)),
-                     "95\u00a0% interval") == 0);
-    cr_assert(strcmp(report_column_name(&bench->report, report_metric_column(REPORT_SPEEDUP, true)),
-                     "Range of launches") == 0);
-    report_point_words(&bench->report, point, report_metric_column(REPORT_SPEEDUP, true), text);
+    char *table = bench_table(&bench->report, REPORT_TABLE_CELLS);
+    cr_assert(strstr(table, "| Median step | 95\u00a0% interval |"), "%s", table);
+    cr_assert(strstr(table, "| Speed-up | Range of launches |"), "%s", table);
+    free(table);
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, 1, "Speed-up", 1, text);
     cr_assert(strcmp(text, "1.79..1.92 (5 pairs)") == 0, "%s", text);
     bench_close(bench);
 }

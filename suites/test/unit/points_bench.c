@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct bench *bench_open(const char *scaling)
 {
@@ -91,4 +92,65 @@ void bench_value(const struct report_value *got, double middle, double lo, doubl
               "%.17g..%.17g, not %.17g..%.17g", got->lo, got->hi, lo, hi);
     cr_assert(got->range == range && got->n == n, "range %d of %zu", (int)got->range, got->n);
     cr_assert(isnan(got->coverage) == (range != REPORT_INTERVAL));
+}
+
+char *bench_table(const struct report *report, enum report_table_id which)
+{
+    char *text = NULL, *to;
+    size_t bytes = 0;
+    struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
+    cr_assert(out.file);
+    cr_assert(report_table(&out, report, which) == 0);
+    cr_assert(fclose(out.file) == 0);
+    to = text;
+    for (const char *from = text; *from != '\0'; ++from) {
+        if (*from != '\\') {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
+/* The cells of a line like "| a | b |". */
+static size_t cut_line(char *line, char *cell[], size_t most)
+{
+    size_t n = 0;
+    for (char *at = line; n < most && (at = strstr(at, "| ")) != NULL; ++n) {
+        char *end = strstr(at + 2, " |");
+        if (!end) {
+            break;
+        }
+        cell[n] = at + 2;
+        at = end + 1;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        *strstr(cell[i], " |") = '\0';
+    }
+    return n;
+}
+
+void bench_cell(const struct report *report, enum report_table_id which, size_t row,
+                const char *heading, int after, char text[REPORT_CELL_TEXT])
+{
+    enum { MOST = 64 };
+    char *table = bench_table(report, which), *name[MOST], *cell[MOST], *rest = table;
+    char *line = strstr(table, "| ");
+    size_t names, cells, column = 0;
+    cr_assert(line, "there is no table: %s", table);
+    line = strtok_r(line, "\n", &rest);
+    names = cut_line(line, name, MOST);
+    strtok_r(NULL, "\n", &rest);
+    for (size_t i = 0; i <= row; ++i) {
+        line = strtok_r(NULL, "\n", &rest);
+        cr_assert(line && line[0] == '|', "there is no row %zu", row);
+    }
+    cells = cut_line(line, cell, MOST);
+    while (column < names && strcmp(name[column], heading) != 0) {
+        ++column;
+    }
+    column += (size_t)after;
+    cr_assert(names == cells && column < cells, "no column %s of %zu, %zu", heading, names, cells);
+    snprintf(text, REPORT_CELL_TEXT, "%s", cell[column]);
+    free(table);
 }

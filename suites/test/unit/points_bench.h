@@ -2,7 +2,7 @@
 #ifndef UNIT_POINTS_BENCH_H
 #define UNIT_POINTS_BENCH_H
 
-#include "analysis/analysis.h"
+#include "report/page.h"
 
 enum { BENCH_CAPACITY = 96 };
 
@@ -26,6 +26,12 @@ void bench_phase(struct bench *bench, size_t cell, enum record_phase phase, doub
 void bench_fail(struct report_row *row);
 /* Points and groups of all rows, which it sorts; again after rows have changed. */
 void bench_make(struct bench *bench);
+
+/* A table of the report as its Markdown, without escapes. Free it. */
+char *bench_table(const struct report *report, enum report_table_id which);
+/* The words of its cell in a row, from 0, so many columns after the one with that heading. */
+void bench_cell(const struct report *report, enum report_table_id which, size_t row,
+                const char *heading, int after, char text[REPORT_CELL_TEXT]);
 
 bool bench_near(double got, double want);
 void bench_value(const struct report_value *got, double middle, double lo, double hi,

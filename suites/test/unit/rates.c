@@ -1,6 +1,5 @@
 /* rates.c: what a device can do at most, and the shares of it, on hand-made rows. */
 #include "points_bench.h"
-#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -78,12 +77,11 @@ static struct report_point *point_of(struct bench *bench)
     return &bench->point[i];
 }
 
-static const char *words(struct bench *bench, int column)
+static const char *words(struct bench *bench, const char *column)
 {
     static char text[REPORT_CELL_TEXT];
 
-    text[0] = '\0';
-    report_tokens_words(REPORT_RANKS_TOKENS, point_of(bench), column, text);
+    bench_cell(&bench->report, REPORT_TABLE_TOKENS, 0, column, 0, text);
     return text;
 }
 
@@ -93,7 +91,7 @@ static void state_peak(struct bench *bench, double peak)
     report_rates_make(&bench->report);
 }
 
-enum { RATE_COLUMN = REPORT_TOKENS_COLUMNS - 2, PEAK_COLUMN };
+static const char RATE_COLUMN[] = "Of the product rate", PEAK_COLUMN[] = "Of the peak";
 
 Test(rates, the_fastest_device_of_a_launch_counts)
 {
@@ -224,24 +222,22 @@ Test(rates, a_simulated_time_has_no_share)
 Test(rates, a_stated_peak_has_a_column_and_a_share)
 {
     struct bench *bench = open_with_parts(NULL);
-    const int without = report_ranks_columns(&bench->report, REPORT_RANKS_TOKENS);
-    char note[REPORT_NOTE_TEXT];
+    char *note = bench_table(&bench->report, REPORT_TABLE_TOKENS);
 
-    cr_assert(without == PEAK_COLUMN && isnan(report_peak_share(point_of(bench))));
+    cr_assert(!strstr(note, "Of the peak") && isnan(report_peak_share(point_of(bench))));
+    free(note);
     state_peak(bench, 6.4e9);
-    cr_assert(report_ranks_columns(&bench->report, REPORT_RANKS_TOKENS) == without + 1);
-    cr_assert(report_ranks_columns(&bench->report, REPORT_RANKS_HELD) == REPORT_HELD_COLUMNS);
-    cr_assert_str_eq(report_tokens_name(REPORT_RANKS_TOKENS, PEAK_COLUMN), "Of the peak");
     cr_assert(bench_near(report_peak_share(point_of(bench)), NEEDED / 6.4e9));
     cr_assert_str_eq(words(bench, PEAK_COLUMN), "25\u00a0%");
-    report_ranks_note(&bench->report, REPORT_RANKS_TOKENS, note);
-    cr_assert(strlen(note) + 1 < sizeof note);
+    note = bench_table(&bench->report, REPORT_TABLE_TOKENS);
+    cr_assert(strstr(note, "| Of the product rate | Of the peak |"), "%s", note);
     cr_assert(strstr(note, " (parts): ") &&
                   strstr(note,
                          " Peak: 6.4 GFLOP/s, which --peak states of one device (Example GPU) "
                          "in bf16. It was not measured.") &&
                   !strstr(note, "No rate"),
               "%s", note);
+    free(note);
     bench_close(bench);
 }
 

@@ -1,6 +1,5 @@
 /* slowest.c: which rank is the slowest, on hand-made launches. */
 #include "points_bench.h"
-#include "report/page.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -64,7 +63,7 @@ Test(slowest, is_named_with_its_host)
     cr_assert(fabs(slowest.p - 3.0 / 81) < 1e-12, "%.17g", slowest.p);
     const double own = 17 * 121 + 2 * 100, others = (2 * 100 * 17 + 2 * (100 + 121)) / 2.0;
     cr_assert(fabs(slowest.more - (own / others - 1)) < 1e-12, "%.17g", slowest.more);
-    report_slowest_words(&bench->point[0], 1, text);
+    bench_cell(&bench->report, REPORT_TABLE_SLOWEST, 0, "Host", 0, text);
     cr_assert_str_eq(text, "2 of 2");
     end(bench);
 }

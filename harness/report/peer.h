@@ -1,14 +1,11 @@
-/* report/peer_record.h: a record of scripts/compare-pytorch, read back for the report.
+/* report/peer.h: a comparison with PyTorch in the report: a record of scripts/compare-pytorch, read
+ * back, and what is said of it.
  *
  * Medians, intervals and ratios are made here from the launches; nothing derived is believed. */
-#ifndef HARNESS_PEER_RECORD_H
-#define HARNESS_PEER_RECORD_H
+#ifndef HARNESS_REPORT_PEER_H
+#define HARNESS_REPORT_PEER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "record/record.h"
-#include "report/report.h"
+#include "report/page.h"
 
 enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 48, PEER_MAX_CELLS = 64 };
 enum { PEER_MAX_BESIDE = 6 };
@@ -36,6 +33,13 @@ enum peer_kind {
 
 /* Arms of PyTorch that do the same work: ratios are to the fastest of them. */
 enum peer_group { PEER_NO_GROUP, PEER_PARALLEL, PEER_PLAIN, PEER_PRODUCTS, PEER_ANY };
+
+struct peer_kind_row {
+    const char *program, *mode; /* in a record */
+    const char *name, *on;      /* in words: what it is, and what it is on; NULL: rows */
+    enum peer_group group;
+};
+extern const struct peer_kind_row peer_kinds[PEER_KINDS];
 
 /* One launch. Only a launch whose steps were all checked and right has times. */
 struct peer_launch {
@@ -92,11 +96,10 @@ struct peer_record {
 struct peer_record *peer_record_read(const char *path, struct text_error *err);
 void peer_record_free(struct peer_record *record); /* NULL allowed */
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values: report/peer_values.c --------------------------------------------------------- */
 
 /* The first of that kind; NULL: not in the cell. */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
-enum peer_group peer_group_of(enum peer_kind kind);
 bool peer_is_lockstep(const struct peer_arm *arm);
 bool peer_is_on_gpus(const struct peer_record *record);
 bool peer_is_tf32(const struct peer_record *record);
@@ -111,28 +114,9 @@ const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
 struct report_value peer_step(const struct peer_arm *arm);
 struct report_value peer_outside(const struct peer_arm *arm);
-
-/* What is above or under the line: an arm; or the products of a step alone, in each round those of
- * the fastest of all that made them: torch.mm of each PyTorch, and lockstep in its steps. */
-struct peer_side {
-    const struct peer_arm *arm;       /* NULL: nothing, or products */
-    const struct peer_cell *products; /* NULL: an arm */
-    int devices;                      /* of products */
-};
-
-/* Two sides, or four: the latter two are the ratio that is the unit of the first. Paired by round;
- * a round in which one of them has no number is left out. */
-struct report_value peer_ratio_of(const struct peer_side sides[], size_t n_sides);
-/* Of two arms, of which either may be NULL. */
+/* Of two arms, of which either may be NULL: paired by round; a round in which one of them has no
+ * number is left out. */
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under);
-/* Who made products on so many devices; without torch.mm there are none. */
-size_t peer_makers(const struct peer_cell *cell, int devices);
-/* The one that was fastest in most rounds, the number of these, and of all that count. NULL: none.
- */
-const struct peer_arm *peer_fastest_maker(const struct peer_cell *cell, int devices, size_t *rounds,
-                                          size_t *of);
-
-/* ---- lines: report/peer_ratios.c ---------------------------------------------------------- */
 
 /* A line of the table of ratios, against one arm, or the fastest of a group. */
 struct peer_comparison {
@@ -147,15 +131,24 @@ enum { PEER_COMPARISONS = 20 };
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);
 
-/* ---- the whole ---------------------------------------------------------------------------- */
-
-/* "lockstep DataParallel, 2 devices". */
-enum { PEER_ARM_TEXT = 160 };
-void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell,
-                    char text[PEER_ARM_TEXT]);
 /* Launches that are not good, of all arms; and whether every planned one is there and good. */
 size_t peer_failed(const struct peer_record *record);
 bool peer_is_good(const struct peer_record *record);
 bool peer_same_machine(const struct peer_record *record, const struct record_run *run);
+
+/* ---- words and tables: report/peer_page.c ------------------------------------------------- */
+
+/* "PyTorch 2.15.0 and 1.13.0". */
+void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
+/* One sentence, after "Beside PyTorch 2.15, "; and what stands under the figure. */
+void report_peer_verdict(struct text_out *out, const struct peer_record *record);
+void report_peer_caption(struct text_out *out, const struct peer_record *record);
+/* The section of the page, around its figure; tables: 0, or -1 when memory was short. */
+void report_peer_head(struct text_out *out, const struct peer_record *record);
+int report_peer_tables(struct text_out *out, const struct peer_record *record);
+int report_peer_markdown(struct text_out *out, const struct peer_record *record);
+/* A page and a summary of nothing else. report has the record and no files. */
+int report_peer_page(const char *directory, const struct report *report,
+                     const struct report_figures *figures, struct text_error *err);
 
 #endif

@@ -1,0 +1,483 @@
+/* report/cells.c: the words of cells, and their two tables: base cases, and all cells. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "workload.h"
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+void report_bucket_name(size_t bytes, char text[32])
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t unit = 0;
+
+    if (bytes == 0) {
+        snprintf(text, 32, "1Mi, 25Mi");
+        return;
+    }
+    for (; unit < 3 && bytes % 1024 == 0; ++unit)
+        bytes /= 1024;
+    snprintf(text, 32, "%zu%s", bytes, units[unit]);
+}
+
+void report_workload_words(const struct report *report, const struct report_row *row,
+                           char text[REPORT_CELL_TEXT])
+{
+    const struct record_key *key = &row->cell->key;
+    char axes[PLAN_AXES_TEXT];
+    bool several = false;
+
+    for (size_t g = 0; g < report->n_groups && !several; ++g) {
+        const struct report_row *other = report->point[report->group[g].first].row;
+
+        several = strcmp(other->cell->key.communicator, key->communicator) != 0;
+    }
+    text[0] = '\0';
+    report_add(text, several ? "%s, %s" : "%s", key->workload, key->communicator);
+    plan_axes_words(key, ", ", false, axes);
+    report_add(text, "%s", axes);
+}
+
+void report_setting_words(const struct report *report, const struct report_group *group,
+                          char text[REPORT_CELL_TEXT])
+{
+    const struct report_row *row = report->point[group->first].row;
+    const struct record_key *key = &row->cell->key;
+    char axes[PLAN_AXES_TEXT];
+    bool many_lists = false;
+
+    for (size_t r = 1; r < report->n_runs && !many_lists; ++r)
+        many_lists = strcmp(report->run[r].run->devices, report->run[0].run->devices) != 0;
+    plan_axes_words(key, ", ", false, axes);
+    report_add(text, "%s scaling, %s, %s/%s on %s%s", group->scaling, key->dtype, key->backend,
+               key->communicator, row->kind, axes);
+    if (report_simulated(row))
+        report_add(text, ", SIMULATED");
+    if (report->many_variants)
+        report_add(text, ", built and run as run %.8s", row->run->run_id);
+    if (report->many_variants && many_lists)
+        report_add(text, " on %s", row->run->devices);
+}
+
+void report_group_words(const struct report *report, const struct report_group *group,
+                        char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    report_add(text, "%s (", report->point[group->first].row->cell->key.workload);
+    report_setting_words(report, group, text);
+    report_add(text, ")");
+}
+
+/* On the page rows have their group as a heading, in summary.md their workload as a name. */
+static void name_of_rows(struct grid *grid, const struct report *report,
+                         const struct report_row *row)
+{
+    char text[REPORT_CELL_TEXT];
+
+    report_workload_words(report, row, text);
+    grid_name(grid, text);
+}
+
+void report_table_group(struct grid *grid, const struct report *report,
+                        const struct report_group *group)
+{
+    char text[REPORT_CELL_TEXT];
+
+    report_group_words(report, group, text);
+    grid_group(grid, text);
+    name_of_rows(grid, report, report->point[group->first].row);
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+void report_cell_number(struct grid *grid, double value, report_number_fn *number)
+{
+    grid_cell(grid, "number", "%s", number(value, WORD));
+}
+
+void report_cell_range(struct grid *grid, const struct report_value *value,
+                       report_number_fn *number)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    report_add_range(text, value, number);
+    grid_cell(grid, "number", "%s", text);
+}
+
+void report_cell_metric(struct grid *grid, const struct report_point *point, int metric)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    report_add_metric(text, point, metric);
+    grid_cell(grid, "number", "%s", text);
+}
+
+/* What the ranges of a column are, when they all are the same. Those of ratios are of pairs of
+ * launches, of which there may be fewer than of launches. */
+static const char *range_name(const struct report *report, int metric)
+{
+    static const char *const kinds[] = {"Range", "p05..p95 of its steps", "Range of launches",
+                                        "95\u00a0% interval"};
+    int range = -1;
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const int mine = (int)point->value[metric].range;
+
+        if (mine == REPORT_NONE || (report_is_ratio(metric) && point->base == point))
+            continue;
+        if (range >= 0 && range != mine)
+            return "[interval] or range";
+        range = mine;
+    }
+    return kinds[range < 0 ? 0 : range];
+}
+
+/* ---- base cases --------------------------------------------------------------------------- */
+
+/* Its step and the range of that. alone: what the others of its row are planned for says nothing
+ * about it. */
+static void cells_of_base(struct grid *grid, const struct report_point *point, bool alone)
+{
+    if (point && point->verified > 0) {
+        report_cell_metric(grid, point, REPORT_STEP);
+        report_cell_range(grid, &point->value[REPORT_STEP], report_time);
+    } else {
+        grid_cell(grid, "number", "%s", point ? "not verified" : alone ? "-" : "not planned");
+        grid_cell(grid, "number", "-");
+    }
+}
+
+/* The step of DataParallel over that of the plain program: the inverse of a speed-up. */
+static void cells_of_wrapper(struct grid *grid, const struct report_base *base)
+{
+    struct report_value ratio;
+
+    if (!base->single || !base->single->plain) {
+        grid_cell(grid, "number", "-");
+        grid_cell(grid, "number", "-");
+        return;
+    }
+    ratio = report_inverse(&base->single->value[REPORT_SPEEDUP], 1.0);
+    grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
+    report_cell_range(grid, &ratio, report_ratio);
+}
+
+static void base_row(struct grid *grid, const struct report_base *base, bool others, bool ranks)
+{
+    const struct report_point *any = base->plain    ? base->plain
+                                     : base->single ? base->single
+                                                    : base->rank;
+    const struct record_key *key = &any->row->cell->key;
+    char bucket[32];
+
+    grid_row(grid, "");
+    report_bucket_name(key->bucket_bytes, bucket);
+    if (key->bucket_bytes == 0)
+        grid_cell(grid, "number", "%zu", key->global_batch);
+    else
+        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
+    if (others) {
+        cells_of_base(grid, base->plain, base->rank != NULL);
+        cells_of_base(grid, base->single, base->rank != NULL);
+        cells_of_wrapper(grid, base);
+    }
+    if (ranks)
+        cells_of_base(grid, base->rank, true);
+}
+
+void report_fill_bases(struct grid *grid, const struct report *report)
+{
+    const char *const range = range_name(report, REPORT_STEP);
+    bool others = false, ranks = false;
+    struct report_base base;
+
+    for (size_t g = 0; g < report->n_groups; ++g)
+        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
+            others = others || !base.rank;
+            ranks = ranks || base.rank;
+        }
+    grid_headings(grid, "number", "Batch, rows");
+    if (others) {
+        grid_headings(grid, "number", "Plain program, step");
+        grid_heading(grid, "number", range);
+        grid_headings(grid, "number", "DataParallel on one device, step");
+        grid_heading(grid, "number", range);
+        grid_headings(grid, "number", "DataParallel / plain, by launch");
+        grid_heading(grid, "number", range_name(report, REPORT_SPEEDUP));
+    }
+    if (ranks) {
+        grid_headings(grid, "number", "DDP on one rank, step");
+        grid_heading(grid, "number", range);
+    }
+    for (size_t g = 0; g < report->n_groups; ++g) {
+        bool begun = false;
+
+        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
+            if (!begun)
+                report_table_group(grid, report, &report->group[g]);
+            begun = true;
+            base_row(grid, &base, others, ranks);
+        }
+    }
+}
+
+/* ---- cells -------------------------------------------------------------------------------- */
+
+void report_add_mode(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add(text,
+               report_is_plain(point)   ? "plain"
+               : report_is_cores(point) ? "plain, %d cores"
+               : report_is_ddp(point)   ? "%d ddp"
+                                        : "%d",
+               point->row->cell->key.n_devices);
+}
+
+/* "5x2 (3 idle)", "4, 4, 1": the rows of each replica; of plain-mt all. */
+static void cell_of_shards(struct grid *grid, const struct record_cell *cell)
+{
+    const int n = cell->n_shards < RECORD_MAX_RANKS ? cell->n_shards : RECORD_MAX_RANKS;
+    char text[REPORT_CELL_TEXT] = "";
+
+    for (int i = 0, run; i < n; i += run) {
+        for (run = 1; i + run < n && cell->shard[i + run] == cell->shard[i]; ++run)
+            ;
+        if (run > 1)
+            report_add(text, "%s%d\u00d7%zu", i > 0 ? ", " : "", run, cell->shard[i]);
+        else
+            report_add(text, "%s%zu", i > 0 ? ", " : "", cell->shard[i]);
+    }
+    if (n > 0 && n < cell->key.n_devices && strcmp(cell->key.mode, "plain-mt") != 0)
+        report_add(text, " (%d idle)", cell->key.n_devices - n);
+    grid_cell(grid, "text shards", "%s", n > 0 ? text : "-");
+}
+
+/* The two phases that take most of the median step. */
+static void cell_of_phases(struct grid *grid, const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT] = "";
+    int best[2] = {-1, -1};
+
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        const double ns = report_middle(point, REPORT_PHASE + p);
+
+        if (!(ns > 0.0))
+            continue;
+        if (best[0] < 0 || ns > report_middle(point, REPORT_PHASE + best[0])) {
+            best[1] = best[0];
+            best[0] = p;
+        } else if (best[1] < 0 || ns > report_middle(point, REPORT_PHASE + best[1])) {
+            best[1] = p;
+        }
+    }
+    for (int i = 0; i < 2 && best[i] >= 0; ++i)
+        report_add(text, "%s%s %s", i > 0 ? ", " : "", record_phase_names[best[i]],
+                   report_share(report_middle(point, REPORT_PHASE + best[i]) /
+                                    report_middle(point, REPORT_STEP),
+                                WORD));
+    grid_cell(grid, "text phases", "%s",
+              point->verified == 0 ? "-"
+              : best[0] < 0        ? "not measured"
+                                   : text);
+}
+
+bool report_point_failed(const struct report_point *point)
+{
+    for (size_t i = 0; i < point->n; ++i)
+        if (!point->row[i].verified && point->row[i].cell->status != RECORD_SKIPPED)
+            return true;
+    return false;
+}
+
+/* The launches that are left out, all in one state or not. */
+static void add_left_out(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const char *state = NULL;
+    bool same = true;
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; ++i) {
+        const struct report_row *row = &point->row[i];
+
+        if (row->verified)
+            continue;
+        same = same && (!state || strcmp(state, row->state) == 0);
+        state = row->state;
+        ++n;
+    }
+    if (n == 0)
+        return;
+    report_add(text, "%s%zu of %zu launches ", text[0] != '\0' ? ", " : "", n, point->n);
+    if (same && strcmp(state, "skipped") == 0)
+        report_add(text, "skipped");
+    else if (same && strcmp(state, REPORT_INVALID) == 0)
+        report_add(text, REPORT_INVALID " for timing");
+    else if (same && strcmp(state, "failed") != 0)
+        report_add(text, "FAILED (%s)", state);
+    else
+        report_add(text, "FAILED");
+}
+
+static void cell_of_status(struct grid *grid, const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT] = "", why[200];
+    struct workload workload;
+
+    /* What rounds cannot be compared bit for bit. */
+    if (point->verified > 0)
+        report_add(text, "verified%s",
+                   workload_parse(point->row->cell->key.workload, &workload, why, sizeof why) ==
+                               0 &&
+                           workload_is_exact(&workload)
+                       ? ""
+                       : " within bounds");
+    if (point->verified == 0 && point->n == 1)
+        report_failure_words(point->row, text);
+    else
+        add_left_out(text, point);
+    if (report_simulated(point->row))
+        report_add(text, ", %s",
+                   strcmp(point->row->run->source, "simulated") == 0 ? "SIMULATED"
+                                                                     : "source unknown");
+    report_add(text, "%s%s", report_oversubscribed(point) ? ", oversubscribed" : "",
+               report_settles(point) ? ", settling" : "");
+    grid_cell(grid, "text status", "%s", text);
+}
+
+/* Columns that some tables lack: those in which no point has something to say. */
+struct shown {
+    bool bucket, metric[REPORT_PHASE], range[REPORT_PHASE];
+};
+
+static bool is_shown(const struct report *report, int metric, bool range)
+{
+    const enum report_shown shown =
+        range ? report_metrics[metric].range : report_metrics[metric].column;
+    bool used = shown == REPORT_ALWAYS;
+
+    for (size_t i = 0; i < report->n_points && !used && shown != REPORT_NEVER; ++i) {
+        const struct report_value *value = &report->point[i].value[metric];
+
+        used = range ? value->range != REPORT_NONE : isfinite(value->middle) != 0;
+    }
+    return used;
+}
+
+static void point_row(struct grid *grid, const struct report *report,
+                      const struct report_point *point, const struct shown *shown)
+{
+    const struct record_cell *cell = point->row->cell;
+    char text[REPORT_CELL_TEXT] = "", bucket[32];
+
+    name_of_rows(grid, report, point->row);
+    grid_row(grid, report_point_failed(point) ? "failed" : "good");
+    report_add_mode(text, point);
+    grid_cell(grid, "number", "%s", text);
+    report_bucket_name(cell->key.bucket_bytes, bucket);
+    if (shown->bucket)
+        grid_cell(grid, "number", "%s", report_is_ddp(point) ? bucket : "-");
+    grid_cell(grid, "number", "%zu", cell->key.global_batch);
+    cell_of_shards(grid, point->middle ? point->middle->cell : cell);
+    if (point->verified == point->n)
+        grid_cell(grid, "number", "%zu", point->verified);
+    else
+        grid_cell(grid, "number", "%zu of %zu", point->verified, point->n);
+    for (int m = 0; m < REPORT_PHASE; ++m) {
+        text[0] = '\0';
+        if (shown->metric[m] && point->verified > 0)
+            report_cell_metric(grid, point, m);
+        else if (shown->metric[m])
+            grid_cell(grid, "number", "-");
+        if (point->verified > 0)
+            report_add_metric_range(text, point, m);
+        if (shown->range[m])
+            grid_cell(grid, "number range", "%s", point->verified > 0 ? text : "-");
+    }
+    cell_of_phases(grid, point);
+    cell_of_status(grid, point);
+}
+
+/* A short table has these first: 0 the batch that the scaling sentence is about, 1 the smallest
+ * batch, 2 the others. */
+static int rank_of_point(const struct report *report, const struct report_group *group,
+                         const struct report_point *point)
+{
+    const struct report_point *best = report_group_best(report, group);
+    const size_t batch = point->row->cell->key.global_batch;
+
+    if (best && (point->base == best->base || batch == best->row->cell->key.global_batch))
+        return 0;
+    return batch == report->point[group->first].row->cell->key.global_batch ? 1 : 2;
+}
+
+/* Marks so many of them at most. */
+static void choose_points(const struct report *report, size_t most, bool chosen[])
+{
+    size_t n = 0;
+
+    for (int rank = 0; rank < 3; ++rank)
+        for (size_t g = 0; g < report->n_groups; ++g) {
+            const struct report_group *group = &report->group[g];
+            const size_t end = group->first + group->n + group->n_cores;
+
+            for (size_t i = group->first; i < end && n < most; ++i)
+                if (report->n_points <= most ||
+                    rank_of_point(report, group, &report->point[i]) == rank) {
+                    n += !chosen[i];
+                    chosen[i] = true;
+                }
+        }
+}
+
+bool report_same_line(const struct report_point *a, const struct report_point *b)
+{
+    const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
+
+    return x->n_devices == y->n_devices && strcmp(x->mode, y->mode) == 0 &&
+           x->bucket_bytes == y->bucket_bytes;
+}
+
+void report_fill_cells(struct grid *grid, const struct report *report)
+{
+    bool *chosen = calloc(report->n_points + 1, sizeof *chosen);
+    struct shown shown = {.bucket = false};
+
+    for (size_t i = 0; i < report->n_points; ++i)
+        shown.bucket = shown.bucket || report->point[i].bucket > 0;
+    grid_headings(grid, "number",
+                  shown.bucket ? "Devices|Bucket|Batch, rows" : "Devices|Batch, rows");
+    grid_headings(grid, "text", "Shards, rows");
+    grid_headings(grid, "number", "Launches");
+    for (int m = 0; m < REPORT_PHASE; ++m) {
+        shown.metric[m] = is_shown(report, m, false);
+        shown.range[m] = is_shown(report, m, true);
+        if (shown.metric[m])
+            grid_heading(grid, "number", report_metrics[m].heading);
+        if (shown.range[m])
+            grid_heading(grid, "number", range_name(report, m));
+    }
+    grid_headings(grid, "text", "Slowest phases|Status");
+    grid->pieces.failed |= !chosen;
+    if (chosen)
+        choose_points(report, grid->brief ? REPORT_SUMMARY_CELLS : report->n_points, chosen);
+    for (size_t g = 0; chosen && g < report->n_groups; ++g) {
+        const struct report_group *group = &report->group[g];
+
+        report_table_group(grid, report, group);
+        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+            const struct report_point *point = &report->point[i];
+
+            if (i > group->first && !report_same_line(point - 1, point))
+                grid_line(grid);
+            if (chosen[i])
+                point_row(grid, report, point, &shown);
+        }
+    }
+    grid->rows = report->n_points;
+    free(chosen);
+}

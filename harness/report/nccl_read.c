@@ -1,0 +1,359 @@
+/* report/nccl_read.c: reads what nccl-tests prints, or writes with -J. */
+#include "report/external.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/json.h"
+#include "verify/collective.h"
+
+enum { FIRST_RESULTS = 64, MOST_RESULTS = 10000, MOST_LINES = 1000000 };
+enum { MOST_WORDS = 48, PLACES = 2, MOST_RANKS = 1 << 20, NEWEST_JSON = 3 };
+
+static int set_program(const char *program, struct nccl_tests *file, struct text_error *err)
+{
+    file->collective = collective_of_nccl(program);
+    return file->collective ? 0 : record_fail(err, "'%.40s' is not measured here", program);
+}
+
+/* ---- a result ----------------------------------------------------------------------------- */
+
+/* Its bus bandwidth must be the algorithm bandwidth times the factor of the collective on so many
+ * ranks: else it is of other ranks than the file says. What it prints is rounded: to 0.01 GB/s, and
+ * to four digits where there are more. */
+static int check_result(const struct nccl_tests *file, const struct nccl_tests_line *line,
+                        struct text_error *err)
+{
+    if (file->ranks < 2)
+        return record_fail(err, "it has %d ranks, a collective needs two", file->ranks);
+    if (!(line->ns > 0) || !isfinite(line->ns) || !(line->algbw >= 0) || !isfinite(line->algbw) ||
+        !(line->busbw >= 0) || !isfinite(line->busbw) || line->wrong < 0)
+        return record_fail(err, "%zu bytes: a time or a bandwidth is no number of 0 or more",
+                           line->bytes);
+    const double factor = file->collective->factor(file->ranks);
+    const double most = 0.006e9 * (1 + factor) + 1e-3 * line->busbw;
+
+    if (fabs(line->busbw - line->algbw * factor) <= most)
+        return 0;
+    return record_fail(err,
+                       "%zu bytes: bus bandwidth %g GB/s is not %g times the algorithm bandwidth "
+                       "of %g GB/s, as on %d ranks",
+                       line->bytes, line->busbw / 1e9, factor, line->algbw / 1e9, file->ranks);
+}
+
+static int add_result(struct nccl_tests *file, const struct nccl_tests_line *line,
+                      struct text_error *err)
+{
+    if (check_result(file, line, err))
+        return -1;
+    if (file->n == MOST_RESULTS)
+        return record_fail(err, "more than %d results", MOST_RESULTS);
+    if (file->n == file->capacity) {
+        const size_t capacity = file->capacity > 0 ? 2 * file->capacity : FIRST_RESULTS;
+        struct nccl_tests_line *more = realloc(file->line, capacity * sizeof *more);
+
+        if (!more)
+            return record_fail(err, "no memory for %zu results", capacity);
+        file->line = more;
+        file->capacity = capacity;
+    }
+    file->line[file->n++] = *line;
+    return 0;
+}
+
+/* ---- text: lines of '#' say what was run and name the columns; each other line is one size ----
+ */
+
+struct words {
+    char *word[MOST_WORDS];
+    size_t n;
+};
+
+/* Where the columns are; 0: there is no such column, as the first is "size". */
+struct columns {
+    size_t type, op, time[PLACES], algbw[PLACES], busbw[PLACES], wrong[PLACES];
+    size_t n;
+};
+
+/* "# size count type redop root time algbw busbw #wrong ...": the first place of a word is out of
+ * place, the second in place. */
+static void read_heading(const struct words *words, struct columns *columns)
+{
+    struct columns found = {.n = words->n - 1};
+    const struct {
+        const char *name;
+        size_t *column;
+        bool twice;
+    } known[] = {{"type", &found.type, false}, {"redop", &found.op, false},
+                 {"time", found.time, true},   {"algbw", found.algbw, true},
+                 {"busbw", found.busbw, true}, {"#wrong", found.wrong, true}};
+
+    if (words->n < 2 || strcmp(words->word[1], "size") != 0)
+        return;
+    for (size_t i = 2; i < words->n; ++i) {
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k)
+            if (strcmp(words->word[i], known[k].name) == 0)
+                known[k].column[known[k].twice && known[k].column[0] > 0 ? 1 : 0] = i - 1;
+        if (strcmp(words->word[i], "timestamp") == 0)
+            --found.n; /* it is two words in a line */
+    }
+    *columns = found;
+}
+
+static bool has_all_columns(const struct columns *columns)
+{
+    bool whole = columns->type > 0 && columns->op > 0;
+
+    for (int place = 0; place < PLACES; ++place)
+        whole = whole && columns->time[place] > 0 && columns->algbw[place] > 0 &&
+                columns->busbw[place] > 0 && columns->wrong[place] > 0;
+    return whole;
+}
+
+static int read_comment(const struct words *words, struct nccl_tests *file, struct columns *columns,
+                        struct text_error *err)
+{
+    if (words->n >= 5 && strcmp(words->word[1], "Collective") == 0 &&
+        strcmp(words->word[3], "starting:") == 0)
+        return file->collective
+                   ? record_fail(err, "a second run begins there: name a file for each")
+                   : set_program(words->word[4], file, err);
+    if (words->n >= 2 && strcmp(words->word[1], "Rank") == 0)
+        ++file->ranks;
+    if (words->n >= 8 && strcmp(words->word[1], "Out") == 0) {
+        file->finished = true;
+        file->failed = file->failed || strcmp(words->word[words->n - 1], "OK") != 0;
+    }
+    read_heading(words, columns);
+    return 0;
+}
+
+static double read_real(const char *word)
+{
+    char *end;
+    const double number = strtod(word, &end);
+
+    return end != word && *end == '\0' ? number : (double)NAN;
+}
+
+static int read_text_place(const struct words *words, const struct columns *columns, int place,
+                           struct nccl_tests *file, struct text_error *err)
+{
+    const char *wrong = words->word[columns->wrong[place]];
+    struct nccl_tests_line line = {
+        .type = collective_type_of_nccl(words->word[columns->type]),
+        .out_of_place = place == 0,
+        .ns = 1e3 * read_real(words->word[columns->time[place]]),
+        .algbw = 1e9 * read_real(words->word[columns->algbw[place]]),
+        .busbw = 1e9 * read_real(words->word[columns->busbw[place]]),
+        .wrong = read_real(wrong),
+    };
+    char *end;
+
+    errno = 0;
+    line.bytes = strtoull(words->word[0], &end, 10);
+    if (*end != '\0' || errno != 0)
+        return record_fail(err, "'%.40s' is no number of bytes", words->word[0]);
+    if (isnan(line.wrong) && strcmp(wrong, "N/A") != 0)
+        return record_fail(err, "'%.40s' is no number of wrong values", wrong);
+    return add_result(file, &line, err);
+}
+
+static int read_text_line(const struct words *words, const struct columns *columns,
+                          struct nccl_tests *file, struct text_error *err)
+{
+    if (!has_all_columns(columns))
+        return record_fail(err, "there is no heading of nccl-tests above it");
+    if (words->n < columns->n)
+        return record_fail(err, "it has %zu columns, its heading %zu", words->n, columns->n);
+    if (!file->collective)
+        return record_fail(err, "no line above it says which collective it is, as \"# Collective "
+                                "test starting: all_reduce_perf\" does");
+    const bool other = !collective_type_of_nccl(words->word[columns->type]) ||
+                       strcmp(words->word[columns->op], file->collective->nccl_op) != 0;
+
+    file->others += other;
+    for (int place = 0; place < PLACES; ++place) {
+        /* Another one is not shown; what is wrong in it is said all the same. */
+        if (other)
+            file->failed = file->failed || read_real(words->word[columns->wrong[place]]) > 0;
+        /* What has no such place says so. */
+        else if (strcmp(words->word[columns->time[place]], "N/A") != 0 &&
+                 read_text_place(words, columns, place, file, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_text_lines(FILE *from, struct nccl_tests *file, struct text_error *err)
+{
+    struct columns columns = {.n = 0};
+    struct text_error why = {""};
+    size_t capacity = 0, number = 0;
+    char *text = NULL;
+    int status = 0;
+
+    while (status == 0 && number < MOST_LINES && getline(&text, &capacity, from) > 0) {
+        struct words words = {.n = 0};
+        char *rest = text;
+
+        while (words.n < MOST_WORDS && (words.word[words.n] = strtok_r(NULL, " \t\r\n", &rest)))
+            ++words.n;
+        ++number;
+        if (words.n == 0)
+            continue;
+        if (words.word[0][0] == '#')
+            status = read_comment(&words, file, &columns, &why);
+        else if (words.word[0][0] >= '0' && words.word[0][0] <= '9')
+            status = read_text_line(&words, &columns, file, &why);
+        if (status)
+            record_fail(err, "line %zu: %.250s", number, why.text);
+    }
+    free(text);
+    if (status == 0 && ferror(from))
+        status = record_fail(err, "cannot be read: %s", strerror(errno));
+    return status;
+}
+
+static int read_text_file(const char *path, struct nccl_tests *file, struct text_error *err)
+{
+    FILE *from = fopen(path, "re");
+    struct stat info;
+    int status;
+
+    if (!from)
+        return record_fail(err, "%s", strerror(errno));
+    if (fstat(fileno(from), &info) != 0 || !S_ISREG(info.st_mode))
+        status = record_fail(err, "it is not a regular file");
+    else
+        status = read_text_lines(from, file, err);
+    fclose(from);
+    return status;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static const char *text_of_member(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+
+    return text ? text : "";
+}
+
+/* The program and its ranks: "devices" has one entry of each process. */
+static int read_json_head(const json_t *root, struct nccl_tests *file, struct text_error *err)
+{
+    const char *path = json_string_value(json_array_get(json_object_get(root, "args"), 0));
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const json_t *config = json_object_get(root, "config");
+    const size_t processes = json_array_size(json_object_get(config, "devices"));
+    json_int_t version = 0, threads = 0, gpus = 0;
+
+    if (record_json_integer(json_object_get(root, "version"), "version", 1, NEWEST_JSON, &version,
+                            err))
+        return -1;
+    if (!path)
+        return record_fail(err, "\"args\" does not say which program it is of");
+    if (set_program(slash ? slash + 1 : path, file, err) ||
+        record_json_integer(json_object_get(config, "nthreads"), "nthreads", 1, MOST_RANKS,
+                            &threads, err) ||
+        record_json_integer(json_object_get(config, "ngpus"), "ngpus", 1, MOST_RANKS, &gpus, err))
+        return -1;
+    if (processes < 1 || processes > MOST_RANKS ||
+        (double)processes * (double)threads * (double)gpus > MOST_RANKS)
+        return record_fail(err, "\"devices\" has %zu processes, with %lld times %lld ranks each",
+                           processes, (long long)threads, (long long)gpus);
+    file->ranks = (int)((json_int_t)processes * threads * gpus);
+    return 0;
+}
+
+static int read_json_place(const json_t *place, struct nccl_tests_line line,
+                           struct nccl_tests *file, struct text_error *err)
+{
+    const json_t *wrong = json_object_get(place, "nwrong");
+
+    if (!place || json_is_null(place))
+        return 0;
+    if (json_object_get(place, "cpu_time"))
+        return record_fail(err, "its times are those of the CPU (-C 1)");
+    if (record_json_real(json_object_get(place, "time"), "time", &line.ns, err) ||
+        record_json_real(json_object_get(place, "alg_bw"), "alg_bw", &line.algbw, err) ||
+        record_json_real(json_object_get(place, "bus_bw"), "bus_bw", &line.busbw, err))
+        return -1;
+    line.wrong = NAN;
+    if (wrong && !json_is_null(wrong) && record_json_real(wrong, "nwrong", &line.wrong, err))
+        return -1;
+    line.ns *= 1e3;
+    line.algbw *= 1e9;
+    line.busbw *= 1e9;
+    return add_result(file, &line, err);
+}
+
+static int read_json_result(const json_t *result, struct nccl_tests *file, struct text_error *err)
+{
+    static const char *const places[PLACES] = {"out_of_place", "in_place"};
+    struct nccl_tests_line line = {.type = collective_type_of_nccl(text_of_member(result, "type"))};
+    json_int_t bytes = 0;
+
+    if (record_json_integer(json_object_get(result, "size"), "size", 0, RECORD_EXACT_MAX, &bytes,
+                            err))
+        return -1;
+    const bool other =
+        !line.type || strcmp(text_of_member(result, "redop"), file->collective->nccl_op) != 0;
+
+    line.bytes = (size_t)bytes;
+    file->others += other;
+    for (int i = 0; i < PLACES; ++i) {
+        const json_t *place = json_object_get(result, places[i]);
+
+        line.out_of_place = i == 0;
+        /* Another one is not shown; what is wrong in it is said all the same. */
+        if (other)
+            file->failed = file->failed || json_number_value(json_object_get(place, "nwrong")) > 0;
+        else if (read_json_place(place, line, file, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_json_root(const json_t *root, struct nccl_tests *file, struct text_error *err)
+{
+    const json_t *results = json_object_get(root, "results");
+    const json_t *bounds = json_object_get(root, "out_of_bounds");
+
+    if (read_json_head(root, file, err))
+        return -1;
+    if (!json_is_array(results))
+        return record_fail(err, "\"results\" is missing or no array");
+    for (size_t i = 0; i < json_array_size(results); ++i) {
+        struct text_error why = {""};
+
+        if (read_json_result(json_array_get(results, i), file, &why))
+            return record_fail(err, "result %zu: %.250s", i + 1, why.text);
+    }
+    file->finished = bounds != NULL;
+    file->failed = file->failed || (bounds && strcmp(text_of_member(bounds, "okay"), "true") != 0);
+    return 0;
+}
+
+struct nccl_tests *nccl_tests_read(const char *path, const struct json_t *root,
+                                   struct text_error *err)
+{
+    struct nccl_tests *file = calloc(1, sizeof *file);
+    int status;
+
+    if (!file)
+        status = record_fail(err, "no memory");
+    else
+        status = root ? read_json_root(root, file, err) : read_text_file(path, file, err);
+    if (status == 0 && file->n == 0 && file->others == 0)
+        status =
+            record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
+    if (status == 0)
+        return file;
+    nccl_tests_free(file);
+    return NULL;
+}
