@@ -38,16 +38,6 @@ static struct report_span launches(const struct report *report, enum report_rang
     return span;
 }
 
-static struct report_span steps(const struct report *report)
-{
-    struct report_span span = {0};
-
-    for (size_t i = 0; i < report->n_rows; ++i)
-        if (report->row[i].verified)
-            report_span_add(&span, report->row[i].cell->n_valid);
-    return span;
-}
-
 static double least_coverage(const struct report *report, bool ratios)
 {
     double least = 1.0;
@@ -164,16 +154,12 @@ static void roofline(struct text_out *out, const struct report *report)
     bars(out, report, false);
 }
 
-static bool any_weak(const struct report *report)
-{
-    for (size_t g = 0; g < report->n_groups; ++g)
-        if (strcmp(report->group[g].scaling, "weak") == 0)
-            return true;
-    return false;
-}
-
 static void waterfall(struct text_out *out, const struct report *report)
 {
+    bool weak = false;
+
+    for (size_t g = 0; g < report->n_groups; ++g)
+        weak = weak || strcmp(report->group[g].scaling, "weak") == 0;
     text_print(out,
                "Where a step on several devices goes, at the smallest batch whose shard was "
                "measured alone "
@@ -190,7 +176,7 @@ static void waterfall(struct text_out *out, const struct report *report)
                "terms add up. Whiskers: the difference in the same launches. A term is hollow "
                "where that has "
                "0 in it.",
-               any_weak(report) ? " (weak scaling: the base's whole step)" : "");
+               weak ? " (weak scaling: the base's whole step)" : "");
     bars(out, report, true);
     text_print(out,
                " Thin bar: parts of a step by the clocks of the replicas, the mean over replicas, "
@@ -212,9 +198,13 @@ static void limits(struct text_out *out, const struct report *report)
 
 static void trust(struct text_out *out, const struct report *report)
 {
+    struct report_span steps = {0};
     char text[REPORT_CELL_TEXT] = "";
 
-    report_add_span(text, steps(report));
+    for (size_t i = 0; i < report->n_rows; ++i)
+        if (report->row[i].verified)
+            report_span_add(&steps, report->row[i].cell->n_valid);
+    report_add_span(text, steps);
     text_print(
         out,
         "Each launch's median step over the median of its cell, of cells with 3 launches or "

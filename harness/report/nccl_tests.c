@@ -24,13 +24,7 @@ static void head(FILE *to, const struct report_point *point)
     fputc('\n', to);
 }
 
-/* As many digits as nccl-tests gives a time. */
-static int digits_of(double us)
-{
-    return us >= 10000.0 ? 0 : us >= 100.0 ? 1 : 2;
-}
-
-/* The columns of one place. */
+/* The columns of one place; as many digits as nccl-tests gives a time. */
 static void columns(FILE *to, const struct report_point *point)
 {
     const double us = point ? report_middle(point, REPORT_STEP) / 1e3 : 0;
@@ -38,9 +32,12 @@ static void columns(FILE *to, const struct report_point *point)
     if (!point || point->verified < point->n)
         fprintf(to, "  %7s  %6s  %6s  %5s", "N/A", "N/A", "N/A", "N/A");
     else
-        fprintf(to, "  %7.*f  %6.2f  %6.2f  %5d", digits_of(us), us,
-                report_middle(point, REPORT_ALGBW) / 1e9, report_middle(point, REPORT_BUSBW) / 1e9,
-                0);
+        fprintf(to, "  %7.*f  %6.2f  %6.2f  %5d",
+                us >= 10000.0 ? 0
+                : us >= 100.0 ? 1
+                              : 2,
+                us, report_middle(point, REPORT_ALGBW) / 1e9,
+                report_middle(point, REPORT_BUSBW) / 1e9, 0);
 }
 
 static void unverified(FILE *to, const struct report_point *point)
@@ -68,14 +65,6 @@ static void line(FILE *to, const struct report_point *out, const struct report_p
     columns(to, out);
     columns(to, in);
     fputc('\n', to);
-}
-
-/* Of one table all but size and place is the same. */
-static bool is_next(const struct report *report, size_t i)
-{
-    const struct report_row *a = report->point[i - 1].row, *b = report->point[i].row;
-
-    return !report_same_group(a, b) || a->cell->key.n_devices != b->cell->key.n_devices;
 }
 
 /* The same, measured in the other place. */
@@ -110,7 +99,9 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
         const bool out = point->row->cell->key.out_of_place != 0;
 
         verified += point->verified == point->n;
-        if (i > 0 && is_next(own, i))
+        /* Of one table all but size and place is the same. */
+        if (i > 0 && (!report_same_group(point[-1].row, point->row) ||
+                      point[-1].row->cell->key.n_devices != point->row->cell->key.n_devices))
             headed = NULL;
         if (out && other)
             continue;

@@ -1,13 +1,9 @@
 /* report/strip.c: what stands on top of the page: machine, commit and date, and three badges: what
  * was verified, how far launches lie apart, and in which state the machine was. */
-#include "numbers/stats.h"
 #include "report/page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- noise -------------------------------------------------------------------------------- */
 
 /* Up to there a grade goes; the last has no end. */
 static const struct grade {
@@ -19,11 +15,10 @@ static const struct grade {
               {"C", 0.10, REPORT_AMBER},
               {"D", INFINITY, REPORT_RED}};
 
-static void add_percent(char text[REPORT_CELL_TEXT], double share)
+static const char *percent_words(double share, char text[32])
 {
-    const double percent = 100.0 * share;
-
-    report_add(text, percent < 9.95 ? "%.1f\u00a0%%" : "%.0f\u00a0%%", percent);
+    snprintf(text, 32, "%.*f\u00a0%%", 100.0 * share < 9.95 ? 1 : 0, 100.0 * share);
+    return text;
 }
 
 static void noise_badge(const struct report *report, struct report_badge *badge)
@@ -41,20 +36,17 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
     while (noise->spread > grade->most)
         ++grade;
     badge->tone = grade->tone == REPORT_GOOD && noise->open > 0 ? REPORT_AMBER : grade->tone;
-    report_add(badge->head, "noise %s: launches \u00b1", grade->name);
-    add_percent(badge->head, noise->spread);
-    report_add(badge->words, "The smallest change of a cell that such a file can show is ");
-    add_percent(badge->words, noise->least);
-    report_add(badge->words, grade->tone == REPORT_GOOD ? "." : ": its launches lie far apart.");
-    if (noise->open == 0)
-        return;
-    report_add(badge->words,
-               " It is not shown of %zu of %zu cells: no interval narrower than %.0f points; the "
-               "widest has %.0f.",
-               noise->open, noise->cells, 100.0 * REPORT_WIDE, 100.0 * noise->widest);
+    report_add(badge->head, "noise %s: launches \u00b1%s", grade->name,
+               percent_words(noise->spread, WORD));
+    report_add(badge->words, "The smallest change of a cell that such a file can show is %s%s",
+               percent_words(noise->least, WORD),
+               grade->tone == REPORT_GOOD ? "." : ": its launches lie far apart.");
+    if (noise->open > 0)
+        report_add(badge->words,
+                   " It is not shown of %zu of %zu cells: no interval narrower than %.0f points; "
+                   "the widest has %.0f.",
+                   noise->open, noise->cells, 100.0 * REPORT_WIDE, 100.0 * noise->widest);
 }
-
-/* ---- verified ----------------------------------------------------------------------------- */
 
 static void verified_badge(const struct report *report, struct report_badge *badge)
 {
@@ -78,23 +70,6 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 /* Effects that are not chance at this level, and shares from there on, are said. */
 static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
 
-/* The run whose drift is shown to be largest; else a run of unknown drift, if there is one. */
-static const struct report_drift *find_drift(const struct report *report)
-{
-    const struct report_drift *worst = &report->run[0].drift;
-    double least = INFINITY;
-
-    for (size_t r = 0; r < report->n_runs; ++r) {
-        const struct report_drift *drift = &report->run[r].drift;
-        const double p = isnan(drift->change) ? SHOWN : drift->change_p;
-
-        if (p < least)
-            worst = drift;
-        least = fmin(p, least);
-    }
-    return worst;
-}
-
 /* The share of the cores that other programs took. */
 static void add_foreign(struct report_badge *badge, const struct report *report)
 {
@@ -116,10 +91,9 @@ static void add_foreign(struct report_badge *badge, const struct report *report)
         report_add(badge->words, "What other programs took of its cores is not in these records.");
         return;
     }
-    report_add(badge->words, "Other programs took less than %.0f\u00a0%% of the cores in ",
-               100.0 * LITTLE);
-    add_percent(badge->words, (double)little / (double)known);
-    report_add(badge->words, " of launches");
+    report_add(badge->words,
+               "Other programs took less than %.0f\u00a0%% of the cores in %s of launches",
+               100.0 * LITTLE, percent_words((double)little / (double)known, WORD));
     if (much > 0)
         report_add(badge->words, ", more than %.0f\u00a0%% in %zu of %zu", 100.0 * MUCH, much,
                    known);
@@ -128,16 +102,26 @@ static void add_foreign(struct report_badge *badge, const struct report *report)
     report_add(badge->words, ".");
 }
 
+/* Of the run whose drift is shown to be largest; else of a run of unknown drift, if there is one.
+ */
 static void state_badge(const struct report *report, struct report_badge *badge)
 {
-    const struct report_drift *drift = find_drift(report);
+    const struct report_drift *drift = &report->run[0].drift;
+    double least = INFINITY;
 
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct report_drift *of = &report->run[r].drift;
+        const double p = isnan(of->change) ? SHOWN : of->change_p;
+
+        drift = p < least ? of : drift;
+        least = fmin(p, least);
+    }
     badge->tone = REPORT_AMBER;
-    if (isnan(drift->change)) {
+    if (isnan(drift->change))
         report_add(badge->head, "state: drift unknown");
-    } else {
-        report_add(badge->head, "state: drift %s", drift->change < 0.0 ? "\u2212" : "+");
-        add_percent(badge->head, fabs(drift->change));
+    else {
+        report_add(badge->head, "state: drift %s%s", drift->change < 0.0 ? "\u2212" : "+",
+                   percent_words(fabs(drift->change), WORD));
         if (drift->change_p <= SHOWN || fabs(drift->change) > DRIFTED)
             report_add(badge->words, "Steps became %s while it ran, %s by chance. ",
                        drift->change < 0.0 ? "shorter" : "longer",
@@ -165,28 +149,17 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge)
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
 }
 
-/* "Zen", or with what makes large products instead: "Zen, oneDNN 2.6.3 brg:avx2"; "": not known.
- * The text is "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2". */
-static void kernel_words(const char *blas, char text[REPORT_CELL_TEXT])
-{
-    const char *set = strrchr(blas, '(');
-    const size_t length = set ? strcspn(set + 1, ")") : 0;
-
-    text[0] = '\0';
-    if (length > 0)
-        report_add(text, "%.*s%s", (int)length, set + 1,
-                   set[1 + length] == ')' ? set + length + 2 : "");
-}
-
-/* "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". */
+/* "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". The kernels are of a text like
+ * "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2", where the second makes large products. */
 static void machine_words(const struct record_run *run, char text[REPORT_CELL_TEXT])
 {
-    char kernels[REPORT_CELL_TEXT];
+    const char *set = strrchr(run->blas, '(');
+    const size_t length = set ? strcspn(set + 1, ")") : 0;
 
     report_add(text, "%s", run->cpu_model);
-    kernel_words(run->blas, kernels);
-    if (kernels[0] != '\0')
-        report_add(text, ", kernels %s", kernels);
+    if (length > 0)
+        report_add(text, ", kernels %.*s%s", (int)length, set + 1,
+                   set[1 + length] == ')' ? set + length + 2 : "");
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
                run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
                report_bytes((double)run->mem_bytes, WORD));

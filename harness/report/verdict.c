@@ -1,5 +1,6 @@
 /* report/verdict.c: the sentences on top of a report: what was verified, how it scales, and what
- * limits it. Nothing is claimed that the records do not carry. */
+ * limits it; and the numbers of a setting, a line each. Nothing is claimed that the records do not
+ * carry. */
 #include "report/page.h"
 
 #include <math.h>
@@ -7,46 +8,39 @@
 
 #include "plan/plan.h"
 
-/* Nearer to its bound than this, a point has nothing to explain. */
-static const double AT_BOUND = 0.98;
+/* ---- what was verified -------------------------------------------------------------------- */
 
-/* What was done to get the times: "measured", or what must not be taken for it. */
-static const char *source_of(const struct report *report)
+void report_verdict(struct text_out *out, const struct report *report)
 {
+    const struct report_counts *counts = &report->counts;
+    const bool repeated = report_repeated(report);
+    const char *done = "measured"; /* or what must not be taken for it */
     size_t simulated = 0;
 
     for (size_t i = 0; i < report->n_all; ++i)
         simulated += report_simulated(&report->row[i]);
-    return simulated == 0               ? "measured"
-           : simulated == report->n_all ? "SIMULATED"
-                                        : "measured or SIMULATED";
-}
-
-void report_verdict(struct text_out *out, const struct report *report)
-{
-    const bool repeated = report_repeated(report);
-
-    if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
+    if (simulated > 0)
+        done = simulated == report->n_all ? "SIMULATED" : "measured or SIMULATED";
+    if (counts->verified == counts->planned && counts->planned > 0) {
         if (repeated)
             text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
-                       report->counts.planned, report->n_points + report->collectives->n_points,
-                       source_of(report));
+                       counts->planned, report->n_points + report->collectives->n_points, done);
         else
-            text_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
-                       source_of(report));
+            text_print(out, "All %zu planned cells were %s and verified.", counts->planned, done);
         return;
     }
-    text_print(out, "Of %zu planned %s, %zu were %s and %zu verified", report->counts.planned,
-               repeated ? "launches" : "cells", report->counts.measured, source_of(report),
-               report->counts.verified);
-    if (report->counts.failed > 0)
-        text_print(out, "; %zu FAILED", report->counts.failed);
-    if (report->counts.skipped > 0)
-        text_print(out, "; %zu skipped", report->counts.skipped);
-    if (report->counts.missing > 0)
-        text_print(out, "; %zu not run", report->counts.missing);
+    text_print(out, "Of %zu planned %s, %zu were %s and %zu verified", counts->planned,
+               repeated ? "launches" : "cells", counts->measured, done, counts->verified);
+    if (counts->failed > 0)
+        text_print(out, "; %zu FAILED", counts->failed);
+    if (counts->skipped > 0)
+        text_print(out, "; %zu skipped", counts->skipped);
+    if (counts->missing > 0)
+        text_print(out, "; %zu not run", counts->missing);
     text_print(out, ".");
 }
+
+/* ---- parts of sentences ------------------------------------------------------------------- */
 
 /* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
@@ -55,15 +49,13 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
     char bucket[32];
 
     report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
-    if (report_is_cores(point)) {
-        report_add(text, "plain on %d cores%s", devices,
-                   report_oversubscribed(point) ? " (oversubscribed)" : "");
-        return;
-    }
-    report_add(text, "%d device%s%s%s%s%s", devices, devices == 1 ? "" : "s",
-               report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
-               point->bucket > 0 ? bucket : "",
-               report_oversubscribed(point) ? " (oversubscribed)" : "");
+    if (report_is_cores(point))
+        report_add(text, "plain on %d cores", devices);
+    else
+        report_add(text, "%d device%s%s%s%s", devices, devices == 1 ? "" : "s",
+                   report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
+                   point->bucket > 0 ? bucket : "");
+    report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
 }
 
 /* "1.86x [1.84, 1.88]". */
@@ -71,21 +63,21 @@ void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *
 {
     const struct report_metric *metric = &report_metrics[REPORT_SPEEDUP];
     const struct report_value *value = &point->value[REPORT_SPEEDUP];
+    const bool interval = value->range == REPORT_INTERVAL;
 
-    report_add_ratio(text, value->middle);
-    report_add(text, "%s", metric->unit);
+    report_add(text, "%s%s", report_ratio(value->middle, WORD), metric->unit);
     if (value->range == REPORT_NONE || point->base == point)
         return;
-    report_add(text, value->range == REPORT_INTERVAL ? " " : " (");
+    report_add(text, interval ? " " : " (");
     report_add_range(text, value, metric->number);
-    report_add(text, value->range == REPORT_INTERVAL ? "" : ")");
+    report_add(text, interval ? "" : ")");
 }
 
 /* "93 % of the bound 2.00". */
 void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add_share(text, report_middle(point, REPORT_EFFICIENCY) / point->bound);
-    report_add(text, " of the bound %.2f", point->bound * (double)point->row->cell->key.n_devices);
+    report_add(text, "%s of the bound %.2f", report_share(report_of_bound(point), WORD),
+               point->bound * (double)point->row->cell->key.n_devices);
 }
 
 const char *report_base_name(const struct report_point *base)
@@ -95,16 +87,14 @@ const char *report_base_name(const struct report_point *base)
                                  : "DataParallel on one device";
 }
 
-static bool is_weak(const struct report_point *point)
-{
-    return strcmp(point->row->run->scaling, "weak") == 0;
-}
-
 /* "2048 rows", "256 rows per device". */
 void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add(text, "%zu rows%s", report_base_batch(point), is_weak(point) ? " per device" : "");
+    report_add(text, "%zu rows%s", report_base_batch(point),
+               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
 }
+
+/* ---- how it scales ------------------------------------------------------------------------ */
 
 /* The shortest true answer to "what limits it". */
 static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *point)
@@ -117,45 +107,31 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
     };
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
-    enum report_loss most = REPORT_LOSS_COMPUTE;
+    const enum report_loss most = report_largest_loss(&limit);
+    const double lost = report_loss_of(&limit, most);
 
-    if (!(limit.of_bound < AT_BOUND))
+    if (!(limit.of_bound < REPORT_AT_BOUND))
         return;
-    report_add(text, "; ");
-    report_add_share(text, limit.missing);
-    report_add(text, " of the step is lost");
-    if (known) {
-        for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; ++l)
-            if (report_loss_of(&limit, l) > report_loss_of(&limit, most))
-                most = l;
-        if (report_loss_of(&limit, most) <= limit.missing)
-            report_add(text, ", %.0f points of it to %s", 100.0 * report_loss_of(&limit, most),
-                       losses[most]);
-        else
-            report_add(text, ", all of it to %s", losses[most]);
-    }
-    if (report_middle(point, REPORT_OUTSIDE) >= 0.5) {
-        report_add(text, "; overhead: ");
-        report_add_metric(text, point, REPORT_OUTSIDE);
-        report_add(text, " of the step is outside matrix products");
-    }
+    report_add(text, "; %s of the step is lost", report_share(limit.missing, WORD));
+    if (known && lost <= limit.missing)
+        report_add(text, ", %.0f points of it to %s", 100.0 * lost, losses[most]);
+    else if (known)
+        report_add(text, ", all of it to %s", losses[most]);
+    if (report_middle(point, REPORT_OUTSIDE) >= 0.5)
+        report_add(text, "; overhead: %s of the step is outside matrix products",
+                   report_share(report_middle(point, REPORT_OUTSIDE), WORD));
 }
 
-/* The interval or range of the ratio does not tell which is faster. */
-static bool is_open(const struct report_point *point)
+/* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ..."; limits:
+ * and what limits it; cores: and what the same cores do without a wrapper. */
+static void say_comparison(struct text_out *out, const char *first,
+                           const struct report_point *point, bool limits, bool cores)
 {
     const struct report_value *value = &point->value[REPORT_SPEEDUP];
-
-    return value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0;
-}
-
-/* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...". */
-static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    char axes[PLAN_AXES_TEXT];
+    char text[REPORT_CELL_TEXT] = "", axes[PLAN_AXES_TEXT];
 
     plan_axes_words(&point->row->cell->key, ", ", false, axes);
-    report_add(text, report_simulated(point->row) ? "SIMULATED, on " : "on ");
+    report_add(text, "%s%son ", first, report_simulated(point->row) ? "SIMULATED, " : "");
     report_add_devices(text, point);
     report_add(text, ", %s%s is ", point->row->cell->key.workload, axes);
     report_add_speedup(text, point);
@@ -163,36 +139,20 @@ static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_poin
     report_add_batch(text, point);
     report_add(text, ", ");
     report_add_bound(text, point);
-    if (is_open(point))
+    /* The interval or range of the ratio does not tell which is faster. */
+    if (value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0)
         report_add(text, " (difference not significant)");
-}
-
-/* What the same cores do without a wrapper. */
-static void add_cores(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    if (!point->cores)
-        return;
-    report_add(text, "; ");
-    report_add_devices(text, point->cores);
-    report_add(text, ": ");
-    report_add_speedup(text, point->cores);
-}
-
-static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])
-{
+    if (limits)
+        add_limit(text, point);
+    if (cores && point->cores) {
+        report_add(text, "; ");
+        report_add_devices(text, point->cores);
+        report_add(text, ": ");
+        report_add_speedup(text, point->cores);
+    }
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
     text_print(out, "%s. ", text);
-}
-
-static void lead_of_group(struct text_out *out, const struct report_point *point)
-{
-    char text[REPORT_CELL_TEXT] = "";
-
-    add_comparison(text, point);
-    add_limit(text, point);
-    add_cores(text, point);
-    print_sentence(out, text);
 }
 
 /* Points on several devices, with the one of the largest speed-up and the one that is farthest from
@@ -204,15 +164,15 @@ struct choice {
 
 /* resolved: only those whose interval tells anything; crowded: also those that share cores or
  * GPUs. */
-static struct choice choose(const struct report *report, bool resolved, bool crowded)
+static struct choice choose_points(const struct report *report, bool resolved, bool crowded)
 {
     struct choice choice = {.n = 0};
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const double of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound;
 
-        if (point->row->cell->key.n_devices < 2 || report_is_cores(point) || !isfinite(of_bound) ||
+        if (point->row->cell->key.n_devices < 2 || report_is_cores(point) ||
+            !isfinite(report_of_bound(point)) ||
             (resolved && !report_resolved(&point->value[REPORT_EFFICIENCY], point->bound)) ||
             (!crowded && report_oversubscribed(point)))
             continue;
@@ -221,37 +181,21 @@ static struct choice choose(const struct report *report, bool resolved, bool cro
             report_metric_better(REPORT_SPEEDUP, report_middle(point, REPORT_SPEEDUP),
                                  report_middle(choice.best, REPORT_SPEEDUP)))
             choice.best = point;
-        if (!choice.farthest ||
-            of_bound < report_middle(choice.farthest, REPORT_EFFICIENCY) / choice.farthest->bound)
+        if (!choice.farthest || report_of_bound(point) < report_of_bound(choice.farthest))
             choice.farthest = point;
     }
     return choice;
 }
 
-static void lead_of_many(struct text_out *out, const struct choice *choice, bool resolved)
-{
-    char text[REPORT_CELL_TEXT] = "";
-
-    report_add(text, "best of %zu settings%s: ", choice->n,
-               resolved ? "" : ", none of which is resolved");
-    add_comparison(text, choice->best);
-    add_cores(text, choice->best);
-    print_sentence(out, text);
-    text[0] = '\0';
-    report_add(text, "farthest from its bound: ");
-    add_comparison(text, choice->farthest);
-    add_limit(text, choice->farthest);
-    print_sentence(out, text);
-}
-
 void report_lead(struct text_out *out, const struct report *report)
 {
-    const bool crowded = choose(report, false, false).n == 0;
-    struct choice choice = choose(report, true, crowded);
+    const bool crowded = choose_points(report, false, false).n == 0;
+    struct choice choice = choose_points(report, true, crowded);
     const bool resolved = choice.n > 0;
+    char first[96];
 
     if (!resolved)
-        choice = choose(report, false, crowded);
+        choice = choose_points(report, false, crowded);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         text_print(out, "Collectives by themselves, and no model: times and bandwidths are in "
                         "their table.");
@@ -259,7 +203,194 @@ void report_lead(struct text_out *out, const struct report *report)
         text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
                         "has a verified base case of its batch.");
     else if (choice.n == 1)
-        lead_of_group(out, choice.best);
+        say_comparison(out, "", choice.best, true, true);
+    else {
+        snprintf(first, sizeof first, "best of %zu settings%s: ", choice.n,
+                 resolved ? "" : ", none of which is resolved");
+        say_comparison(out, first, choice.best, false, true);
+        say_comparison(out, "farthest from its bound: ", choice.farthest, true, false);
+    }
+}
+
+/* ---- the numbers of a setting ------------------------------------------------------------- */
+
+/* Where facts go, and what stands around their names. */
+struct facts {
+    struct text_out *out;
+    const struct report_fact_style *style;
+};
+
+static void begin_fact(const struct facts *facts, const char *name)
+{
+    fputs(facts->style->before, facts->out->file);
+    text_print(facts->out, "%s", name);
+    fputs(facts->style->between, facts->out->file);
+}
+
+static void say_fact(const struct facts *facts, const char *name, const char *text)
+{
+    begin_fact(facts, name);
+    text_print(facts->out, "%s", text);
+    fputs(facts->style->after, facts->out->file);
+}
+
+/* The base, and all device counts at its batch with the plain program on several cores; each in a
+ * text of its own: a number that is cut is another number. */
+static void say_speedups(const struct facts *facts, const struct report *report,
+                         const struct report_group *group, const struct report_point *best)
+{
+    const bool others = best->plain || best->single;
+    const struct report_point *bases[] = {best->plain, best->single, others ? NULL : best->rank};
+    char text[REPORT_CELL_TEXT] = "";
+    bool first = true;
+
+    report_add_batch(text, best);
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
+        if (!bases[i])
+            continue;
+        report_add(text, "%s%s %s", first ? ": " : ", ", report_base_name(bases[i]),
+                   report_time(report_middle(bases[i], REPORT_STEP), WORD));
+        first = false;
+    }
+    report_add(text, " per step");
+    say_fact(facts, "Base", text);
+    begin_fact(facts, report_metrics[REPORT_SPEEDUP].heading);
+    text_print(facts->out, "against %s: ", report_base_name(best->base));
+    first = true;
+    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->base != best->base || point->row->cell->key.n_devices == 1 ||
+            !isfinite(report_middle(point, REPORT_SPEEDUP)))
+            continue;
+        text[0] = '\0';
+        report_add(text, "%s", first ? "" : "; ");
+        report_add_devices(text, point);
+        report_add(text, " ");
+        report_add_speedup(text, point);
+        report_add(text, ", ");
+        report_add_bound(text, point);
+        text_print(facts->out, "%s", text);
+        first = false;
+    }
+    fputs(facts->style->after, facts->out->file);
+}
+
+/* The three largest, and what is left; and the part of a step outside matrix products. */
+static void say_losses(const struct facts *facts, const struct report_point *point)
+{
+    const double outside[] = {report_middle(point->base, REPORT_OUTSIDE),
+                              report_middle(point, REPORT_OUTSIDE)};
+    struct report_limit limit;
+    const bool known = report_limit_of(point, &limit);
+    double rest = limit.missing;
+    char text[REPORT_CELL_TEXT] = "";
+
+    if (limit.missing > 0.0) {
+        report_add(text, "%s of the step on ", report_share(limit.missing, WORD));
+        report_add_devices(text, point);
+        report_add(text, known ? ", in points: " : "");
+        for (size_t i = 0; i < 3 && known && limit.part[i].share >= 0.005; ++i) {
+            const int phase = limit.part[i].phase;
+
+            report_add(text, "%s %.0f, ",
+                       phase < RECORD_PHASES ? record_phase_names[phase] : "between the phases",
+                       100.0 * limit.part[i].share);
+            rest -= limit.part[i].share;
+        }
+        if (known)
+            report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
+        say_fact(facts, "Lost", text);
+    }
+    if (!isfinite(outside[0]) || !isfinite(outside[1]))
+        return;
+    text[0] = '\0';
+    report_add(text, "%s of the base's step, %s on ", report_share(outside[0], WORD),
+               report_share(outside[1], WORD));
+    report_add_devices(text, point);
+    say_fact(facts, report_metrics[REPORT_OUTSIDE].heading, text);
+}
+
+/* Of those whose interval tells anything, or of all; NULL: none. */
+static const struct report_point *best_rate(const struct report *report,
+                                            const struct report_group *group, bool resolved)
+{
+    const struct report_point *best = NULL;
+
+    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+        const struct report_point *point = &report->point[i];
+        const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
+
+        if (point->verified > 0 && (!resolved || report_resolved(rate, rate->middle)) &&
+            (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
+                                           report_middle(best, REPORT_THROUGHPUT))))
+            best = point;
+    }
+    return best;
+}
+
+static void say_best_rate(const struct facts *facts, const struct report_point *best)
+{
+    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
+    char text[REPORT_CELL_TEXT] = "", name[64];
+
+    snprintf(name, sizeof name, "Best %s", metric->name);
+    if (!best) {
+        say_fact(facts, name, "no verified cell");
+        return;
+    }
+    report_add_metric(text, best, REPORT_THROUGHPUT);
+    if (best->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL) {
+        report_add(text, " ");
+        report_add_metric_range(text, best, REPORT_THROUGHPUT);
+    }
+    report_add(text, " %s, ", metric->unit);
+    if (report_is_plain(best))
+        report_add(text, "the plain program");
     else
-        lead_of_many(out, &choice, resolved);
+        report_add_devices(text, best);
+    report_add(text, " at %zu rows", best->row->cell->key.global_batch);
+    say_fact(facts, name, text);
+}
+
+/* Of a language model the same in its tokens, and what they take of what its devices can do. */
+static void say_tokens(const struct facts *facts, const struct report_point *best)
+{
+    const struct record_cell *cell = best->row->cell;
+    const double of_rate = report_tokens_share(best), of_peak = report_peak_share(best);
+    char text[REPORT_CELL_TEXT] = "", peak[QUANTITY_TEXT];
+
+    report_add_metric(text, best, REPORT_TOKENS);
+    report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
+               report_metrics[REPORT_TOKENS].unit,
+               report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
+               cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
+    if (isfinite(of_rate))
+        report_add(text, ": %s of the product rate%s", report_share(of_rate, WORD),
+                   best->product_rate.in_parts ? " of --parts" : "");
+    if (isfinite(of_peak))
+        report_add(text, "%s%s of the stated peak of %s", isfinite(of_rate) ? ", " : ": ",
+                   report_share(of_peak, WORD), report_peak_words(best->stated_peak, peak));
+    if (!isfinite(of_rate) && !isfinite(of_peak) && !report_simulated(best->row))
+        report_add(text, "; no rate of its devices is known");
+    say_fact(facts, "Tokens", text);
+}
+
+void report_facts(struct text_out *out, const struct report_fact_style *style,
+                  const struct report *report, const struct report_group *group)
+{
+    const struct facts facts = {out, style};
+    const struct report_point *point = report_group_best(report, group);
+    const struct report_point *best = best_rate(report, group, true);
+
+    if (point) {
+        say_speedups(&facts, report, group, point);
+        say_losses(&facts, point);
+    } else
+        say_fact(&facts, report_metrics[REPORT_SPEEDUP].heading,
+                 "none: no verified cell on several devices has a verified base case of its batch");
+    best = best ? best : best_rate(report, group, false);
+    say_best_rate(&facts, best);
+    if (best && best->row->cell->tokens_per_row > 0)
+        say_tokens(&facts, best);
 }
