@@ -9,6 +9,7 @@
 _Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");
 
 enum {
+    FIGURE_WIDTH = 1160,
     FIGURE_DDP = 1 << 20 /* added to a device count: ranks, once more for each further bucket */
 };
 
@@ -57,6 +58,18 @@ size_t figure_most_devices(const struct plot *plot, const struct report_group *g
 /* A panel of that group. hollow: it has points that tell nothing of how fast. False: no room. */
 bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,
                   const char *more);
+
+/* What a figure with a panel per group does: its width, why there is none, the table with these
+ * columns, and each group's panel. As plot_writer_fn. */
+int figure_of_groups(struct plot *plot, const struct report *of, const struct plot_grid *grid,
+                     const char *why, const char *columns,
+                     void (*write_panel)(struct plot_table *table,
+                                         const struct report_group *group));
+/* A value and its range, each times scale; what has no range has no bar: it is the value. */
+struct figure_value {
+    double middle, lo, hi;
+};
+struct figure_value figure_value(const struct report_value *value, double scale);
 
 /* The same with a title of its own. */
 bool figure_panel_titled(struct plot_table *table, const struct report_group *group,

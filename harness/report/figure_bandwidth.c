@@ -8,18 +8,6 @@
 /* Ranks' colour, with a marker of its own for each line. */
 enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
 
-static void write_point(struct plot_table *table, const struct report_point *point)
-{
-    const struct report_value *value = &point->value[REPORT_BUSBW];
-    const double lo = isfinite(value->lo) ? value->lo : value->middle;
-    const double hi = isfinite(value->hi) ? value->hi : value->middle;
-
-    plot_table_row(table,
-                   (const double[]){(double)point->row->cell->key.size_bytes, value->middle / 1e9,
-                                    lo / 1e9, hi / 1e9, figure_hollow(point)},
-                   5);
-}
-
 /* The points of one number of devices are neighbours, by size. */
 static size_t write_line(struct plot_table *table, const struct report_point points[], size_t n,
                          size_t line)
@@ -36,31 +24,22 @@ static size_t write_line(struct plot_table *table, const struct report_point poi
         if (!begun && !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
             return n;
         begun = true;
-        write_point(table, &points[i]);
+        const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
+
+        plot_table_row(table,
+                       (const double[]){(double)points[i].row->cell->key.size_bytes, speed.middle,
+                                        speed.lo, speed.hi, figure_hollow(&points[i])},
+                       5);
     }
     return i;
 }
 
-static void panel_words(const struct report_point *point, bool hollow, char title[PLOT_TEXT],
-                        char setting[PLOT_TEXT], char note[PLOT_TEXT])
+static void write_panel(struct plot_table *table, const struct report_group *group)
 {
-    const struct record_key *key = &point->row->cell->key;
-
-    title[0] = setting[0] = note[0] = '\0';
-    report_add(title, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
-    report_add(setting, "%s, %s/%s on %s", key->dtype, key->backend, key->communicator,
-               point->row->kind);
-    if (report_simulated(point->row))
-        report_add(note, "SIMULATED, not measured (hollow)");
-    else if (hollow)
-        report_add(note, "hollow: %s", report_crowding(point->row));
-}
-
-static void write_panel(struct plot_table *table, const struct report *own,
-                        const struct report_group *group)
-{
-    const struct report_point *points = own->point + group->first;
-    char title[PLOT_TEXT], setting[PLOT_TEXT], note[PLOT_TEXT];
+    const struct report_point *points =
+        figure_report(table->plot)->collectives->point + group->first;
+    const struct record_key *key = &points->row->cell->key;
+    char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     size_t verified = 0, line = 0;
     bool hollow = false;
 
@@ -70,7 +49,13 @@ static void write_panel(struct plot_table *table, const struct report *own,
     }
     if (verified == 0)
         return;
-    panel_words(points, hollow, title, setting, note);
+    report_add(title, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
+    report_add(setting, "%s, %s/%s on %s", key->dtype, key->backend, key->communicator,
+               points->row->kind);
+    if (report_simulated(points->row))
+        report_add(note, "SIMULATED, not measured (hollow)");
+    else if (hollow)
+        report_add(note, "hollow: %s", report_crowding(points->row));
     if (!plot_table_panel(table, title, setting, note))
         return;
     for (size_t i = 0; i < group->n && line < MOST_LINES; ++line)
@@ -81,14 +66,7 @@ int figure_bandwidth(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 350, .height = 220, .room = 84};
     const struct report *own = figure_report(plot)->collectives;
-    struct plot_table table;
 
-    plot->width = 1160;
-    snprintf(plot->why, sizeof plot->why, "%s", own->n_all > 0 ? "no collective is verified" : "");
-    if (plot_table_open(&table, plot, &grid, "bytes, bus bandwidth in GB/s, low, high, hollow") !=
-        0)
-        return -1;
-    for (size_t g = 0; g < own->n_groups; ++g)
-        write_panel(&table, own, &own->group[g]);
-    return plot_table_close(&table);
+    return figure_of_groups(plot, own, &grid, own->n_all > 0 ? "no collective is verified" : "",
+                            "bytes, bus bandwidth in GB/s, low, high, hollow", write_panel);
 }

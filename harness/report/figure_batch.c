@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 1160, LEAST_FOR_KNEE = 4 };
+enum { LEAST_FOR_KNEE = 4 };
 /* The knee is the smallest batch whose range reaches this part of the line's best median. */
 static const double KNEE = 0.9;
 
@@ -28,16 +28,6 @@ struct line {
 struct batches {
     size_t list[PLOT_MAX_TICKS], n;
 };
-
-/* n if it is not there. */
-static size_t place_of(const struct batches *batches, size_t batch)
-{
-    size_t i = 0;
-
-    while (i < batches->n && batches->list[i] != batch)
-        ++i;
-    return i;
-}
 
 static const struct report_point *next_of(const struct plot *plot, const struct line *line,
                                           size_t *at)
@@ -65,20 +55,20 @@ static void write_line(struct plot_table *table, const struct line *line,
     bool knee = line->n < LEAST_FOR_KNEE; /* found, or not looked for */
 
     for (size_t at = 0; (point = next_of(table->plot, line, &at)) != NULL;) {
-        const struct report_value *value = &point->value[REPORT_THROUGHPUT];
-        const double y = per_device(point, value->middle);
-        const double lo = isfinite(value->lo) ? per_device(point, value->lo) : y;
-        const double hi = isfinite(value->hi) ? per_device(point, value->hi) : y;
-        const bool reaches = !knee && hi >= KNEE * line->best;
-        const size_t place = place_of(batches, figure_batch(line->group, point));
+        const struct figure_value rate =
+            figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
+        const bool reaches = !knee && rate.hi >= KNEE * line->best;
+        size_t place = 0;
 
+        while (place < batches->n && batches->list[place] != figure_batch(line->group, point))
+            ++place;
         if (last < batches->n && place > last + 1)
             plot_table_gap(table);
         last = place;
         plot_table_row(
             table,
-            (const double[]){per_device(point, (double)point->row->cell->key.global_batch), y, lo,
-                             hi, figure_hollow(point), reaches},
+            (const double[]){per_device(point, (double)point->row->cell->key.global_batch),
+                             rate.middle, rate.lo, rate.hi, figure_hollow(point), reaches},
             6);
         knee = knee || reaches;
     }
@@ -130,15 +120,8 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 int figure_by_batch(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 330, .height = 206, .room = 136};
-    const struct report *report = figure_report(plot);
-    struct plot_table table;
 
-    plot->width = WIDTH;
-    snprintf(plot->why, sizeof plot->why, "no cell is verified, so nothing can be plotted");
-    if (plot_table_open(&table, plot, &grid,
-                        "rows per device, samples/s per device, low, high, hollow, knee") != 0)
-        return -1;
-    for (size_t g = 0; g < report->n_groups; ++g)
-        write_panel(&table, &report->group[g]);
-    return plot_table_close(&table);
+    return figure_of_groups(
+        plot, figure_report(plot), &grid, "no cell is verified, so nothing can be plotted",
+        "rows per device, samples/s per device, low, high, hollow, knee", write_panel);
 }

@@ -80,7 +80,7 @@ int figure_limits(struct plot *plot)
     const struct roof *roof = figure_report(plot)->roof;
     struct plot_table table;
 
-    plot->width = 1160;
+    plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why, "%s",
              roof ? "no phase has operations or bytes that are counted"
                   : "no limits were measured here: `lockstep bench limits --format json` does, and "

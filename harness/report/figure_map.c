@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 1160, MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
+enum { MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
 
 /* A cell tells something of how fast if its interval is narrower than this part of the bound. */
 static const double RESOLVED = 0.2;
@@ -131,7 +131,7 @@ int figure_map(struct plot *plot)
     struct plot_table table;
     struct map map;
 
-    plot->width = WIDTH;
+    plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell is verified that has another as its base");
     map_make(report, &map);
     grid.height = CELL * (int)map.n_batches;

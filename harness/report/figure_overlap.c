@@ -13,27 +13,18 @@ static bool resolved(const struct report_point *point)
     return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
 }
 
-static void row_words(const struct plot *plot, const struct report_point *point,
-                      char text[REPORT_CELL_TEXT])
-{
-    char style[PLOT_TEXT];
-
-    figure_style_words(plot, figure_style(point), style);
-    text[0] = '\0';
-    report_add(text, "%s on %d, %zu rows", style, point->row->cell->key.n_devices,
-               point->row->cell->key.global_batch);
-    report_add(text, ": %s moved, %s held", report_bytes(report_middle(point, REPORT_MOVED), WORD),
-               report_bytes(report_middle(point, REPORT_PEAK), WORD));
-}
-
 /* The reduction over the step, the exposed part of it, and the range of that. */
 static void write_row(struct plot_table *table, const struct report_point *point, double row)
 {
     const struct report_value *hidden = &point->value[REPORT_HIDDEN];
     const double comm = report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
-    char words[REPORT_CELL_TEXT];
+    char words[REPORT_CELL_TEXT] = "", style[PLOT_TEXT];
 
-    row_words(table->plot, point, words);
+    figure_style_words(table->plot, figure_style(point), style);
+    report_add(words, "%s on %d, %zu rows: %s moved, %s held", style,
+               point->row->cell->key.n_devices, point->row->cell->key.global_batch,
+               report_bytes(report_middle(point, REPORT_MOVED), WORD),
+               report_bytes(report_middle(point, REPORT_PEAK), WORD));
     if (plot_table_series(table, figure_style(point), words))
         plot_table_row(table,
                        (const double[]){row, comm, comm * (1 - hidden->middle),
@@ -70,17 +61,10 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 int figure_overlap(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 350, .height = 170, .room = 14, .columns = 3};
-    const struct report *report = figure_report(plot);
-    struct plot_table table;
 
-    plot->width = 1160;
-    snprintf(plot->why, sizeof plot->why,
-             "of no cell is it resolved how much of its communication is hidden");
-    if (plot_table_open(&table, plot, &grid,
-                        "row, reduction and its exposed part, low, high, as parts of the step, "
-                        "hidden") != 0)
-        return -1;
-    for (size_t g = 0; g < report->n_groups; ++g)
-        write_panel(&table, &report->group[g]);
-    return plot_table_close(&table);
+    return figure_of_groups(plot, figure_report(plot), &grid,
+                            "of no cell is it resolved how much of its communication is hidden",
+                            "row, reduction and its exposed part, low, high, as parts of the step, "
+                            "hidden",
+                            write_panel);
 }

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-enum { WIDTH = 1160 };
-
 static double per_byte(const struct report_point *point)
 {
     const double moved = report_middle(point, REPORT_MOVED);
@@ -25,39 +23,6 @@ static bool in_line(const struct report_point *point, size_t style, size_t devic
            (style == FIGURE_PLAIN || per_byte(point) > 0.0);
 }
 
-/* Operations and bytes per second and device; 0: not known. */
-struct ceilings {
-    double products, moves;
-};
-
-static struct ceilings ceilings_of(const struct report *report, const struct report_group *group)
-{
-    struct ceilings most = {0.0, 0.0};
-
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &report->point[i];
-        const double devices = (double)point->row->cell->key.n_devices;
-
-        if (point->verified == 0 || figure_hollow(point))
-            continue;
-        most.products = fmax(most.products, report_middle(point, REPORT_PRODUCTS));
-        most.moves = fmax(most.moves, 1e9 * report_middle(point, REPORT_MOVED) /
-                                          report_middle(point, REPORT_COMM) / devices);
-    }
-    return most;
-}
-
-static void ceiling_words(struct ceilings ceilings, char text[REPORT_CELL_TEXT])
-{
-    text[0] = '\0';
-    if (ceilings.moves > 0.0)
-        report_add(text, "slope: reduction alone, %sB/s", report_rate(ceilings.moves, WORD));
-    else
-        report_add(text, "no ceiling of moves is measured");
-    if (!(ceilings.products > 0.0))
-        report_add(text, ", none of products");
-}
-
 static void write_line(struct plot_table *table, const struct report_group *group, size_t style)
 {
     const struct plot *plot = table->plot;
@@ -70,7 +35,7 @@ static void write_line(struct plot_table *table, const struct report_group *grou
         report_add(label, " on %zu", devices);
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &figure_report(plot)->point[i];
-        const struct report_value *value = &point->value[REPORT_FLOPS];
+        const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
 
         if (!in_line(point, style, devices))
             continue;
@@ -78,9 +43,7 @@ static void write_line(struct plot_table *table, const struct report_group *grou
             return;
         begun = true;
         plot_table_row(table,
-                       (const double[]){per_byte(point), value->middle / 1e9,
-                                        (isfinite(value->lo) ? value->lo : value->middle) / 1e9,
-                                        (isfinite(value->hi) ? value->hi : value->middle) / 1e9,
+                       (const double[]){per_byte(point), flops.middle, flops.lo, flops.hi,
                                         figure_hollow(point)},
                        5);
     }
@@ -90,8 +53,8 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 {
     const struct plot *plot = table->plot;
     const struct report *report = figure_report(plot);
-    const struct ceilings ceilings = ceilings_of(report, group);
-    char words[REPORT_CELL_TEXT];
+    double products = 0, moves = 0; /* per second and device; 0: not known */
+    char words[REPORT_CELL_TEXT] = "";
     bool any = false, hollow = false;
 
     for (size_t s = 1; s < figure_styles(plot); ++s) {
@@ -103,11 +66,25 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
                 hollow = hollow || figure_hollow(&report->point[i]);
             }
     }
-    ceiling_words(ceilings, words);
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->verified == 0 || figure_hollow(point))
+            continue;
+        products = fmax(products, report_middle(point, REPORT_PRODUCTS));
+        moves = fmax(moves, 1e9 * report_middle(point, REPORT_MOVED) /
+                                report_middle(point, REPORT_COMM) /
+                                (double)point->row->cell->key.n_devices);
+    }
+    if (moves > 0.0)
+        report_add(words, "slope: reduction alone, %sB/s", report_rate(moves, WORD));
+    else
+        report_add(words, "no ceiling of moves is measured");
+    report_add(words, products > 0.0 ? "" : ", none of products");
     if (!any || !figure_panel(table, group, hollow, words))
         return;
-    plot_number(table->plot, "products", ceilings.products / 1e9);
-    plot_number(table->plot, "moves", ceilings.moves / 1e9);
+    plot_number(table->plot, "products", products / 1e9);
+    plot_number(table->plot, "moves", moves / 1e9);
     for (size_t s = 0; s < figure_styles(plot); ++s)
         write_line(table, group, figure_nth_style(s));
 }
@@ -115,17 +92,9 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 int figure_roofline(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 330, .height = 206, .room = 136};
-    const struct report *report = figure_report(plot);
-    struct plot_table table;
 
-    plot->width = WIDTH;
-    snprintf(plot->why, sizeof plot->why,
-             "no cell of several devices has its operations and its bytes");
-    if (plot_table_open(
-            &table, plot, &grid,
-            "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow") != 0)
-        return -1;
-    for (size_t g = 0; g < report->n_groups; ++g)
-        write_panel(&table, &report->group[g]);
-    return plot_table_close(&table);
+    return figure_of_groups(
+        plot, figure_report(plot), &grid,
+        "no cell of several devices has its operations and its bytes",
+        "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow", write_panel);
 }

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 1160, COLUMNS = 7 };
-
 /* A bound above it hardly differs from the ideal and would only hide it. */
 static const double SHOWN = 0.98;
 
@@ -88,11 +86,10 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
 static void write_row(struct plot_table *table, double devices, const struct report_value *value,
                       bool hollow, double bound, double roof)
 {
-    const double lo = isfinite(value->lo) ? value->lo : value->middle;
-    const double hi = isfinite(value->hi) ? value->hi : value->middle;
+    const struct figure_value of = figure_value(value, 1);
 
-    plot_table_row(table, (const double[]){devices, value->middle, lo, hi, hollow, bound, roof},
-                   COLUMNS);
+    plot_table_row(table, (const double[]){devices, of.middle, of.lo, of.hi, hollow, bound, roof},
+                   7);
 }
 
 /* Times as fast as the base, if a step took no longer than its reduction alone; 0: not known, or no
@@ -175,16 +172,9 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
 int figure_scaling(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 330, .height = 216, .room = 118};
-    const struct report *report = figure_report(plot);
-    struct plot_table table;
 
-    plot->width = WIDTH;
-    snprintf(plot->why, sizeof plot->why,
-             "no workload is verified on two numbers of devices, with a base");
-    if (plot_table_open(&table, plot, &grid,
-                        "devices, speed-up, low, high, hollow, bound, roof (0: none)") != 0)
-        return -1;
-    for (size_t g = 0; g < report->n_groups; ++g)
-        write_panel(&table, &report->group[g]);
-    return plot_table_close(&table);
+    return figure_of_groups(plot, figure_report(plot), &grid,
+                            "no workload is verified on two numbers of devices, with a base",
+                            "devices, speed-up, low, high, hollow, bound, roof (0: none)",
+                            write_panel);
 }

@@ -256,7 +256,7 @@ int figure_trust(struct plot *plot)
     struct plot_table table;
     int status = -1;
 
-    plot->width = 1160;
+    plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell is verified, so there are no launches");
     if (!all.list || !all.scratch)
         snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");

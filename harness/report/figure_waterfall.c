@@ -354,7 +354,7 @@ int figure_waterfall(struct plot *plot)
     double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
     struct plot_table table;
 
-    plot->width = 1160;
+    plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why,
              "no workload is verified on several devices with a base case at its batch");
     if (!scratch)

@@ -2,6 +2,7 @@
 #include "report/figure.h"
 #include "report/page.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,29 @@ bool figure_panel(struct plot_table *table, const struct report_group *group, bo
     return figure_panel_titled(table, group, row->cell->key.workload, note);
 }
 
+int figure_of_groups(struct plot *plot, const struct report *of, const struct plot_grid *grid,
+                     const char *why, const char *columns,
+                     void (*write_panel)(struct plot_table *table,
+                                         const struct report_group *group))
+{
+    struct plot_table table;
+
+    plot->width = FIGURE_WIDTH;
+    snprintf(plot->why, sizeof plot->why, "%s", why);
+    if (plot_table_open(&table, plot, grid, columns) != 0)
+        return -1;
+    for (size_t g = 0; g < of->n_groups; ++g)
+        write_panel(&table, &of->group[g]);
+    return plot_table_close(&table);
+}
+
+struct figure_value figure_value(const struct report_value *value, double scale)
+{
+    return (struct figure_value){scale * value->middle,
+                                 scale * (isfinite(value->lo) ? value->lo : value->middle),
+                                 scale * (isfinite(value->hi) ? value->hi : value->middle)};
+}
+
 /* ---- all figures -------------------------------------------------------------------------- */
 
 /* The words at the foot, unless the writer has said others. */
@@ -217,8 +241,7 @@ static void write_footer(struct plot *plot)
 
 static int write_figure(struct plot *plot)
 {
-    const struct figure *figure = plot->subject;
-    const int result = figure->write(plot);
+    const int result = ((const struct figure *)plot->subject)->write(plot);
 
     write_footer(plot);
     return result;
@@ -229,16 +252,6 @@ static const struct {
     const unsigned char *script;
     plot_writer_fn *write;
 } figures[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_ROW)};
-
-/* The worst of what happened so far and now; the first reason of a failure stays. */
-static enum plot_status worse(enum plot_status sofar, enum plot_status now,
-                              const struct text_error *why, struct text_error *err)
-{
-    if (now != PLOT_WRITE && (now != PLOT_FAILED || sofar == PLOT_FAILED))
-        return sofar;
-    *err = *why;
-    return now;
-}
 
 enum plot_status report_plot(const char *directory, const struct report *report,
                              struct report_figures *made, struct text_error *err)
@@ -259,7 +272,12 @@ enum plot_status report_plot(const char *directory, const struct report *report,
         made->status[f] = plot_make(&plot, figures[f].script, write_figure);
         snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == PLOT_NONE ? plot.why : why.text);
-        status = worse(status, made->status[f], &why, err);
+        /* The worst of all; the first reason of a failure stays. */
+        if (made->status[f] == PLOT_WRITE ||
+            (made->status[f] == PLOT_FAILED && status != PLOT_FAILED)) {
+            status = made->status[f];
+            *err = why;
+        }
     }
     if (status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE ||
         (report->n_files > 0 && report_collectives_any(report)))

@@ -129,7 +129,7 @@ int figure_peer(struct plot *plot)
     struct plot_table table;
     char names[REPORT_CELL_TEXT];
 
-    plot->width = 1160;
+    plot->width = FIGURE_WIDTH;
     if (!record)
         return 0;
     peer_version_names(record, names);
