@@ -44,82 +44,51 @@ static int compare_sets(const struct report_row *a, const struct report_row *b)
 
 static int sort_sets(const void *left, const void *right)
 {
-    const struct copies_set *a = left, *b = right;
-
-    return compare_sets(a->row, b->row);
-}
-
-static void add_row(struct report *report, const struct report_row *row)
-{
-    size_t s = 0;
-
-    while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
-        ++s;
-    if (s == report->n_copies)
-        report->copies[report->n_copies++] =
-            (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
-    ++report->copies[s].launches;
+    return compare_sets(((const struct copies_set *)left)->row,
+                        ((const struct copies_set *)right)->row);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static enum record_part part_of(int from, int to)
-{
-    return from == COPIES_HOST ? RECORD_FROM_HOST
-           : to == COPIES_HOST ? RECORD_TO_HOST
-           : from == to        ? RECORD_MEMORY
-                               : RECORD_COPY;
-}
-
-/* Its row among the times of the part. */
-static size_t line_of(enum record_part part, int devices, int from, int to)
-{
-    return part == RECORD_COPY
-               ? (size_t)(from - COPIES_DEVICE) * (size_t)devices + (size_t)(to - COPIES_DEVICE)
-               : (size_t)((part == RECORD_FROM_HOST ? to : from) - COPIES_DEVICE);
-}
-
 /* Of a launch, bytes copied per second: what a device reads and writes of its own memory is copied
  * once. */
-static double rate_of(const struct record_cell *cell, int from, int to)
+static double rate_of_launch(const struct record_cell *cell, int from, int to)
 {
-    const enum record_part part = part_of(from, to);
+    const int devices = cell->key.n_devices, a = from - COPIES_DEVICE, b = to - COPIES_DEVICE;
+    const enum record_part part = from == COPIES_HOST ? RECORD_FROM_HOST
+                                  : to == COPIES_HOST ? RECORD_TO_HOST
+                                  : from == to        ? RECORD_MEMORY
+                                                      : RECORD_COPY;
     const struct record_part_times *times = &cell->part[part];
-    const size_t line = line_of(part, cell->key.n_devices, from, to);
+    /* Its row among the times of the part. */
+    const int line = part == RECORD_COPY ? a * devices + b : part == RECORD_FROM_HOST ? b : a;
     const double bytes = (double)times->work / (part == RECORD_MEMORY ? 2 : 1);
     double ns[RECORD_MOST_PARTS];
 
-    if (!times->ns || line >= times->rows)
+    if (!times->ns || (size_t)line >= times->rows)
         return (double)NAN;
     for (size_t i = 0; i < times->n; ++i)
-        ns[i] = (double)times->ns[line * times->n + i];
+        ns[i] = (double)times->ns[(size_t)line * times->n + i];
     return 1e9 * bytes / stats_median(ns, times->n);
 }
 
 /* launch: room for a number of each row. */
-static double over_launches(const struct report *report, const struct copies_set *set, int from,
-                            int to, double launch[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < report->n_rows; ++i)
-        if (has_copies(&report->row[i]) && compare_sets(set->row, &report->row[i]) == 0)
-            launch[n++] = rate_of(report->row[i].cell, from, to);
-    return isfinite(launch[0]) ? stats_median(launch, n) : (double)NAN;
-}
-
-static int fill(const struct report *report, struct copies_set *set, double launch[])
+static int fill_set(const struct report *report, struct copies_set *set, double launch[])
 {
     const int ends = set->devices + COPIES_DEVICE;
 
     set->rate = calloc((size_t)ends * (size_t)ends, sizeof *set->rate);
     if (!set->rate)
         return -1;
-    for (int from = 0; from < ends; ++from)
-        for (int to = 0; to < ends; ++to)
-            set->rate[from * ends + to] = from == COPIES_HOST && to == COPIES_HOST
-                                              ? (double)NAN
-                                              : over_launches(report, set, from, to, launch);
+    for (int copy = 0; copy < ends * ends; ++copy) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < report->n_rows && copy > 0; ++i)
+            if (has_copies(&report->row[i]) && compare_sets(set->row, &report->row[i]) == 0)
+                launch[n++] = rate_of_launch(report->row[i].cell, copy / ends, copy % ends);
+        /* The first would be from the host to itself. */
+        set->rate[copy] = copy > 0 && isfinite(launch[0]) ? stats_median(launch, n) : (double)NAN;
+    }
     return 0;
 }
 
@@ -139,11 +108,20 @@ int report_copies_make(struct report *report)
         return -1;
     }
     for (size_t i = 0; i < report->n_rows; ++i)
-        if (has_copies(&report->row[i]))
-            add_row(report, &report->row[i]);
+        if (has_copies(&report->row[i])) {
+            const struct report_row *row = &report->row[i];
+            size_t s = 0;
+
+            while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
+                ++s;
+            if (s == report->n_copies)
+                report->copies[report->n_copies++] =
+                    (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
+            ++report->copies[s].launches;
+        }
     qsort(report->copies, report->n_copies, sizeof *report->copies, sort_sets);
     for (size_t s = 0; s < report->n_copies && status == 0; ++s)
-        status = fill(report, &report->copies[s], launch);
+        status = fill_set(report, &report->copies[s], launch);
     free(launch);
     return status;
 }

@@ -147,19 +147,14 @@ static void add_point(struct export_set *set, const struct report_point *point)
     }
 }
 
-/* Where the last sitting of a file says so, and something was left. */
-static bool is_interrupted(const struct report *report)
-{
-    bool interrupted = false;
-
-    for (size_t f = 0; f < report->n_files; ++f)
-        interrupted = interrupted || (report->file[f].ended && report->file[f].interrupted);
-    return interrupted && report->counts.missing > 0;
-}
-
 int export_report(const struct report *report, struct export_set *set)
 {
-    const char *const interrupted = is_interrupted(report) ? ": the sweep was interrupted" : "";
+    bool stopped = false; /* where the last sitting of a file says so, and something was left */
+
+    for (size_t f = 0; f < report->n_files; ++f)
+        stopped = stopped || (report->file[f].ended && report->file[f].interrupted);
+    const char *const interrupted =
+        stopped && report->counts.missing > 0 ? ": the sweep was interrupted" : "";
 
     *set = (struct export_set){
         .title = "lockstep sweep",

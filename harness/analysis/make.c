@@ -9,27 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_positive(double x)
-{
-    return isfinite(x) && x > 0.0;
-}
-
 /* A cell may call itself ok: believe it only with something checked and something measured, by GPUs
  * that ran as they can. */
 static const char *row_state(const struct record_cell *cell)
 {
-    bool numbers =
-        cell->n_valid > 0 && is_positive(cell->median_ns) && is_positive(cell->p05_ns) &&
-        is_positive(cell->p95_ns) &&
-        (is_positive(cell->throughput_samples_per_s) || is_positive(cell->busbw_bytes_per_s));
-
+    const double rate = cell->busbw_bytes_per_s;
+    const double numbers[] = {cell->median_ns, cell->p05_ns, cell->p95_ns,
+                              cell->throughput_samples_per_s > 0.0 &&
+                                      isfinite(cell->throughput_samples_per_s)
+                                  ? cell->throughput_samples_per_s
+                                  : rate};
+    bool good = cell->validated && cell->values_checked > 0 && cell->n_valid > 0;
     char why[RECORD_NODE_TEXT];
 
     if (cell->status != RECORD_OK)
         return record_status_names[cell->status];
     if (record_gpu_doubt(cell, why))
         return REPORT_INVALID;
-    return cell->validated && cell->values_checked > 0 && numbers ? "verified" : "unverified";
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+        good = good && isfinite(numbers[i]) && numbers[i] > 0.0;
+    return good ? "verified" : "unverified";
 }
 
 /* Rows of runs that do not fit together do not share a line: what was run, the build, the system
@@ -126,16 +125,6 @@ static size_t run_of(const struct report *report, size_t file)
     return r;
 }
 
-static void add_counts(struct report_counts *sum, const struct report_counts *counts)
-{
-    sum->planned += counts->planned;
-    sum->measured += counts->measured;
-    sum->verified += counts->verified;
-    sum->failed += counts->failed;
-    sum->skipped += counts->skipped;
-    sum->missing += counts->missing;
-}
-
 static void count_row(struct report_run *run, const struct report_row *row)
 {
     const bool skipped = row->cell->status == RECORD_SKIPPED;
@@ -185,7 +174,12 @@ static void count(struct report *report)
 
         counts->planned = counts->planned < rows ? rows : counts->planned;
         counts->missing = counts->planned - rows;
-        add_counts(&report->counts, counts);
+        report->counts.planned += counts->planned;
+        report->counts.measured += counts->measured;
+        report->counts.verified += counts->verified;
+        report->counts.failed += counts->failed;
+        report->counts.skipped += counts->skipped;
+        report->counts.missing += counts->missing;
     }
 }
 
@@ -221,18 +215,6 @@ static int make_collectives(struct report *report)
     return report_points_make(own) || report_fits_make(own) ? -1 : 0;
 }
 
-/* Of a report without training, that of its collectives. */
-static int make_states(struct report *report)
-{
-    struct report *of = report->n_rows > 0 ? report : report->collectives;
-    const int status =
-        report_settling_make(report) || report_drift_make(of) || report_noise_make(report) ? -1 : 0;
-
-    report_slowest_make(report);
-    report_rates_make(report);
-    return status;
-}
-
 static int make_rows(struct report *report)
 {
     size_t cells = 0;
@@ -252,7 +234,16 @@ static int make_rows(struct report *report)
     if (make_collectives(report))
         return -1;
     report_rows_sort(report);
-    return report_points_make(report) || make_states(report) || report_copies_make(report) ? -1 : 0;
+    if (report_points_make(report))
+        return -1;
+    report_slowest_make(report);
+    report_rates_make(report);
+    /* The drift of a report without training is that of its collectives. */
+    return report_settling_make(report) ||
+                   report_drift_make(report->n_rows > 0 ? report : report->collectives) ||
+                   report_noise_make(report) || report_copies_make(report)
+               ? -1
+               : 0;
 }
 
 int report_rows_make(const char *command, struct report *report)

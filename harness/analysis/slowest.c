@@ -22,6 +22,16 @@ struct race {
 static const enum record_phase own_phases[] = {RECORD_FORWARD, RECORD_LOSS, RECORD_BACKWARD};
 enum { OWN_PHASES = sizeof own_phases / sizeof own_phases[0] };
 
+static double own_work(const struct record_cell *cell, int rank, size_t step)
+{
+    double ns = 0;
+
+    for (int p = 0; p < OWN_PHASES; ++p)
+        ns += (double)cell->phase_ns[own_phases[p]][(size_t)rank * cell->n_samples + step];
+    return ns;
+}
+
+/* Only ranks with as many rows as the largest shard, where all of their phases are known. */
 static void choose_ranks(const struct record_cell *cell, struct race *race)
 {
     const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
@@ -38,51 +48,37 @@ static void choose_ranks(const struct record_cell *cell, struct race *race)
             race->n = 0;
 }
 
-static double own_work(const struct record_cell *cell, int rank, size_t step)
-{
-    double ns = 0;
-
-    for (int p = 0; p < OWN_PHASES; ++p)
-        ns += (double)cell->phase_ns[own_phases[p]][(size_t)rank * cell->n_samples + step];
-    return ns;
-}
-
-static void add_step(const struct record_cell *cell, size_t step, struct race *race)
-{
-    double most = -1;
-    int slowest = -1;
-
-    for (int i = 0; i < race->n; ++i) {
-        const double ns = own_work(cell, race->rank[i], step);
-
-        race->work[i] += ns;
-        if (ns > most)
-            slowest = i;
-        else if (ns == most)
-            slowest = -1;
-        most = ns > most ? ns : most;
-    }
-    if (slowest >= 0)
-        ++race->lost[slowest];
-    ++race->steps;
-}
-
-/* The rank that was the slowest in most of its steps, as an index of race; -1: none. */
-static int loser_of(const struct record_cell *cell, struct race *race)
+/* The rank that was the slowest in most of its steps, as an index of race; -1: none. In a step in
+ * which two took as long there is no slowest. */
+static int loser_of_launch(const struct record_cell *cell, struct race *race)
 {
     int loser = -1;
 
     choose_ranks(cell, race);
-    for (size_t i = 0; race->n > 1 && i < cell->n_samples; ++i)
-        if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
-            add_step(cell, i, race);
+    for (size_t step = 0; race->n > 1 && step < cell->n_samples; ++step) {
+        double most = -1;
+        int slowest = -1;
+
+        if ((cell->flags[step] & (RECORD_WARMUP | RECORD_BAD_VALUES)) != 0)
+            continue;
+        for (int i = 0; i < race->n; ++i) {
+            const double ns = own_work(cell, race->rank[i], step);
+
+            race->work[i] += ns;
+            slowest = ns > most ? i : ns == most ? -1 : slowest;
+            most = fmax(ns, most);
+        }
+        if (slowest >= 0)
+            ++race->lost[slowest];
+        ++race->steps;
+    }
     for (int i = 0; i < race->n; ++i)
         if (race->lost[i] > 0 && (loser < 0 || race->lost[i] > race->lost[loser]))
             loser = i;
     return loser;
 }
 
-/* What its work is above that of the others, as a ratio less 1. */
+/* The work of a rank above that of the others, as a ratio less 1. */
 static double more_than_others(const struct race *race, int loser)
 {
     double others = 0;
@@ -103,7 +99,7 @@ static struct report_slowest slowest_of(const struct report_point *point)
     struct race race;
 
     for (size_t l = 0; l < point->n; ++l) {
-        const int loser = row[l].verified ? loser_of(row[l].cell, &race) : -1;
+        const int loser = row[l].verified ? loser_of_launch(row[l].cell, &race) : -1;
 
         if (loser < 0)
             continue;

@@ -69,24 +69,6 @@ static void summary(struct text_out *out, const struct report *report)
     fputs("</ul>\n", out->file);
 }
 
-/* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
-static int copy_svg(struct text_out *out, FILE *svg, const char *name, struct text_error *err)
-{
-    char line[4096];
-    bool inside = false;
-
-    while (fgets(line, sizeof line, svg)) {
-        const char *start = inside ? line : strstr(line, "<svg");
-
-        inside = start != NULL;
-        if (inside)
-            fputs(start, out->file);
-    }
-    if (inside && !ferror(svg))
-        return 0;
-    return text_fail(err, "cannot read '%.64s.svg' again", name);
-}
-
 /* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have: 0 and NULL.
  */
 static int open_svg(const char *directory, const char *name, bool narrow, FILE **svg,
@@ -103,18 +85,29 @@ static int open_svg(const char *directory, const char *name, bool narrow, FILE *
     return text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
 }
 
+/* From "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
 static int drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
                    struct text_error *err)
 {
+    char line[4096];
+    bool inside = false;
+
     text_print(out,
                "<div class=\"drawing %s\" role=\"img\" aria-label=\"Figure of %s; the tables below "
                "have the numbers\">\n",
                class, name);
-    const int status = copy_svg(out, svg, name, err);
+    while (fgets(line, sizeof line, svg)) {
+        const char *start = inside ? line : strstr(line, "<svg");
+
+        inside = start != NULL;
+        if (inside)
+            fputs(start, out->file);
+    }
+    const bool whole = inside && !ferror(svg);
 
     fputs("</div>\n", out->file);
     fclose(svg);
-    return status;
+    return whole ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
 /* Twice where there is room for less: the style sheet shows one of them. */
@@ -183,9 +176,8 @@ static void gpus(struct text_out *out, const struct record_run *run)
             report_add(text, " to %s", run->slot[next - 1].name);
         report_add(text, "); ");
     }
-    if (text[0] == '\0')
-        return;
-    report_add(text, "%s", run->gpu_software);
+    if (text[0] != '\0')
+        report_add(text, "%s", run->gpu_software);
     report_fact(out, "GPUs", text);
 }
 
@@ -251,15 +243,6 @@ static void provenance(struct text_out *out, const struct record_run *run)
     fputs("</dl>\n</details>\n", out->file);
 }
 
-/* The command that does it again. */
-static void repeat(struct text_out *out, const struct record_run *run)
-{
-    text_print(out,
-               "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
-               "lockstep report again.jsonl --out again</pre>\n",
-               run->command);
-}
-
 /* Where a long page goes on. */
 static void contents(struct text_out *out, const struct report *report,
                      const struct report_figures *figures)
@@ -318,7 +301,10 @@ int report_page(const char *directory, const struct report *report,
     fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
     for (size_t f = 0; f < report->n_files; ++f)
         provenance(&out, &report->file[f].run);
-    repeat(&out, report->run[0].run);
+    text_print(&out,
+               "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
+               "lockstep report again.jsonl --out again</pre>\n",
+               report->run[0].run->command);
     fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

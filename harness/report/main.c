@@ -31,32 +31,16 @@ static const char *class_of(const char *machine_class)
     return machine_class[0] != '\0' ? machine_class : "unknown";
 }
 
-static int check_peer(const struct report *report, const char *path, const char *other)
+/* A file that stands next to the records is of the same machine. */
+static int check_machine(bool same, const char *path, const char *node_hash,
+                         const char *machine_class, const char *other, const struct record_run *run)
 {
-    const struct record_run *run = &report->file[0].run;
-
-    if (!report->peer || peer_same_machine(report->peer, run))
+    if (same)
         return 0;
     command_complain(NAME,
                      "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
                      "%.12s",
-                     path, report->peer->node_hash, class_of(report->peer->machine_class), other,
-                     run->node_hash, class_of(run->machine_class));
-    return EXIT_INVALID;
-}
-
-static int check_limits(const struct report *report, const char *path, const char *other)
-{
-    const struct record_run *run = &report->file[0].run;
-    const struct roof *roof = report->roof;
-
-    if (!roof || (strcmp(roof->node_hash, run->node_hash) == 0 &&
-                  strcmp(roof->machine_class, run->machine_class) == 0))
-        return 0;
-    command_complain(NAME,
-                     "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
-                     "%.12s",
-                     path, roof->node_hash, class_of(roof->machine_class), other, run->node_hash,
+                     path, node_hash, class_of(machine_class), other, run->node_hash,
                      class_of(run->machine_class));
     return EXIT_INVALID;
 }
@@ -115,29 +99,20 @@ static int check_files(const struct report *report, const struct report_argument
     }
     if (cells == 0)
         return command_refuse(NAME, "%s: no cells, so there is nothing to report", paths[0]);
+    const struct record_run *run = &report->file[0].run;
+    const struct peer_record *peer = report->peer;
+    const struct roof *roof = report->roof;
     int status = check_drivers(report, paths);
 
-    if (status == 0)
-        status = check_peer(report, arguments->peer, paths[0]);
-    return status ? status : check_limits(report, arguments->limits, paths[0]);
-}
-
-static int check_peak(const struct report *report)
-{
-    char why[REPORT_CELL_TEXT];
-
-    if (!(report->peak > 0.0) || report_peak_fits(report, why))
-        return 0;
-    return command_refuse(NAME, "--peak: %s", why);
-}
-
-static int write_conformance(const char *directory, const struct check_record *check, bool index,
-                             struct text_error *err)
-{
-    if (check)
-        return report_conformance(directory, check, index, err);
-    text_remove(directory, REPORT_CONFORMANCE);
-    return 0;
+    if (status == 0 && peer)
+        status = check_machine(peer_same_machine(peer, run), arguments->peer, peer->node_hash,
+                               peer->machine_class, paths[0], run);
+    if (status == 0 && roof)
+        status =
+            check_machine(strcmp(roof->node_hash, run->node_hash) == 0 &&
+                              strcmp(roof->machine_class, run->machine_class) == 0,
+                          arguments->limits, roof->node_hash, roof->machine_class, paths[0], run);
+    return status;
 }
 
 /* The exit status that it adds. */
@@ -151,22 +126,21 @@ static int judge_conformance(const struct check_record *check)
     return EXIT_PARTLY;
 }
 
-static int judge_peer(const struct peer_record *peer)
+/* The same of all that stands next to the records. */
+static int judge_others(const struct report *report)
 {
-    if (!peer || peer_is_good(peer))
-        return 0;
-    if (peer_failed(peer) > 0)
-        command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
-                         peer_failed(peer));
-    if (!peer->complete)
-        command_complain(NAME, "the comparison with PyTorch was not finished");
-    return EXIT_PARTLY;
-}
-
-static int judge_beside(const struct report *report)
-{
+    const struct peer_record *peer = report->peer;
+    int status = judge_conformance(report->conformance);
     char text[REPORT_CELL_TEXT];
 
+    if (peer && !peer_is_good(peer)) {
+        if (peer_failed(peer) > 0)
+            command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
+                             peer_failed(peer));
+        if (!peer->complete)
+            command_complain(NAME, "the comparison with PyTorch was not finished");
+        status = EXIT_PARTLY;
+    }
     nccl_tests_remarks(report, text);
     if (text[0] != '\0')
         command_complain(NAME, "--beside: %s", text);
@@ -175,23 +149,8 @@ static int judge_beside(const struct report *report)
         command_complain(NAME, "--beside: %s", text);
     for (size_t b = 0; b < report->n_beside; ++b)
         if (nccl_tests_is_wrong(report->beside[b]))
-            return EXIT_PARTLY;
-    return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : 0;
-}
-
-/* The page, the table and what belongs to them. 0, or -1. */
-static int write_pages(const char *directory, const struct report *report,
-                       const struct report_figures *figures)
-{
-    struct text_error err = {{0}};
-
-    if (write_conformance(directory, report->conformance, true, &err) == 0 &&
-        (report->n_files > 0 ? report_page(directory, report, figures, &err) == 0 &&
-                                   report_markdown(directory, report, figures, &err) == 0
-                             : report_peer_page(directory, report, figures, &err) == 0))
-        return 0;
-    command_complain(NAME, "%s", err.text);
-    return -1;
+            status = EXIT_PARTLY;
+    return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : status;
 }
 
 static int write_report(const char *directory, const struct report *report)
@@ -206,8 +165,21 @@ static int write_report(const char *directory, const struct report *report)
         return command_refuse(NAME, "%s", err.text);
     if (report->n_files == 0)
         status = figures.status[REPORT_FIGURE_PEER];
-    if (write_pages(directory, report, &figures) != 0)
-        return EXIT_MISUSE;
+    struct text_error wrong = {{0}};
+    int written = 0;
+
+    if (report->conformance)
+        written = report_conformance(directory, report->conformance, true, &wrong);
+    else
+        text_remove(directory, REPORT_CONFORMANCE);
+    if (written == 0 && report->n_files == 0)
+        written = report_peer_page(directory, report, &figures, &wrong);
+    else if (written == 0)
+        written = report_page(directory, report, &figures, &wrong) != 0
+                      ? -1
+                      : report_markdown(directory, report, &figures, &wrong);
+    if (written != 0)
+        return command_refuse(NAME, "%s", wrong.text);
     printf("%s/index.html\n", directory);
     if (status != PLOT_OK)
         command_complain(NAME, "no figure: %s", err.text);
@@ -216,13 +188,10 @@ static int write_report(const char *directory, const struct report *report)
     if (report->counts.verified < report->counts.planned)
         command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
                          report->counts.planned, report_repeated(report) ? "launches" : "cells");
-    const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
-    const int beside = judge_beside(report);
+    const int others = judge_others(report);
 
-    return status == PLOT_OK && report->counts.verified == report->counts.planned &&
-                   conformance == 0 && beside == 0
-               ? peer
-               : EXIT_PARTLY;
+    return status == PLOT_OK && report->counts.verified == report->counts.planned ? others
+                                                                                  : EXIT_PARTLY;
 }
 
 int report_print(const char *command, const struct report *report, size_t format,
@@ -274,18 +243,6 @@ static int print_collectives(const struct report *report)
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
-static int read_beside(const struct report_arguments *arguments, struct report *report)
-{
-    struct text_error err = {{0}};
-
-    for (size_t i = 0; i < arguments->n_beside; ++i)
-        if (external_add(arguments->beside[i], report, &err) != 0)
-            return command_refuse(NAME, "%s: %s", arguments->beside[i], err.text);
-    if (external_check(report, &err) == 0)
-        return 0;
-    return command_refuse(NAME, "%s", err.text);
-}
-
 static int report_files(const struct report_arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer, const struct roof *roof)
 {
@@ -296,6 +253,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
                             .roof = roof,
                             .beside = beside,
                             .peak = arguments->peak};
+    struct text_error err = {{0}};
+    char why[REPORT_CELL_TEXT];
     int status = 0;
 
     if (!report.file)
@@ -309,10 +268,13 @@ static int report_files(const struct report_arguments *arguments, const struct c
         status = check_files(&report, arguments);
     if (status == 0)
         status = report_rows_make(NAME, &report);
-    if (status == 0)
-        status = check_peak(&report);
-    if (status == 0)
-        status = read_beside(arguments, &report);
+    if (status == 0 && report.peak > 0.0 && !report_peak_fits(&report, why))
+        status = command_refuse(NAME, "--peak: %s", why);
+    for (size_t i = 0; i < arguments->n_beside && status == 0; ++i)
+        if (external_add(arguments->beside[i], &report, &err) != 0)
+            status = command_refuse(NAME, "%s: %s", arguments->beside[i], err.text);
+    if (status == 0 && external_check(&report, &err) != 0)
+        status = command_refuse(NAME, "%s", err.text);
     if (status == 0)
         status = arguments->format == REPORT_NCCL_TESTS ? print_collectives(&report)
                  : arguments->format < REPORT_PAGE      ? print_numbers(arguments->format, &report)

@@ -136,18 +136,6 @@ static void keep_name(char to[NVBANDWIDTH_NAME], const char *name)
     text_clean(to, ' ');
 }
 
-/* It adds a test a second time, as one that failed, behind the one that it began with. */
-static void note_failure(const char *name, struct nvbandwidth *nvbandwidth)
-{
-    char failed[NVBANDWIDTH_NAME];
-
-    keep_name(failed, name);
-    if (nvbandwidth->failed++ == 0)
-        keep_name(nvbandwidth->first, name);
-    if (strcmp(nvbandwidth->running, failed) == 0)
-        nvbandwidth->running[0] = '\0';
-}
-
 static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct text_error *err)
 {
     const char *name = json_string_value(json_object_get(test, "name"));
@@ -163,9 +151,16 @@ static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct
             return 0;
         return record_fail(err, "%.60s: %.200s", name, why.text);
     }
-    if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0)
-        note_failure(name, nvbandwidth);
-    else if (strcmp(status, "Waived") == 0 || strcmp(status, "Not Found") == 0)
+    if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0) {
+        char failed[NVBANDWIDTH_NAME];
+
+        /* It adds a test a second time, as one that failed, after the one that it began with. */
+        keep_name(failed, name);
+        if (nvbandwidth->failed++ == 0)
+            keep_name(nvbandwidth->first, name);
+        if (strcmp(nvbandwidth->running, failed) == 0)
+            nvbandwidth->running[0] = '\0';
+    } else if (strcmp(status, "Waived") == 0 || strcmp(status, "Not Found") == 0)
         ++nvbandwidth->idle;
     else if (strcmp(status, "Running") == 0)
         keep_name(nvbandwidth->running, name);
@@ -178,25 +173,15 @@ static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct
 }
 
 /* "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)" */
-static struct nvbandwidth_place place_of(const char *text)
-{
-    struct nvbandwidth_place place = {.known = false}, found;
-
-    for (const char *at = strchr(text, '('); at; at = strchr(at + 1, '('))
-        if (sscanf(at, "(%8x:%2x:%2x)", &found.domain, &found.bus, &found.device) == 3) {
-            place = found;
-            place.known = true;
-        }
-    return place;
-}
-
 static void read_places(const json_t *list, struct nvbandwidth *nvbandwidth)
 {
     for (size_t i = 0; i < json_array_size(list) && i < NVBANDWIDTH_DEVICES; ++i) {
         const char *text = json_string_value(json_array_get(list, i));
+        struct nvbandwidth_place found = {.known = true};
 
-        if (text)
-            nvbandwidth->place[i] = place_of(text);
+        for (const char *at = text ? strchr(text, '(') : NULL; at; at = strchr(at + 1, '('))
+            if (sscanf(at, "(%8x:%2x:%2x)", &found.domain, &found.bus, &found.device) == 3)
+                nvbandwidth->place[i] = found;
     }
 }
 
