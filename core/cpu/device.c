@@ -44,7 +44,7 @@ static void cpu_release(struct dp_slot *slot, void *memory)
     free(memory);
 }
 
-/* A product is made if this is the slot's library for products; otherwise the kernel makes it. */
+/* *made says whether the library made the product. If it did not, the kernel makes it. */
 static int make_product(const struct dp_slot *slot, const struct dp_gemm *g, bool *made,
                         struct dp_error *err)
 {
