@@ -37,7 +37,7 @@ static bool open_net(struct context *c, struct net *net, int k)
     net->log = case_memory(c, sizeof *net->log);
     const int status = dp_group_log(net->group, net->log, &err);
     if (c->settings.lag || c->settings.gpus) {
-        expect_error(c, status, DP_ENOTSUP, &err, "as they are launched", NULL);
+        expect_error(c, status, DP_ENOTSUP, &err, "run them at once", NULL);
         return false;
     }
     expect_ok(c, status, &err, "dp_group_log");
