@@ -1,4 +1,5 @@
-/* machine/host.h: what the host allows its processes, and what its kernel does behind them. */
+/* machine/host.h: what the host allows its processes, and what its kernel does in the background.
+ */
 #ifndef HARNESS_HOST_H
 #define HARNESS_HOST_H
 

@@ -11,7 +11,7 @@
 
 enum { PATH_BYTES = 512, ID_BYTES = 80 };
 
-/* Of a "name : value" line: whether it is about that name. */
+/* True if a "name : value" line is about that name. */
 static bool is_about(const char *line, const char *name)
 {
     const size_t length = strlen(name);
@@ -28,7 +28,7 @@ FILE *machine_open(const char *path, int *status)
     return file;
 }
 
-/* Of the first processor, on x86 and on ARM. Whether there is one. */
+/* Writes the first processor, of x86 or ARM. True if there is one. */
 static bool put_processor(const char *root, FILE *to, int *status)
 {
     static const char *const names[] = {"vendor_id",       "cpu family",       "model",

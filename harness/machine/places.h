@@ -17,7 +17,7 @@ struct record_place {
 void record_place_begun(struct record_place *place, const char *begun);
 
 /* Fields that say what a process runs on: of build, system and machine. Those that differ between
- * the processes, one after the other; NULL: there is none behind `after`, which is NULL at first.
+ * the processes, one after the other; NULL: there are no more. `after` is NULL at first.
  */
 const struct record_field *record_places_differ(const struct record_place place[], int n,
                                                 const struct record_field *after);

@@ -20,7 +20,7 @@ void provenance_build(struct record_run *run);
 int provenance_program(const struct record_run *run, char hex[DIGEST_HEX]);
 
 /* Why no judgement may rest on times of such a run, each to follow "it is of". Their number; 0: it
- * may. A changed tree is refused, refused unless somebody asks for it, or taken. */
+ * may. A changed tree is refused, refused unless the user asks for it, or taken. */
 enum { PROVENANCE_DOUBTS = 5, PROVENANCE_DOUBT = 128 };
 enum provenance_dirty { PROVENANCE_REFUSED, PROVENANCE_ASKED, PROVENANCE_TAKEN };
 size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dirty,
