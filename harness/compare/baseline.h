@@ -39,7 +39,7 @@ struct baseline_line {
     double cost_log;          /* the same of their means */
     double sd_floor;          /* of the logarithms of the floors, over launches */
     size_t n[EXACT_METRICS];  /* elements */
-    double *exact;            /* of all metrics, one after the other; NaN: unknown */
+    double exact[EXACT_METRICS][RECORD_MAX_RANKS]; /* NaN: unknown */
 };
 
 /* Lines of one session or of many, by session and then by cell. */
@@ -47,7 +47,6 @@ struct baseline_lines {
     struct baseline_line *line;
     size_t n;
 };
-void baseline_lines_free(struct baseline_lines *lines);
 /* Members of a line of the file, in their order: those before the cell, and those after it. */
 extern const struct record_field baseline_names[], baseline_numbers[];
 /* Whether both are of one session, whatever its run is called. */

@@ -88,7 +88,6 @@ static char *chained_text(struct baseline *baseline, const struct baseline_line 
 {
     struct baseline_line named = *line;
     json_t *root = json_pack("{s:s}", "schema", BASELINE_SCHEMA), *exact = json_object();
-    size_t at = 0;
 
     named.sitting = baseline->sessions + 1;
     json_object_update_new(root, record_json_of(baseline_names, &named));
@@ -98,7 +97,7 @@ static char *chained_text(struct baseline *baseline, const struct baseline_line 
         json_t *array = json_array();
 
         for (size_t i = 0; i < line->n[m]; ++i)
-            json_array_append_new(array, value_real(line->exact[at++]));
+            json_array_append_new(array, value_real(line->exact[m][i]));
         json_object_set_new(exact, exact_metrics[m].name, array);
     }
     json_object_set_new(root, "exact", exact);
@@ -134,11 +133,7 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
         free(text);
         if (!longer)
             return -1;
-        /* Its exact numbers are not needed again. */
-        more[lines->n] = source->lines.line[i];
-        more[lines->n].exact = NULL;
-        memset(more[lines->n].n, 0, sizeof more[lines->n].n);
-        ++lines->n;
+        more[lines->n++] = source->lines.line[i];
     }
     ++baseline->sessions;
     baseline->cells = source->lines.n;
@@ -153,7 +148,7 @@ int baseline_put(const struct baseline *baseline, struct text_error *err)
     again.lines = (struct baseline_lines){.n = 0};
     const int status = baseline_read_lines(&again, err);
 
-    baseline_lines_free(&again.lines);
+    free(again.lines.line);
     if (status != 0)
         return -1;
     const int failed = whole_put(baseline->path, baseline->text, baseline->bytes,

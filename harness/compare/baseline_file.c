@@ -77,17 +77,9 @@ bool baseline_is_gate(const struct baseline *baseline)
     return baseline->sessions >= BASELINE_GATE;
 }
 
-void baseline_lines_free(struct baseline_lines *lines)
-{
-    for (size_t i = 0; i < lines->n; ++i)
-        free(lines->line[i].exact);
-    free(lines->line);
-    *lines = (struct baseline_lines){.line = NULL};
-}
-
 void baseline_free(struct baseline *baseline)
 {
-    baseline_lines_free(&baseline->lines);
+    free(baseline->lines.line);
     free(baseline->text);
     baseline->text = NULL;
 }
@@ -96,28 +88,20 @@ void baseline_free(struct baseline *baseline)
 
 static int read_exact(const json_t *root, struct baseline_line *line, struct text_error *err)
 {
-    const json_t *object = json_object_get(root, "exact");
-    size_t all = 0, at = 0;
-
     for (size_t m = 0; m < EXACT_METRICS; ++m) {
-        const json_t *array = json_object_get(object, exact_metrics[m].name);
+        const char *const name = exact_metrics[m].name;
+        const json_t *array = json_object_get(json_object_get(root, "exact"), name);
 
         line->n[m] = json_array_size(array);
         if (!array && exact_metrics[m].later)
             continue;
         if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
-            return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers",
-                               exact_metrics[m].name, RECORD_MAX_RANKS);
-        all += line->n[m];
-    }
-    line->exact = calloc(all + 1, sizeof line->exact[0]);
-    if (!line->exact)
-        return record_fail(err, "no memory for %zu numbers", all);
-    for (size_t m = 0; m < EXACT_METRICS; ++m)
+            return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers", name,
+                               RECORD_MAX_RANKS);
         for (size_t i = 0; i < line->n[m]; ++i)
-            if (record_json_real(json_array_get(json_object_get(object, exact_metrics[m].name), i),
-                                 exact_metrics[m].name, &line->exact[at++], err) != 0)
+            if (record_json_real(json_array_get(array, i), name, &line->exact[m][i], err) != 0)
                 return -1;
+    }
     return 0;
 }
 
@@ -208,10 +192,7 @@ static int read_line(struct baseline *baseline, const char *text, size_t bytes,
     if (status == 0 && (check_numbers(line, err) != 0 || check_place(baseline, line, err) != 0 ||
                         read_exact(root, line, err) != 0))
         status = -1;
-    if (status == 0)
-        ++baseline->lines.n;
-    else
-        free(line->exact);
+    baseline->lines.n += status == 0;
     json_decref(root);
     return status;
 }

@@ -175,19 +175,6 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
     judged->cost = exp(fresh->cost_log - costs / (double)baseline->sessions);
 }
 
-/* Fills the side with what one session counted. */
-static void fill_side(const struct baseline_line *line, struct exact_side *side)
-{
-    size_t at = 0;
-
-    side->launches = line->launches;
-    for (size_t m = 0; m < EXACT_METRICS; ++m) {
-        side->n[m] = line->n[m];
-        for (size_t i = 0; i < line->n[m]; ++i)
-            side->lo[m][i] = side->hi[m][i] = line->exact[at++];
-    }
-}
-
 /* x: room for a number per session. 0, or EXIT_MISUSE after one line: nothing is in both. */
 static int judge_cells(struct baseline_compare *compare, double x[])
 {
@@ -209,15 +196,20 @@ static int judge_cells(struct baseline_compare *compare, double x[])
             &baseline->lines.line[(baseline->sessions - 1) * baseline->cells + c];
         const struct baseline_line *fresh =
             bsearch(&last->key, lines->line, lines->n, sizeof lines->line[0], order_key_and_line);
-        struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
+        const struct baseline_line *const lines_of[COMPARE_SIDES] = {last, fresh};
+        struct exact_side side[COMPARE_SIDES];
 
         judge_cell(compare, c, fresh, x);
         ++compare->count[compare->judged[c].verdict];
         if (!fresh)
             continue;
         ++both;
-        fill_side(last, &side[COMPARE_A]);
-        fill_side(fresh, &side[COMPARE_B]);
+        for (int s = 0; s < COMPARE_SIDES; ++s) {
+            side[s].launches = lines_of[s]->launches;
+            memcpy(side[s].n, lines_of[s]->n, sizeof side[s].n);
+            memcpy(side[s].lo, lines_of[s]->exact, sizeof side[s].lo);
+            memcpy(side[s].hi, lines_of[s]->exact, sizeof side[s].hi);
+        }
         exact_compare(side, c, compare->changes);
     }
     compare->only_new = lines->n - both;

@@ -84,15 +84,14 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
 }
 
 /* Fills the line with what the launches took and counted. work: room for a number per launch,
- * steps: for those of a launch. 0, or -1: memory is short. */
-static int sum_up_line(const struct report_row *const row[], double work[], double steps[],
-                       struct baseline_line *line)
+ * steps: for those of a launch. */
+static void sum_up_line(const struct report_row *const row[], double work[], double steps[],
+                        struct baseline_line *line)
 {
     const enum compare_floor rule = compare_floor_rule(line->steps);
     const size_t n = line->launches;
     struct exact_side side = {.launches = 0};
     double squares = 0, mean = 0;
-    size_t all = 0, at = 0;
 
     snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
     for (size_t i = 0; i < n; ++i)
@@ -108,21 +107,14 @@ static int sum_up_line(const struct report_row *const row[], double work[], doub
     line->cost_log = log(stats_median(work, n));
     for (size_t i = 0; i < n; ++i)
         exact_add(&side, row[i]->cell);
-    for (size_t m = 0; m < EXACT_METRICS; ++m)
-        all += line->n[m] = side.n[m];
-    line->exact = calloc(all + 1, sizeof line->exact[0]);
-    if (!line->exact)
-        return -1;
     /* The largest number of the launches, which is known only if all are. */
-    for (size_t m = 0; m < EXACT_METRICS; ++m)
-        for (size_t i = 0; i < line->n[m]; ++i)
-            line->exact[at++] = side.hi[m][i];
-    return 0;
+    memcpy(line->n, side.n, sizeof line->n);
+    memcpy(line->exact, side.hi, sizeof line->exact);
 }
 
 /* The launches of a cell: a line, or why there is none. */
-static int take_cell(struct baseline_source *source, const struct report_row *const row[], size_t n,
-                     double work[], double steps[])
+static void take_cell(struct baseline_source *source, const struct report_row *const row[],
+                      size_t n, double work[], double steps[])
 {
     const struct record_run *run = &source->file.run;
     struct baseline_line *line = &source->lines.line[source->lines.n];
@@ -134,7 +126,7 @@ static int take_cell(struct baseline_source *source, const struct report_row *co
     for (size_t i = 0; i < n; ++i)
         if (row[i]->cell->oversubscribed) {
             ++source->crowded;
-            return 0;
+            return;
         }
     for (size_t i = 0; i < n; ++i) {
         const struct record_cell *cell = row[i]->cell;
@@ -144,7 +136,7 @@ static int take_cell(struct baseline_source *source, const struct report_row *co
             compare_note(&source->refused, "%.100s:%zu: not verified (%.20s): launch %d of %.100s",
                          source->path, line_of_cell(source->path, cell), row[i]->state,
                          cell->key.launch, name);
-            return 0;
+            return;
         }
         line->steps = cell->n_valid < line->steps ? cell->n_valid : line->steps;
     }
@@ -157,16 +149,12 @@ static int take_cell(struct baseline_source *source, const struct report_row *co
     memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
     memcpy(line->blas, run->blas, sizeof line->blas);
     memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
-    if (sum_up_line(row, work, steps, line) != 0)
-        return -1;
-    if (isfinite(line->floor_log) && isfinite(line->cost_log) && isfinite(line->sd_floor)) {
+    sum_up_line(row, work, steps, line);
+    if (isfinite(line->floor_log) && isfinite(line->cost_log) && isfinite(line->sd_floor))
         ++source->lines.n;
-        return 0;
-    }
-    free(line->exact);
-    compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
-                 line_of_cell(source->path, row[0]->cell));
-    return 0;
+    else
+        compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
+                     line_of_cell(source->path, row[0]->cell));
 }
 
 static int take_cells(struct baseline_source *source)
@@ -191,7 +179,7 @@ static int take_cells(struct baseline_source *source)
         for (end = first + 1;
              end < n && compare_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
             ++end;
-        status = take_cell(source, row + first, end - first, work, steps);
+        take_cell(source, row + first, end - first, work, steps);
     }
     free(row);
     free(work);
@@ -257,7 +245,7 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
 
 void baseline_source_free(struct baseline_source *source)
 {
-    baseline_lines_free(&source->lines);
+    free(source->lines.line);
     report_rows_free(&source->report);
     record_file_free(&source->file);
 }
