@@ -17,13 +17,22 @@ const struct exact_metric exact_metrics[EXACT_METRICS] = {
     {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
     {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
 
+/* NaN: it is unknown. */
+static double number_of(const struct exact_metric *metric, const struct record_cell *cell, size_t i)
+{
+    const void *const first = (const char *)cell + metric->offset;
+
+    return metric->kind == EXACT_SIZE  ? (double)((const size_t *)first)[i]
+           : metric->kind == EXACT_U64 ? (double)((const uint64_t *)first)[i]
+                                       : ((const double *)first)[i];
+}
+
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
     const bool first = side->launches == 0;
 
     for (size_t m = 0; m < EXACT_METRICS; ++m) {
         const struct exact_metric *metric = &exact_metrics[m];
-        const void *const element = (const char *)launch + metric->offset;
         const void *const counted = (const char *)launch + metric->count;
         const size_t count = metric->count > 0 ? (size_t) * (const int *)counted : 1;
         const size_t n = count > side->n[m] ? count : side->n[m];
@@ -31,12 +40,8 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
 
         /* An element that one launch does not have is unknown of all of them. */
         for (size_t i = 0; i < n; ++i) {
-            double value = NAN;
+            const double value = i < count ? number_of(metric, launch, i) : (double)NAN;
 
-            if (i < count)
-                value = metric->kind == EXACT_SIZE  ? (double)((const size_t *)element)[i]
-                        : metric->kind == EXACT_U64 ? (double)((const uint64_t *)element)[i]
-                                                    : ((const double *)element)[i];
             if (isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])))) {
                 lo[i] = hi[i] = NAN;
             } else {
