@@ -22,27 +22,20 @@ void launcher_text(const char *option, char text[LAUNCHER_BYTES])
             snprintf(text, LAUNCHER_BYTES, "%s", rows[i].command);
 }
 
-/* In one folder of a list of folders. */
-static bool is_in(const char *folder, size_t length, const char *name)
-{
-    char path[MOST_PATH];
-    const int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
-
-    return n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0;
-}
-
 static bool is_found(const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *folders = getenv("PATH");
+    char path[MOST_PATH];
 
     if (strchr(name, '/'))
         return access(name, X_OK) == 0;
-    while (path && *path != '\0') {
-        const size_t length = strcspn(path, ":");
+    while (folders && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        const int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
 
-        if (is_in(path, length, name))
+        if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0)
             return true;
-        path += length + (path[length] == ':');
+        folders += length + (folders[length] == ':');
     }
     return false;
 }

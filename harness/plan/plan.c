@@ -13,33 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int default_counts(struct plan_options *options, int n_devices)
+static void default_counts(struct plan_options *options, int n_devices)
 {
     const size_t all = (size_t)n_devices, least = options->mode[CELL_COLLECTIVE] ? 2 : 1;
 
     for (size_t count = least; count < all; count *= 2)
         options->count[options->n_counts++] = count;
     options->count[options->n_counts++] = all;
-    return 0;
-}
-
-static void default_batches(struct plan_options *options)
-{
-    static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-
-    memcpy(options->batch, batches, sizeof batches);
-    options->n_batches = sizeof batches / sizeof batches[0];
-}
-
-static int default_workloads(struct plan_options *options)
-{
-    static const char *const names[] = {"tutorial", "mlp:1024,1024,1024,1024"};
-    char why[200];
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
-        if (workload_parse(names[i], &options->workload[options->n_workloads++], why, sizeof why))
-            return -1;
-    return 0;
 }
 
 /* The most steps whose record is surely short enough, on so many devices. Of a step it has two
@@ -69,28 +49,6 @@ static int check_steps(const struct plan_options *options, struct text_error *wh
     return 0;
 }
 
-/* The model alone is on one device: it must not look as if more were asked for in vain. */
-static int plain_counts(struct plan_options *options, struct text_error *why)
-{
-    if (options->n_counts == 0)
-        options->count[options->n_counts++] = 1;
-    if (options->n_counts == 1 && options->count[0] == 1)
-        return 0;
-    return text_fail(why, "--counts has %zu, but --mode plain is the model alone on one device",
-                     options->count[options->n_counts - 1]);
-}
-
-static int check_counts(const struct plan_options *options, int n_devices, struct text_error *why)
-{
-    for (size_t i = 0; i < options->n_counts; ++i) {
-        if (options->count[i] > (size_t)n_devices)
-            return text_fail(why, "--counts has %zu, but --devices %s has only %d device%s",
-                             options->count[i], options->devices, n_devices,
-                             n_devices == 1 ? "" : "s");
-    }
-    return 0;
-}
-
 /* A bound on a model's rounding is one on that of float. */
 static int check_math(const struct plan_options *options, struct text_error *why)
 {
@@ -101,37 +59,6 @@ static int check_math(const struct plan_options *options, struct text_error *why
                          options->workload[i].name, dp_math_name(options->math));
     }
     return 0;
-}
-
-/* Means over ranks are verified where they are exact, and no rank may be without rows. */
-static int check_ranks(const struct plan_options *options, struct text_error *why)
-{
-    const size_t most = options->count[options->n_counts - 1];
-
-    for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_workloads; ++i) {
-        if (verify_has_ranks(&options->workload[i]))
-            continue;
-        return text_fail(
-            why,
-            "--workload %s is partly on the host, but with --mode ddp a rank has its whole "
-            "model on one device",
-            options->workload[i].name);
-    }
-    for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_counts; ++i) {
-        const size_t count = options->count[i];
-
-        if ((count & (count - 1)) == 0)
-            continue;
-        return text_fail(
-            why,
-            "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
-            "the means of other counts are not exact; name the counts, like --counts 1,2",
-            count);
-    }
-    if (!options->mode[CELL_DDP] || options->weak || options->batch[0] >= most)
-        return 0;
-    return text_fail(why, "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
-                     options->batch[0], most);
 }
 
 /* "plain,dp"; modes is a mask. */
@@ -175,58 +102,109 @@ static int check_axes(const struct plan_options *options, struct text_error *why
     return 0;
 }
 
-/* Both lists are ascending. */
-static int check_rows(const struct plan_options *options, struct text_error *why)
+/* Some options are for one process alone; and every process has as many devices. */
+int plan_check_processes(const struct plan_options *options, struct text_error *why)
 {
-    const size_t rows = options->batch[options->n_batches - 1];
-    const size_t count = options->count[options->n_counts - 1];
+    size_t most = 0;
 
-    if (!options->weak || rows * count <= PLAN_MAX_ROWS)
-        return 0;
-    return text_fail(
-        why,
-        "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
-        "are allowed",
-        rows, rows * count, count, PLAN_MAX_ROWS);
+    for (size_t i = 0; i < options->n_per_process; ++i)
+        most = options->per_process[i] > most ? options->per_process[i] : most;
+
+    const struct {
+        bool given;
+        const char *option;
+    } alone[] = {{options->n_communicators > 0, "--communicator, which is mpi between processes"},
+                 {options->n_chains > 0, "--chain"},
+                 {options->parts > 0, "--parts"}};
+
+    for (size_t i = 0; most > 0 && i < sizeof alone / sizeof alone[0]; ++i)
+        if (alone[i].given)
+            return text_fail(why, "--per-process %zu does not go with %s", most, alone[i].option);
+    for (size_t i = 0; i < options->n_per_process * options->n_counts; ++i) {
+        const size_t each = options->per_process[i / options->n_counts];
+        const size_t count = options->count[i % options->n_counts];
+
+        if (each == 0 || count % each == 0)
+            continue;
+        return text_fail(
+            why, "--counts has %zu, but with --per-process %zu it must be a multiple of %zu", count,
+            each, each);
+    }
+    return 0;
 }
 
-/* A reference stands beside something, and is not mode plain under another name. */
-static int check_cores(const struct plan_options *options, struct text_error *why)
+/* Ranks, references and weak scaling are not for all grids; lists are ascending. Means over ranks
+ * are verified where they are exact, and no rank may be without rows. A reference stands next to
+ * something, and is not mode plain under another name. */
+static int check_training(const struct plan_options *options, struct text_error *why)
 {
+    const bool ddp = options->mode[CELL_DDP];
     const bool alone = !has_modes(options, ~(1u << CELL_PLAIN_MT));
+    const size_t rows = options->batch[options->n_batches - 1];
+    const size_t most = options->count[options->n_counts - 1];
 
-    if (!options->mode[CELL_PLAIN_MT] || (!alone && options->count[options->n_counts - 1] > 1))
-        return 0;
-    return text_fail(
-        why, "%s",
-        alone ? "--mode plain-mt is a reference: add plain, dp or ddp"
-              : "--mode plain-mt uses as many cores as the most devices, and --counts has only "
-                "1");
-}
+    for (size_t i = 0; ddp && i < options->n_workloads; ++i) {
+        if (verify_has_ranks(&options->workload[i]))
+            continue;
+        return text_fail(
+            why,
+            "--workload %s is partly on the host, but with --mode ddp a rank has its whole "
+            "model on one device",
+            options->workload[i].name);
+    }
+    for (size_t i = 0; ddp && i < options->n_counts; ++i) {
+        const size_t count = options->count[i];
 
-static int check_cells(const struct plan_options *options, struct text_error *why)
-{
-    if (plan_cells(options) <= PLAN_MAX_CELLS)
-        return 0;
-    return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",
-                     options->launches, plan_block(options), plan_cells(options), PLAN_MAX_CELLS);
+        if ((count & (count - 1)) == 0)
+            continue;
+        return text_fail(
+            why,
+            "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
+            "the means of other counts are not exact; name the counts, like --counts 1,2",
+            count);
+    }
+    if (ddp && !options->weak && options->batch[0] < most)
+        return text_fail(why, "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
+                         options->batch[0], most);
+    if (options->mode[CELL_PLAIN_MT] && (alone || most == 1))
+        return text_fail(
+            why, "%s",
+            alone ? "--mode plain-mt is a reference: add plain, dp or ddp"
+                  : "--mode plain-mt uses as many cores as the most devices, and --counts has only "
+                    "1");
+    if (options->weak && rows * most > PLAN_MAX_ROWS)
+        return text_fail(
+            why,
+            "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
+            "are allowed",
+            rows, rows * most, most, PLAN_MAX_ROWS);
+    return 0;
 }
 
 static int default_training(struct plan_options *options, struct text_error *why)
 {
+    static const char *const names[] = {"tutorial", "mlp:1024,1024,1024,1024"};
+    static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+    const bool plain = !has_modes(options, ~(1u << CELL_PLAIN));
+    char unused[200];
+
     if (check_math(options, why))
         return -1;
     if (options->n_workloads == 0)
-        default_workloads(options);
-    if (options->n_batches == 0)
-        default_batches(options);
-    return !has_modes(options, ~(1u << CELL_PLAIN)) ? plain_counts(options, why) : 0;
-}
-
-static int check_training(const struct plan_options *options, struct text_error *why)
-{
-    return check_ranks(options, why) || check_cores(options, why) || check_rows(options, why) ? -1
-                                                                                              : 0;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+            workload_parse(names[i], &options->workload[options->n_workloads++], unused,
+                           sizeof unused);
+    if (options->n_batches == 0) {
+        memcpy(options->batch, batches, sizeof batches);
+        options->n_batches = sizeof batches / sizeof batches[0];
+    }
+    /* The model alone is on one device: it must not look as if more were asked for in vain. */
+    if (plain && options->n_counts == 0)
+        options->count[options->n_counts++] = 1;
+    if (!plain || (options->n_counts == 1 && options->count[0] == 1))
+        return 0;
+    return text_fail(why, "--counts has %zu, but --mode plain is the model alone on one device",
+                     options->count[options->n_counts - 1]);
 }
 
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
@@ -252,25 +230,24 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
-    return check_counts(options, n_devices, why) || plan_check_processes(options, why) ||
-                   (trains && check_training(options, why)) || check_cells(options, why) ||
-                   check_steps(options, why)
-               ? -1
-               : 0;
+    for (size_t i = 0; i < options->n_counts; ++i)
+        if (options->count[i] > (size_t)n_devices)
+            return text_fail(why, "--counts has %zu, but --devices %s has only %d device%s",
+                             options->count[i], options->devices, n_devices,
+                             n_devices == 1 ? "" : "s");
+    if (plan_check_processes(options, why) || (trains && check_training(options, why)))
+        return -1;
+    if (plan_cells(options) > PLAN_MAX_CELLS)
+        return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",
+                         options->launches, plan_block(options), plan_cells(options),
+                         PLAN_MAX_CELLS);
+    return check_steps(options, why);
 }
 
-/* Numbers of devices that a mode has, and number i of them: the model alone has one, or the cores
- * of the most; the others have all that there are. */
+/* Numbers of devices that a mode has: the model alone has one, the others all that there are. */
 static size_t counts_of(const struct plan_options *options, enum cell_mode mode)
 {
     return cell_is_alone(mode) ? 1 : options->n_counts;
-}
-
-static size_t count_of(const struct plan_options *options, enum cell_mode mode, size_t i)
-{
-    if (mode == CELL_PLAIN)
-        return 1;
-    return options->count[mode == CELL_PLAIN_MT ? options->n_counts - 1 : i];
 }
 
 /* Of all outer axes together that a mode has, or of all others. */
@@ -360,7 +337,9 @@ static void make_cell(const struct plan_options *options, size_t group, size_t p
         place -= settings_of(options, mode);
 
     const size_t counts = counts_of(options, mode);
-    const size_t count = count_of(options, mode, place % counts);
+    /* The reference has the cores of the most devices. */
+    const size_t at = mode == CELL_PLAIN_MT ? options->n_counts - 1 : place % counts;
+    const size_t count = mode == CELL_PLAIN ? 1 : options->count[at];
 
     set_axes(options, mode, false, place / counts, cell);
     if (mode == CELL_COLLECTIVE) {
@@ -407,38 +386,32 @@ static void name_communicator(const struct plan_options *options, const char *co
     plan_communicator(communicators, i < options->n_communicators ? i : 0, cell->communicator);
 }
 
-/* Cells that are compared, those of one workload and batch, run next to each other: a machine
- * changes less between neighbours than over a block. */
-static void make_block(const struct plan_options *options, uint64_t *state, size_t order[],
-                       struct cell_config *block)
-{
-    const size_t groups = groups_of(options), n = settings(options);
-    size_t *group = order, *place = order + groups;
-
-    shuffle(group, groups, random_next(state));
-    for (size_t g = 0; g < groups; ++g) {
-        shuffle(place, n, random_next(state));
-        for (size_t i = 0; i < n; ++i)
-            make_cell(options, group[g], place[i], block++);
-    }
-}
-
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id)
 {
     const size_t n = plan_cells(options), block = plan_block(options);
+    const size_t groups = groups_of(options), each = settings(options);
     struct cell_config *cells = calloc(n, sizeof *cells);
-    size_t *order = calloc(block + groups_of(options), sizeof *order);
+    size_t *group = calloc(groups, sizeof *group), *place = calloc(each, sizeof *place);
+    const bool complete = cells && group && place;
     uint64_t state = options->seed;
 
-    for (size_t i = 0; cells && order && i < n; i += block)
-        make_block(options, &state, order, cells + i);
-    free(order);
-    if (!order) {
+    /* Cells that are compared, those of one workload and batch, run next to each other: a machine
+     * changes less between neighbours than over a block. */
+    for (size_t i = 0; complete && i < n;) {
+        if (i % block == 0)
+            shuffle(group, groups, random_next(&state));
+        shuffle(place, each, random_next(&state));
+        for (size_t k = 0; k < each; ++k, ++i)
+            make_cell(options, group[i % block / each], place[k], &cells[i]);
+    }
+    free(group);
+    free(place);
+    if (!complete) {
         free(cells);
         return NULL;
     }
-    for (size_t i = 0; cells && i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
         cells[i].launch = (int)(i / block);
         cells[i].order_index = i;
         name_communicator(options, communicators, &cells[i]);

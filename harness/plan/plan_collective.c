@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int refuse(struct text_error *why, const char *option, const char *because)
-{
-    return text_fail(why, "--%s is of models, and --mode collective has none: %s", option, because);
-}
-
 /* Nothing that was asked for may be without effect. */
 static int check_models(const struct plan_options *options, struct text_error *why)
 {
@@ -29,7 +24,8 @@ static int check_models(const struct plan_options *options, struct text_error *w
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         if (rows[i].given)
-            return refuse(why, rows[i].name, rows[i].because);
+            return text_fail(why, "--%s is of models, and --mode collective has none: %s",
+                             rows[i].name, rows[i].because);
     for (int mode = 0; mode < CELL_MODES; ++mode)
         if (options->mode[mode] && mode != CELL_COLLECTIVE)
             return text_fail(why,
@@ -81,13 +77,6 @@ static int default_sizes(struct plan_options *options, struct text_error *why)
         why, "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
 }
 
-static void default_names(struct plan_options *options)
-{
-    for (int i = 0; i < COLLECTIVES; ++i)
-        snprintf(options->collective[options->n_collectives++], sizeof options->collective[0], "%s",
-                 collectives[i].name);
-}
-
 /* A record may have any. */
 static int check_names(const struct plan_options *options, struct text_error *why)
 {
@@ -121,38 +110,29 @@ static int check_sums(const struct plan_options *options, struct text_error *why
     return 0;
 }
 
-/* Of each collective, and on each number of devices. */
-static int check_size(const struct plan_options *options, size_t size, struct text_error *why)
+/* Each size is one of each collective, on each number of devices. */
+static int check_sizes(const struct plan_options *options, struct text_error *why)
 {
     const struct collective_type *type = collective_type_find(options->type[0]);
+    const size_t settings = options->n_collectives * options->n_counts;
 
-    for (size_t i = 0; i < options->n_collectives; ++i)
-        for (size_t k = 0; k < options->n_counts; ++k) {
-            const struct collective *collective = collective_find(options->collective[i]);
-            const int ranks = (int)options->count[k];
-            const size_t unit = collective_unit(collective, type, ranks);
+    for (size_t i = 0; i < options->n_sizes * settings; ++i) {
+        const size_t size = options->size[i / settings], setting = i % settings;
+        const struct collective *collective =
+            collective_find(options->collective[setting / options->n_counts]);
+        const int ranks = (int)options->count[setting % options->n_counts];
+        const size_t unit = collective_unit(collective, type, ranks);
 
-            if (size % unit == 0)
-                continue;
-            if (!collective_has_blocks(collective))
-                snprintf(why->text, sizeof why->text,
-                         "--sizes has %zu, which is no multiple of the %zu bytes of %s", size,
-                         type->bytes, type->name);
-            else
-                snprintf(why->text, sizeof why->text,
+        if (size % unit == 0)
+            continue;
+        if (!collective_has_blocks(collective))
+            return text_fail(why, "--sizes has %zu, which is no multiple of the %zu bytes of %s",
+                             size, type->bytes, type->name);
+        return text_fail(why,
                          "--sizes has %zu, but %s on %d devices has a block for each: a multiple "
                          "of %zu bytes",
                          size, collective->name, ranks, unit);
-            return -1;
-        }
-    return 0;
-}
-
-static int check_sizes(const struct plan_options *options, struct text_error *why)
-{
-    for (size_t i = 0; i < options->n_sizes; ++i)
-        if (check_size(options, options->size[i], why))
-            return -1;
+    }
     return 0;
 }
 
@@ -174,30 +154,25 @@ static int place_them(struct plan_options *options, struct text_error *why)
                      only->name);
 }
 
-static int check_devices(const struct plan_options *options, int n_devices, struct text_error *why)
-{
-    if (n_devices >= 2 && (options->n_counts == 0 || options->count[0] >= 2))
-        return 0;
-    if (n_devices < 2)
-        snprintf(why->text, sizeof why->text, "--devices %s has one device, a collective needs two",
-                 options->devices);
-    else
-        snprintf(why->text, sizeof why->text, "--counts has 1, a collective needs two devices");
-    return -1;
-}
-
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why)
 {
     if (check_models(options, why))
         return -1;
     if (options->n_collectives == 0)
-        default_names(options);
+        for (int i = 0; i < COLLECTIVES; ++i)
+            snprintf(options->collective[options->n_collectives++], sizeof options->collective[0],
+                     "%s", collectives[i].name);
     if (options->n_types == 0)
         snprintf(options->type[options->n_types++], sizeof options->type[0], "%s",
                  collective_types[0].name);
-    if (check_names(options, why) || check_sums(options, why) ||
-        check_devices(options, n_devices, why) ||
-        (options->n_sizes == 0 && default_sizes(options, why)))
+    if (check_names(options, why) || check_sums(options, why))
+        return -1;
+    if (n_devices < 2)
+        return text_fail(why, "--devices %s has one device, a collective needs two",
+                         options->devices);
+    if (options->n_counts > 0 && options->count[0] < 2)
+        return text_fail(why, "--counts has 1, a collective needs two devices");
+    if (options->n_sizes == 0 && default_sizes(options, why))
         return -1;
     return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
 }

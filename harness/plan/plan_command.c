@@ -1,8 +1,12 @@
-/* plan/plan_command.c: the options that define a sweep as one line, and what differs in two of
- * them. */
+/* plan/plan_command.c: the options that define a sweep as one line, that line back to options, and
+ * what differs in two lines.
+ *
+ * What is read is written again and must be the same text: an option that is missing, doubled, or
+ * in another place or form shows there. */
 #include <stdio.h>
 #include <string.h>
 
+#include "command/command.h"
 #include "plan/plan_kinds.h"
 
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
@@ -69,4 +73,48 @@ int plan_compare(const char *here, const char *there, struct text_error *why)
         there += b + (there[b] == ' ');
     }
     return 0;
+}
+
+static int read_option(const char *name, const char *value, struct plan_options *plan,
+                       struct text_error *why)
+{
+    const struct plan_option *option = plan_option_table;
+    struct text_error reason = {""};
+
+    while (option < plan_option_table + PLAN_OPTIONS &&
+           (strncmp(name, "--", 2) != 0 || strcmp(name + 2, option->name) != 0))
+        ++option;
+    if (option == plan_option_table + PLAN_OPTIONS)
+        return text_fail(why, "this version does not know its \"%.40s\"", name);
+    if (value && option->read(option, value, plan, &reason) == 0)
+        return 0;
+    return text_fail(why, "its \"%s %.60s\" cannot be used", name, value != NULL ? value : "");
+}
+
+int plan_read(const char *command, int n_devices, struct plan_options *plan, struct text_error *why)
+{
+    char copy[sizeof((struct record_run *)0)->command], again[sizeof copy], *rest = copy;
+    int status = 0;
+
+    *plan = (struct plan_options){.launches = 0};
+    if (command_copy(copy, sizeof copy, command) != 0)
+        return text_fail(why, "it is longer than %zu characters", sizeof copy - 1);
+    for (char *name; status == 0 && (name = strtok_r(NULL, " ", &rest));)
+        status = read_option(name, strtok_r(NULL, " ", &rest), plan, why);
+    if (status == 0)
+        status = plan_defaults(plan, n_devices, why);
+    if (status == 0)
+        status = plan_command(plan, again, sizeof again, why);
+    if (status != 0 || strcmp(command, again) == 0)
+        return status;
+
+    /* From the first word that is not the same in both. */
+    size_t same = 0;
+
+    while (command[same] != '\0' && command[same] == again[same])
+        ++same;
+    while (same > 0 && command[same - 1] != ' ')
+        --same;
+    return text_fail(why, "from character %zu on it is \"%.60s\", a sweep writes \"%.60s\" there",
+                     same + 1, command + same, again + same);
 }
