@@ -5,7 +5,7 @@
 #include "schema/structs.h"
 #include "workload.h"
 
-/* What is measured; how each is done: measure/measurable.h. */
+/* The things that can be measured; how each is done: measure/measurable.h. */
 enum cell_mode {
     CELL_PLAIN,      /* the model alone on the first device */
     CELL_DP,         /* in the data-parallel wrapper */
@@ -16,10 +16,10 @@ enum cell_mode {
 };
 extern const char *const cell_mode_names[CELL_MODES];
 
-/* Of the warm-up: more would make a record too long. */
+/* The most steps of a warm-up: more would make a record too long. */
 enum { CELL_WARMUP_MAX = 1000 };
 
-/* Of a chain: what each of its steps left is kept while the cell is measured. */
+/* The most steps of a chain: what each of them left is kept while the cell is measured. */
 enum { CELL_CHAIN_MAX = 1000 };
 
 struct cell_limits {
@@ -59,9 +59,9 @@ struct cell_config {
     uint64_t seed;
     bool bind;
     bool no_graphs;    /* GPUs: every operation is launched by itself */
-    bool phases_apart; /* each sample has a step of its own for its phases; of GPUs always */
+    bool phases_apart; /* each sample has a separate step for its phases; of GPUs always */
     bool trace;        /* some more steps, for a picture */
-    double parts;      /* seconds for each part of the machine, behind the steps; 0: none */
+    double parts;      /* seconds for each part of the machine, after the steps; 0: none */
     double timeout;    /* seconds after which a process of several ends itself; 0: never */
     struct cell_limits limits;
     size_t order_index;

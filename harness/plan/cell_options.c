@@ -10,7 +10,7 @@
 #include "command/command.h"
 #include "text/options.h"
 
-/* What is EXTRA is left out where it is 0, as the value of an axis is: programs of before do not
+/* An EXTRA is left out where it is 0, as the value of an axis is: programs of before do not
  * know it. */
 enum kind { TEXT, SIZE, INTEGER, NUMBER, SECONDS, EXTRA, FLAG, WORKLOAD, MATH, MODE };
 

@@ -250,7 +250,7 @@ static size_t counts_of(const struct plan_options *options, enum cell_mode mode)
     return cell_is_alone(mode) ? 1 : options->n_counts;
 }
 
-/* Of all outer axes together that a mode has, or of all others. */
+/* Combinations of values of the outer axes that a mode has, or of all others. */
 static size_t values_of(const struct plan_options *options, enum cell_mode mode, bool outer)
 {
     size_t n = 1;
@@ -268,8 +268,8 @@ static size_t groups_of(const struct plan_options *options)
                                           : options->n_workloads * options->n_batches;
 }
 
-/* Of one workload and batch in one mode: its numbers of devices, each with all values of the axes
- * that it has. */
+/* Settings of one workload and batch in one mode: its numbers of devices, each with all values of
+ * the axes that it has. */
 static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
 {
     const size_t n = counts_of(options, mode) * values_of(options, mode, false);

@@ -85,13 +85,13 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why);
 
-/* Of one launch: every workload with every batch, on every number of devices, in plain mode once
- * without the wrapper, and with every value of each axis that its mode has; or every collective
- * with every size. */
+/* Cells of one launch: every workload with every batch, on every number of devices, in plain mode
+ * once without the wrapper, and with every value of each axis that its mode has; or every
+ * collective with every size. */
 size_t plan_block(const struct plan_options *options);
-/* Of all launches. */
+/* Cells of all launches. */
 size_t plan_cells(const struct plan_options *options);
-/* All cells, block after block; every block holds each cell once, in an order of its own that
+/* All cells, block after block; every block holds each cell once, in a separate order that
  * follows from the seed and the block's number, the cells of a workload and batch, or of a
  * collective and size, side by side.
  * launch and order_index are set. communicators: "threads,staged", what those of the plan call
@@ -120,7 +120,7 @@ struct plan_line; /* plan_kinds.h: a command that is being written */
 
 /* An axis that a cell carries to what it measures. Of numbers: 0 is its default, and stands in no
  * id: ids from before the axis was there stay what they were. Of names: they stand in ids, at a
- * place of their own. */
+ * separate place. */
 struct plan_axis {
     size_t in_cell, in_key; /* offsets in struct cell_config and struct record_key */
     size_t bytes;           /* of a name, in both; 0: they are size_t */
@@ -147,10 +147,10 @@ struct plan_option {
     void (*write)(const struct plan_option *option, const struct plan_options *plan,
                   struct plan_line *line);
     size_t text, text_bytes; /* of a text: where it is in struct plan_options */
-    /* Of a list of numbers, or of names of axis.bytes: where its values and their number are in
+    /* For a list of numbers, or of names of axis.bytes: where its values and their number are in
      * struct plan_options. */
     size_t values, n_values, room, min, max;
-    /* Of a choice of two: the names, what they are names of, and where the bool is that says the
+    /* For a choice of two: the names, what they are names of, and where the bool is that says the
      * second one. */
     const char *choices[2], *what;
     size_t flag;
@@ -163,7 +163,7 @@ extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 /* Whether the plan names values of that list. */
 bool plan_option_has_values(const struct plan_option *option, const struct plan_options *plan);
 /* How many values an axis has in cells of a mode, at least 1; number i of them to a cell, which
- * keeps what it has where nobody asked for any. */
+ * keeps what it has where the plan asks for none. */
 size_t plan_axis_count(const struct plan_option *option, const struct plan_options *plan,
                        enum cell_mode mode);
 void plan_axis_choose(const struct plan_option *option, const struct plan_options *plan,

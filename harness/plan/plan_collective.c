@@ -47,7 +47,7 @@ static size_t common_multiple(size_t a, size_t b)
     return a / x * b;
 }
 
-/* What the sizes of all that is measured are multiples of; 0: of more than any size. */
+/* The number of bytes that all sizes must be multiples of; 0: it is more than any size. */
 static size_t unit_of(const struct plan_options *options)
 {
     const struct collective_type *type = collective_type_find(options->type[0]);
@@ -177,7 +177,7 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
     return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
 }
 
-/* Devices on the host's cores have their memory from the host's; beside it there are the numbers
+/* Devices on the host's cores have their memory from the host's; in addition there are the numbers
  * that are brought, and those that are expected. */
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why)

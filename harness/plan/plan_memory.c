@@ -13,7 +13,7 @@ static enum workload_way way_of(enum cell_mode mode)
                                : WORKLOAD_REPLICAS;
 }
 
-/* GPUs have memory of their own: that of the one that has least; NaN: not known. */
+/* Each GPU has its own memory: that of the one that has least; NaN: not known. */
 static double memory_of(const struct record_run *run, bool shared)
 {
     double least = NAN;
@@ -23,7 +23,7 @@ static double memory_of(const struct record_run *run, bool shared)
     return !shared ? least : run->mem_bytes > 0 ? (double)run->mem_bytes : (double)NAN;
 }
 
-/* Several processes may be on hosts of their own: then it is the memory of one device. */
+/* Several processes may be on separate hosts: then it is the memory of one device. */
 int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
                     struct text_error *why)
 {

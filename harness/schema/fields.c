@@ -16,7 +16,7 @@
 #define RANGE_REAL    0, 0
 #define RANGE_SERIES  0, 0
 
-/* Of struct OBJECT. */
+/* The place of a member in struct OBJECT. */
 #define PLACE(name) offsetof(struct OBJECT, name), sizeof(((struct OBJECT *)0)->name)
 #define FIRST false
 #define LATER true

@@ -23,7 +23,7 @@ enum record_kind {
     RECORD_NESTED   /* an array, object or enumeration: by name, in read.c and write.c */
 };
 
-/* What a field is for. Records that differ in a field of the first four are never pooled. */
+/* The purpose of a field. Records that differ in a field of the first four are never pooled. */
 enum record_role {
     RECORD_IDENTITY = 1,   /* what was run, and how its time is taken */
     RECORD_BUILD = 2,      /* the program and its libraries */
@@ -53,7 +53,7 @@ struct record_field {
 extern const struct record_field record_run_fields[], record_slot_fields[], record_key_fields[];
 extern const struct record_field record_cell_fields[], record_derived_fields[];
 extern const struct record_field record_end_fields[]; /* of record_end */
-/* Of the node: schema/structs.h. */
+/* The node has these: schema/structs.h. */
 extern const struct record_field record_numa_fields[], record_gpu_fields[], record_reading_fields[];
 extern const struct record_field record_nvlink_fields[], record_nic_fields[];
 extern const struct record_field record_watched_fields[], record_during_fields[];

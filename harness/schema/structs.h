@@ -10,7 +10,7 @@
 #include "schema/field_list.h"
 #include "schema/node_fields.h"
 
-/* ---- the node behind the devices ------------------------------------------------------------- */
+/* ---- the node that the devices are on -------------------------------------------------------- */
 
 /* Numbers of one thing, one after the other; NaN: unknown. */
 struct record_series {
@@ -77,15 +77,15 @@ enum record_phase {
 };
 extern const char *const record_phase_names[RECORD_PHASES];
 
-/* What ranks do in turns: a step without its reduction, the reduction alone, and a whole step. */
+/* Ranks do these in turns: a step without its reduction, the reduction alone, and a whole step. */
 enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
 extern const char *const record_turn_names[RECORD_TURNS];
 enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
 
-/* Parts of the machine, measured by themselves behind the steps of a cell. */
+/* Parts of the machine, measured by themselves after the steps of a cell. */
 enum record_part {
     RECORD_PRODUCT,   /* a matrix product on each device in turn: [device] */
-    RECORD_SUSTAINED, /* products on all devices at once, one behind the other: [device] */
+    RECORD_SUSTAINED, /* products on all devices at once, one after the other: [device] */
     RECORD_COPY,      /* a copy from device to device: [from * devices + to] */
     RECORD_FROM_HOST, /* a copy from the host's memory to a device: [device] */
     RECORD_TO_HOST,   /* and back: [device] */
@@ -116,7 +116,7 @@ enum record_status {
 };
 extern const char *const record_status_names[RECORD_STATUSES];
 
-/* What is in no comment here is a row of schema/field_list.h, with its unit and its meaning. */
+/* A member without a comment is a row of schema/field_list.h, with its unit and its meaning. */
 struct record_slot {
     RECORD_MEMBERS(RECORD_SLOT_FIELDS)
 };
@@ -131,7 +131,7 @@ struct record_run {
     struct record_node node;
 };
 
-/* What identifies a cell. */
+/* The members that identify a cell. */
 struct record_key {
     RECORD_MEMBERS(RECORD_KEY_FIELDS)
 };
@@ -147,7 +147,7 @@ struct record_cell {
     uint64_t *t_start_ns;           /* [n_samples], from the first step's start */
     uint64_t *t_step_ns;            /* [n_samples] */
     unsigned *flags;                /* [n_samples] */
-    uint64_t *phased_ns; /* [n_samples]: a step of its own for each, in which its phases were
+    uint64_t *phased_ns; /* [n_samples]: a separate step for each, in which its phases were
                             measured; NULL: they were in the sample itself */
     uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */
     uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
@@ -160,11 +160,11 @@ struct record_cell {
     struct record_part_times part[RECORD_PARTS];
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
-    int n_gpus;                            /* 0: its devices are none, or nobody could ask them */
+    int n_gpus;                            /* 0: its devices are none, or could not be asked */
     struct record_watched *gpu;            /* [n_gpus] */
 };
 
-/* The end of a sitting. */
+/* The end of a session. */
 struct record_end {
     RECORD_MEMBERS(RECORD_END_FIELDS)
 };
