@@ -39,12 +39,12 @@ int dp_adamw_check(const struct dp_adamw_config *config, struct dp_error *err)
 
 int dp_adamw_state_open(struct dp_adamw_state *state, int n, struct dp_error *err)
 {
-    const size_t room = (size_t)n + 1;
+    const size_t capacity = (size_t)n + 1;
     *state = (struct dp_adamw_state){.n = n,
-                                     .clock = calloc(room, sizeof *state->clock),
-                                     .clock_of = calloc(room, sizeof *state->clock_of),
-                                     .moments = calloc(room, sizeof *state->moments),
-                                     .empty = calloc(room, sizeof *state->empty)};
+                                     .clock = calloc(capacity, sizeof *state->clock),
+                                     .clock_of = calloc(capacity, sizeof *state->clock_of),
+                                     .moments = calloc(capacity, sizeof *state->moments),
+                                     .empty = calloc(capacity, sizeof *state->empty)};
     if (!state->clock || !state->clock_of || !state->moments || !state->empty)
         return dp_fail(err, DP_ENOMEM, "no memory for the state of AdamW");
     for (int i = 0; i < n; ++i) {

@@ -108,7 +108,7 @@ struct dp_device_list {
     uint64_t delay_rate; /* bytes per second: extra time by what it writes; 0: none */
     enum dp_fault fault; /* the operation that fails, in its call number fault_at */
     uint64_t fault_at;   /* 0: none fails */
-    struct dp_harm_spec harm;
+    struct dp_silent_fault_spec silent_fault;
 };
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
@@ -123,7 +123,7 @@ int dp_blas_check_threads(struct dp_error *err);
 int dp_blas_threads(int n, struct dp_error *err);
 /* Checks that the BLAS can allocate its memory for n threads; if it cannot, a call of the BLAS may
  * never return. */
-int dp_blas_check_room(int n, struct dp_error *err);
+int dp_blas_check_memory(int n, struct dp_error *err);
 
 /* The slots of one parallel call: replica i is on slot[i], and runs on its worker. */
 struct dp_team {
@@ -179,7 +179,7 @@ struct dp_part {
     int rank;                  /* rank in the world */
     int replica;               /* number among the local ranks */
     void *const *piece;        /* as many as the collective has */
-    struct dp_move *room;      /* for a broadcast: space for one move per piece, during the call */
+    struct dp_move *moves;     /* for a broadcast: space for one move per piece, during the call */
     struct dp_event ready;     /* after the work that made them, in the compute queue */
     struct dp_event done;      /* set by poll: the result is there, and the memory is free */
     _Atomic uint64_t *done_ns; /* of an allreduce: when it was issued; if timed, when it was done */
@@ -203,15 +203,15 @@ struct dp_collective {
 };
 
 /* A standalone collective, from one memory to another. */
-struct dp_spread {
-    enum dp_spread_kind kind;
+struct dp_collective_call {
+    enum dp_collective_kind kind;
     enum dp_dtype dtype;
     size_t n;                     /* elements of a block; of allreduce and broadcast, of all */
     int root;                     /* of a broadcast */
     const void *in[DP_MAX_SLOTS]; /* by slot, and on it, like out */
     void *out[DP_MAX_SLOTS];
 };
-bool dp_spread_sums(enum dp_spread_kind kind);
+bool dp_collective_sums(enum dp_collective_kind kind);
 
 /* The calling thread issues move and reduce for all replicas at once. They start after the work
  * that is in the compute queues of every slot that they touch, and later work there starts after
@@ -245,13 +245,14 @@ struct dp_comm_ops {
     int (*poll)(struct dp_group *group, struct dp_error *err);
     /* A standalone collective. Called by the calling thread; ordered as a move. NULL: it is made of
      * move and reduce, in one process. */
-    int (*spread)(struct dp_group *group, const struct dp_spread *spread, struct dp_error *err);
+    int (*collective_call)(struct dp_group *group, const struct dp_collective_call *collective_call,
+                           struct dp_error *err);
     /* Drops everything that is in no queue yet. Collectives of other processes fail. NULL: nothing
      * to do. */
     void (*abort)(struct dp_group *group);
     /* Sets each value to its maximum over all processes. Called by the calling thread. NULL without
      * DP_COMM_WORLD. */
-    int (*agree)(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
+    int (*allreduce_max)(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
 };
 extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: defines the results */
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
@@ -274,7 +275,8 @@ void dp_second_abort(struct dp_group *group);
 int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
                        enum dp_phase phase, struct dp_error *err);
 int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
-int dp_moved_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err);
+int dp_moved_collective(struct dp_group *group, const struct dp_collective_call *s,
+                        struct dp_error *err);
 
 /* A kind of devices, known even if this build cannot open them. */
 struct dp_kind {
@@ -380,10 +382,10 @@ struct dp_group {
     size_t slice_bytes;       /* see dp_group_config; 0: the default */
     struct dp_trace *trace;
     struct dp_kernel_log *log;
-    struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
-    struct dp_faults *faults;   /* NULL: nothing fails on purpose */
-    struct dp_harmed *harmed;   /* NULL: no silent fault */
-    struct dp_lag *lag;         /* NULL: nothing runs late on purpose */
+    struct dp_delayed *delayed;             /* NULL: no transfer takes longer on purpose */
+    struct dp_faults *faults;               /* NULL: nothing fails on purpose */
+    struct dp_silent_faults *silent_faults; /* NULL: no silent fault */
+    struct dp_lag *lag;                     /* NULL: nothing runs late on purpose */
     size_t next_param;
     uint64_t next_run;
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */
@@ -408,9 +410,10 @@ int dp_comm_start(struct dp_group *group, struct dp_error *err);
 int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
                       enum dp_phase phase, struct dp_error *err);
 int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
-int dp_comm_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err);
+int dp_comm_collective(struct dp_group *group, const struct dp_collective_call *s,
+                       struct dp_error *err);
 int dp_comm_poll(struct dp_group *group, struct dp_error *err);
-int dp_comm_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
+int dp_comm_allreduce_max(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
 /* Waits until all queues are empty. A group of several processes is broken afterwards. */
 void dp_comm_abort(struct dp_group *group);
 

@@ -74,11 +74,11 @@ int dp_limits_read(const char *root, struct dp_limits *limits, struct dp_error *
 {
     struct dp_error failed = {0};
     char path[256], *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     *limits = (struct dp_limits){INFINITY, INFINITY};
     snprintf(path, sizeof path, "%.200s/proc/self/cgroup", root);
     FILE *file = open_file(path, &failed);
-    while (file && getline(&line, &room, file) > 0)
+    while (file && getline(&line, &capacity, file) > 0)
         read_line(root, line, limits, &failed);
     if (file && !feof(file))
         dp_fail(&failed, DP_EFAULT, "%s cannot be read", path);

@@ -11,9 +11,9 @@ struct result {
     float factor;
 };
 
-static double *sums_of(const struct dp_block *room)
+static double *sums_of(const struct dp_block *workspace)
 {
-    return (double *)((struct result *)room->memory + 1);
+    return (double *)((struct result *)workspace->memory + 1);
 }
 
 static size_t chunks(const struct dp_target *target)
@@ -28,7 +28,7 @@ int dp_clip_check(double max_norm, struct dp_error *err)
                            : dp_fail(err, DP_EINVAL, "a norm of at most %g: 0 or more", max_norm);
 }
 
-int dp_clip_prepare(struct dp_block **room, const struct dp_target target[], int n,
+int dp_clip_prepare(struct dp_block **workspace, const struct dp_target target[], int n,
                     struct dp_error *err)
 {
     const struct dp_target *first = NULL;
@@ -42,17 +42,17 @@ int dp_clip_prepare(struct dp_block **room, const struct dp_target target[], int
         if (status)
             return status;
     }
-    if (!first || (*room && (*room)->slot == first->grad->slot))
+    if (!first || (*workspace && (*workspace)->slot == first->grad->slot))
         return 0;
-    dp_block_release(*room);
-    *room = NULL;
-    return dp_block_open(first->grad->slot, bytes, room, err);
+    dp_block_release(*workspace);
+    *workspace = NULL;
+    return dp_block_open(first->grad->slot, bytes, workspace, err);
 }
 
-static int launch_sums(const struct dp_block *room, const struct dp_target target[], int n,
+static int launch_sums(const struct dp_block *workspace, const struct dp_target target[], int n,
                        size_t *n_sums, struct dp_error *err)
 {
-    double *sums = sums_of(room);
+    double *sums = sums_of(workspace);
     int status = 0;
     *n_sums = 0;
     for (int i = 0; status == 0 && i < n; ++i) {
@@ -60,22 +60,24 @@ static int launch_sums(const struct dp_block *room, const struct dp_target targe
             continue;
         const struct dp_squares_args args = {sums + *n_sums, target[i].grad->data,
                                              dp_tensor_count(target[i].grad)};
-        status = dp_launch(&room->slot->compute, DP_KERNEL_SQUARES, &args, sizeof args, err);
+        status = dp_launch(&workspace->slot->compute, DP_KERNEL_SQUARES, &args, sizeof args, err);
         *n_sums += chunks(&target[i]);
     }
     return status;
 }
 
-int dp_clip_launch(const struct dp_block *room, const struct dp_target target[], int n,
+int dp_clip_launch(const struct dp_block *workspace, const struct dp_target target[], int n,
                    double max_norm, struct dp_error *err)
 {
-    if (!room)
+    if (!workspace)
         return 0;
-    struct dp_queue *queue = &room->slot->compute;
-    struct result *result = room->memory;
-    struct dp_clip_args clip = {
-        .sums = sums_of(room), .most = max_norm, .norm = &result->norm, .factor = &result->factor};
-    int status = launch_sums(room, target, n, &clip.n, err);
+    struct dp_queue *queue = &workspace->slot->compute;
+    struct result *result = workspace->memory;
+    struct dp_clip_args clip = {.sums = sums_of(workspace),
+                                .most = max_norm,
+                                .norm = &result->norm,
+                                .factor = &result->factor};
+    int status = launch_sums(workspace, target, n, &clip.n, err);
     if (status == 0)
         status = dp_launch(queue, DP_KERNEL_CLIP, &clip, sizeof clip, err);
     for (int i = 0; status == 0 && i < n; ++i) {
@@ -88,13 +90,14 @@ int dp_clip_launch(const struct dp_block *room, const struct dp_target target[],
     return status;
 }
 
-int dp_clip_read(const struct dp_block *room, double *norm, struct dp_error *err)
+int dp_clip_read(const struct dp_block *workspace, double *norm, struct dp_error *err)
 {
-    const struct dp_tensor tensor = {.data = room ? &((struct result *)room->memory)->norm : NULL,
-                                     .slot = room ? room->slot : NULL,
+    const struct dp_tensor tensor = {.data = workspace ? &((struct result *)workspace->memory)->norm
+                                                       : NULL,
+                                     .slot = workspace ? workspace->slot : NULL,
                                      .dtype = DP_F64};
     *norm = 0.0;
-    return room ? dp_tensor_read(norm, &tensor, err) : 0;
+    return workspace ? dp_tensor_read(norm, &tensor, err) : 0;
 }
 
 /* ---- on the base module ------------------------------------------------------------------ */
@@ -103,7 +106,7 @@ struct dp_clip {
     struct dp_group *group;
     struct dp_param_list params;
     struct dp_target *target;
-    struct dp_block *room;
+    struct dp_block *workspace;
 };
 
 int dp_clip_open(struct dp_module *module, struct dp_clip **clip, struct dp_error *err)
@@ -129,14 +132,14 @@ int dp_clip_grads(struct dp_clip *clip, double max_norm, double *norm, struct dp
     int status = dp_clip_check(max_norm, err);
     dp_targets_choose(&clip->params, clip->target);
     if (status == 0)
-        status = dp_clip_prepare(&clip->room, clip->target, clip->params.n, err);
+        status = dp_clip_prepare(&clip->workspace, clip->target, clip->params.n, err);
     dp_slots_hold(group->slot, group->size);
     if (status == 0)
-        status = dp_clip_launch(clip->room, clip->target, clip->params.n, max_norm, err);
+        status = dp_clip_launch(clip->workspace, clip->target, clip->params.n, max_norm, err);
     const int issued = dp_slots_issue(group->slot, group->size, err);
     status = status ? status : issued;
     if (status == 0 && norm)
-        status = dp_clip_read(clip->room, norm, err);
+        status = dp_clip_read(clip->workspace, norm, err);
     if (status)
         dp_group_wait(group, NULL);
     return status;
@@ -144,14 +147,14 @@ int dp_clip_grads(struct dp_clip *clip, double max_norm, double *norm, struct dp
 
 int dp_clip_norm(const struct dp_clip *clip, double *norm, struct dp_error *err)
 {
-    return dp_clip_read(clip->room, norm, err);
+    return dp_clip_read(clip->workspace, norm, err);
 }
 
 void dp_clip_close(struct dp_clip *clip)
 {
     if (!clip)
         return;
-    dp_block_release(clip->room);
+    dp_block_release(clip->workspace);
     dp_param_list_close(&clip->params);
     free(clip->target);
     free(clip);

@@ -50,8 +50,8 @@ int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, in
         const struct dp_part *part = &c->part[i];
         int n = 0;
         for (int k = 0; i != source && k < c->n_pieces; ++k)
-            n = add_move(part->room, n, part, &c->part[source], k, c->bytes[k]);
-        moves[i] = (struct dp_moves){part->room, n};
+            n = add_move(part->moves, n, part, &c->part[source], k, c->bytes[k]);
+        moves[i] = (struct dp_moves){part->moves, n};
     }
     const struct dp_team team = team_of(group, c, slots);
     return dp_comm_move(&team, moves, phase, err);

@@ -123,19 +123,20 @@ int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp
                                                  : group->comm->allreduce(group, c, err);
 }
 
-int dp_comm_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+int dp_comm_collective(struct dp_group *group, const struct dp_collective_call *s,
+                       struct dp_error *err)
 {
     const struct dp_comm_ops *ops = group->comm;
     const int status = check_whole(group, err);
     if (status)
         return status;
-    if (!ops->spread && group->world > group->size)
+    if (!ops->collective_call && group->world > group->size)
         return dp_fail(err, DP_ENOTSUP,
                        "communicator %s has collectives in blocks and out of place in one process "
                        "only",
                        ops->name);
-    return aborted(group,
-                   ops->spread ? ops->spread(group, s, err) : dp_moved_spread(group, s, err));
+    return aborted(group, ops->collective_call ? ops->collective_call(group, s, err)
+                                               : dp_moved_collective(group, s, err));
 }
 
 int dp_comm_poll(struct dp_group *group, struct dp_error *err)
@@ -143,10 +144,10 @@ int dp_comm_poll(struct dp_group *group, struct dp_error *err)
     return group->comm->poll ? aborted(group, group->comm->poll(group, err)) : 0;
 }
 
-int dp_comm_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
+int dp_comm_allreduce_max(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
 {
     if (group->world == group->size)
         return 0;
     const int status = check_whole(group, err);
-    return status ? status : aborted(group, group->comm->agree(group, values, n, err));
+    return status ? status : aborted(group, group->comm->allreduce_max(group, values, n, err));
 }

@@ -168,13 +168,13 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
                  struct dp_error *err);
 
 /* The collectives of R ranks. A tensor in blocks has R blocks of equal size. */
-enum dp_spread_kind {
-    DP_SPREAD_ALLREDUCE,     /* out = the sum of in of all ranks */
-    DP_SPREAD_BROADCAST,     /* out = in of rank root */
-    DP_SPREAD_ALLGATHER,     /* block s of out = in of rank s */
-    DP_SPREAD_REDUCESCATTER, /* out of rank r = the sum of block r of in of all ranks */
-    DP_SPREAD_ALLTOALL,      /* block s of out of rank r = block r of in of rank s */
-    DP_SPREAD_KINDS
+enum dp_collective_kind {
+    DP_COLLECTIVE_ALLREDUCE,     /* out = the sum of in of all ranks */
+    DP_COLLECTIVE_BROADCAST,     /* out = in of rank root */
+    DP_COLLECTIVE_ALLGATHER,     /* block s of out = in of rank s */
+    DP_COLLECTIVE_REDUCESCATTER, /* out of rank r = the sum of block r of in of all ranks */
+    DP_COLLECTIVE_ALLTOALL,      /* block s of out of rank r = block r of in of rank s */
+    DP_COLLECTIVE_KINDS
 };
 /* A collective from in to out, each with a tensor for every local rank; in does not change. An
  * allreduce and a broadcast are in place if in[r] and out[r] are the same, an allgather if in[r] is
@@ -183,8 +183,9 @@ enum dp_spread_kind {
  * DP_COMM_FREE_ORDER. root is for broadcast only. Errors: those above; DP_EINVAL for an alltoall in
  * place; DP_ESHAPE if the elements do not make R blocks; DP_ENOTSUP if there are several processes
  * and the communicator cannot do it. */
-int dp_spread(struct dp_group *group, enum dp_spread_kind kind, int root,
-              const struct dp_tensor in[], const struct dp_tensor out[], struct dp_error *err);
+int dp_collective_run(struct dp_group *group, enum dp_collective_kind kind, int root,
+                      const struct dp_tensor in[], const struct dp_tensor out[],
+                      struct dp_error *err);
 
 /* ---- pure functions ---------------------------------------------------------------------- */
 

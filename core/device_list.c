@@ -42,10 +42,11 @@ static void list_operations(char text[NAMES])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < DP_FAULTS + DP_HARMS && used < NAMES; ++i)
+    for (int i = 0; i < DP_FAULTS + DP_SILENT_FAULTS && used < NAMES; ++i)
         used += (size_t)snprintf(text + used, NAMES - used, "%s%s", i > 0 ? ", " : "",
-                                 i < DP_FAULTS ? dp_fault_name((enum dp_fault)i)
-                                               : dp_harm_name((enum dp_harm)(i - DP_FAULTS)));
+                                 i < DP_FAULTS
+                                     ? dp_fault_name((enum dp_fault)i)
+                                     : dp_silent_fault_name((enum dp_silent_fault)(i - DP_FAULTS)));
 }
 
 static bool is_name(const char *name, const char *text, size_t length)
@@ -66,11 +67,12 @@ static bool next_number(const char **at, char before, long least, long most, uin
 }
 
 /* After the name comes "@37/1"; faults that slow a device down may also have "@37/1/5". */
-static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
-                      struct dp_harm_spec *spec, struct dp_error *err)
+static int parse_silent_fault(const char *whole, const char *text,
+                              enum dp_silent_fault silent_fault, struct dp_silent_fault_spec *spec,
+                              struct dp_error *err)
 {
-    const char *at = text, *name = dp_harm_name(harm);
-    const bool slows = harm == DP_HARM_SLOW || harm == DP_HARM_LINK;
+    const char *at = text, *name = dp_silent_fault_name(silent_fault);
+    const bool slows = silent_fault == DP_SILENT_FAULT_SLOW || silent_fault == DP_SILENT_FAULT_LINK;
     char by[48] = "";
     uint64_t step, device = 0, percent = 0;
     bool right = next_number(&at, '@', 1, MOST_CALLS, &step) &&
@@ -84,7 +86,7 @@ static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
                        "devices '%.64s': in which step, 1 to %d, on which device, 0 to %d, like "
                        "+fault:%s@3/1%s",
                        whole, MOST_CALLS, DP_MAX_SLOTS - 1, name, by);
-    *spec = (struct dp_harm_spec){harm, step, (int)device, (unsigned)percent};
+    *spec = (struct dp_silent_fault_spec){silent_fault, step, (int)device, (unsigned)percent};
     return 0;
 }
 
@@ -95,9 +97,10 @@ static int parse_fault(const char *whole, const char *text, struct dp_device_lis
     const size_t name = strcspn(text, "@");
     char known[NAMES];
     int fault = 0;
-    for (int i = 0; i < DP_HARMS; ++i) {
-        if (is_name(dp_harm_name((enum dp_harm)i), text, name))
-            return parse_harm(whole, text + name, (enum dp_harm)i, &list->harm, err);
+    for (int i = 0; i < DP_SILENT_FAULTS; ++i) {
+        if (is_name(dp_silent_fault_name((enum dp_silent_fault)i), text, name))
+            return parse_silent_fault(whole, text + name, (enum dp_silent_fault)i,
+                                      &list->silent_fault, err);
     }
     while (fault < DP_FAULTS && !is_name(dp_fault_name((enum dp_fault)fault), text, name))
         ++fault;
@@ -130,7 +133,7 @@ static int parse_suffix(const char *whole, const char *text, struct dp_device_li
         twice = before.lag;
     } else if (strncmp(text, "fault:", 6) == 0) {
         status = parse_fault(whole, text + 6, list, err);
-        twice = before.fault_at > 0 || before.harm.step > 0;
+        twice = before.fault_at > 0 || before.silent_fault.step > 0;
     } else if (parse_measure(text, "us", MOST_US, &number)) {
         list->delay_ns = number * 1000;
         twice = before.delay_ns > 0;

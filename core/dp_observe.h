@@ -156,11 +156,11 @@ struct dp_interval {
     enum dp_phase phase;       /* DP_PHASES: a transfer of no phase, in no sum; unknown for GPUs */
     uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW */
 };
-#define DP_TIMELINE_ROOM 256
+#define DP_TIMELINE_CAPACITY 256
 struct dp_timeline {
     struct {
-        struct dp_interval at[DP_TIMELINE_ROOM]; /* ordered by their ends */
-        int n;                                   /* all there were, also those that were lost */
+        struct dp_interval at[DP_TIMELINE_CAPACITY]; /* ordered by their ends */
+        int n;                                       /* all there were, also those that were lost */
     } lane[DP_MAX_SLOTS][DP_LANES];
 };
 struct dp_trace {

@@ -23,22 +23,22 @@ enum dp_fault {
 };
 
 /* Silent faults of a device. */
-enum dp_harm {
-    DP_HARM_FLIP,   /* one bit of a result flips, once */
-    DP_HARM_FLIPS,  /* three bits of one number flip, once */
-    DP_HARM_ROW,    /* from then on a bit of 16 neighbours is always 1 */
-    DP_HARM_NAN,    /* a result is NaN, once */
-    DP_HARM_DROP,   /* its contribution to a reduction is missing, once */
-    DP_HARM_DOUBLE, /* its contribution is added twice */
-    DP_HARM_STALE,  /* its contribution is that of the step before */
-    DP_HARM_SLOW,   /* from then on its launches take longer */
-    DP_HARM_LINK,   /* from then on copies between it and the next device are slow */
-    DP_HARM_DEAD,   /* from then on its launches fail */
-    DP_HARM_HANG,   /* its next launch never ends */
-    DP_HARMS
+enum dp_silent_fault {
+    DP_SILENT_FAULT_FLIP,   /* one bit of a result flips, once */
+    DP_SILENT_FAULT_FLIPS,  /* three bits of one number flip, once */
+    DP_SILENT_FAULT_ROW,    /* from then on a bit of 16 neighbours is always 1 */
+    DP_SILENT_FAULT_NAN,    /* a result is NaN, once */
+    DP_SILENT_FAULT_DROP,   /* its contribution to a reduction is missing, once */
+    DP_SILENT_FAULT_DOUBLE, /* its contribution is added twice */
+    DP_SILENT_FAULT_STALE,  /* its contribution is that of the step before */
+    DP_SILENT_FAULT_SLOW,   /* from then on its launches take longer */
+    DP_SILENT_FAULT_LINK,   /* from then on copies between it and the next device are slow */
+    DP_SILENT_FAULT_DEAD,   /* from then on its launches fail */
+    DP_SILENT_FAULT_HANG,   /* its next launch never ends */
+    DP_SILENT_FAULTS
 };
-struct dp_harm_spec {
-    enum dp_harm harm;
+struct dp_silent_fault_spec {
+    enum dp_silent_fault silent_fault;
     uint64_t step;    /* step of ranks or of a DataParallel, from 1; 0: no fault */
     int device;       /* place in the list */
     unsigned percent; /* of slow faults; 0: the default */
@@ -53,15 +53,17 @@ int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error 
 void dp_faults_arm(struct dp_group *group, uint64_t at);
 bool dp_faults_hit(const struct dp_group *group);
 
-/* harm.c: wraps the slots and the communicator of an open group whose devices run their work at
- * once. dp_harm_step: a step begins. dp_harm_result: the result of a standalone collective, which
- * is the only result of its step. dp_harm_ended: as dp_group_faulty. */
-struct dp_harmed;
-const char *dp_harm_name(enum dp_harm harm);
-int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err);
-void dp_harm_close(struct dp_group *group);
-void dp_harm_step(struct dp_group *group);
-void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes);
-int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
+/* silent_fault.c: wraps the slots and the communicator of an open group whose devices run their
+ * work at once. dp_silent_fault_step: a step begins. dp_silent_fault_result: the result of a
+ * standalone collective, which is the only result of its step. dp_silent_fault_ended: as
+ * dp_group_faulty. */
+struct dp_silent_faults;
+const char *dp_silent_fault_name(enum dp_silent_fault silent_fault);
+int dp_silent_fault_open(struct dp_group *group, const struct dp_silent_fault_spec *spec,
+                         struct dp_error *err);
+void dp_silent_fault_close(struct dp_group *group);
+void dp_silent_fault_step(struct dp_group *group);
+void dp_silent_fault_result(struct dp_group *group, void *const by_slot[], size_t bytes);
+int dp_silent_fault_ended(const struct dp_group *group, struct dp_error *err);
 
 #endif

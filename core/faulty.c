@@ -194,7 +194,7 @@ int dp_group_faulty(const struct dp_group *group, struct dp_error *err)
 {
     const struct dp_faults *f = group ? group->faults : NULL;
     if (!f || f->at == 0)
-        return group ? dp_harm_ended(group, err) : 0;
+        return group ? dp_silent_fault_ended(group, err) : 0;
     const unsigned long long calls = atomic_load(&f->calls);
     return calls >= f->at
                ? dp_fail(err, DP_EFAULT,

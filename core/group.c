@@ -96,8 +96,8 @@ static int decorate(struct dp_group *group, const struct dp_device_list *list, s
     int status = 0;
     if (list->delay_ns > 0 || list->delay_rate > 0)
         status = dp_delay_open(group, list->delay_ns, list->delay_rate, err);
-    if (status == 0 && list->harm.step > 0)
-        status = dp_harm_open(group, &list->harm, err);
+    if (status == 0 && list->silent_fault.step > 0)
+        status = dp_silent_fault_open(group, &list->silent_fault, err);
     if (status || list->fault_at == 0)
         return status;
     status = dp_faults_open(group, list->fault, err);
@@ -218,7 +218,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->oversubscribed =
         crowded || ((list.kind->flags & DP_KIND_CORES) == 0 && has_duplicates(&list));
     dp_blas_one_thread();
-    status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
+    status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_memory(list.n, err) : 0;
     if (status == 0 && group->backend->onednn != DP_ONEDNN_NO && !config->wide_blas)
         status = dp_onednn_open(group, err);
     if (status == 0 && config->wide_blas)
@@ -264,7 +264,7 @@ void dp_group_close(struct dp_group *group)
     dp_topology_close(group->topology);
     free(group->stage);
     free(group->faults);
-    dp_harm_close(group);
+    dp_silent_fault_close(group);
     free(group->delayed);
     dp_lag_close(group);
     free(group);

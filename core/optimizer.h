@@ -63,14 +63,14 @@ int dp_adamw_forget(struct dp_adamw_state *state, struct dp_error *err);
 /* ---- clipping ---------------------------------------------------------------------------- */
 
 int dp_clip_check(double max_norm, struct dp_error *err);
-/* Allocates memory on the slot of the due targets. *room is NULL, or from before; it stays NULL if
- * no target is due. */
-int dp_clip_prepare(struct dp_block **room, const struct dp_target target[], int n,
+/* Allocates memory on the slot of the due targets. *workspace is NULL, or from before; it stays
+ * NULL if no target is due. */
+int dp_clip_prepare(struct dp_block **workspace, const struct dp_target target[], int n,
                     struct dp_error *err);
 /* Launches the sums, the factor and the products. */
-int dp_clip_launch(const struct dp_block *room, const struct dp_target target[], int n,
+int dp_clip_launch(const struct dp_block *workspace, const struct dp_target target[], int n,
                    double max_norm, struct dp_error *err);
-/* Reads the norm, and waits for it; 0 if room is NULL. */
-int dp_clip_read(const struct dp_block *room, double *norm, struct dp_error *err);
+/* Reads the norm, and waits for it; 0 if workspace is NULL. */
+int dp_clip_read(const struct dp_block *workspace, double *norm, struct dp_error *err);
 
 #endif

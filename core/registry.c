@@ -179,18 +179,19 @@ static int check_late(const char *text, const struct dp_device_list *list, struc
 }
 
 /* On a device that works asynchronously, a wrapper does not know when a result exists. */
-static int check_harm(const char *text, const struct dp_device_list *list, struct dp_error *err)
+static int check_silent_fault(const char *text, const struct dp_device_list *list,
+                              struct dp_error *err)
 {
-    if (list->harm.step == 0)
+    if (list->silent_fault.step == 0)
         return 0;
     if (list->lag || (list->kind->flags & DP_KIND_CORES) == 0)
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': +fault:%s@STEP/DEVICE is for virtual devices without +lag",
-                       text, dp_harm_name(list->harm.harm));
-    if (list->harm.device >= list->n)
+                       text, dp_silent_fault_name(list->silent_fault.silent_fault));
+    if (list->silent_fault.device >= list->n)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': a fault of device %d, there are 0 to %d",
-                       text, list->harm.device, list->n - 1);
-    if (list->harm.harm == DP_HARM_LINK && list->n < 2)
+                       text, list->silent_fault.device, list->n - 1);
+    if (list->silent_fault.silent_fault == DP_SILENT_FAULT_LINK && list->n < 2)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': a link takes two devices", text);
     return 0;
 }
@@ -225,7 +226,7 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
         status = check_late(text, list, err);
     if (status == 0)
         status = named ? kind->list(devices, list, err) : fail_form(text, err);
-    return status ? status : check_harm(text, list, err);
+    return status ? status : check_silent_fault(text, list, err);
 }
 
 /* ---- for users --------------------------------------------------------------------------- */

@@ -121,10 +121,10 @@ static int count_cores(const struct dp_topology *topology)
 bool dp_topology_near(struct dp_topology *topology, int i, const char *bus)
 {
     const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology->tree, bus);
-    const hwloc_obj_t beside =
+    const hwloc_obj_t nearest =
         device ? hwloc_get_non_io_ancestor_obj(topology->tree, device) : NULL;
     topology->near[i] =
-        beside && hwloc_bitmap_intersects(beside->cpuset, topology->usable) ? beside : NULL;
+        nearest && hwloc_bitmap_intersects(nearest->cpuset, topology->usable) ? nearest : NULL;
     return topology->near[i] != NULL;
 }
 
@@ -170,14 +170,14 @@ static int placed_with(const struct dp_topology *topology, int n)
  * share of all cores. */
 static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
 {
-    const hwloc_obj_t beside = topology->near[i];
+    const hwloc_obj_t nearest = topology->near[i];
     int before = 0, sharing = 0;
-    for (int k = 0; beside && k < n; ++k) {
-        before += topology->near[k] == beside && k < i;
-        sharing += topology->near[k] == beside;
+    for (int k = 0; nearest && k < n; ++k) {
+        before += topology->near[k] == nearest && k < i;
+        sharing += topology->near[k] == nearest;
     }
-    return beside
-               ? share(topology, beside->cpuset, before, sharing)
+    return nearest
+               ? share(topology, nearest->cpuset, before, sharing)
                : share(topology, whole(topology), topology->before + i, placed_with(topology, n));
 }
 

@@ -65,7 +65,7 @@ void dp_trace_add(struct dp_trace *trace, int replica, enum dp_lane lane,
     if (!trace->timeline)
         return;
     const int n = trace->timeline->lane[replica][lane].n++;
-    if (n < DP_TIMELINE_ROOM)
+    if (n < DP_TIMELINE_CAPACITY)
         trace->timeline->lane[replica][lane].at[n] = *time;
 }
 

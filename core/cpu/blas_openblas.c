@@ -37,24 +37,24 @@ int dp_blas_threads(int n, struct dp_error *err)
 
 /* A thread maps a buffer of 128 MiB in its first product. If that is impossible, OpenBLAS tries for
  * ever. Before that the thread needs a stack, and up to 64 MiB for its heap. */
-#define ROOM_BYTES ((size_t)200 << 20)
+#define THREAD_BYTES ((size_t)200 << 20)
 
-int dp_blas_check_room(int n, struct dp_error *err)
+int dp_blas_check_memory(int n, struct dp_error *err)
 {
-    void *room[DP_MAX_SLOTS];
+    void *reserved[DP_MAX_SLOTS];
     int got = 0;
     while (got < n && got < DP_MAX_SLOTS) {
-        room[got] = mmap(NULL, ROOM_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (room[got] == MAP_FAILED)
+        reserved[got] = mmap(NULL, THREAD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (reserved[got] == MAP_FAILED)
             break;
         ++got;
     }
     for (int i = 0; i < got; ++i)
-        munmap(room[i], ROOM_BYTES);
+        munmap(reserved[i], THREAD_BYTES);
     return got == n
                ? 0
                : dp_fail(err, DP_ENOMEM,
                          "OpenBLAS and its caller need %zu MiB of address space for each of %d "
                          "devices, and there is room for %d: see ulimit -v",
-                         ROOM_BYTES >> 20, n, got);
+                         THREAD_BYTES >> 20, n, got);
 }

@@ -18,7 +18,7 @@ int dp_blas_threads(int n, struct dp_error *err)
     return dp_blas_check_threads(err);
 }
 
-int dp_blas_check_room(int n, struct dp_error *err)
+int dp_blas_check_memory(int n, struct dp_error *err)
 {
     (void)n;
     (void)err;

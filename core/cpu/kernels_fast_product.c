@@ -10,7 +10,7 @@ static void make_tile(const struct dp_gemm *g, size_t row, size_t col)
     const size_t b_col = g->transpose_b ? g->k : 1, b_next = g->transpose_b ? 1 : g->n;
     const size_t down = row + 1 < g->m ? 1 : 0, right = col + 1 < g->n ? 1 : 0;
     const float *a = g->a + row * a_row, *below = a + down * a_row;
-    const float *b = g->b + col * b_col, *beside = b + right * b_col;
+    const float *b = g->b + col * b_col, *right_b = b + right * b_col;
     float *c = g->c + row * g->n + col, *c_below = c + down * g->n;
     float sum00 = 0.0f, sum01 = 0.0f, sum10 = 0.0f, sum11 = 0.0f;
     if (g->accumulate) {
@@ -21,7 +21,7 @@ static void make_tile(const struct dp_gemm *g, size_t row, size_t col)
     }
     for (size_t l = 0; l < g->k; ++l) {
         const float a0 = a[l * a_next], a1 = below[l * a_next];
-        const float b0 = b[l * b_next], b1 = beside[l * b_next];
+        const float b0 = b[l * b_next], b1 = right_b[l * b_next];
         sum00 += a0 * b0;
         sum01 += a0 * b1;
         sum10 += a1 * b0;

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "../beside.h"
+#include "../plugin.h"
 #include "products.h"
 
 #define MODULE "lockstep-onednn.so"
@@ -17,7 +17,7 @@ static int load(const struct dp_products **products, struct dp_error *err)
 {
     char why[200] = "";
     bool missing = false;
-    void *handle = dp_beside_load(MODULE, DP_ONEDNN_FOLDER, RTLD_LOCAL, &missing, why, sizeof why);
+    void *handle = dp_plugin_open(MODULE, DP_ONEDNN_FOLDER, RTLD_LOCAL, &missing, why, sizeof why);
     void *const symbol = handle ? dlsym(handle, DP_PRODUCTS_SYMBOL) : NULL;
     if (!handle)
         return dp_fail(err, missing ? DP_ENODEV : DP_EINVAL, "oneDNN cannot be loaded: %s", why);

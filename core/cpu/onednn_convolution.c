@@ -249,7 +249,7 @@ static dnnl_status_t open_parts(struct dp_dnnl *dnnl, struct convolution *c,
     description scratch = dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0);
     c->scratch_at = place(&bytes, dnnl_memory_desc_get_size(scratch));
     status = dnnl_memory_create(&c->scratch, scratch, dnnl->engine, DNNL_MEMORY_NONE);
-    if (status == dnnl_success && !dp_dnnl_room(dnnl, bytes))
+    if (status == dnnl_success && !dp_dnnl_reserve(dnnl, bytes))
         status = dnnl_out_of_memory;
     return status;
 }

@@ -14,7 +14,7 @@ struct dp_dnnl {
     size_t scratch_bytes;
 };
 
-bool dp_dnnl_room(struct dp_dnnl *dnnl, size_t bytes); /* makes scratch at least that large */
+bool dp_dnnl_reserve(struct dp_dnnl *dnnl, size_t bytes); /* makes scratch at least that large */
 /* float32 stays float32, even if the environment allows less; the caller provides scratch memory.
  * accumulate: the result is added to the old values. On failure *attr may exist, too. */
 dnnl_status_t dp_dnnl_attributes(bool accumulate, dnnl_primitive_attr_t *attr);

@@ -118,7 +118,7 @@ static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t c
     return dnnl_success;
 }
 
-bool dp_dnnl_room(struct dp_dnnl *dnnl, size_t bytes)
+bool dp_dnnl_reserve(struct dp_dnnl *dnnl, size_t bytes)
 {
     void *more = NULL;
     if (bytes <= dnnl->scratch_bytes)
@@ -150,7 +150,7 @@ static dnnl_status_t make_memories(struct products *all, struct shape *shape,
         return status;
     const size_t bytes = dnnl_memory_desc_get_size(
         dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0));
-    return dp_dnnl_room(&all->dnnl, bytes) ? dnnl_success : dnnl_out_of_memory;
+    return dp_dnnl_reserve(&all->dnnl, bytes) ? dnnl_success : dnnl_out_of_memory;
 }
 
 static void close_shape(struct shape *shape)

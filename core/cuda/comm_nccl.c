@@ -41,10 +41,11 @@ static int nccl_broadcast(struct dp_group *group, const struct dp_collective *c,
     return c->n_members == 1 ? 0 : dp_nccl_in_order(group, c, &what, phase, bytes, err);
 }
 
-static int nccl_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+static int nccl_collective(struct dp_group *group, const struct dp_collective_call *s,
+                           struct dp_error *err)
 {
-    const struct dp_nccl_operation what = {dp_nccl_spread_call(s->kind), dp_nccl_issue_spread, 0,
-                                           s};
+    const struct dp_nccl_operation what = {dp_nccl_collective_call(s->kind),
+                                           dp_nccl_issue_collective, 0, s};
     const size_t one = s->n * dp_dtype_bytes(s->dtype);
     int member[DP_MAX_SLOTS];
     size_t bytes[DP_MAX_SLOTS];
@@ -60,11 +61,11 @@ static int nccl_spread(struct dp_group *group, const struct dp_spread *s, struct
     for (int i = 0; i < group->size; ++i) {
         part[i] = (struct dp_part){
             .slot = group->slot[i], .rank = group->first + i, .replica = i, .piece = &s->out[i]};
-        bytes[i] = dp_nccl_spread_bytes(s, group->world, group->first + i);
+        bytes[i] = dp_nccl_collective_bytes(s, group->world, group->first + i);
     }
     return dp_nccl_in_order(group, &c, &what,
-                            dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE, bytes,
-                            err);
+                            dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE,
+                            bytes, err);
 }
 
 /* Counts what a rank sends and receives in a ring, or when each rank adds a share and sends it to
@@ -220,8 +221,8 @@ enum {
 };
 #define OPERATIONS(moves, sums)                                                                    \
     .needs = DP_KIND_PEERS, .close = nccl_close, .move = (moves), .reduce = (sums),                \
-    .broadcast = nccl_broadcast, .allreduce = nccl_allreduce, .spread = nccl_spread,               \
-    .abort = nccl_abort, .agree = nccl_agree
+    .broadcast = nccl_broadcast, .allreduce = nccl_allreduce, .collective_call = nccl_collective,  \
+    .abort = nccl_abort, .allreduce_max = nccl_agree
 /* The composites: collectives by NCCL, moves by peer, or by peer through the host. */
 static const struct dp_comm_ops with_peer = {
     .name = "nccl+peer", .can = CAN, OPERATIONS(dp_nccl_peer_move, dp_nccl_peer_reduce)};

@@ -1,7 +1,7 @@
 /* comm_peer.c: transfers and sums between GPUs, issued by the calling thread.
  *
  * A transfer goes from GPU to GPU by the path that the driver has. The same data for many GPUs are
- * forwarded from GPU to GPU (peer_spread.c). A sum is cut into slices, one for each replica. The
+ * forwarded from GPU to GPU (peer_relay.c). A sum is cut into slices, one for each replica. The
  * GPU of the replica reads all summands of its slice, and adds them in replica order. If a GPU
  * cannot use the memory of another, the summands are copied to the GPU of the destination, which
  * adds them in the same order, with the same bits. The order on devices is that of comm_threads.c.
@@ -123,8 +123,8 @@ static int peer_move(const struct dp_team *team, const struct dp_moves moves[], 
     for (int i = 0; i < team->n; ++i)
         touch_moves(&all, &moves[i]);
     record_ready(team->group, &all);
-    if (dp_cuda_spreads(team, moves))
-        return dp_cuda_spread(team, moves, phase, err);
+    if (dp_cuda_should_relay(team, moves))
+        return dp_cuda_relay(team, moves, phase, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
         if (moves[i].n > 0)
             status = issue_moves(carrier(team->slot[i], &moves[i]), &moves[i], i, phase, err);

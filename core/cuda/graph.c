@@ -174,7 +174,7 @@ static int issue_held(struct dp_queue *queue, struct dp_cuda_graphs *graphs, str
     const struct dp_cuda_graph *graph = dp_cuda_graph_find(graphs, list);
     if (graph)
         return launch_graph(queue, graph, err);
-    if (dp_cuda_graph_seen(graphs, list) && dp_cuda_graph_room(graphs))
+    if (dp_cuda_graph_seen(graphs, list) && dp_cuda_graph_has_place(graphs))
         return capture_and_launch(queue, list, err);
     /* Outside of a capture it can initialise what it failed to initialise before. */
     const int issued = issue_one_by_one(queue, list, err);
@@ -192,7 +192,7 @@ int dp_cuda_flush(struct dp_queue *queue, struct dp_error *err)
     struct dp_error why = {0};
     const int status = issue_held(queue, graphs, &why);
     struct dp_cuda_list *held = &graphs->held;
-    *held = (struct dp_cuda_list){.items = held->items, .room = held->room};
+    *held = (struct dp_cuda_list){.items = held->items, .capacity = held->capacity};
     atomic_store_explicit(&graphs->owner, NOBODY, memory_order_relaxed);
     if (status == 0)
         return 0;

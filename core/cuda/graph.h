@@ -19,7 +19,7 @@
 /* Launches in order: a struct dp_cuda_item each, followed by its arguments. */
 struct dp_cuda_list {
     unsigned char *items;
-    size_t bytes, room;
+    size_t bytes, capacity;
     uint64_t launches, hash;
 };
 
@@ -58,7 +58,7 @@ void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash);
 /* Returns true if there is a place for another graph, or one that was unused for long. If more
  * lists alternate than there are places, the first ones keep theirs: each new one would replace
  * another that is needed again soon. */
-bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs);
+bool dp_cuda_graph_has_place(const struct dp_cuda_graphs *graphs);
 /* Makes a place for the graph of the list, with exec NULL. If all are used, it takes the one unused
  * for longest, whose graph may still be running. */
 int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,

@@ -26,12 +26,12 @@ int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp
     const size_t need = list->bytes + sizeof item + bytes;
     if (bytes % sizeof(uint64_t) != 0)
         return dp_fail(err, DP_EINVAL, "%s: arguments of %zu bytes", slot->info.name, bytes);
-    if (need > list->room) {
+    if (need > list->capacity) {
         unsigned char *grown = realloc(list->items, 2 * need);
         if (!grown)
             return dp_fail(err, DP_ENOMEM, "%s: no memory for a list of launches", slot->info.name);
         list->items = grown;
-        list->room = 2 * need;
+        list->capacity = 2 * need;
     }
     unsigned char *at = list->items + list->bytes;
     memcpy(at, &item, sizeof item);
@@ -99,7 +99,7 @@ static int oldest_of(const struct dp_cuda_graphs *graphs)
     return oldest;
 }
 
-bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs)
+bool dp_cuda_graph_has_place(const struct dp_cuda_graphs *graphs)
 {
     return graphs->n < DP_CUDA_GRAPHS ||
            graphs->clock - graphs->graph[oldest_of(graphs)].used > DP_CUDA_UNUSED;
@@ -107,7 +107,7 @@ bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs)
 
 /* CUDA frees a graph that is destroyed while it runs when it has ended, so nothing waits for it
  * here. */
-static struct dp_cuda_graph *make_room(struct dp_slot *slot, struct dp_cuda_graphs *graphs)
+static struct dp_cuda_graph *find_place(struct dp_slot *slot, struct dp_cuda_graphs *graphs)
 {
     if (graphs->n < DP_CUDA_GRAPHS)
         return &graphs->graph[graphs->n++];
@@ -126,10 +126,10 @@ int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,
     if (!items)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a list of launches", slot->info.name);
     memcpy(items, list->items, list->bytes);
-    *graph = make_room(slot, s->graphs);
+    *graph = find_place(slot, s->graphs);
     **graph = (struct dp_cuda_graph){.list = *list, .used = s->graphs->clock};
     (*graph)->list.items = items;
-    (*graph)->list.room = list->bytes;
+    (*graph)->list.capacity = list->bytes;
     return 0;
 }
 

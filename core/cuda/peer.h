@@ -17,11 +17,11 @@ int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_
 #define DP_CUDA_STAGE_BYTES ((size_t)16 << 20)
 int dp_cuda_stage(struct dp_slot *slot, void **stage, struct dp_error *err);
 
-/* peer_spread.c. True if the moves bring the same bytes of one slot to others, and so many bytes
+/* peer_relay.c. True if the moves bring the same bytes of one slot to others, and so many bytes
  * that these should forward them to each other. */
-bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[]);
+bool dp_cuda_should_relay(const struct dp_team *team, const struct dp_moves moves[]);
 /* Ordered as a move; the slots that it uses have recorded ready. */
-int dp_cuda_spread(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
-                   struct dp_error *err);
+int dp_cuda_relay(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                  struct dp_error *err);
 
 #endif

@@ -64,33 +64,34 @@ static int mpi_broadcast(struct dp_group *group, const struct dp_collective *c, 
     return status;
 }
 
-static size_t spread_bytes(const struct dp_spread *s, int world, int rank)
+static size_t collective_bytes(const struct dp_collective_call *s, int world, int rank)
 {
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype), others = (size_t)world - 1;
-    if (s->kind == DP_SPREAD_ALLREDUCE)
+    if (s->kind == DP_COLLECTIVE_ALLREDUCE)
         return 2 * others * bytes / (size_t)world;
-    if (s->kind == DP_SPREAD_BROADCAST)
+    if (s->kind == DP_COLLECTIVE_BROADCAST)
         return rank == s->root ? 0 : bytes;
     return others * bytes;
 }
 
-static int mpi_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+static int mpi_collective(struct dp_group *group, const struct dp_collective_call *s,
+                          struct dp_error *err)
 {
-    static const enum mpi_kind kinds[DP_SPREAD_KINDS] = {[DP_SPREAD_ALLREDUCE] = CALL_ALLREDUCE,
-                                                         [DP_SPREAD_BROADCAST] = CALL_BROADCAST,
-                                                         [DP_SPREAD_ALLGATHER] = CALL_ALLGATHER,
-                                                         [DP_SPREAD_REDUCESCATTER] =
-                                                             CALL_REDUCESCATTER,
-                                                         [DP_SPREAD_ALLTOALL] = CALL_ALLTOALL};
-    struct mpi_call call = {.kind = kinds[s->kind], .spread = s, .root = s->root};
-    const enum dp_phase phase = dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
+    static const enum mpi_kind kinds[DP_COLLECTIVE_KINDS] = {
+        [DP_COLLECTIVE_ALLREDUCE] = CALL_ALLREDUCE,
+        [DP_COLLECTIVE_BROADCAST] = CALL_BROADCAST,
+        [DP_COLLECTIVE_ALLGATHER] = CALL_ALLGATHER,
+        [DP_COLLECTIVE_REDUCESCATTER] = CALL_REDUCESCATTER,
+        [DP_COLLECTIVE_ALLTOALL] = CALL_ALLTOALL};
+    struct mpi_call call = {.kind = kinds[s->kind], .collective_call = s, .root = s->root};
+    const enum dp_phase phase = dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
     const int status = call_now(group, &call, err);
     for (int i = 0; status == 0 && i < group->size; ++i)
-        show(group, &call, i, phase, spread_bytes(s, group->world, group->first + i));
+        show(group, &call, i, phase, collective_bytes(s, group->world, group->first + i));
     return status;
 }
 
-static int mpi_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
+static int mpi_allreduce_max(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
 {
     struct dp_mpi *mpi = group->mpi->mpi;
     const size_t bytes = (size_t)n * sizeof *values;
@@ -277,6 +278,6 @@ const struct dp_comm_ops dp_comm_mpi = {.name = "mpi",
                                         .broadcast = mpi_broadcast,
                                         .allreduce = mpi_allreduce,
                                         .poll = mpi_poll,
-                                        .spread = mpi_spread,
+                                        .collective_call = mpi_collective,
                                         .abort = mpi_give_up,
-                                        .agree = mpi_agree};
+                                        .allreduce_max = mpi_allreduce_max};

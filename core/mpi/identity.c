@@ -183,7 +183,7 @@ static int open_processes(struct dp_mpi *mpi, struct dp_error *err)
     const size_t n = (size_t)mpi->size, head = WIRE_HEAD_BYTES + WIRE_SMALL_BYTES;
     mpi->who = calloc(n, sizeof *mpi->who);
     mpi->first = calloc(n + 1, sizeof *mpi->first);
-    mpi->room = calloc(n, sizeof *mpi->room);
+    mpi->buffer = calloc(n, sizeof *mpi->buffer);
     mpi->sent = calloc(n, sizeof *mpi->sent);
     mpi->come = calloc(n, sizeof *mpi->come);
     mpi->letter = calloc(n, sizeof *mpi->letter);
@@ -193,7 +193,7 @@ static int open_processes(struct dp_mpi *mpi, struct dp_error *err)
     mpi->active.in = calloc(n * DP_MAX_SLOTS, sizeof *mpi->active.in);
     mpi->heads_out = calloc(n, head);
     mpi->heads_in = calloc(n, head);
-    return mpi->who && mpi->first && mpi->room && mpi->sent && mpi->come && mpi->letter &&
+    return mpi->who && mpi->first && mpi->buffer && mpi->sent && mpi->come && mpi->letter &&
                    mpi->inquiry.answered && mpi->inquiry.answer && mpi->active.link &&
                    mpi->active.in && mpi->heads_out && mpi->heads_in
                ? 0

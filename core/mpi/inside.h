@@ -62,8 +62,8 @@ struct mpi_call {
     enum mpi_kind kind;
     const struct dp_mpi_team *team; /* NULL: between processes, with memory of the host */
     const struct dp_collective *c;  /* a collective in pieces, */
-    const struct dp_spread *spread; /* or a standalone one, */
-    const void *mine;               /* or bytes of each process for all */
+    const struct dp_collective_call *collective_call; /* or a standalone one, */
+    const void *mine;                                 /* or bytes of each process for all */
     void *all;
     size_t bytes;
     int root; /* of a broadcast: a rank of the world */
@@ -95,13 +95,13 @@ struct mpi_strip {
 
 /* Memory that MPI reads or writes, by process and purpose. It grows, and is never freed after a
  * call was given up. */
-struct mpi_room {
+struct mpi_buffer {
     unsigned char *bytes;
     size_t size;
     uint64_t *request;
     size_t requests;
 };
-enum { ROOM_OUT, ROOM_IN, ROOM_SUMS_OUT, ROOM_SUMS_IN, ROOMS };
+enum { BUFFER_OUT, BUFFER_IN, BUFFER_SUMS_OUT, BUFFER_SUMS_IN, BUFFERS };
 
 /* Message m is block m / turns; when it is sent, of strip m % turns. */
 struct mpi_flow {
@@ -112,7 +112,7 @@ struct mpi_flow {
     int n_strips; /* sent in turns; or each gets the received data; or, if kept, the ranks there */
     size_t count, posted, ended, freed, limit;
     const struct mpi_flow *behind; /* received data overwrite what this one sends */
-    struct mpi_room *room;
+    struct mpi_buffer *buffer;
     size_t ring; /* number of messages in the receive buffer */
 };
 
@@ -139,7 +139,7 @@ struct mpi_active {
     struct mpi_link *link; /* capacity size */
     int n_links;
     struct mpi_piece *piece; /* workspace */
-    size_t piece_room, pieces;
+    size_t piece_capacity, pieces;
     struct mpi_strip out, own, to[DP_MAX_SLOTS]; /* own: from this process to itself, */
     int n_to;                                    /* to each of these */
     struct mpi_strip *in;                        /* [process * DP_MAX_SLOTS + slot] */
@@ -219,7 +219,7 @@ struct dp_mpi {
     /* Only the carrier uses the fields that follow. */
     bool told, common; /* failure: others have reported it; all use the same words */
     struct mpi_active active;
-    struct mpi_room (*room)[ROOMS]; /* [process] */
+    struct mpi_buffer (*buffer)[BUFFERS]; /* [process] */
     unsigned char *heads_out, *heads_in;
     struct mpi_tally *sent, *come; /* by process */
     struct mpi_letter (*letter)[WIRE_LETTERS];

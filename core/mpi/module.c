@@ -1,6 +1,6 @@
 /* module.c: loads the plug-in that is compiled with MPI when a program asks for it. A program that
  * does not use MPI neither needs it nor waits for its libraries. */
-#include "../beside.h"
+#include "../plugin.h"
 #include "inside.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
  * MPI. */
 static void *load(const char *path, char *why, size_t bytes)
 {
-    return dp_beside_open(path, RTLD_GLOBAL, why, bytes);
+    return dp_plugin_open_path(path, RTLD_GLOBAL, why, bytes);
 }
 
 static void *load_library(char *why, size_t bytes)
@@ -30,7 +30,7 @@ int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *handle = module
                        ? load(module, why, sizeof why)
-                       : dp_beside_load(MODULE, DP_MPI_FOLDER, RTLD_GLOBAL, NULL, why, sizeof why);
+                       : dp_plugin_open(MODULE, DP_MPI_FOLDER, RTLD_GLOBAL, NULL, why, sizeof why);
     if (!handle)
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *const symbol = dlsym(handle, DP_WIRE_SYMBOL);

@@ -66,15 +66,15 @@ static bool join(struct dp_mpi *mpi, uint64_t ns)
 }
 
 /* After all processes have closed, MPI writes to nothing any more. */
-static void free_rooms(struct dp_mpi *mpi)
+static void free_buffers(struct dp_mpi *mpi)
 {
     for (int p = 0; p < mpi->size; ++p) {
-        for (int k = 0; k < ROOMS; ++k) {
-            free(mpi->room[p][k].bytes);
-            free(mpi->room[p][k].request);
+        for (int k = 0; k < BUFFERS; ++k) {
+            free(mpi->buffer[p][k].bytes);
+            free(mpi->buffer[p][k].request);
         }
     }
-    free(mpi->room);
+    free(mpi->buffer);
     free(mpi->letter);
     free(mpi->heads_out);
     free(mpi->heads_in);
@@ -83,7 +83,7 @@ static void free_rooms(struct dp_mpi *mpi)
 static void free_all(struct dp_mpi *mpi, bool peace)
 {
     if (peace)
-        free_rooms(mpi);
+        free_buffers(mpi);
     free(mpi->who);
     free(mpi->first);
     free(mpi->sent);

@@ -47,7 +47,7 @@ static void plan_broadcast(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
     const struct dp_collective *c = call->c;
-    const struct dp_spread *s = call->spread;
+    const struct dp_collective_call *s = call->collective_call;
     const struct dp_group *group = call->team->group;
     size_t bytes = s ? s->n * dp_dtype_bytes(s->dtype) : 0;
     for (int k = 0; c && k < c->n_pieces; ++k)
@@ -66,7 +66,7 @@ static void plan_broadcast(struct dp_mpi *mpi, const struct mpi_call *call)
 static void plan_allgather(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
-    const struct dp_spread *s = call->spread;
+    const struct dp_collective_call *s = call->collective_call;
     const struct dp_group *group = call->team->group;
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
     const size_t most = bytes * (size_t)mpi_most_locals(mpi, call->team);
@@ -98,7 +98,7 @@ static struct mpi_strip blocks_for(struct mpi_active *a, const struct mpi_call *
     const struct mpi_strip strip = {&a->piece[a->pieces], group->size};
     const size_t at = (size_t)call->team->first[p] * bytes;
     for (int i = 0; i < group->size; ++i)
-        (void)mpi_strip_of(a, group->slot[i], (const char *)call->spread->in[i] + at,
+        (void)mpi_strip_of(a, group->slot[i], (const char *)call->collective_call->in[i] + at,
                            (size_t)mpi_locals(call->team, p) * bytes);
     return strip;
 }
@@ -112,7 +112,8 @@ static struct mpi_strip blocks_from(struct mpi_active *a, const struct mpi_call 
     for (int i = 0; i < there; ++i) {
         const size_t at = (size_t)(call->team->first[p] + i) * bytes;
         for (int k = 0; k < group->size; ++k)
-            (void)mpi_strip_of(a, group->slot[k], (char *)call->spread->out[k] + at, bytes);
+            (void)mpi_strip_of(a, group->slot[k], (char *)call->collective_call->out[k] + at,
+                               bytes);
     }
     return strip;
 }
@@ -120,7 +121,7 @@ static struct mpi_strip blocks_from(struct mpi_active *a, const struct mpi_call 
 static void plan_alltoall(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
-    const struct dp_spread *s = call->spread;
+    const struct dp_collective_call *s = call->collective_call;
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype), here = (size_t)call->team->group->size;
     const size_t locals_most = (size_t)mpi_most_locals(mpi, call->team);
     a->head.bytes = bytes;
@@ -150,14 +151,14 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
                              .head = {.kind = (uint32_t)call->kind, .pieces = 1},
                              .link = a->link,
                              .piece = a->piece,
-                             .piece_room = a->piece_room,
+                             .piece_capacity = a->piece_capacity,
                              .in = a->in,
                              .moved_ns = dp_now_ns()};
     if (status)
         return status;
-    if (call->spread) {
-        a->dtype = call->spread->dtype;
-        a->sums = dp_spread_sums(call->spread->kind);
+    if (call->collective_call) {
+        a->dtype = call->collective_call->dtype;
+        a->sums = dp_collective_sums(call->collective_call->kind);
         a->head.dtype = (uint32_t)a->dtype;
     }
     switch (call->kind) {
@@ -165,7 +166,7 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
         plan_broadcast(mpi, call);
         break;
     case CALL_ALLREDUCE:
-        if (call->spread)
+        if (call->collective_call)
             mpi_plan_sum(mpi, call);
         else
             status = mpi_plan_allreduce(mpi, call, err);
@@ -182,5 +183,5 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
     default:
         plan_exchange(mpi, call);
     }
-    return status ? status : mpi_open_rooms(mpi, err);
+    return status ? status : mpi_open_buffers(mpi, err);
 }

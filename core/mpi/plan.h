@@ -21,7 +21,7 @@ void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes
                       const struct mpi_strip *strip, int n);
 /* most: bytes of the largest flow of any process. message: what a head would have to carry. */
 void mpi_choose_size(struct mpi_active *a, size_t most, size_t message);
-int mpi_open_rooms(struct dp_mpi *mpi, struct dp_error *err);
+int mpi_open_buffers(struct dp_mpi *mpi, struct dp_error *err);
 
 /* plan_sum.c */
 int mpi_plan_allreduce(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error *err);

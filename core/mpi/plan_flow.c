@@ -25,16 +25,16 @@ int mpi_open_pieces(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_e
     size_t need = (size_t)mpi->size + 2;
     if (call->c)
         need = (size_t)(call->c->n_parts + 1) * ((size_t)call->c->n_pieces + 1);
-    else if (call->spread)
+    else if (call->collective_call)
         need = (size_t)(mpi->size + call->team->first[mpi->size] + 4) *
                (size_t)(call->team->group->size + 1);
-    if (need <= a->piece_room)
+    if (need <= a->piece_capacity)
         return 0;
     struct mpi_piece *piece = realloc(a->piece, need * sizeof *piece);
     if (!piece)
         return dp_fail(err, DP_ENOMEM, "no memory for %zu pieces of a call", need);
     a->piece = piece;
-    a->piece_room = need;
+    a->piece_capacity = need;
     return 0;
 }
 
@@ -119,23 +119,24 @@ void mpi_choose_size(struct mpi_active *a, size_t most, size_t message)
 
 /* ---- buffers ------------------------------------------------------------------------------ */
 
-static int open_room(struct mpi_room *room, size_t messages, size_t bytes, struct dp_error *err)
+static int open_buffer(struct mpi_buffer *buffer, size_t messages, size_t bytes,
+                       struct dp_error *err)
 {
-    if (room->requests < messages) {
-        uint64_t *request = realloc(room->request, messages * sizeof *request);
+    if (buffer->requests < messages) {
+        uint64_t *request = realloc(buffer->request, messages * sizeof *request);
         if (!request)
             return dp_fail(err, DP_ENOMEM, "no memory for %zu messages", messages);
-        room->request = request;
-        room->requests = messages;
+        buffer->request = request;
+        buffer->requests = messages;
     }
-    if (room->size < bytes) {
-        free(room->bytes);
-        room->size = 0;
-        if (posix_memalign((void **)&room->bytes, 4096, bytes) != 0) {
-            room->bytes = NULL;
+    if (buffer->size < bytes) {
+        free(buffer->bytes);
+        buffer->size = 0;
+        if (posix_memalign((void **)&buffer->bytes, 4096, bytes) != 0) {
+            buffer->bytes = NULL;
             return dp_fail(err, DP_ENOMEM, "no memory for messages of %zu bytes", bytes);
         }
-        room->size = bytes;
+        buffer->size = bytes;
     }
     return 0;
 }
@@ -150,7 +151,7 @@ static bool is_packed(const struct mpi_flow *flow)
     return false;
 }
 
-static int open_flow(const struct mpi_active *a, struct mpi_flow *flow, struct mpi_room *room,
+static int open_flow(const struct mpi_active *a, struct mpi_flow *flow, struct mpi_buffer *buffer,
                      struct dp_error *err)
 {
     if (!flow->on || a->small)
@@ -159,26 +160,26 @@ static int open_flow(const struct mpi_active *a, struct mpi_flow *flow, struct m
     const size_t turns = flow->sends || flow->kept ? (size_t)flow->n_strips : 1;
     flow->block = a->block;
     flow->count = blocks * turns;
-    flow->room = room;
+    flow->buffer = buffer;
     flow->ring = (blocks < WIRE_WINDOW ? blocks : WIRE_WINDOW) * turns;
     const bool empty = flow->sends && !is_packed(flow);
-    return open_room(room, flow->ring, empty ? 0 : flow->ring * a->block, err);
+    return open_buffer(buffer, flow->ring, empty ? 0 : flow->ring * a->block, err);
 }
 
-int mpi_open_rooms(struct dp_mpi *mpi, struct dp_error *err)
+int mpi_open_buffers(struct dp_mpi *mpi, struct dp_error *err)
 {
     struct mpi_active *a = &mpi->active;
     int status = 0;
     for (int k = 0; status == 0 && k < a->n_links; ++k) {
         struct mpi_link *link = &a->link[k];
-        struct mpi_room *room = mpi->room[link->peer];
-        status = open_flow(a, &link->out, &room[ROOM_OUT], err);
+        struct mpi_buffer *buffer = mpi->buffer[link->peer];
+        status = open_flow(a, &link->out, &buffer[BUFFER_OUT], err);
         if (status == 0)
-            status = open_flow(a, &link->in, &room[ROOM_IN], err);
+            status = open_flow(a, &link->in, &buffer[BUFFER_IN], err);
         if (status == 0)
-            status = open_flow(a, &link->sums_out, &room[ROOM_SUMS_OUT], err);
+            status = open_flow(a, &link->sums_out, &buffer[BUFFER_SUMS_OUT], err);
         if (status == 0)
-            status = open_flow(a, &link->sums_in, &room[ROOM_SUMS_IN], err);
+            status = open_flow(a, &link->sums_in, &buffer[BUFFER_SUMS_IN], err);
     }
     return status;
 }

@@ -142,7 +142,7 @@ int mpi_plan_allreduce(struct dp_mpi *mpi, const struct mpi_call *call, struct d
 void mpi_plan_sum(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
-    const struct dp_spread *s = call->spread;
+    const struct dp_collective_call *s = call->collective_call;
     const struct dp_group *group = call->team->group;
     const size_t total = s->n * dp_dtype_bytes(s->dtype);
     a->head.bytes = total;
@@ -159,7 +159,7 @@ void mpi_plan_sum(struct dp_mpi *mpi, const struct mpi_call *call)
 void mpi_plan_reducescatter(struct dp_mpi *mpi, const struct mpi_call *call)
 {
     struct mpi_active *a = &mpi->active;
-    const struct dp_spread *s = call->spread;
+    const struct dp_collective_call *s = call->collective_call;
     const struct dp_mpi_team *team = call->team;
     const struct dp_group *group = team->group;
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype), most = (size_t)mpi_most_locals(mpi, team);

@@ -162,17 +162,17 @@ static size_t place(const struct mpi_flow *flow, size_t m, size_t *n)
 static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
 {
     const size_t m = flow->posted++, slot = m % flow->ring;
-    unsigned char *room = flow->room->bytes ? flow->room->bytes + slot * flow->block : NULL;
-    uint64_t *request = &flow->room->request[slot];
+    unsigned char *buffer = flow->buffer->bytes ? flow->buffer->bytes + slot * flow->block : NULL;
+    uint64_t *request = &flow->buffer->request[slot];
     size_t n;
     const size_t at = place(flow, m, &n);
     if (!flow->sends)
-        return mpi->wire->receive(mpi->self, room, n, flow->peer, flow->tag, request, why);
+        return mpi->wire->receive(mpi->self, buffer, n, flow->peer, flow->tag, request, why);
     const struct mpi_strip *strip = &flow->strip[m % turns_of(flow)];
     const struct mpi_piece span = dp_mpi_span(strip, at, n);
     if (span.bytes < n)
-        dp_mpi_pack(room, strip, at, n);
-    const void *from = span.bytes < n ? (const void *)room : span.data;
+        dp_mpi_pack(buffer, strip, at, n);
+    const void *from = span.bytes < n ? (const void *)buffer : span.data;
     mpi->sent[flow->peer].digest += dp_mpi_digest(dp_mpi_place(flow->tag, m), from, n);
     return mpi->wire->send(mpi->self, from, n, flow->peer, flow->tag, request, why);
 }
@@ -195,7 +195,7 @@ static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, s
     const struct mpi_active *a = &mpi->active;
     size_t n;
     const size_t at = place(flow, flow->ended, &n);
-    const unsigned char *from = flow->room->bytes + flow->ended % flow->ring * flow->block;
+    const unsigned char *from = flow->buffer->bytes + flow->ended % flow->ring * flow->block;
     int status = 0;
     if (bytes != n)
         return dp_fail(err, DP_EFAULT, "%s %llu: a message of %zu bytes, expected %zu",
@@ -221,8 +221,8 @@ static int step_flow(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, str
     while (status == 0 && flow->ended < flow->posted && may_take(flow)) {
         size_t bytes = 0;
         bool done = false;
-        if (mpi->wire->test(mpi->self, &flow->room->request[flow->ended % flow->ring], &done, NULL,
-                            flow->sends ? NULL : &bytes, why))
+        if (mpi->wire->test(mpi->self, &flow->buffer->request[flow->ended % flow->ring], &done,
+                            NULL, flow->sends ? NULL : &bytes, why))
             return dp_mpi_wire_failed(mpi, why, err);
         if (!done)
             break;

@@ -31,7 +31,7 @@ static const void *numbers(const struct dp_mpi *mpi, const struct mpi_source *s,
     const struct mpi_flow *in = &link->in;
     const size_t block = (at - a->begin) / a->block;
     const size_t message = block * (size_t)in->n_strips + (size_t)s->turn;
-    return in->room->bytes + message % in->ring * a->block + (at - a->begin) % a->block;
+    return in->buffer->bytes + message % in->ring * a->block + (at - a->begin) % a->block;
 }
 
 /* Adds to the first of the strips, on the slot that has it. */

@@ -9,7 +9,7 @@ struct alone {
     int member[DP_MAX_SLOTS];
     struct dp_part part[DP_MAX_SLOTS];
     void *piece[DP_MAX_SLOTS];
-    struct dp_move room[DP_MAX_SLOTS];
+    struct dp_move moves[DP_MAX_SLOTS];
     _Atomic uint64_t done_ns[DP_MAX_SLOTS];
     size_t bytes;
 };
@@ -44,7 +44,7 @@ static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct
         status = dp_comm_start(group, err);
     if (status)
         return status;
-    dp_harm_step(group);
+    dp_silent_fault_step(group);
     for (int w = 0; w < group->world; ++w)
         alone->member[w] = w;
     alone->bytes = dp_tensor_bytes(&tensor[0]);
@@ -55,7 +55,7 @@ static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct
                                           .rank = group->first + r,
                                           .replica = r,
                                           .piece = &alone->piece[r],
-                                          .room = &alone->room[r],
+                                          .moves = &alone->moves[r],
                                           .done_ns = &alone->done_ns[r]};
         slot->ops->record(&slot->compute, &alone->part[r].ready);
     }
@@ -86,7 +86,7 @@ int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct
     for (int r = 0; status == 0 && r < group->size; ++r)
         status = dp_event_wait(&group->slot[r]->compute, &alone.part[r].done, err);
     if (status == 0)
-        dp_harm_result(group, alone.piece, alone.bytes);
+        dp_silent_fault_result(group, alone.piece, alone.bytes);
     return status;
 }
 
@@ -101,7 +101,7 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
     if (status == 0)
         status = dp_comm_broadcast(group, &alone.all, root, DP_PHASE_REPLICATE, err);
     if (status == 0)
-        dp_harm_result(group, alone.piece, alone.bytes);
+        dp_silent_fault_result(group, alone.piece, alone.bytes);
     return status;
 }
 
@@ -111,23 +111,23 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
 static const struct {
     const char *name;
     bool in_blocks, out_blocks, sums;
-} kinds[DP_SPREAD_KINDS] = {
-    [DP_SPREAD_ALLREDUCE] = {"allreduce", false, false, true},
-    [DP_SPREAD_BROADCAST] = {"broadcast", false, false, false},
-    [DP_SPREAD_ALLGATHER] = {"allgather", false, true, false},
-    [DP_SPREAD_REDUCESCATTER] = {"reducescatter", true, false, true},
-    [DP_SPREAD_ALLTOALL] = {"alltoall", true, true, false},
+} kinds[DP_COLLECTIVE_KINDS] = {
+    [DP_COLLECTIVE_ALLREDUCE] = {"allreduce", false, false, true},
+    [DP_COLLECTIVE_BROADCAST] = {"broadcast", false, false, false},
+    [DP_COLLECTIVE_ALLGATHER] = {"allgather", false, true, false},
+    [DP_COLLECTIVE_REDUCESCATTER] = {"reducescatter", true, false, true},
+    [DP_COLLECTIVE_ALLTOALL] = {"alltoall", true, true, false},
 };
 
-bool dp_spread_sums(enum dp_spread_kind kind)
+bool dp_collective_sums(enum dp_collective_kind kind)
 {
     return kinds[kind].sums;
 }
 
 /* Each tensor must have the size of one block, or of the blocks of all ranks. */
-static int check_spread(const struct dp_group *group, enum dp_spread_kind kind, int root,
-                        const struct dp_tensor in[], const struct dp_tensor out[],
-                        struct dp_error *err)
+static int check_collective(const struct dp_group *group, enum dp_collective_kind kind, int root,
+                            const struct dp_tensor in[], const struct dp_tensor out[],
+                            struct dp_error *err)
 {
     int status = check(group, in, err);
     if (status == 0)
@@ -144,33 +144,35 @@ static int check_spread(const struct dp_group *group, enum dp_spread_kind kind, 
                        has, gets, world);
     if (kinds[kind].sums && dp_check_sum(in[0].dtype, err))
         return err ? err->status : DP_EINVAL;
-    if (kind == DP_SPREAD_ALLTOALL && in[0].data == out[0].data)
+    if (kind == DP_COLLECTIVE_ALLTOALL && in[0].data == out[0].data)
         return dp_fail(err, DP_EINVAL, "an alltoall in place is not supported");
-    if (kind == DP_SPREAD_BROADCAST && (root < 0 || root >= group->world))
+    if (kind == DP_COLLECTIVE_BROADCAST && (root < 0 || root >= group->world))
         return dp_fail(err, DP_EINVAL, "root %d of a broadcast: there are ranks 0 to %d", root,
                        group->world - 1);
     return 0;
 }
 
-int dp_spread(struct dp_group *group, enum dp_spread_kind kind, int root,
-              const struct dp_tensor in[], const struct dp_tensor out[], struct dp_error *err)
+int dp_collective_run(struct dp_group *group, enum dp_collective_kind kind, int root,
+                      const struct dp_tensor in[], const struct dp_tensor out[],
+                      struct dp_error *err)
 {
-    struct dp_spread spread = {.kind = kind, .root = root};
+    struct dp_collective_call collective_call = {.kind = kind, .root = root};
     void *result[DP_MAX_SLOTS];
-    int status = check_spread(group, kind, root, in, out, err);
+    int status = check_collective(group, kind, root, in, out, err);
     if (status == 0)
         status = dp_comm_start(group, err);
     if (status)
         return status;
-    spread.dtype = in[0].dtype;
-    spread.n = dp_tensor_count(&in[0]) / (kinds[kind].in_blocks ? (size_t)group->world : 1);
+    collective_call.dtype = in[0].dtype;
+    collective_call.n =
+        dp_tensor_count(&in[0]) / (kinds[kind].in_blocks ? (size_t)group->world : 1);
     for (int r = 0; r < group->size; ++r) {
-        spread.in[r] = in[r].data;
-        result[r] = spread.out[r] = out[r].data;
+        collective_call.in[r] = in[r].data;
+        result[r] = collective_call.out[r] = out[r].data;
     }
-    dp_harm_step(group);
-    status = dp_comm_spread(group, &spread, err);
+    dp_silent_fault_step(group);
+    status = dp_comm_collective(group, &collective_call, err);
     if (status == 0)
-        dp_harm_result(group, result, dp_tensor_bytes(&out[0]));
+        dp_silent_fault_result(group, result, dp_tensor_bytes(&out[0]));
     return status;
 }

@@ -77,7 +77,7 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
         replica->draws = run->draws;
     }
     if (!p->in_step || p->run != run->serial || p->step != run->step)
-        dp_harm_step(run->group);
+        dp_silent_fault_step(run->group);
     p->in_step = true;
     p->run = run->serial;
     p->step = run->step;

@@ -166,7 +166,7 @@ static int check_world(struct dp_ddp *d, struct dp_error *err)
     }
     const int64_t mine = (int64_t)(hash >> 1);
     int64_t both[] = {mine, -mine};
-    const int status = dp_comm_agree(d->group, both, 2, err);
+    const int status = dp_comm_allreduce_max(d->group, both, 2, err);
     if (status)
         return status;
     return both[0] == mine && both[1] == -mine
@@ -258,7 +258,7 @@ int dp_ddp_ranks(const struct dp_ddp *ddp)
 
 void dp_ddp_reset(struct dp_ddp *ddp)
 {
-    dp_harm_step(ddp->group);
+    dp_silent_fault_step(ddp->group);
     for (int r = 0; r < ddp->n; ++r)
         dp_run_reset(ddp->replicas->replica[r].run);
     ddp->call = NULL;

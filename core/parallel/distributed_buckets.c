@@ -92,7 +92,7 @@ static int agree_order(struct dp_ddp *d, struct dp_error *err)
     const bool known = d->leads && d->n_arrived == d->n_train;
     for (int k = 0; k < d->n_train; ++k)
         d->votes[k] = known ? d->arrived[k] : -1;
-    const int status = dp_comm_agree(d->group, d->votes, d->n_train, err);
+    const int status = dp_comm_allreduce_max(d->group, d->votes, d->n_train, err);
     if (status || d->votes[0] < 0)
         return status;
     for (int k = 0; k < d->n_train; ++k)

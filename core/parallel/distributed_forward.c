@@ -26,7 +26,7 @@ int ddp_send_values(struct dp_ddp *ddp, int root, bool buffers_only, struct dp_e
                                    .rank = ddp->first + i,
                                    .replica = i,
                                    .piece = ddp->value + i * r->params.n,
-                                   .room = r->replica[i].moves};
+                                   .moves = r->replica[i].moves};
     const struct dp_collective all = {.member = member,
                                       .n_members = ddp->world,
                                       .part = part,
@@ -109,7 +109,7 @@ static int ask_everyone(struct dp_ddp *d, const bool active[], bool everyone[],
     }
     for (int w = 0; w < d->world; ++w)
         d->votes[w] = w >= d->first && w - d->first < d->n && active[w - d->first];
-    const int status = dp_comm_agree(d->group, d->votes, d->world, err);
+    const int status = dp_comm_allreduce_max(d->group, d->votes, d->world, err);
     for (int w = 0; w < d->world; ++w)
         everyone[w] = d->votes[w] != 0;
     return status;

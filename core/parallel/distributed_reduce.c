@@ -11,8 +11,8 @@
 
 struct ddp_reduction {
     pthread_mutex_t lock;
-    bool asks;   /* other processes say which parameters they have used, when backward has ended */
-    bool beside; /* this reduction is issued during backward */
+    bool asks; /* other processes say which parameters they have used, when backward has ended */
+    bool overlaps; /* this reduction is issued during backward */
     /* The lock protects the fields that follow. */
     int launched[DP_MAX_SLOTS]; /* number of buckets, by local rank */
     int next;                   /* number of buckets that all have launched */
@@ -70,7 +70,7 @@ void ddp_reduce_begin(struct dp_ddp *d, bool all_used)
 {
     struct ddp_reduction *red = d->reduction;
     red->asks = !all_used && d->world > d->n;
-    red->beside = d->overlaps && !red->asks;
+    red->overlaps = d->overlaps && !red->asks;
     red->next = 0;
     red->error.status = 0;
     for (int r = 0; r < d->n; ++r)
@@ -93,7 +93,7 @@ void ddp_reduce_ready(struct dp_ddp *d, int r, int b)
     struct ddp_reduction *red = d->reduction;
     struct dp_slot *slot = ddp_slot(d, r);
     slot->ops->record(&slot->compute, &red->ready[r * d->n_train + b]);
-    if (!red->beside)
+    if (!red->overlaps)
         return;
     pthread_mutex_lock(&red->lock);
     for (int *next = &red->launched[r]; *next < d->n_buckets; ++*next) {
@@ -135,7 +135,7 @@ static int agree_used(struct dp_ddp *d, struct dp_error *err)
 {
     for (int t = 0; t < d->n_train; ++t)
         d->votes[t] = ddp_anyone_used(d, t);
-    const int status = dp_comm_agree(d->group, d->votes, d->n_train, err);
+    const int status = dp_comm_allreduce_max(d->group, d->votes, d->n_train, err);
     for (int t = 0; status == 0 && t < d->n_train; ++t)
         d->used_elsewhere[t] = d->votes[t] != 0;
     return status;
@@ -147,7 +147,7 @@ static int finish(struct dp_ddp *d, struct dp_error *err)
     int status = red->error.status ? dp_fail(err, red->error.status, "%s", red->error.text) : 0;
     if (status == 0 && red->asks)
         status = agree_used(d, err);
-    if (status == 0 && !red->beside && d->n_team > 0)
+    if (status == 0 && !red->overlaps && d->n_team > 0)
         status = issue_all(d, err);
     if (status == 0 && d->n_team > 0)
         status = dp_comm_poll(d->group, err);

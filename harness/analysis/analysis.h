@@ -198,8 +198,8 @@ struct report {
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
     const struct roof *roof;                /* NULL: none */
-    struct nccl_tests **beside;             /* files of --beside */
-    size_t n_beside;
+    struct nccl_tests **external;           /* files of --beside */
+    size_t n_external;
     struct nvbandwidth *nvbandwidth; /* one file of nvbandwidth, or NULL: report/external.h */
     struct report_run *run;
     size_t n_runs;
@@ -276,14 +276,14 @@ const char *report_crowding(const struct report_row *row);
 
 /* Where else the time of a launch's cores went while its steps were measured, and above which share
  * it is said. The share is NaN where it is not known. */
-enum { REPORT_ELSEWHERE = 2 };
-struct report_elsewhere {
+enum { REPORT_STEAL_SOURCES = 2 };
+struct report_steal_source {
     size_t field; /* of a cell: the share */
     double limit;
     const char *to;
 };
-extern const struct report_elsewhere report_elsewhere[REPORT_ELSEWHERE];
-double report_share_of(const struct record_cell *cell, const struct report_elsewhere *to);
+extern const struct report_steal_source report_steal_sources[REPORT_STEAL_SOURCES];
+double report_share_of(const struct record_cell *cell, const struct report_steal_source *to);
 /* "FAILED (crashed): why" of a launch that is not verified. */
 void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 

@@ -220,11 +220,11 @@ bool report_is_ddp(const struct report_point *point)
     return report_is_mode(point, "ddp");
 }
 
-const struct report_elsewhere report_elsewhere[REPORT_ELSEWHERE] = {
+const struct report_steal_source report_steal_sources[REPORT_STEAL_SOURCES] = {
     {offsetof(struct record_cell, foreign_frac), 0.30, "other programs"},
     {offsetof(struct record_cell, steal_frac), 0.02, "other machines on the same host"}};
 
-double report_share_of(const struct record_cell *cell, const struct report_elsewhere *to)
+double report_share_of(const struct record_cell *cell, const struct report_steal_source *to)
 {
     return *(const double *)((const char *)cell + to->field);
 }

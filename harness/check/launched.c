@@ -9,7 +9,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 
 enum { LAUNCHED_PROCESSES = 2, OPERATION_SECONDS = 60, SLOWER = 4, PATH_BYTES = 512 };
 

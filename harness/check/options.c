@@ -8,8 +8,8 @@
 #include "check/runner.h"
 #include "command/backend.h"
 #include "command/command.h"
+#include "files/launcher_messages.h"
 #include "files/parallel.h"
-#include "files/said.h"
 #include "text/options.h"
 
 enum { MOST_BY_DEFAULT = 4 };
@@ -256,7 +256,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'j':
         return command_size(state, "jobs", arg, 1, JOBS_MAX, &options->jobs);
     case KEY_PROCESSES:
-        return command_size(state, "processes", arg, 2, SAID_PROCESSES, &options->processes);
+        return command_size(state, "processes", arg, 2, MSG_PROCESSES, &options->processes);
     case KEY_EACH:
         return command_size(state, "per-process", arg, 1, IMPL_MAX_DEVICES, &options->per_process);
     case KEY_REQUIRE:

@@ -2,7 +2,8 @@
  * output, and ends it.
  *
  * A launcher may print what it likes, and end well where a process did not. So only what processes
- * say in lines of their own counts (files/said.h), and each must have had the last word. */
+ * say in lines of their own counts (files/launcher_messages.h), and each must have had the last
+ * word. */
 #include "check/rank_pool.h"
 
 #include <ctype.h>
@@ -21,7 +22,7 @@
 #include "dp.h"
 #include "files/child.h"
 #include "files/digest.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 #include "measure/watch.h"
 #include "plan/launcher.h"
 
@@ -40,7 +41,7 @@ struct rank_pool {
     bool ended;      /* its output */
     double silent;   /* seconds that were too long; 0: not */
     char words[400]; /* what it said first on its standard error */
-    struct said said;
+    struct launcher_messages messages;
     struct text_error fault; /* of what was said; "": none */
     char *text;              /* that came, without whole lines */
     size_t length, room;
@@ -63,7 +64,7 @@ static _Noreturn void become_launcher(struct launcher *words, const struct rank_
         _exit(127);
     self[length] = '\0';
     snprintf(command, sizeof command, "%s", pool->command);
-    snprintf(processes, sizeof processes, "%d", pool->said.n);
+    snprintf(processes, sizeof processes, "%d", pool->messages.n);
     snprintf(limit, sizeof limit, "%g", pool->limit);
     memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
     argument[words->n] = self;
@@ -87,7 +88,7 @@ int rank_pool_start(const char *launcher, const char *command, int processes, do
     }
     p->command = command;
     p->limit = limit;
-    p->said.n = processes;
+    p->messages.n = processes;
     while (made < 3 && child_pipe(ends[made]) == 0)
         ++made;
     p->pid = made == 3 ? child_fork(CHILD_OWN_GROUP) : -1;
@@ -169,7 +170,7 @@ static void listen_to(struct rank_pool *pool)
     while ((end = memchr(line, '\n', pool->length - (size_t)(line - pool->text)))) {
         *end = '\0';
         if (pool->fault.text[0] == '\0')
-            (void)said_line(&pool->said, line, (size_t)(end - line), &pool->fault);
+            (void)launcher_messages_line(&pool->messages, line, (size_t)(end - line), &pool->fault);
         line = end + 1;
     }
     pool->length -= (size_t)(line - pool->text);
@@ -234,7 +235,7 @@ void rank_pool_close(struct rank_pool *pool)
         close(pool->output);
     if (pool->error >= 0)
         close(pool->error);
-    said_free(&pool->said);
+    launcher_messages_free(&pool->messages);
     free(pool->text);
     free(pool->answer);
     free(pool);
@@ -265,8 +266,8 @@ static const char *find_blame(const struct rank_pool *pool, json_t *const answer
     static const char *const telling[] = {" did not join ", ""};
 
     for (size_t i = 0; i < sizeof telling / sizeof telling[0]; ++i)
-        for (int p = 0; p < pool->said.n; ++p) {
-            const char *text = text_after(pool->said.process[p].ended, RANK_LOST);
+        for (int p = 0; p < pool->messages.n; ++p) {
+            const char *text = text_after(pool->messages.process[p].ended, RANK_LOST);
 
             if (!text)
                 text = json_string_value(
@@ -280,13 +281,13 @@ static const char *find_blame(const struct rank_pool *pool, json_t *const answer
 /* "no process has said anything for 60 s: process 1 of 2 has not begun" */
 static void say_silence(const struct rank_pool *pool, char *text, size_t bytes)
 {
-    char name[SAID_WHO] = "";
+    char name[MSG_NAME_BYTES] = "";
     int p = 0;
 
-    while (p < pool->said.n && pool->said.process[p].has[SAID_BEGUN])
+    while (p < pool->messages.n && pool->messages.process[p].has[MSG_BEGUN])
         ++p;
-    if (p < pool->said.n)
-        said_who(&pool->said, p, name);
+    if (p < pool->messages.n)
+        launcher_process_name(&pool->messages, p, name);
     snprintf(text, bytes, "no process has said anything for %.0f s%s%s%s", pool->silent,
              name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
 }
@@ -296,8 +297,8 @@ static void add_launcher_words(const struct rank_pool *pool, char *text, size_t 
 {
     const char *first = pool->words;
 
-    for (int p = 0; p < pool->said.n; ++p)
-        if (pool->said.process[p].has[SAID_BEGUN])
+    for (int p = 0; p < pool->messages.n; ++p)
+        if (pool->messages.process[p].has[MSG_BEGUN])
             return;
     while (*first != '\0' && !isalpha((unsigned char)*first))
         ++first;
@@ -309,7 +310,7 @@ static void add_launcher_words(const struct rank_pool *pool, char *text, size_t 
 static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answers[],
                                     const char **answer)
 {
-    const int failed = rank_answers_failed(answers, pool->said.n);
+    const int failed = rank_answers_failed(answers, pool->messages.n);
     const char *blame = find_blame(pool, answers);
     char why[320];
 
@@ -322,17 +323,17 @@ static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answer
                  pool->fault.text);
         return lose_pool(pool, why, answer);
     }
-    if (pool->said.nobody[0] != '\0')
-        return lose_pool(pool, pool->said.nobody, answer);
+    if (pool->messages.nobody[0] != '\0')
+        return lose_pool(pool, pool->messages.nobody, answer);
     if (blame && strstr(blame, " did not join "))
         return lose_pool(pool, blame, answer);
-    if (said_silent(&pool->said, why, sizeof why) >= 0) {
+    if (first_unfinished_process(&pool->messages, why, sizeof why) >= 0) {
         add_launcher_words(pool, why, sizeof why);
         return lose_pool(pool, why, answer);
     }
     if (failed < 0)
         return lose_pool(pool, blame ? blame : "all processes have ended", answer);
-    *answer = text_after(pool->said.process[failed].ended, RANK_REFUSED);
+    *answer = text_after(pool->messages.process[failed].ended, RANK_REFUSED);
     return RANK_POOL_REFUSED;
 }
 
@@ -340,15 +341,15 @@ static bool all_have_ended(const struct rank_pool *pool)
 {
     bool all = true;
 
-    for (int p = 0; p < pool->said.n; ++p)
-        all = all && pool->said.process[p].has[SAID_ENDED];
+    for (int p = 0; p < pool->messages.n; ++p)
+        all = all && pool->messages.process[p].has[MSG_ENDED];
     return all;
 }
 
 /* No answer of all came: lets them end, and says why. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 {
-    json_t *answers[SAID_PROCESSES] = {NULL};
+    json_t *answers[MSG_PROCESSES] = {NULL};
     enum rank_pool_end how;
     struct watch watch;
 
@@ -358,13 +359,13 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
         listen_to(pool);
     watch_close(&watch);
     end_launcher(pool, all_have_ended(pool));
-    for (int p = 0; p < pool->said.n; ++p) {
-        const char *text = text_after(pool->said.process[p].ended, RANK_REFUSED);
+    for (int p = 0; p < pool->messages.n; ++p) {
+        const char *text = text_after(pool->messages.process[p].ended, RANK_REFUSED);
 
         answers[p] = text ? json_loads(text, 0, NULL) : NULL;
     }
     how = judge_end(pool, answers, answer);
-    for (int p = 0; p < pool->said.n; ++p)
+    for (int p = 0; p < pool->messages.n; ++p)
         json_decref(answers[p]);
     return how;
 }
@@ -374,12 +375,12 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 /* Each process by itself: one that has not begun has not answered. */
 static bool has_answered(const struct rank_pool *pool, long long id)
 {
-    bool all = pool->said.process[0].parts != NULL;
+    bool all = pool->messages.process[0].parts != NULL;
 
-    for (int p = 0; p < pool->said.n; ++p) {
-        const struct said_process *from = &pool->said.process[p];
+    for (int p = 0; p < pool->messages.n; ++p) {
+        const struct launcher_process *from = &pool->messages.process[p];
 
-        all = all && from->has[SAID_BEGUN] && from->has[SAID_ANSWER] &&
+        all = all && from->has[MSG_BEGUN] && from->has[MSG_ANSWER] &&
               strtoll(from->answer, NULL, 10) == id;
     }
     return all && pool->fault.text[0] == '\0';
@@ -388,18 +389,19 @@ static bool has_answered(const struct rank_pool *pool, long long id)
 /* That many bytes more, and it need not keep more than it may. */
 static bool has_room(const struct rank_pool *pool, long long bytes)
 {
-    return pool->sent + (unsigned long long)bytes <= pool->said.process[0].read + RANK_POOL_INPUT;
+    return pool->sent + (unsigned long long)bytes <=
+           pool->messages.process[0].read + RANK_POOL_INPUT;
 }
 
 /* Some process has come to its end, or there is none any more. */
 static bool is_over(const struct rank_pool *pool)
 {
-    bool over = pool->ended || pool->fault.text[0] != '\0' || pool->said.nobody[0] != '\0' ||
+    bool over = pool->ended || pool->fault.text[0] != '\0' || pool->messages.nobody[0] != '\0' ||
                 pool->silent > 0;
 
-    for (int p = 0; p < pool->said.n; ++p)
-        over =
-            over || pool->said.process[p].has[SAID_ENDED] || pool->said.process[p].has[SAID_TOLD];
+    for (int p = 0; p < pool->messages.n; ++p)
+        over = over || pool->messages.process[p].has[MSG_ENDED] ||
+               pool->messages.process[p].has[MSG_ABORT];
     return over;
 }
 
@@ -408,8 +410,8 @@ static unsigned long count_messages(const struct rank_pool *pool)
 {
     unsigned long n = 0;
 
-    for (int p = 0; p < pool->said.n; ++p)
-        n += pool->said.process[p].number;
+    for (int p = 0; p < pool->messages.n; ++p)
+        n += pool->messages.process[p].number;
     return n;
 }
 
@@ -430,7 +432,7 @@ static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_p
             since = watch_seconds(&watch);
         last = count_messages(pool);
         /* Where one has answered, MPI has started, and the others have their answers, too. */
-        const double wait = pool->said.process[0].has[SAID_ANSWER] ? pool->limit : most;
+        const double wait = pool->messages.process[0].has[MSG_ANSWER] ? pool->limit : most;
 
         if (watch_seconds(&watch) - since > wait)
             pool->silent = wait;
@@ -468,13 +470,13 @@ static int check_digests(const struct rank_pool *pool, enum reported which, cons
     static const char *const what[] = {"got another request than was sent",
                                        "has another answer than process 0 gave for all"};
 
-    for (int p = 0; p < pool->said.n; ++p) {
-        char word[2][DIGEST_HEX] = {"", ""}, name[SAID_WHO];
+    for (int p = 0; p < pool->messages.n; ++p) {
+        char word[2][DIGEST_HEX] = {"", ""}, name[MSG_NAME_BYTES];
 
-        (void)sscanf(pool->said.process[p].answer, "%*s %64s %64s", word[0], word[1]);
+        (void)sscanf(pool->messages.process[p].answer, "%*s %64s %64s", word[0], word[1]);
         if (strcmp(word[which], digest) == 0)
             continue;
-        said_who(&pool->said, p, name);
+        launcher_process_name(&pool->messages, p, name);
         return text_fail(why, "%s %s", name, what[which]);
     }
     return 0;
@@ -483,7 +485,7 @@ static int check_digests(const struct rank_pool *pool, enum reported which, cons
 enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const char *line,
                                   const char **answer)
 {
-    struct said_process *first = &pool->said.process[0];
+    struct launcher_process *first = &pool->messages.process[0];
     struct text_error why = {""};
     char digest[DIGEST_HEX];
 
@@ -502,15 +504,15 @@ enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const ch
     free(pool->answer);
     pool->answer = first->parts;
     first->parts = NULL;
-    for (int p = 0; p < pool->said.n; ++p)
-        said_answer_taken(&pool->said.process[p]);
+    for (int p = 0; p < pool->messages.n; ++p)
+        launcher_answer_taken(&pool->messages.process[p]);
     *answer = pool->answer;
     return RANK_POOL_ANSWERED;
 }
 
 int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t bytes)
 {
-    return said_hosts(&pool->said, each, ranks, bytes);
+    return launcher_hosts(&pool->messages, each, ranks, bytes);
 }
 
 /* ---- requests by name ------------------------------------------------------------------------ */

@@ -28,7 +28,7 @@ int rank_pool_start(const char *launcher, const char *command, int processes, do
  * any end but RANK_POOL_ANSWERED no process is left, and nothing more can be asked. */
 enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const char *line,
                                   const char **answer);
-/* said_hosts of its processes. */
+/* launcher_hosts of its processes. */
 int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t bytes);
 /* Lets it end, or sees to it. NULL allowed. */
 void rank_pool_close(struct rank_pool *pool);

@@ -37,13 +37,13 @@ static _Noreturn void leave_world(struct rank_worker *w, int status)
 /* The processes have parted: in this operation, if that failed here. */
 static _Noreturn void part_with(struct rank_worker *w, const char *own, const struct dp_error *err)
 {
-    char text[SAID_TEXT];
+    char text[MSG_TEXT_BYTES];
 
-    if (strstr(own, "\"error\":") && strlen(own) < SAID_TEXT - sizeof RANK_REFUSED)
+    if (strstr(own, "\"error\":") && strlen(own) < MSG_TEXT_BYTES - sizeof RANK_REFUSED)
         snprintf(text, sizeof text, RANK_REFUSED "%s", own);
     else
         snprintf(text, sizeof text, RANK_LOST "%s", err->text);
-    (void)guard_say(&w->guard, SAID_ENDED, text);
+    (void)guard_say(&w->guard, MSG_ENDED, text);
     leave_world(w, EXIT_FAILED);
 }
 
@@ -59,7 +59,7 @@ static _Noreturn void fail_all(struct rank_worker *w, const char *why)
 
 void rank_worker_end(struct rank_worker *w)
 {
-    (void)guard_say(&w->guard, SAID_ENDED, "ok");
+    (void)guard_say(&w->guard, MSG_ENDED, "ok");
     leave_world(w, EXIT_PASSED);
 }
 
@@ -179,7 +179,7 @@ static bool read_piece(struct rank_worker *w)
     if (w->read - w->told_read >= RANK_POOL_INPUT / 2) {
         w->told_read = w->read;
         snprintf(text, sizeof text, "%llu", w->read);
-        (void)guard_say(&w->guard, SAID_READ, text);
+        (void)guard_say(&w->guard, MSG_READ, text);
     }
     return true;
 }
@@ -252,7 +252,7 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
         fail_all(w, "no memory for a digest");
     snprintf(text, sizeof text, "%lld %s %s",
              (long long)json_integer_value(json_object_get(request, "id")), line, answer);
-    if (status == 0 && guard_say(&w->guard, SAID_ANSWER, text))
+    if (status == 0 && guard_say(&w->guard, MSG_ANSWER, text))
         status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
     if (status == 0)
         return;
@@ -264,7 +264,7 @@ static char *join_texts(struct rank_worker *w, const struct rank_part *part,
                         const struct rank_texts *all)
 {
     const int n = dp_mpi_size(w->mpi);
-    json_t *answers[SAID_PROCESSES] = {NULL}, *joined = NULL;
+    json_t *answers[MSG_PROCESSES] = {NULL}, *joined = NULL;
     char *text = NULL;
     int read = 0;
 
@@ -315,7 +315,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct rank_worker *w = state->input;
     struct text_error why;
 
-    if (key == KEY_PROCESSES && option_size(arg, 1, SAID_PROCESSES, &w->processes, &why) == 0)
+    if (key == KEY_PROCESSES && option_size(arg, 1, MSG_PROCESSES, &w->processes, &why) == 0)
         return 0;
     if (key == KEY_LIMIT && option_real(arg, 0.1, 86400, &w->limit, &why) == 0)
         return 0;
@@ -334,12 +334,13 @@ int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *p
     const struct argp argp = {.options = table, .parser = parse_option, .doc = doc};
     struct dp_error err = {0};
 
-    *w = (struct rank_worker){.guard = {.speaker = {.fd = STDOUT_FILENO, .process = SAID_NOBODY}}};
+    *w = (struct rank_worker){
+        .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
     if (command_parse(&argp, argc, argv, w) || w->processes == 0 || w->limit <= 0)
         return EXIT_MISUSE;
     prctl(PR_SET_NAME, argv[0]); /* it was started as /proc/self/exe */
     if (guard_start(&w->guard, 0)) {
-        (void)said_write(&w->guard.speaker, SAID_ENDED, "a process cannot start a thread");
+        (void)message_send(&w->guard.speaker, MSG_ENDED, "a process cannot start a thread");
         return EXIT_FAILED;
     }
     const struct dp_mpi_config how = {.processes = (int)w->processes,
@@ -349,7 +350,7 @@ int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *p
                                       .plan = plan};
 
     if (dp_mpi_open(&how, &w->mpi, &err)) {
-        (void)guard_say(&w->guard, SAID_ENDED, err.text);
+        (void)guard_say(&w->guard, MSG_ENDED, err.text);
         _exit(EXIT_FAILED);
     }
     watch_start(&w->watch);

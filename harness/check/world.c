@@ -15,7 +15,7 @@
 
 #include "check/rank_pool.h"
 #include "command/command.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 #include "impl.h"
 #include "plan/launcher.h"
 #include "text/options.h"
@@ -33,9 +33,9 @@ struct world {
     char launcher[LAUNCHER_BYTES];
     size_t processes, each; /* at most so many; ranks of each, 0: as it comes */
     double limit;
-    json_t *open;                               /* the request, for every pool */
-    struct rank_pool *pool[SAID_PROCESSES + 1]; /* by processes */
-    unsigned used[SAID_PROCESSES + 1], clock;
+    json_t *open;                              /* the request, for every pool */
+    struct rank_pool *pool[MSG_PROCESSES + 1]; /* by processes */
+    unsigned used[MSG_PROCESSES + 1], clock;
     struct model model[MODELS];
     char why[512]; /* a pool was lost; "": none */
 };
@@ -88,7 +88,7 @@ static void end_pool(struct world *w, int processes)
 
 static void end_pools(struct world *w)
 {
-    for (int p = 0; p <= SAID_PROCESSES; ++p)
+    for (int p = 0; p <= MSG_PROCESSES; ++p)
         end_pool(w, p);
 }
 
@@ -97,7 +97,7 @@ static void leave_few(struct world *w)
 {
     int n = 0, oldest = 0;
 
-    for (int p = 1; p <= SAID_PROCESSES; ++p) {
+    for (int p = 1; p <= MSG_PROCESSES; ++p) {
         n += w->pool[p] != NULL;
         if (w->pool[p] && !has_models(w, p) && (oldest == 0 || w->used[p] < w->used[oldest]))
             oldest = p;
@@ -153,7 +153,7 @@ static bool has_failed(const struct world *w, const char *answer)
 /* Ranks are spread over as many processes as there may be, at least two. */
 static int processes_for(const struct world *w, json_int_t ranks)
 {
-    const size_t n = ranks < 2 ? 2 : ranks > SAID_PROCESSES ? SAID_PROCESSES : (size_t)ranks;
+    const size_t n = ranks < 2 ? 2 : ranks > MSG_PROCESSES ? MSG_PROCESSES : (size_t)ranks;
     const size_t most = w->each > 0 ? (n + w->each - 1) / w->each : w->processes;
 
     return (int)(most < 2 ? 2 : most < n ? most : n);
@@ -186,7 +186,7 @@ static char *do_open(struct world *w, json_t *request)
 static char *do_reset(struct world *w, json_t *request)
 {
     memset(w->model, 0, sizeof w->model);
-    for (int p = 1; p <= SAID_PROCESSES; ++p) {
+    for (int p = 1; p <= MSG_PROCESSES; ++p) {
         char *answer = w->pool[p] ? relay(w, p, request) : NULL;
 
         if (w->why[0] != '\0')
@@ -319,7 +319,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         launcher_text(arg, w->launcher);
         return 0;
     case KEY_PROCESSES:
-        status = option_size(arg, 2, SAID_PROCESSES, &w->processes, &why);
+        status = option_size(arg, 2, MSG_PROCESSES, &w->processes, &why);
         break;
     case KEY_EACH:
         status = option_size(arg, 1, IMPL_MAX_DEVICES, &w->each, &why);

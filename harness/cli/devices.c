@@ -8,7 +8,7 @@
 #include "cli/places.h"
 #include "command/backend.h"
 #include "command/command.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 #include "machine/devices.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
@@ -47,7 +47,7 @@ static const struct command_option option_table[] = {
      "alone",
      .kind = COMMAND_OWN},
     {"processes", KEY_PROCESSES, "N", "with --launcher: how many (default 2)", COMMAND_SIZE,
-     .offset = offsetof(struct devices_options, processes), .least = 1, .most = SAID_PROCESSES},
+     .offset = offsetof(struct devices_options, processes), .least = 1, .most = MSG_PROCESSES},
     {"format", 'f', "text|json", "format of the output (default text)", COMMAND_CHOICE,
      .offset = offsetof(struct devices_options, format), .most = 2, .names = formats},
     {0}};

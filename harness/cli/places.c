@@ -10,7 +10,7 @@
 #include "cli/places.h"
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 #include "machine/places.h"
 #include "machine/provenance.h"
 #include "measure/guard.h"
@@ -100,19 +100,20 @@ static void print_fact(const char *name, const struct record_place *place)
 /* ---- what was said --------------------------------------------------------------------------- */
 
 /* Each process has had the last word, and it was good. */
-static int judge(const char *command, const struct launch_output *output, const struct said *said)
+static int judge(const char *command, const struct launch_output *output,
+                 const struct launcher_messages *messages)
 {
-    char text[SAID_WHO + 120], who[SAID_WHO];
+    char text[MSG_NAME_BYTES + 120], who[MSG_NAME_BYTES];
 
-    for (int p = 0; p < said->n; ++p)
-        if (said->process[p].has[SAID_ENDED] && strcmp(said->process[p].ended, "ok") != 0) {
-            said_who(said, p, who);
-            command_complain(command, "--launcher: %s: %.300s", who, said->process[p].ended);
+    for (int p = 0; p < messages->n; ++p)
+        if (messages->process[p].has[MSG_ENDED] && strcmp(messages->process[p].ended, "ok") != 0) {
+            launcher_process_name(messages, p, who);
+            command_complain(command, "--launcher: %s: %.300s", who, messages->process[p].ended);
             return -1;
         }
-    if (said->nobody[0] != '\0')
-        command_complain(command, "--launcher: %.300s", said->nobody);
-    else if (said_silent(said, text, sizeof text) >= 0)
+    if (messages->nobody[0] != '\0')
+        command_complain(command, "--launcher: %.300s", messages->nobody);
+    else if (first_unfinished_process(messages, text, sizeof text) >= 0)
         command_complain(command, "--launcher: %s%s", text,
                          output->timed_out ? ", within " LIMIT " s" : "");
     else if (output->timed_out || output->status != 0)
@@ -122,12 +123,13 @@ static int judge(const char *command, const struct launch_output *output, const 
     return -1;
 }
 
-static int read_places(const char *command, const struct said *said, struct record_place place[])
+static int read_places(const char *command, const struct launcher_messages *messages,
+                       struct record_place place[])
 {
     struct text_error why = {""};
 
-    for (int p = 0; p < said->n; ++p) {
-        const struct said_process *process = &said->process[p];
+    for (int p = 0; p < messages->n; ++p) {
+        const struct launcher_process *process = &messages->process[p];
 
         record_place_begun(&place[p], process->begun);
         text_clean(place[p].host, '?');
@@ -147,21 +149,21 @@ static int show(const char *command, const char *launcher, const struct launch_o
 {
     struct record_place *place = calloc((size_t)n, sizeof *place);
     struct text_error why = {""};
-    struct said *said = calloc(1, sizeof *said);
+    struct launcher_messages *messages = calloc(1, sizeof *messages);
     int status = EXIT_FAILED;
 
-    if (!place || !said || output->no_memory) {
+    if (!place || !messages || output->no_memory) {
         command_complain(command, "out of memory");
         free(place);
-        free(said);
+        free(messages);
         return EXIT_FAILED;
     }
-    if (said_read(output->text ? output->text : "", n, said, &why))
+    if (launcher_messages_read(output->text ? output->text : "", n, messages, &why))
         command_complain(command, "--launcher: what it printed cannot be used: %.200s", why.text);
-    else if (judge(command, output, said) == 0 && read_places(command, said, place) == 0)
+    else if (judge(command, output, messages) == 0 && read_places(command, messages, place) == 0)
         status = EXIT_PASSED;
-    said_free(said);
-    free(said);
+    launcher_messages_free(messages);
+    free(messages);
     if (status == EXIT_PASSED && json) {
         char *text = record_places_text(launcher, place, n);
 
@@ -230,7 +232,7 @@ struct place_options {
 
 static const struct command_option option_table[] = {
     {"processes", KEY_PROCESSES, "N", "that there have to be", COMMAND_SIZE,
-     .offset = offsetof(struct place_options, processes), .least = 1, .most = SAID_PROCESSES},
+     .offset = offsetof(struct place_options, processes), .least = 1, .most = MSG_PROCESSES},
     {"limit", KEY_LIMIT, "S", "seconds for all of it", COMMAND_REAL,
      .offset = offsetof(struct place_options, limit), .from = 0.1, .to = 86400},
     {0}};
@@ -266,10 +268,10 @@ static int tell(struct guard *guard, const struct dp_mpi *mpi)
         status = guard_say_parts(guard, text, strlen(text));
     free(text);
     if (status || !text) {
-        (void)guard_say(guard, SAID_ENDED, err.text);
+        (void)guard_say(guard, MSG_ENDED, err.text);
         return -1;
     }
-    return guard_say(guard, SAID_ENDED, "ok");
+    return guard_say(guard, MSG_ENDED, "ok");
 }
 
 /* Other builds are what is looked for, so none is refused. */
@@ -277,7 +279,7 @@ int place_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {.options = option_table};
     struct place_options options = {.processes = 1, .limit = 60};
-    struct guard guard = {.speaker = {.fd = STDOUT_FILENO, .process = SAID_NOBODY}};
+    struct guard guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}};
     struct dp_error err = {0};
     struct dp_mpi *mpi = NULL;
     int status;
@@ -289,11 +291,11 @@ int place_main(int argc, char **argv)
         .processes = (int)options.processes, .deadline_ms = ms, .start_ms = ms, .plan = "devices"};
 
     if (guard_start(&guard, options.limit)) {
-        (void)said_write(&guard.speaker, SAID_ENDED, "a process cannot start a thread");
+        (void)message_send(&guard.speaker, MSG_ENDED, "a process cannot start a thread");
         return EXIT_FAILED;
     }
     if (dp_mpi_open(&how, &mpi, &err)) {
-        (void)guard_say(&guard, SAID_ENDED, err.text);
+        (void)guard_say(&guard, MSG_ENDED, err.text);
         _exit(EXIT_FAILED);
     }
     status = tell(&guard, mpi);

@@ -86,8 +86,8 @@ struct pairs_launch {
     size_t steps, warmup_steps;
     bool oversubscribed;
     enum compare_floor rule;
-    double floor_ns, cost_ns;           /* NaN: not verified */
-    double elsewhere[REPORT_ELSEWHERE]; /* shares of its cores' time; NaN: not known */
+    double floor_ns, cost_ns;               /* NaN: not verified */
+    double elsewhere[REPORT_STEAL_SOURCES]; /* shares of its cores' time; NaN: not known */
 };
 
 struct pairs_pair {
@@ -137,12 +137,12 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
  * changes, invalid and both counts. Likewise. */
 int pairs_sum_up(struct pairs *pairs);
 /* Pairs in which the machine was disturbed: in one launch at least more than the limit of
- * report_elsewhere went elsewhere. A cell with too many is INVALID, and what is shown has to be
+ * report_steal_sources went elsewhere. A cell with too many is INVALID, and what is shown has to be
  * shown without them, too; with allow_disturbed they count like all others. */
 #define PAIRS_DISTURBED_MOST 0.25 /* of the pairs of a cell */
 struct pairs_disturbed {
     size_t pairs, unknown; /* unknown: no limit was passed, but not all shares are known */
-    size_t by[REPORT_ELSEWHERE];
+    size_t by[REPORT_STEAL_SOURCES];
 };
 /* Adds a pair. */
 void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);

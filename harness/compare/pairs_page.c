@@ -169,9 +169,9 @@ static void describe_sums(const struct pairs *pairs, struct compare_page *page)
                 "%sCells: %zu: %s. Pairs of each: %zu. Exact numbers that changed: %zu.", look,
                 pairs->cells, counts, pairs->n, pairs->changes->n);
     compare_say(page, COMPARE_FOOT, "Cost of the cells: %s.", costs);
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+    for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
         text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
-                 100 * report_elsewhere[i].limit, report_elsewhere[i].to, disturbed.by[i]);
+                 100 * report_steal_sources[i].limit, report_steal_sources[i].to, disturbed.by[i]);
     if (pairs->allow_disturbed)
         text_add(by, sizeof by,
                  ". They count like all others (--allow-disturbed): as the order is drawn, it "

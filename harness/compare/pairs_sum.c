@@ -28,7 +28,7 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
     memcpy(launch->reason, cell->reason, sizeof launch->reason);
     launch->oversubscribed = cell->oversubscribed;
     launch->floor_ns = launch->cost_ns = NAN;
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+    for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
         launch->elsewhere[i] = NAN;
     if (cell->status == RECORD_OK) {
         launch->steps = cell->n_valid;
@@ -36,8 +36,8 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
         launch->rule = compare_floor_rule(cell->n_valid);
         launch->floor_ns = compare_floor(cell, launch->rule, cell->n_valid, steps);
         launch->cost_ns = cell->mean_ns;
-        for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
-            launch->elsewhere[i] = report_share_of(cell, &report_elsewhere[i]);
+        for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
+            launch->elsewhere[i] = report_share_of(cell, &report_steal_sources[i]);
     }
     free(steps);
     return 0;
@@ -49,10 +49,11 @@ void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *
 {
     bool above = false, unknown = false;
 
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i) {
+    for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i) {
         const double old = pair->launch[PAIRS_OLD].elsewhere[i];
         const double fresh = pair->launch[PAIRS_NEW].elsewhere[i];
-        const bool found = old > report_elsewhere[i].limit || fresh > report_elsewhere[i].limit;
+        const bool found =
+            old > report_steal_sources[i].limit || fresh > report_steal_sources[i].limit;
 
         disturbed->by[i] += found;
         above = above || found;
@@ -81,8 +82,8 @@ bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPAR
         return false;
     snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
              disturbed.pairs, pairs->n, 100 * PAIRS_DISTURBED_MOST);
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
-        text_add(why, COMPARE_TEXT, "%sby %s: %zu", i == 0 ? "" : ", ", report_elsewhere[i].to,
+    for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
+        text_add(why, COMPARE_TEXT, "%sby %s: %zu", i == 0 ? "" : ", ", report_steal_sources[i].to,
                  disturbed.by[i]);
     text_add(why, COMPARE_TEXT, "). Stop what else runs, or measure on another machine");
     return true;

@@ -287,11 +287,11 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
         return text_fail(why, "it is %s, but its limits and cases show %s",
                          fleet_status_words[node->status], validate_machine_words[shown]);
     for (int v = 0; v < VALIDATE_VERDICTS; ++v) {
-        const double said =
+        const double messages =
             number_in(json_object_get(root, "binding"), validate_verdict_words[v], 0);
 
-        if (said != (double)count[v])
-            return text_fail(why, "it says that %g binding limits are %s, and %zu are", said,
+        if (messages != (double)count[v])
+            return text_fail(why, "it says that %g binding limits are %s, and %zu are", messages,
                              validate_verdict_words[v], count[v]);
     }
     if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')

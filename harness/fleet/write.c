@@ -39,14 +39,14 @@ static void say_nodes(FILE *stream, const struct fleet *fleet)
     char words[FLEET_TEXT];
 
     for (size_t s = 0; s < sizeof order / sizeof order[0]; ++s) {
-        size_t said = 0;
+        size_t messages = 0;
 
-        for (size_t i = 0; i < fleet->n && said < SHOWN_IN_TEXT; ++i) {
+        for (size_t i = 0; i < fleet->n && messages < SHOWN_IN_TEXT; ++i) {
             const struct fleet_node *node = &fleet->node[i];
 
             if (node->status != order[s])
                 continue;
-            ++said;
+            ++messages;
             fleet_node_words(node, words);
             say(stream, "%-10s %s: %s", fleet_status_words[node->status], node->name, words);
         }
@@ -88,12 +88,12 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     say_nodes(stream, fleet);
     say_outliers(stream, fleet);
     say_drift(stream, fleet);
-    size_t said = 0;
+    size_t messages = 0;
 
-    for (size_t i = 0; i < fleet->n && said < SHOWN_IN_TEXT; ++i) {
+    for (size_t i = 0; i < fleet->n && messages < SHOWN_IN_TEXT; ++i) {
         if (!fleet->expects || fleet->node[i].expected)
             continue;
-        ++said;
+        ++messages;
         say(stream, "%-10s %s: it has a verdict, and is not expected", "UNEXPECTED",
             fleet->node[i].name);
     }

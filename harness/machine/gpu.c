@@ -298,13 +298,13 @@ static void reason_words(int status, char text[48])
 static void list_absent(const char *const name[], const int status[], int n, char *text,
                         size_t bytes)
 {
-    bool said[ALL_FACTS] = {false};
+    bool messages[ALL_FACTS] = {false};
 
     text[0] = '\0';
     for (int i = 0; i < n; ++i) {
         char reason[48], other[48];
 
-        if (status[i] == NVML_SUCCESS || said[i])
+        if (status[i] == NVML_SUCCESS || messages[i])
             continue;
         reason_words(status[i], reason);
         text_list(text, bytes, "; ", reason);
@@ -313,7 +313,7 @@ static void list_absent(const char *const name[], const int status[], int n, cha
             if (status[k] == NVML_SUCCESS || strcmp(reason, other) != 0)
                 continue;
             text_list(text, bytes, k == i ? ": " : ", ", name[k]);
-            said[k] = true;
+            messages[k] = true;
         }
     }
 }

@@ -5,7 +5,8 @@
 #include "record/record.h"
 #include "record/roles.h"
 
-/* One process: what it said of itself (files/said.h), and the header that its records would have.
+/* One process: what it said of itself (files/launcher_messages.h), and the header that its records
+ * would have.
  */
 struct record_place {
     char host[64], library[96];

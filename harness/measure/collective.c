@@ -35,12 +35,12 @@ struct iterations {
 
 /* ---- what is run ----------------------------------------------------------------------------- */
 
-static const enum dp_spread_kind kinds[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = DP_SPREAD_ALLREDUCE,
-    [COLLECTIVE_BROADCAST] = DP_SPREAD_BROADCAST,
-    [COLLECTIVE_ALLGATHER] = DP_SPREAD_ALLGATHER,
-    [COLLECTIVE_REDUCESCATTER] = DP_SPREAD_REDUCESCATTER,
-    [COLLECTIVE_ALLTOALL] = DP_SPREAD_ALLTOALL,
+static const enum dp_collective_kind kinds[COLLECTIVES] = {
+    [COLLECTIVE_ALLREDUCE] = DP_COLLECTIVE_ALLREDUCE,
+    [COLLECTIVE_BROADCAST] = DP_COLLECTIVE_BROADCAST,
+    [COLLECTIVE_ALLGATHER] = DP_COLLECTIVE_ALLGATHER,
+    [COLLECTIVE_REDUCESCATTER] = DP_COLLECTIVE_REDUCESCATTER,
+    [COLLECTIVE_ALLTOALL] = DP_COLLECTIVE_ALLTOALL,
 };
 
 /* In place those that training has are its own. */
@@ -52,7 +52,7 @@ static int run(struct iterations *it, struct dp_error *err)
         return dp_broadcast(it->group, it->out, 0, err);
     if (!it->data.out_of_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
         return dp_allreduce(it->group, it->out, err);
-    return dp_spread(it->group, kinds[id], 0, it->in, it->out, err);
+    return dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
 }
 
 /* ---- an iteration ---------------------------------------------------------------------------- */

@@ -12,10 +12,10 @@
 
 enum { LOOK_NS = 200000000, LATE_SECONDS = 5 };
 
-int guard_say(struct guard *guard, enum said_word word, const char *text)
+int guard_say(struct guard *guard, enum message_kind word, const char *text)
 {
     pthread_mutex_lock(&guard->lock);
-    const int status = said_write(&guard->speaker, word, text);
+    const int status = message_send(&guard->speaker, word, text);
     pthread_mutex_unlock(&guard->lock);
     return status;
 }
@@ -23,7 +23,7 @@ int guard_say(struct guard *guard, enum said_word word, const char *text)
 int guard_say_parts(struct guard *guard, const char *text, size_t length)
 {
     pthread_mutex_lock(&guard->lock);
-    const int status = said_write_parts(&guard->speaker, text, length);
+    const int status = message_send_parts(&guard->speaker, text, length);
     pthread_mutex_unlock(&guard->lock);
     return status;
 }
@@ -31,12 +31,12 @@ int guard_say_parts(struct guard *guard, const char *text, size_t length)
 int guard_say_begun(struct guard *guard, const struct dp_mpi *mpi)
 {
     const int rank = dp_mpi_rank(mpi);
-    char text[SAID_TEXT];
+    char text[MSG_TEXT_BYTES];
 
     guard->speaker.process = rank;
     snprintf(text, sizeof text, "%s %ld %s", dp_mpi_host(mpi, rank), dp_mpi_pid(mpi, rank),
              dp_mpi_library(mpi));
-    return guard_say(guard, SAID_BEGUN, text);
+    return guard_say(guard, MSG_BEGUN, text);
 }
 
 static _Noreturn void end_now(struct guard *guard, const char *why)
@@ -46,7 +46,7 @@ static _Noreturn void end_now(struct guard *guard, const char *why)
     clock_gettime(CLOCK_REALTIME, &until);
     ++until.tv_sec;
     if (pthread_mutex_timedlock(&guard->lock, &until) == 0)
-        (void)said_write(&guard->speaker, SAID_TOLD, why);
+        (void)message_send(&guard->speaker, MSG_ABORT, why);
     _exit(EXIT_FAILED);
 }
 

@@ -8,12 +8,12 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "files/said.h"
+#include "files/launcher_messages.h"
 
 struct dp_mpi;
 
 struct guard {
-    struct said_speaker speaker; /* behind the lock */
+    struct message_sender speaker; /* behind the lock */
     pthread_mutex_t lock;
     pthread_t thread;
     pid_t parent;
@@ -25,7 +25,7 @@ struct guard {
  * never. It lives as long as the process. 0, or -1: no thread can be started. */
 int guard_start(struct guard *guard, double seconds);
 /* 0, or -1 and errno. A launcher that does not listen any more is found out by the thread. */
-int guard_say(struct guard *guard, enum said_word word, const char *text);
+int guard_say(struct guard *guard, enum message_kind word, const char *text);
 int guard_say_parts(struct guard *guard, const char *text, size_t length);
 /* Which process it is, on which machine, and by which MPI. */
 int guard_say_begun(struct guard *guard, const struct dp_mpi *mpi);

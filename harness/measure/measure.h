@@ -28,9 +28,9 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell);
 
 /* One of several processes that a launcher has started: measures its part of the cell, and says on
- * standard output what became of it (files/said.h): that it has begun, that it has ended, and the
- * first one the record, too. Told to end by a signal, or by the cell's time-out, or when its
- * launcher is gone, it says so and ends. An exit status. */
+ * standard output what became of it (files/launcher_messages.h): that it has begun, that it has
+ * ended, and the first one the record, too. Told to end by a signal, or by the cell's time-out, or
+ * when its launcher is gone, it says so and ends. An exit status. */
 int process_run(const struct cell_config *config);
 
 #endif

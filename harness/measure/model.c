@@ -2,8 +2,8 @@
  *
  * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
  * steps alternate between two parameter sets and batches. What every one of them leaves is checked
- * (measure/left.h), so the timed steps are the verified ones. With a chain (measure/chain.h) a
- * measured sample is a chain of steps, and its time is divided by their number.
+ * (measure/step_result.h), so the timed steps are the verified ones. With a chain (measure/chain.h)
+ * a measured sample is a chain of steps, and its time is divided by their number.
  *
  * A GPU times phases by events in its queues, which take time themselves. So there a sample has a
  * step of its own in front of it for its phases, and is not traced. Nor does what its later steps
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #include "measure/chain.h"
-#include "measure/left.h"
 #include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/step_result.h"
 #include "measure/steps.h"
 #include "measure/trace.h"
 
@@ -31,7 +31,7 @@ struct measure {
     struct cell_limits limits; /* of samples */
     bool untraced;             /* samples have no phases */
     bool apart;                /* phases are those of a step of their own for each */
-    struct left left;
+    struct step_result left;
     struct workload_set set[WORKLOAD_SETS];
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
     struct steps steps;
@@ -84,7 +84,7 @@ static int phased_step(struct measure *m, int k, struct dp_error *err)
     note_phases(m, 1);
     m->cell->phased_ns[step] = times.step_ns;
     m->cell->bytes_per_step = session_bytes(&m->session);
-    return left_check(&m->left, k, step, err);
+    return step_result_check(&m->left, k, step, err);
 }
 
 static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *err)
@@ -102,7 +102,7 @@ static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *er
     m->measured[k] += !warmup;
     ++m->cell->steps_checked;
     begin_ns = session_clock_ns();
-    status = left_check(&m->left, k, step, err);
+    status = step_result_check(&m->left, k, step, err);
     m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
     return status;
 }
@@ -148,7 +148,7 @@ static int run_chain(struct measure *m)
         return 0;
     snprintf(reason, sizeof reason, "sample %zu, set %d: %.240s", sample, k, err.text);
     status = err.status == DP_EFAULT && m->steps.n > sample
-                 ? left_bad(&m->left, sample, reason)
+                 ? step_result_bad(&m->left, sample, reason)
                  : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     m->cell->first_bad_step = (long)sample;
     return status;
@@ -454,7 +454,7 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
         return;
     }
     *m = (struct measure){.config = config, .cell = cell, .trace = trace};
-    m->left = (struct left){.session = &m->session, .cell = cell};
+    m->left = (struct step_result){.session = &m->session, .cell = cell};
     measure_on(m, group, gpus, start_ns);
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         verify_close(m->left.verify[k]);

@@ -41,14 +41,14 @@ static int open_mpi(struct process *p, struct dp_error *err)
 static int say_ended(struct process *p, const struct record_cell *cell)
 {
     char *record = dp_mpi_rank(p->mpi) == 0 ? record_cell_text(cell) : NULL;
-    char text[SAID_TEXT];
+    char text[MSG_TEXT_BYTES];
     int status = 0;
 
     if (dp_mpi_rank(p->mpi) == 0)
         status = record ? guard_say_parts(&p->guard, record, strlen(record)) : -1;
     free(record);
     snprintf(text, sizeof text, "%s %s", record_status_names[cell->status], cell->reason);
-    return status || guard_say(&p->guard, SAID_ENDED, text) ? -1 : 0;
+    return status || guard_say(&p->guard, MSG_ENDED, text) ? -1 : 0;
 }
 
 /* MPI is ended only where all have come to the end; else it would wait. */
@@ -64,17 +64,18 @@ static _Noreturn void leave(struct process *p, int status)
 
 int process_run(const struct cell_config *config)
 {
-    struct process p = {.config = config,
-                        .guard = {.speaker = {.fd = STDOUT_FILENO, .process = SAID_NOBODY}}};
+    struct process p = {
+        .config = config,
+        .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
     struct record_cell cell = {.status = RECORD_BROKEN};
     struct dp_error err = {0};
 
     if (guard_start(&p.guard, config->timeout)) {
-        (void)said_write(&p.guard.speaker, SAID_ENDED, "broken: a process cannot start a thread");
+        (void)message_send(&p.guard.speaker, MSG_ENDED, "broken: a process cannot start a thread");
         return EXIT_FAILED;
     }
     if (open_mpi(&p, &err)) {
-        (void)guard_say(&p.guard, SAID_ENDED, err.text);
+        (void)guard_say(&p.guard, MSG_ENDED, err.text);
         _exit(EXIT_FAILED);
     }
     int status = guard_say_begun(&p.guard, p.mpi);

@@ -33,29 +33,30 @@ struct said_of_step {
 };
 
 static void say(const struct session *s, const struct session_times *times, int r,
-                struct said_of_step *said)
+                struct said_of_step *messages)
 {
-    *said = (struct said_of_step){.start_ns = times->start_ns,
-                                  .step_ns = times->step_ns,
-                                  .kernels = r == 0 ? s->kernels : 0,
-                                  .matmul_ns = s->trace.matmul_ns[r]};
-    memcpy(said->ns, s->trace.replica[r].ns, sizeof said->ns);
-    memcpy(said->bytes, s->trace.replica[r].bytes, sizeof said->bytes);
+    *messages = (struct said_of_step){.start_ns = times->start_ns,
+                                      .step_ns = times->step_ns,
+                                      .kernels = r == 0 ? s->kernels : 0,
+                                      .matmul_ns = s->trace.matmul_ns[r]};
+    memcpy(messages->ns, s->trace.replica[r].ns, sizeof messages->ns);
+    memcpy(messages->bytes, s->trace.replica[r].bytes, sizeof messages->bytes);
 }
 
 /* The first process's clock, after all have said their times, is all of theirs: so they stop at the
  * same step. A step takes as long as it took the slowest. */
-static void hear(struct session *s, struct session_times *times, const struct said_of_step said[],
-                 uint64_t clock_ns)
+static void hear(struct session *s, struct session_times *times,
+                 const struct said_of_step messages[], uint64_t clock_ns)
 {
-    *times = (struct session_times){said[0].start_ns, 0};
+    *times = (struct session_times){messages[0].start_ns, 0};
     s->kernels = 0;
     for (int r = 0; r < dp_group_world(s->group); ++r) {
-        times->step_ns = said[r].step_ns > times->step_ns ? said[r].step_ns : times->step_ns;
-        s->kernels += said[r].kernels;
-        s->trace.matmul_ns[r] = said[r].matmul_ns;
-        memcpy(s->trace.replica[r].ns, said[r].ns, sizeof said[r].ns);
-        memcpy(s->trace.replica[r].bytes, said[r].bytes, sizeof said[r].bytes);
+        times->step_ns =
+            messages[r].step_ns > times->step_ns ? messages[r].step_ns : times->step_ns;
+        s->kernels += messages[r].kernels;
+        s->trace.matmul_ns[r] = messages[r].matmul_ns;
+        memcpy(s->trace.replica[r].ns, messages[r].ns, sizeof messages[r].ns);
+        memcpy(s->trace.replica[r].bytes, messages[r].bytes, sizeof messages[r].bytes);
     }
     times->start_ns = share_start(times->start_ns, times->step_ns, s->end_ns, clock_ns);
     s->end_ns = times->start_ns + times->step_ns;
@@ -64,21 +65,21 @@ static void hear(struct session *s, struct session_times *times, const struct sa
 
 int session_share(struct session *session, struct session_times *times, struct dp_error *err)
 {
-    struct said_of_step said[DP_MAX_SLOTS]; /* of those here, then of all */
+    struct said_of_step messages[DP_MAX_SLOTS]; /* of those here, then of all */
     uint64_t clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
     if (!session_is_shared(session))
         return 0;
     for (int r = 0; r < dp_group_size(session->group); ++r)
-        say(session, times, r, &said[r]);
-    status = session_gather(session, said, sizeof said[0], said, err);
+        say(session, times, r, &messages[r]);
+    status = session_gather(session, messages, sizeof messages[0], messages, err);
     for (int r = 0; r < dp_group_size(session->group); ++r)
         clock[r] = session_clock_ns();
     if (status == 0)
         status = session_gather(session, clock, sizeof clock[0], clocks, err);
     if (status == 0)
-        hear(session, times, said, clocks[0]);
+        hear(session, times, messages, clocks[0]);
     return status;
 }
 

@@ -48,7 +48,7 @@ int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *a
     int status = open_gather(group, &g, mine, bytes / sizeof(int32_t), err);
 
     if (status == 0)
-        status = dp_spread(group, DP_SPREAD_ALLGATHER, 0, g.in, g.out, err);
+        status = dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, g.in, g.out, err);
     if (status == 0)
         status = dp_group_wait(group, err);
     if (status == 0)

@@ -119,7 +119,7 @@ static void print_part(struct picture *p, int row, const struct dp_interval *tim
 /* A time belongs to the last that has begun and not ended. */
 static void print_row(struct picture *p, int row, struct dp_interval time[], int n)
 {
-    const struct dp_interval *open[DP_TIMELINE_ROOM];
+    const struct dp_interval *open[DP_TIMELINE_CAPACITY];
     uint64_t done_ns = 0; /* printed up to here */
     int depth = 0;
 
@@ -173,7 +173,7 @@ static void print_step(struct picture *p, const struct session_times *times)
         for (int lane = 0; lane < DP_LANES; ++lane) {
             struct dp_interval *at = p->timeline->lane[r][lane].at;
             const int n = p->timeline->lane[r][lane].n;
-            const int there = n < DP_TIMELINE_ROOM ? n : DP_TIMELINE_ROOM;
+            const int there = n < DP_TIMELINE_CAPACITY ? n : DP_TIMELINE_CAPACITY;
 
             left_out += n - there;
             print_row(p, row_of(r, lane), at, there);

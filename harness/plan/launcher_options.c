@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command/device_list.h"
-#include "files/said.h"
+#include "files/launcher_messages.h"
 
 static const double timeout_seconds = 60;
 
@@ -47,9 +47,9 @@ static int check_devices(const char *command, const struct launcher_options *o, 
                          o->per_process, devices);
         return command_misuse(command);
     }
-    if ((size_t)devices / o->per_process > SAID_PROCESSES) {
+    if ((size_t)devices / o->per_process > MSG_PROCESSES) {
         command_complain(command, "--launcher: %zu processes are too many; allowed are %d",
-                         (size_t)devices / o->per_process, SAID_PROCESSES);
+                         (size_t)devices / o->per_process, MSG_PROCESSES);
         return command_misuse(command);
     }
     if ((size_t)devices >= required)

@@ -222,11 +222,11 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
         return 0; /* nothing that its key does not say */
 
     const struct workload *workload = &planned->workload;
-    const bool said = cell->tokens_per_row > 0 || !isnan(cell->flops_per_token);
+    const bool messages = cell->tokens_per_row > 0 || !isnan(cell->flops_per_token);
     const double params = (double)workload_params(workload);
     const double flops = workload_flops(workload, planned->rows);
-    const double tokens = said ? (double)workload_tokens(workload) : 0;
-    const double of_token = said ? known(workload_token_flops(workload)) : -1;
+    const double tokens = messages ? (double)workload_tokens(workload) : 0;
+    const double of_token = messages ? known(workload_token_flops(workload)) : -1;
     const struct record_bound rows[] = {
         {"model_params", (double)cell->model_params, params, params},
         {"flops_per_step", cell->flops_per_step, flops, flops},
@@ -286,10 +286,10 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
                          const struct cell_config *planned, struct text_error *err)
 {
     const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
-    const bool said = plan->clocked || !isnan(cell->clock_ratio),
+    const bool messages = plan->clocked || !isnan(cell->clock_ratio),
                exact = trains && workload_is_exact(&planned->workload);
     const bool here = plan->cores > 0 && planned->per_process == 0;
-    const bool moves = said && trains && cell->n_shards > 1 && record_on_cores(cell);
+    const bool moves = messages && trains && cell->n_shards > 1 && record_on_cores(cell);
     const double inputs = planned->host_inputs > 0 ? least_bytes(planned) : -1;
     const double rate = here ? MOST_RATE * plan->cores : INFINITY;
     const struct cell_limits samples = cell_samples(planned);
@@ -307,21 +307,21 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
         {"n_samples", (double)n, (double)(warmup + samples.min_steps),
          (double)(warmup + samples.max_steps)},
         {"wall_ns", (double)cell->wall_ns, wait, INFINITY},
-        {"clock_ratio", said ? cell->clock_ratio : 1, 0, INFINITY},
-        {"launch_ns", (double)cell->launch_ns, said, INFINITY},
-        {"devices_ns", (double)cell->devices_ns, said, INFINITY},
-        {"reference_ns", (double)cell->reference_ns, said && trains, INFINITY},
-        {"verify_ns", (double)cell->verify_ns, said && trains, INFINITY},
-        {"probe_values", (double)cell->probe_values, said && trains, INFINITY},
-        {"exact_bits", cell->exact_bits, said && exact, 24},
-        {"peak_bytes", cell->n_peaks, said ? cell->key.n_devices : 0, INFINITY},
-        {"peak_bytes", peak, said, INFINITY},
+        {"clock_ratio", messages ? cell->clock_ratio : 1, 0, INFINITY},
+        {"launch_ns", (double)cell->launch_ns, messages, INFINITY},
+        {"devices_ns", (double)cell->devices_ns, messages, INFINITY},
+        {"reference_ns", (double)cell->reference_ns, messages && trains, INFINITY},
+        {"verify_ns", (double)cell->verify_ns, messages && trains, INFINITY},
+        {"probe_values", (double)cell->probe_values, messages && trains, INFINITY},
+        {"exact_bits", cell->exact_bits, messages && exact, 24},
+        {"peak_bytes", cell->n_peaks, messages ? cell->key.n_devices : 0, INFINITY},
+        {"peak_bytes", peak, messages, INFINITY},
         {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
         {"bytes_per_step", known(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs, INFINITY},
-        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), said, INFINITY},
+        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), messages, INFINITY},
         {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
          INFINITY},
-        {"rounds_ns", cell->n_rounds, said && ddp && exact ? RECORD_LEAST_ROUNDS : 0,
+        {"rounds_ns", cell->n_rounds, messages && ddp && exact ? RECORD_LEAST_ROUNDS : 0,
          RECORD_MOST_ROUNDS},
         {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
     };

@@ -245,8 +245,8 @@ static void about_steps(const struct list *list, const struct report *report,
  * that say it, those above the limit, and the worst. */
 static void about_cores(const struct list *list, const struct report *report)
 {
-    for (size_t e = 0; e < REPORT_ELSEWHERE; ++e) {
-        const struct report_elsewhere *to = &report_elsewhere[e];
+    for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e) {
+        const struct report_steal_source *to = &report_steal_sources[e];
         const struct report_row *worst = NULL;
         char words[REPORT_CELL_TEXT] = "", amount[RECORD_AMOUNT_TEXT];
         size_t known = 0, above = 0;
@@ -401,8 +401,8 @@ static void about_other_programs(const struct list *list, const struct report *r
 {
     bool wrong = false;
 
-    for (size_t b = 0; b < report->n_beside; ++b)
-        wrong = wrong || nccl_tests_is_wrong(report->beside[b]);
+    for (size_t b = 0; b < report->n_external; ++b)
+        wrong = wrong || nccl_tests_is_wrong(report->external[b]);
     if (wrong)
         caution(list, "nccl-tests found wrong numbers in a collective: see the table beside it.");
     if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))

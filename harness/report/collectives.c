@@ -219,9 +219,10 @@ void report_fill_nccl_tests(struct grid *grid, const struct report *report)
     grid_headings(grid, "text", places);
     grid_headings(grid, "number",
                   "Bytes|nccl-tests: time|here|nccl-tests: bus bandwidth|here|here / nccl-tests");
-    for (size_t b = 0; b < report->n_beside; ++b)
+    for (size_t b = 0; b < report->n_external; ++b)
         for (size_t i = 0; i < own->n_points; ++i) {
-            const struct nccl_tests_line *line = nccl_tests_find(report->beside[b], &own->point[i]);
+            const struct nccl_tests_line *line =
+                nccl_tests_find(report->external[b], &own->point[i]);
 
             if (line)
                 nccl_tests_row(grid, &own->point[i], line);

@@ -20,7 +20,7 @@ static int add_nccl_tests(const char *path, const json_t *root, struct report *r
     struct nccl_tests *file = nccl_tests_read(path, root, err);
 
     if (file)
-        report->beside[report->n_beside++] = file;
+        report->external[report->n_external++] = file;
     return file ? 0 : -1;
 }
 
@@ -68,7 +68,7 @@ int external_add(const char *path, struct report *report, struct text_error *err
 
 int external_check(const struct report *report, struct text_error *err)
 {
-    if (report->n_beside > 0 && report->collectives->n_points == 0)
+    if (report->n_external > 0 && report->collectives->n_points == 0)
         return record_fail(err, "--beside is of collectives, and there are none");
     if (report->nvbandwidth && report->n_copies == 0)
         return record_fail(err, "--beside is of copies, which `lockstep sweep --parts` measures, "
@@ -78,8 +78,8 @@ int external_check(const struct report *report, struct text_error *err)
 
 void external_free(struct report *report)
 {
-    while (report->n_beside > 0)
-        nccl_tests_free(report->beside[--report->n_beside]);
+    while (report->n_external > 0)
+        nccl_tests_free(report->external[--report->n_external]);
     nvbandwidth_free(report->nvbandwidth);
     report->nvbandwidth = NULL;
 }
@@ -125,8 +125,8 @@ void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT]
     size_t unmatched = 0;
 
     text[0] = '\0';
-    for (size_t b = 0; b < report->n_beside; ++b) {
-        const struct nccl_tests *file = report->beside[b];
+    for (size_t b = 0; b < report->n_external; ++b) {
+        const struct nccl_tests *file = report->external[b];
         const char *name = file->collective->nccl_program;
 
         if (nccl_tests_is_wrong(file))

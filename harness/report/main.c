@@ -147,8 +147,8 @@ static int judge_others(const struct report *report)
     report_copies_remarks(report, text);
     if (text[0] != '\0')
         command_complain(NAME, "--beside: %s", text);
-    for (size_t b = 0; b < report->n_beside; ++b)
-        if (nccl_tests_is_wrong(report->beside[b]))
+    for (size_t b = 0; b < report->n_external; ++b)
+        if (nccl_tests_is_wrong(report->external[b]))
             status = EXIT_PARTLY;
     return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : status;
 }
@@ -246,12 +246,12 @@ static int print_collectives(const struct report *report)
 static int report_files(const struct report_arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer, const struct roof *roof)
 {
-    struct nccl_tests *beside[REPORT_BESIDE_MOST];
+    struct nccl_tests *external[REPORT_EXTERNAL_MOST];
     struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
                             .conformance = check,
                             .peer = peer,
                             .roof = roof,
-                            .beside = beside,
+                            .external = external,
                             .peak = arguments->peak};
     struct text_error err = {{0}};
     char why[REPORT_CELL_TEXT];
@@ -270,9 +270,9 @@ static int report_files(const struct report_arguments *arguments, const struct c
         status = report_rows_make(NAME, &report);
     if (status == 0 && report.peak > 0.0 && !report_peak_fits(&report, why))
         status = command_refuse(NAME, "--peak: %s", why);
-    for (size_t i = 0; i < arguments->n_beside && status == 0; ++i)
-        if (external_add(arguments->beside[i], &report, &err) != 0)
-            status = command_refuse(NAME, "%s: %s", arguments->beside[i], err.text);
+    for (size_t i = 0; i < arguments->n_external && status == 0; ++i)
+        if (external_add(arguments->external[i], &report, &err) != 0)
+            status = command_refuse(NAME, "%s: %s", arguments->external[i], err.text);
     if (status == 0 && external_check(&report, &err) != 0)
         status = command_refuse(NAME, "%s", err.text);
     if (status == 0)

@@ -70,7 +70,7 @@ static error_t check_format(const struct argp_state *state,
                             const struct report_arguments *arguments)
 {
     if (arguments->out || arguments->check || arguments->peer || arguments->limits ||
-        arguments->n_beside > 0)
+        arguments->n_external > 0)
         return command_bad_option(
             state, "--format prints the numbers of record files on standard output: leave out --%s",
             arguments->out      ? "out"
@@ -97,7 +97,7 @@ static error_t check_arguments(const struct argp_state *state,
 static error_t check_without_files(const struct argp_state *state,
                                    const struct report_arguments *arguments)
 {
-    if (arguments->n_beside > 0)
+    if (arguments->n_external > 0)
         return command_bad_option(
             state, "--beside stands beside collectives or copies in record files: name one");
     if (arguments->limits || arguments->peak > 0.0)
@@ -128,9 +128,9 @@ static error_t add_beside(const struct argp_state *state, struct report_argument
 {
     if (value[0] == '\0')
         return command_bad_option(state, "--beside is empty: name a file");
-    if (arguments->n_beside == REPORT_BESIDE_MOST)
-        return command_bad_option(state, "--beside: at most %d are allowed", REPORT_BESIDE_MOST);
-    arguments->beside[arguments->n_beside++] = value;
+    if (arguments->n_external == REPORT_EXTERNAL_MOST)
+        return command_bad_option(state, "--beside: at most %d are allowed", REPORT_EXTERNAL_MOST);
+    arguments->external[arguments->n_external++] = value;
     return 0;
 }
 

@@ -7,15 +7,15 @@
 
 #include "report/report.h"
 
-enum { REPORT_BESIDE_MOST = 32 };
+enum { REPORT_EXTERNAL_MOST = 32 };
 
 /* Behind the formats that a sweep prints, too. */
 enum { REPORT_NCCL_TESTS = REPORT_FORMATS, REPORT_PAGE };
 
 struct report_arguments {
     const char *out, *check, *peer, *limits;
-    const char *beside[REPORT_BESIDE_MOST];
-    size_t n_beside;
+    const char *external[REPORT_EXTERNAL_MOST];
+    size_t n_external;
     double peak;   /* operations per second of one device; 0: not stated */
     size_t format; /* REPORT_PAGE: none, but a page */
     char **files;

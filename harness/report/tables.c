@@ -176,7 +176,7 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     grid.right = table->right;
     table->fill(&grid, report);
     if (grid.rows > 0 || which == REPORT_TABLE_CELLS ||
-        (which == REPORT_TABLE_NCCL_TESTS && report->n_beside > 0))
+        (which == REPORT_TABLE_NCCL_TESTS && report->n_external > 0))
         status = write_table(&grid, table);
     grid_close(&grid);
     return status;

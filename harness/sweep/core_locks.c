@@ -119,7 +119,7 @@ static int lock(const char *command, int core, int fd, const char *path, bool wa
                 struct core_locks *locks)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    bool said = false;
+    bool messages = false;
 
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) {
@@ -127,11 +127,11 @@ static int lock(const char *command, int core, int fd, const char *path, bool wa
                  strerror(errno));
             return 0;
         }
-        if (!said)
+        if (!messages)
             say_in_use(command, core, fd, path, wait);
         if (!wait)
             return EXIT_MISUSE;
-        said = locks->waited = true;
+        messages = locks->waited = true;
         nanosleep(&pause, NULL);
         if (stop_requested())
             return interrupted(command);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/said.h"
+#include "files/launcher_messages.h"
 #include "plan/launcher.h"
 #include "record/identify.h"
 #include "sweep/launch.h"
@@ -60,13 +60,13 @@ static enum record_status status_of(const char *ended)
 }
 
 /* Of those that did not end well the first that says why itself: others repeat that it gave up. */
-static int find_failed(const struct said *said)
+static int find_failed(const struct launcher_messages *messages)
 {
     int found = -1;
 
-    for (int p = said->n - 1; p >= 0; --p) {
-        const struct said_process *process = &said->process[p];
-        const bool failed = process->has[SAID_ENDED] && status_of(process->ended) != RECORD_OK;
+    for (int p = messages->n - 1; p >= 0; --p) {
+        const struct launcher_process *process = &messages->process[p];
+        const bool failed = process->has[MSG_ENDED] && status_of(process->ended) != RECORD_OK;
 
         if (failed && (found < 0 || !strstr(process->ended, " has given up")))
             found = p;
@@ -74,14 +74,15 @@ static int find_failed(const struct said *said)
     return found;
 }
 
-static int accept(const struct said *said, struct record_cell *cell)
+static int accept(const struct launcher_messages *messages, struct record_cell *cell)
 {
-    const struct said_process *first = &said->process[0];
+    const struct launcher_process *first = &messages->process[0];
     struct record_cell sent;
     struct text_error err = {""};
 
     if (!first->parts)
-        return fail(cell, RECORD_BROKEN, "process 0 of %d ended well, and sent no record", said->n);
+        return fail(cell, RECORD_BROKEN, "process 0 of %d ended well, and sent no record",
+                    messages->n);
     if (record_cell_parse(first->parts, &sent, &err))
         return fail(cell, RECORD_BROKEN, "the record of process 0 cannot be used: %.200s",
                     err.text);
@@ -93,46 +94,46 @@ static int accept(const struct said *said, struct record_cell *cell)
     return 0;
 }
 
-static int judge(const struct launch_output *output, const struct said *said,
+static int judge(const struct launch_output *output, const struct launcher_messages *messages,
                  double timeout_seconds, struct record_cell *cell)
 {
     char silent[220], end[80];
-    const bool some = said_silent(said, silent, sizeof silent) >= 0;
-    const int failed = find_failed(said);
+    const bool some = first_unfinished_process(messages, silent, sizeof silent) >= 0;
+    const int failed = find_failed(messages);
 
     how_it_ended(output->status, end, sizeof end);
     if (failed >= 0) {
-        const char *ended = said->process[failed].ended;
-        char name[SAID_WHO];
+        const char *ended = messages->process[failed].ended;
+        char name[MSG_NAME_BYTES];
 
-        said_who(said, failed, name);
+        launcher_process_name(messages, failed, name);
         return fail(cell, status_of(ended), "%s: %.200s", name,
                     ended + strcspn(ended, " ") + (strchr(ended, ' ') != NULL));
     }
     if (output->timed_out)
         return fail(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)%s%s", timeout_seconds,
                     some ? ": " : "", some ? silent : "");
-    if (said->nobody[0] != '\0')
-        return fail(cell, RECORD_BROKEN, "%.300s", said->nobody);
+    if (messages->nobody[0] != '\0')
+        return fail(cell, RECORD_BROKEN, "%.300s", messages->nobody);
     if (some)
-        return fail(cell, said->process[0].has[SAID_BEGUN] ? RECORD_CRASHED : RECORD_BROKEN,
+        return fail(cell, messages->process[0].has[MSG_BEGUN] ? RECORD_CRASHED : RECORD_BROKEN,
                     "%s; %s", silent, end);
     if (output->status != 0)
         return fail(cell, RECORD_CRASHED, "all processes ended well, but %s", end);
-    return accept(said, cell);
+    return accept(messages, cell);
 }
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
 /* Ranks of each host, once all processes have said where they are. */
-static void note_hosts(const struct said *said, const struct cell_config *config,
+static void note_hosts(const struct launcher_messages *messages, const struct cell_config *config,
                        struct record_cell *cell)
 {
-    cell->hosts =
-        said_hosts(said, (int)config->per_process, cell->host_ranks, sizeof cell->host_ranks);
+    cell->hosts = launcher_hosts(messages, (int)config->per_process, cell->host_ranks,
+                                 sizeof cell->host_ranks);
     if (cell->hosts == 0)
         return;
-    const char *pid = strchr(said->process[0].begun, ' ');
+    const char *pid = strchr(messages->process[0].begun, ' ');
     const char *library = pid ? strchr(pid + 1, ' ') : NULL;
 
     snprintf(cell->mpi_library, sizeof cell->mpi_library, "%s", library ? library + 1 : "");
@@ -161,20 +162,20 @@ static void hear(struct launch_output *output, const struct cell_config *config,
                  double timeout_seconds, struct record_cell *cell)
 {
     struct text_error why = {"out of memory"};
-    struct said *said = calloc(1, sizeof *said);
+    struct launcher_messages *messages = calloc(1, sizeof *messages);
 
     if (output->too_long)
         fail(cell, RECORD_BROKEN, "the launcher printed more than a record can be");
-    else if (!said ||
-             said_read(output->text ? output->text : "", cell_processes(config), said, &why))
+    else if (!messages || launcher_messages_read(output->text ? output->text : "",
+                                                 cell_processes(config), messages, &why))
         fail(cell, RECORD_BROKEN, "what the launcher printed cannot be used: %.200s", why.text);
     else
-        (void)judge(output, said, timeout_seconds, cell);
-    if (said && !output->too_long) {
-        note_hosts(said, config, cell);
-        said_free(said);
+        (void)judge(output, messages, timeout_seconds, cell);
+    if (messages && !output->too_long) {
+        note_hosts(messages, config, cell);
+        launcher_messages_free(messages);
     }
-    free(said);
+    free(messages);
 }
 
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,

@@ -141,7 +141,7 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
 {
     struct train_ranks *ranks = &x->ranks[k];
     struct dp_tensor out[DP_MAX_SLOTS];
-    struct train_said said[DP_MAX_SLOTS];
+    struct train_said messages[DP_MAX_SLOTS];
     struct dp_ddp_param param;
     uint64_t arrived;
     float loss;
@@ -149,8 +149,8 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
 
     dp_ddp_zero_grad(ranks->ddp);
     if ((status = train_ranks_spread(ranks, x->err)) ||
-        (status = train_ranks_pass(ranks, &in[0], &in[1], said, out, x->err)) ||
-        (status = train_ranks_mean(ranks, said, &loss, &arrived, x->err)))
+        (status = train_ranks_pass(ranks, &in[0], &in[1], messages, out, x->err)) ||
+        (status = train_ranks_mean(ranks, messages, &loss, &arrived, x->err)))
         return status;
     for (int r = 0; r < ranks->n && status == 0; ++r)
         status = read_result(x, &out[r], to);

@@ -109,7 +109,7 @@ int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], 
 }
 
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
-                     const struct dp_tensor *target, struct train_said said[],
+                     const struct dp_tensor *target, struct train_said messages[],
                      struct dp_tensor output[], struct dp_error *err)
 {
     struct dp_tensor in[2 * DP_MAX_SLOTS], *out = ranks->out;
@@ -124,7 +124,7 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
     for (int r = 0; r < ranks->n; ++r) {
         if ((status = dp_tensor_read(&loss, &out[r * DP_MAX_IO], err)))
             return status;
-        said[r] = (struct train_said){.loss = (double)loss};
+        messages[r] = (struct train_said){.loss = (double)loss};
         if (output)
             output[r] = out[r * DP_MAX_IO + 1];
     }

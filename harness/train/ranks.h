@@ -42,7 +42,7 @@ size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t byt
  * and target are theirs, as many each, the first one's first. said gets their losses, output (NULL:
  * not wanted) has room for DP_MAX_SLOTS: what the model gave on each rank. */
 int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
-                     const struct dp_tensor *target, struct train_said said[],
+                     const struct dp_tensor *target, struct train_said messages[],
                      struct dp_tensor output[], struct dp_error *err);
 /* Over all ranks of the world: *loss is the mean of their losses, *arrived the sum of their
  * digests. */

@@ -219,7 +219,7 @@ static int pass_ranks(struct train_side *side, const struct loader_batch *batch,
                       struct dp_error *err)
 {
     struct loader_batch dealt = {.feature = side->feature, .label = side->label};
-    struct train_said said[DP_MAX_SLOTS];
+    struct train_said messages[DP_MAX_SLOTS];
     struct dp_tensor in[2];
     uint64_t arrived = 0;
     int status;
@@ -230,9 +230,9 @@ static int pass_ranks(struct train_side *side, const struct loader_batch *batch,
                      side->label);
     if ((status = put_batch(side, &dealt, in, err)))
         return status;
-    if ((status = train_ranks_pass(&side->ranks, &in[0], &in[1], said, NULL, err)) ||
-        (status = take_back(side, in, &said[0].arrived, err)) ||
-        (status = train_ranks_mean(&side->ranks, said, loss, &arrived, err)))
+    if ((status = train_ranks_pass(&side->ranks, &in[0], &in[1], messages, NULL, err)) ||
+        (status = take_back(side, in, &messages[0].arrived, err)) ||
+        (status = train_ranks_mean(&side->ranks, messages, loss, &arrived, err)))
         return status;
     side->arrived += arrived;
     return 0;

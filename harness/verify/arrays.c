@@ -9,7 +9,7 @@
 
 #include "descriptor.h"
 #include "numbers/equal.h"
-#include "verify/near.h"
+#include "verify/bounded.h"
 #include "verify_list.h"
 
 static const double FLOAT_LIMIT = 0x1p24;
@@ -239,29 +239,29 @@ static int fill_clipped(struct verify *v, const struct workload_set *set, struct
 
 static int fill_twins(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    struct twins *twins = calloc(1, sizeof *twins);
-    int status = twins ? fill_clipped(v, set, why) : verify_starved(why);
+    struct variants *variants = calloc(1, sizeof *variants);
+    int status = variants ? fill_clipped(v, set, why) : verify_starved(why);
 
     if (status == 0)
-        status = twins_begin(twins, v->arrays, reference_factor(v), why);
+        status = variants_begin(variants, v->arrays, reference_factor(v), why);
     const bool begun = status == 0;
 
     for (int scatters = 0; scatters < 2 && status == 0; ++scatters) {
-        v->twin = (struct maths_twin){v->math, scatters == 1};
+        v->variant = (struct maths_variant){v->math, scatters == 1};
         status = fill_clipped(v, set, why);
-        twins_take(twins, v->arrays, reference_factor(v));
+        variants_take(variants, v->arrays, reference_factor(v));
     }
-    v->twin = (struct maths_twin){.math = DP_MATH_F32};
+    v->variant = (struct maths_variant){.math = DP_MATH_F32};
     if (begun)
-        twins_end(twins, v->arrays);
-    free(twins);
+        variants_end(variants, v->arrays);
+    free(variants);
     return status;
 }
 
 static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    const bool twins = v->math != DP_MATH_F32 && !workload_is_exact(&v->workload);
-    const int status = (twins ? fill_twins : fill_clipped)(v, set, why);
+    const bool variants = v->math != DP_MATH_F32 && !workload_is_exact(&v->workload);
+    const int status = (variants ? fill_twins : fill_clipped)(v, set, why);
 
     if (status)
         return status;
@@ -376,7 +376,7 @@ static int compare_norm(const struct verify *v, const struct verify_step *step,
 {
     const struct reference_arrays *d = v->arrays;
     const float got = (float)step->norm;
-    const double bound = d->norm_bound + 2 * NEAR_U * d->norm;
+    const double bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
 
     if (!workload_end(&v->workload)->adamw)
         return 0;
@@ -410,8 +410,8 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
         *loss->value += sum;
         rounded += fabs(sum);
     }
-    /* 2^-53 is double's NEAR_U; 4: in both sums, and what one makes of the other. */
-    *loss->bound = 2 * NEAR_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
+    /* 2^-53 is double's BOUNDED_U; 4: in both sums, and what one makes of the other. */
+    *loss->bound = 2 * BOUNDED_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
 }
 
 static int compare_loss(const struct verify *v, const struct verify_step *step,

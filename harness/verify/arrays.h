@@ -66,21 +66,21 @@ double reference_row(const struct verify *v, const struct workload_set *set, siz
 void reference_mean_loss(const struct verify *v, const float *outputs,
                          struct reference_array *loss);
 enum { TWINS_ARRAYS = REFERENCE_PARAMS + 1 }; /* gradients, then outputs */
-/* twins.c: the model itself, while its arrays are a twin's. most: of the twins, how far each part
- * of an array is away. */
-struct twins {
+/* variants.c: the model itself, while its arrays are a twin's. most: of the twins, how far each
+ * part of an array is away. */
+struct variants {
     double *value[TWINS_ARRAYS], *bound[TWINS_ARRAYS];
     double factor, norm, norm_bound; /* factor: by which gradients were multiplied for clipping */
     double most[TWINS_ARRAYS][REFERENCE_PARTS], norm_most;
 };
 /* Takes the numbers out of the arrays. VERIFY_STARVED: memory is short. */
-int twins_begin(struct twins *twins, struct reference_arrays *arrays, double factor,
-                struct text_error *why);
+int variants_begin(struct variants *variants, struct reference_arrays *arrays, double factor,
+                   struct text_error *why);
 /* The arrays are a twin's, with the factor of its clipping, and zeros then. The norm of gradients
  * is away by no more than the length of all that they are. */
-void twins_take(struct twins *twins, struct reference_arrays *arrays, double factor);
+void variants_take(struct variants *variants, struct reference_arrays *arrays, double factor);
 /* Puts all back, with wider bounds. */
-void twins_end(struct twins *twins, struct reference_arrays *arrays);
+void variants_end(struct variants *variants, struct reference_arrays *arrays);
 void reference_arrays_close(struct reference_arrays *arrays);
 
 #endif

@@ -7,10 +7,10 @@
 #include "files/parallel.h"
 #include "verify/transformer.h"
 
-static const double U = NEAR_U;
+static const double U = BOUNDED_U;
 
 int attention_open(struct attention *attention, size_t heads, size_t time, size_t width,
-                   struct maths_twin twin)
+                   struct maths_variant variant)
 {
     const size_t cores = parallel_cores(), lanes = heads < cores ? heads : cores;
 
@@ -18,7 +18,7 @@ int attention_open(struct attention *attention, size_t heads, size_t time, size_
                                     .time = time,
                                     .size = width / heads,
                                     .lanes = lanes,
-                                    .twin = twin,
+                                    .variant = variant,
                                     .p = verify_numbers(lanes * time, time),
                                     .g = verify_numbers(lanes * time, time),
                                     .away = verify_numbers(lanes, time),
@@ -45,8 +45,8 @@ void attention_close(struct attention *attention)
 /* A pass over all heads, each lane's one after the other. */
 struct pass {
     const struct attention *attention;
-    const struct sheet *qkv, *dy; /* dy NULL: forward */
-    struct sheet *result;
+    const struct bounded_matrix *qkv, *dy; /* dy NULL: forward */
+    struct bounded_matrix *result;
 };
 
 /* With the memory of that lane. */
@@ -72,12 +72,12 @@ struct part {
 };
 
 /* which: a place for its lengths. */
-static struct part part_of(const struct attention *a, const struct sheet *sheet, size_t first,
-                           size_t which)
+static struct part part_of(const struct attention *a, const struct bounded_matrix *matrix,
+                           size_t first, size_t which)
 {
-    struct part part = {.v = sheet->v + first,
-                        .e = sheet->e + first,
-                        .step = sheet->width,
+    struct part part = {.v = matrix->v + first,
+                        .e = matrix->e + first,
+                        .step = matrix->width,
                         .size = a->size,
                         .length = a->lengths + 2 * which * a->time,
                         .length_away = a->lengths + (2 * which + 1) * a->time};
@@ -95,7 +95,7 @@ static struct part part_of(const struct attention *a, const struct sheet *sheet,
     return part;
 }
 
-static struct part of_qkv(const struct attention *a, const struct sheet *qkv, size_t head,
+static struct part of_qkv(const struct attention *a, const struct bounded_matrix *qkv, size_t head,
                           size_t which)
 {
     return part_of(a, qkv, (which * a->heads + head) * a->size, which);
@@ -120,14 +120,14 @@ static double product(const double *x, const double *y, size_t n)
 }
 
 /* Row t of a times row s of b. */
-static struct near dot(const struct part *a, size_t t, const struct part *b, size_t s)
+static struct bounded dot(const struct part *a, size_t t, const struct part *b, size_t s)
 {
     const double x_size = a->length[t] + a->length_away[t], y_size = b->length[s];
     const double sum = product(a->v + t * a->step, b->v + s * b->step, a->size);
     const double carried = x_size * b->length_away[s] + a->length_away[t] * y_size;
 
-    return (struct near){sum, carried + near_gamma((double)a->size) * x_size *
-                                            (y_size + b->length_away[s])};
+    return (struct bounded){sum, carried + bounded_gamma((double)a->size) * x_size *
+                                               (y_size + b->length_away[s])};
 }
 
 /* A row of a sum of n products: value and bound of each of its numbers. */
@@ -137,11 +137,11 @@ struct sum {
     double gamma;
 };
 
-static struct sum begin_sum(const struct attention *a, struct sheet *to, size_t t, size_t first,
-                            size_t n)
+static struct sum begin_sum(const struct attention *a, struct bounded_matrix *to, size_t t,
+                            size_t first, size_t n)
 {
     const struct sum sum = {to->v + t * to->width + first, to->e + t * to->width + first, a->size,
-                            near_gamma((double)n)};
+                            bounded_gamma((double)n)};
 
     memset(sum.v, 0, a->size * sizeof *sum.v);
     memset(sum.e, 0, a->size * sizeof *sum.e);
@@ -151,8 +151,8 @@ static struct sum begin_sum(const struct attention *a, struct sheet *to, size_t 
 enum { TOGETHER = 4 };
 
 /* So many rows of x, from row s on, each times its factor. */
-static void add_four(const struct sum *to, const struct near factor[TOGETHER], const struct part *x,
-                     size_t s)
+static void add_four(const struct sum *to, const struct bounded factor[TOGETHER],
+                     const struct part *x, size_t s)
 {
     double f[TOGETHER], by_value[TOGETHER], by_bound[TOGETHER];
     const double *v[TOGETHER], *e[TOGETHER];
@@ -176,7 +176,7 @@ static void add_four(const struct sum *to, const struct near factor[TOGETHER], c
 }
 
 /* factor[s] times row s of x, for s from first to below end. */
-static void add_rows(const struct sum *to, const struct near *factor, const struct part *x,
+static void add_rows(const struct sum *to, const struct bounded *factor, const struct part *x,
                      size_t first, size_t end)
 {
     size_t s = first;
@@ -184,7 +184,7 @@ static void add_rows(const struct sum *to, const struct near *factor, const stru
     for (; s + TOGETHER <= end; s += TOGETHER)
         add_four(to, factor + s, x, s);
     for (; s < end; ++s) {
-        const struct near one[TOGETHER] = {factor[s]}; /* the others are 0 */
+        const struct bounded one[TOGETHER] = {factor[s]}; /* the others are 0 */
         const struct part row = {.v = x->v + s * x->step, .e = x->e + s * x->step};
 
         add_four(to, one, &row, 0);
@@ -199,7 +199,7 @@ static void probabilities(struct attention *a, const struct part *q, const struc
     double *p = a->p + t * a->time, most = -INFINITY, least = INFINITY, away = 0, sum = 0;
 
     for (size_t s = 0; s <= t; ++s) {
-        const struct near score = dot(q, t, k, s);
+        const struct bounded score = dot(q, t, k, s);
 
         p[s] = scale * score.v;
         most = fmax(most, p[s]);
@@ -213,14 +213,15 @@ static void probabilities(struct attention *a, const struct part *q, const struc
     a->away[t] = softmax_away(2 * away, most - least + 2 * away, (double)t + 1);
 }
 
-static struct near probability(const struct attention *a, size_t t, size_t s)
+static struct bounded probability(const struct attention *a, size_t t, size_t s)
 {
     const double p = a->p[t * a->time + s];
 
-    return (struct near){maths_operand(a->twin, p), p * a->away[t]};
+    return (struct bounded){maths_operand(a->variant, p), p * a->away[t]};
 }
 
-static void head_forward(struct attention *a, const struct sheet *qkv, size_t head, struct sheet *y)
+static void head_forward(struct attention *a, const struct bounded_matrix *qkv, size_t head,
+                         struct bounded_matrix *y)
 {
     const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
     const struct part v = of_qkv(a, qkv, head, 2);
@@ -244,7 +245,8 @@ static void lane_forward(void *context, size_t lane)
         head_forward(&mine, pass->qkv, h, pass->result);
 }
 
-void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y)
+void attention_forward(struct attention *attention, const struct bounded_matrix *qkv,
+                       struct bounded_matrix *y)
 {
     struct pass pass = {attention, qkv, NULL, y};
 
@@ -263,7 +265,7 @@ static double scores_back(struct attention *a, const struct part *dy, const stru
     double *g = a->g + t * a->time, mean = 0, most = 0, most_away = 0;
 
     for (size_t s = 0; s <= t; ++s) {
-        const struct near d = dot(dy, t, v, s);
+        const struct bounded d = dot(dy, t, v, s);
 
         g[s] = d.v;
         mean += p[s] * d.v;
@@ -275,19 +277,19 @@ static double scores_back(struct attention *a, const struct part *dy, const stru
 
     const double size = most + most_away;
     const double mean_away =
-        most_away + away * size + near_gamma((double)t + 1) * (1 + away) * size;
+        most_away + away * size + bounded_gamma((double)t + 1) * (1 + away) * size;
 
     return scale * (1 + away) * (most_away + mean_away + (away + 8 * U) * (size + fabs(mean)));
 }
 
-static struct near score_gradient(const struct attention *a, size_t t, size_t s)
+static struct bounded score_gradient(const struct attention *a, size_t t, size_t s)
 {
-    return (struct near){maths_operand(a->twin, a->g[t * a->time + s]),
-                         a->p[t * a->time + s] * a->per_p[t]};
+    return (struct bounded){maths_operand(a->variant, a->g[t * a->time + s]),
+                            a->p[t * a->time + s] * a->per_p[t]};
 }
 
-static void head_backward(struct attention *a, const struct sheet *qkv, const struct sheet *dy,
-                          size_t head, struct sheet *dqkv)
+static void head_backward(struct attention *a, const struct bounded_matrix *qkv,
+                          const struct bounded_matrix *dy, size_t head, struct bounded_matrix *dqkv)
 {
     const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
     const struct part v = of_qkv(a, qkv, head, 2), d = part_of(a, dy, head * a->size, 3);
@@ -324,8 +326,8 @@ static void lane_backward(void *context, size_t lane)
         head_backward(&mine, pass->qkv, pass->dy, h, pass->result);
 }
 
-void attention_backward(struct attention *attention, const struct sheet *qkv,
-                        const struct sheet *dy, struct sheet *dqkv)
+void attention_backward(struct attention *attention, const struct bounded_matrix *qkv,
+                        const struct bounded_matrix *dy, struct bounded_matrix *dqkv)
 {
     struct pass pass = {attention, qkv, dy, dqkv};
 

@@ -16,11 +16,12 @@ enum { VOTES = CAPSULES_OUT * CAPSULE_OUT };
 /* One pattern's activations and gradients of them. */
 struct capsnet {
     bool probe; /* else a and u are exact */
-    struct near x[SIDE * SIDE], a[FIRST * A_PLANE], u[SECOND * PLACES];
+    struct bounded x[SIDE * SIDE], a[FIRST * A_PLANE], u[SECOND * PLACES];
     double largest; /* sum of |terms| of a and u */
     struct routing routing;
-    struct near dv[VOTES], ds[CAPSULES_OUT][CAPSULE_OUT], du[SECOND * PLACES], da[FIRST * A_PLANE];
-    struct near_sum sum[FIRST * A_PLANE]; /* of da */
+    struct bounded dv[VOTES], ds[CAPSULES_OUT][CAPSULE_OUT], du[SECOND * PLACES],
+        da[FIRST * A_PLANE];
+    struct bounded_sum sum[FIRST * A_PLANE]; /* of da */
 };
 
 /* A convolution with windows of 3 x 3 and no padding. */
@@ -41,22 +42,22 @@ static size_t tap(const struct windows *w, size_t place, size_t t)
 }
 
 /* y = W x + bias. Returns the largest sum of |terms|. */
-static double convolve(const struct windows *w, bool exact, const struct near *x,
-                       const double *weight, const double *bias, struct near *y)
+static double convolve(const struct windows *w, bool exact, const struct bounded *x,
+                       const double *weight, const double *bias, struct bounded *y)
 {
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
     double largest = 0;
 
     for (size_t i = 0; i < w->outs * places; ++i) {
         const size_t o = i / places;
-        struct near_sum sum = {.v = 0};
+        struct bounded_sum sum = {.v = 0};
 
-        near_sum_add_one(&sum, (struct near){bias[o], 0});
+        bounded_sum_add_one(&sum, (struct bounded){bias[o], 0});
         for (size_t t = 0; t < taps; ++t)
             if (weight[o * taps + t] != 0)
-                near_sum_add(&sum, (struct near){weight[o * taps + t], 0},
-                             x[tap(w, i % places, t)]);
-        y[i] = exact ? (struct near){sum.v, 0} : near_sum_done(&sum);
+                bounded_sum_add(&sum, (struct bounded){weight[o * taps + t], 0},
+                                x[tap(w, i % places, t)]);
+        y[i] = exact ? (struct bounded){sum.v, 0} : bounded_sum_done(&sum);
         largest = fmax(largest, sum.size);
     }
     return largest;
@@ -64,7 +65,7 @@ static double convolve(const struct windows *w, bool exact, const struct near *x
 
 /* From dy to its weights and bias, which are parameters p and p + 1. */
 static void weights_back(struct verify_sums *sums, int p, const struct windows *w,
-                         const struct near *x, const struct near *dy)
+                         const struct bounded *x, const struct bounded *dy)
 {
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
 
@@ -73,7 +74,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct windows *
 
         for (size_t t = 0; t < taps; ++t)
             verify_sums_add(sums, p, o * taps + t, dy[i], x[tap(w, i % places, t)]);
-        verify_sums_add(sums, p + 1, o, dy[i], (struct near){1, 0});
+        verify_sums_add(sums, p + 1, o, dy[i], (struct bounded){1, 0});
     }
 }
 
@@ -88,11 +89,11 @@ static void second_back(const struct reference_arrays *d, struct capsnet *m)
 
         for (size_t t = 0; t < taps; ++t)
             if (weight[t] != 0)
-                near_sum_add(&m->sum[tap(&second, i % PLACES, t)], m->du[i],
-                             (struct near){weight[t], 0});
+                bounded_sum_add(&m->sum[tap(&second, i % PLACES, t)], m->du[i],
+                                (struct bounded){weight[t], 0});
     }
     for (size_t i = 0; i < FIRST * A_PLANE; ++i)
-        m->da[i] = m->a[i].v > 0 ? near_sum_done(&m->sum[i]) : (struct near){0, 0};
+        m->da[i] = m->a[i].v > 0 ? bounded_sum_done(&m->sum[i]) : (struct bounded){0, 0};
 }
 
 /* Capsule i's input is u[i * CAPSULE_IN] and what follows; its weight is [VOTES, CAPSULE_IN]. */
@@ -101,8 +102,8 @@ static void vote(const struct reference_arrays *d, struct capsnet *m)
     for (size_t i = 0; i < CAPSULES_IN; ++i)
         for (size_t e = 0; e < VOTES; ++e)
             m->routing.vote[i][e / CAPSULE_OUT][e % CAPSULE_OUT] =
-                near_dot(d->param[4].value + (i * VOTES + e) * CAPSULE_IN, 1, m->u + i * CAPSULE_IN,
-                         CAPSULE_IN);
+                bounded_dot(d->param[4].value + (i * VOTES + e) * CAPSULE_IN, 1,
+                            m->u + i * CAPSULE_IN, CAPSULE_IN);
 }
 
 /* du and the gradient of the capsules' weight, from ds. */
@@ -111,19 +112,19 @@ static void vote_back(struct verify_sums *sums, struct capsnet *m)
     const double *weight = sums->arrays->param[4].value;
 
     for (size_t i = 0; i < CAPSULES_IN; ++i) {
-        struct near dvote[VOTES];
+        struct bounded dvote[VOTES];
 
         for (size_t e = 0; e < VOTES; ++e) {
             const size_t j = e / CAPSULE_OUT;
 
-            dvote[e] = near_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
+            dvote[e] = bounded_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
             for (size_t k = 0; k < CAPSULE_IN; ++k)
                 verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
                                 m->u[i * CAPSULE_IN + k]);
         }
         for (size_t k = 0; k < CAPSULE_IN; ++k)
             m->du[i * CAPSULE_IN + k] =
-                near_dot(weight + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
+                bounded_dot(weight + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
     }
 }
 
@@ -149,7 +150,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     struct capsnet *m = model;
 
     for (size_t i = 0; i < SIDE * SIDE; ++i)
-        m->x[i] = (struct near){workload_input(set, r, i), 0};
+        m->x[i] = (struct bounded){workload_input(set, r, i), 0};
     forward(sums->arrays, m);
     verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
     routing_backward(&m->routing, m->dv, m->ds);

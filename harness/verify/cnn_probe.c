@@ -12,9 +12,9 @@ enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, TAPS = 9 };
 
 /* One pattern's activations and gradients of them. */
 struct cnn {
-    struct near x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
-    struct near da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
-    struct near_sum sum[FIRST * PLANE]; /* of da */
+    struct bounded x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
+    struct bounded da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
+    struct bounded_sum sum[FIRST * PLANE]; /* of da */
 };
 
 /* The place that tap (kh, kw) of the window around place reads; false: outside. */
@@ -28,37 +28,37 @@ static bool tap_place(size_t place, size_t tap, size_t *from)
     return true;
 }
 
-static struct near let_pass(struct near z)
+static struct bounded let_pass(struct bounded z)
 {
-    return z.v > z.e ? z : (struct near){z.v, INFINITY};
+    return z.v > z.e ? z : (struct bounded){z.v, INFINITY};
 }
 
 /* out = max(0, bias + W in), 3 x 3 windows. */
-static void convolve(const struct verify *v, int p, const struct near *in, size_t channels,
-                     size_t outs, struct near *out)
+static void convolve(const struct verify *v, int p, const struct bounded *in, size_t channels,
+                     size_t outs, struct bounded *out)
 {
     const double *weight = v->arrays->param[p].value, *bias = v->arrays->param[p + 1].value;
     size_t from;
 
     for (size_t o = 0; o < outs; ++o) {
-        struct near_sum sum[PLANE];
+        struct bounded_sum sum[PLANE];
 
         for (size_t i = 0; i < PLANE; ++i)
-            sum[i] = (struct near_sum){.operands = v->operands};
+            sum[i] = (struct bounded_sum){.operands = v->operands};
         for (size_t t = 0; t < channels * TAPS; ++t) {
-            const struct near w = {weight[o * channels * TAPS + t], 0};
+            const struct bounded w = {weight[o * channels * TAPS + t], 0};
 
             for (size_t i = 0; i < PLANE && w.v != 0; ++i)
                 if (tap_place(i, t % TAPS, &from))
-                    near_sum_add(&sum[i], w, in[t / TAPS * PLANE + from]);
+                    bounded_sum_add(&sum[i], w, in[t / TAPS * PLANE + from]);
         }
         for (size_t i = 0; i < PLANE; ++i) {
             /* A bias alone is not rounded: equal places of a pool stay equal. */
             const bool alone = sum[i].terms == 0;
 
-            near_sum_add_one(&sum[i], (struct near){bias[o], 0});
+            bounded_sum_add_one(&sum[i], (struct bounded){bias[o], 0});
             out[o * PLANE + i] =
-                alone ? (struct near){bias[o], 0} : let_pass(near_sum_done(&sum[i]));
+                alone ? (struct bounded){bias[o], 0} : let_pass(bounded_sum_done(&sum[i]));
         }
     }
 }
@@ -97,7 +97,7 @@ static void pool_back(struct cnn *m)
     memset(m->db, 0, sizeof m->db);
     for (size_t o = 0; o < POOLED; ++o) {
         const size_t best = pool_best(m, o);
-        const struct near g = m->dpooled[o];
+        const struct bounded g = m->dpooled[o];
 
         m->db[best] = g;
         for (size_t k = 0; k < 4; ++k) {
@@ -112,8 +112,8 @@ static void pool_back(struct cnn *m)
 }
 
 /* From dy to the weight and the bias, which are parameters p and p + 1. */
-static void weights_back(struct verify_sums *sums, int p, const struct near *in, size_t channels,
-                         size_t outs, const struct near *dy)
+static void weights_back(struct verify_sums *sums, int p, const struct bounded *in, size_t channels,
+                         size_t outs, const struct bounded *dy)
 {
     size_t from;
 
@@ -122,7 +122,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct near *in,
 
         if (fabs(dy[i].v) + dy[i].e == 0)
             continue;
-        verify_sums_add(sums, p + 1, o, dy[i], (struct near){1, 0});
+        verify_sums_add(sums, p + 1, o, dy[i], (struct bounded){1, 0});
         for (size_t t = 0; t < channels * TAPS; ++t)
             if (tap_place(i % PLANE, t % TAPS, &from))
                 verify_sums_add(sums, p, o * channels * TAPS + t, dy[i],
@@ -136,17 +136,17 @@ static void second_back(const struct verify *v, struct cnn *m)
     size_t from;
 
     for (size_t i = 0; i < FIRST * PLANE; ++i)
-        m->sum[i] = (struct near_sum){.operands = v->operands};
+        m->sum[i] = (struct bounded_sum){.operands = v->operands};
     for (size_t i = 0; i < SECOND * PLANE; ++i) {
         const double *weight = v->arrays->param[2].value + i / PLANE * FIRST * TAPS;
 
         for (size_t t = 0; t < FIRST * TAPS; ++t)
             if (weight[t] != 0 && tap_place(i % PLANE, t % TAPS, &from))
-                near_sum_add(&m->sum[t / TAPS * PLANE + from], m->db[i],
-                             (struct near){weight[t], 0});
+                bounded_sum_add(&m->sum[t / TAPS * PLANE + from], m->db[i],
+                                (struct bounded){weight[t], 0});
     }
     for (size_t i = 0; i < FIRST * PLANE; ++i)
-        m->da[i] = near_sum_done(&m->sum[i]);
+        m->da[i] = bounded_sum_done(&m->sum[i]);
 }
 
 struct model {
@@ -161,7 +161,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     struct cnn *m = &((struct model *)model)->cnn;
 
     for (size_t i = 0; i < PLANE; ++i)
-        m->x[i] = (struct near){workload_input(set, r, i), 0};
+        m->x[i] = (struct bounded){workload_input(set, r, i), 0};
     convolve(v, 0, m->x, 1, FIRST, m->a);
     convolve(v, 2, m->a, FIRST, SECOND, m->b);
     pool(m);

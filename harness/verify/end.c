@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "verify/arrays.h"
-#include "verify/near.h"
+#include "verify/bounded.h"
 
-static const double U = NEAR_U;
+static const double U = BOUNDED_U;
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -62,7 +62,7 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
         terms += part * sizes;
     }
     *loss->value = value;
-    /* 2^-53 is double's NEAR_U. */
+    /* 2^-53 is double's BOUNDED_U. */
     *loss->bound =
         2 * U * fabs(value) + 4 * ((double)(v->rows * time) + (double)n) * 0x1p-53 * terms;
 }
@@ -122,11 +122,11 @@ int reference_clip(struct verify *v, struct text_error *why)
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /* w - lr g: the product, the difference and what g carries. */
-static struct near update_sgd(double w, double g, double e)
+static struct bounded update_sgd(double w, double g, double e)
 {
     const double step = VERIFY_LEARNING_RATE * g, carried = VERIFY_LEARNING_RATE * e;
 
-    return (struct near){w - step, carried + 2 * U * (fabs(step) + carried + fabs(w - step))};
+    return (struct bounded){w - step, carried + 2 * U * (fabs(step) + carried + fabs(w - step))};
 }
 
 static double first_move(const struct dp_adamw_config *config, double g)
@@ -136,14 +136,15 @@ static double first_move(const struct dp_adamw_config *config, double g)
 
 /* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) its size: the move is one
  * that grows with g. 16: its roundings are parts of it. */
-static struct near update_adamw(const struct dp_adamw_config *config, double w, double g, double e)
+static struct bounded update_adamw(const struct dp_adamw_config *config, double w, double g,
+                                   double e)
 {
     const double move = first_move(config, g);
     const double carried = fmax(first_move(config, g + e) - move, move - first_move(config, g - e));
     const double v = w * (1 - config->lr * config->decay) - move;
 
-    return (struct near){v, carried + 16 * U * (fabs(move) + carried) +
-                                3 * U * (fabs(w) + fabs(v) + carried)};
+    return (struct bounded){v, carried + 16 * U * (fabs(move) + carried) +
+                                   3 * U * (fabs(w) + fabs(v) + carried)};
 }
 
 void reference_update(const struct verify *v, int p, double *want, double *bound)
@@ -153,7 +154,7 @@ void reference_update(const struct verify *v, int p, double *want, double *bound
 
     for (size_t i = 0; i < d->grad[p].n; ++i) {
         const double w = d->param[p].value[i], g = d->grad[p].value[i], e = d->grad[p].bound[i];
-        const struct near updated =
+        const struct bounded updated =
             end->adamw ? update_adamw(&end->config, w, g, e) : update_sgd(w, g, e);
 
         want[i] = updated.v;

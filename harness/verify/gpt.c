@@ -30,20 +30,20 @@ struct weight {
 struct gpt {
     struct verify *v;
     size_t layers, width, time, vocabulary;
-    struct share share;    /* of a pattern */
-    double gamma_token;    /* of what is added to the table of tokens, by both its uses */
-    struct weight *weight; /* four of each layer, in the order of parameters, and the table's */
-    struct sheet *h;       /* what enters each layer, and the last norm */
-    struct sheet *y;       /* what attention makes in each layer */
+    struct row_sum_bound share; /* of a pattern */
+    double gamma_token;         /* of what is added to the table of tokens, by both its uses */
+    struct weight *weight;    /* four of each layer, in the order of parameters, and the table's */
+    struct bounded_matrix *h; /* what enters each layer, and the last norm */
+    struct bounded_matrix *y; /* what attention makes in each layer */
     struct layer_norm norm[2];
     struct attention attention;
     /* Of one layer: behind norms and products. */
-    struct sheet a, qkv, middle, b, z, g;
-    struct sheet branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
-    struct sheet dlogits;
-    struct sheet dy;        /* a gradient as an operand */
-    struct maths_twin twin; /* what is to be made of operands */
-    double *room;           /* of sheet_weight_gradient */
+    struct bounded_matrix a, qkv, middle, b, z, g;
+    struct bounded_matrix branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
+    struct bounded_matrix dlogits;
+    struct bounded_matrix dy;     /* a gradient as an operand */
+    struct maths_variant variant; /* what is to be made of operands */
+    double *room;                 /* of bounded_matrix_weight_gradient */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ static struct reference_array *gradient(const struct gpt *m, size_t p)
 static int open_weight(const struct gpt *m, struct weight *weight, size_t p, size_t outs,
                        size_t ins)
 {
-    return sparse_open(&weight->forward, value(m, p), outs, ins, false, m->twin) ||
-                   sparse_open(&weight->back, value(m, p), outs, ins, true, m->twin)
+    return sparse_open(&weight->forward, value(m, p), outs, ins, false, m->variant) ||
+                   sparse_open(&weight->back, value(m, p), outs, ins, true, m->variant)
                ? -1
                : 0;
 }
@@ -92,7 +92,7 @@ static int open_sheets(struct gpt *m)
 {
     const size_t time = m->time, width = m->width;
     const struct {
-        struct sheet *sheet;
+        struct bounded_matrix *matrix;
         size_t width;
     } row[] = {{&m->a, width},
                {&m->qkv, 3 * width},
@@ -109,23 +109,24 @@ static int open_sheets(struct gpt *m)
                {&m->dlogits, m->vocabulary}};
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
-        if (sheet_open(row[i].sheet, time, row[i].width))
+        if (bounded_matrix_open(row[i].matrix, time, row[i].width))
             return -1;
     m->h = calloc(m->layers + 1, sizeof *m->h);
     for (size_t l = 0; m->h && l <= m->layers; ++l)
-        if (sheet_open(&m->h[l], time, width))
+        if (bounded_matrix_open(&m->h[l], time, width))
             return -1;
     m->y = calloc(m->layers, sizeof *m->y);
     for (size_t l = 0; m->y && l < m->layers; ++l)
-        if (sheet_open(&m->y[l], time, width))
+        if (bounded_matrix_open(&m->y[l], time, width))
             return -1;
     return m->h && m->y ? 0 : -1;
 }
 
 /* In bf16 only linear layers round, in tf32 all that cuBLAS multiplies. */
-static struct maths_twin of_heads(const struct gpt *m)
+static struct maths_variant of_heads(const struct gpt *m)
 {
-    return m->twin.math == DP_MATH_BF16 ? (struct maths_twin){.math = DP_MATH_F32} : m->twin;
+    return m->variant.math == DP_MATH_BF16 ? (struct maths_variant){.math = DP_MATH_F32}
+                                           : m->variant;
 }
 
 static int open_model(struct gpt *m, struct verify *v)
@@ -139,11 +140,11 @@ static int open_model(struct gpt *m, struct verify *v)
                       .width = width,
                       .time = size[GPT_CONTEXT],
                       .vocabulary = size[GPT_VOCABULARY],
-                      .twin = v->twin,
+                      .variant = v->variant,
                       .room = verify_numbers(2, most + 4 * width)};
     /* Over rows and places, then over replicas, then to what was there. */
-    m->share.gamma = near_gamma(terms + (double)v->devices + 4);
-    m->gamma_token = near_gamma(2 * terms + (double)v->devices + 4);
+    m->share.gamma = bounded_gamma(terms + (double)v->devices + 4);
+    m->gamma_token = bounded_gamma(2 * terms + (double)v->devices + 4);
     return !m->room || open_sheets(m) || open_weights(m) ||
                    layer_norm_open(&m->norm[0], m->time, width) ||
                    layer_norm_open(&m->norm[1], m->time, width) ||
@@ -154,16 +155,16 @@ static int open_model(struct gpt *m, struct verify *v)
 
 static void close_model(struct gpt *m)
 {
-    struct sheet *const all[] = {&m->a,  &m->qkv,    &m->middle, &m->b,  &m->z,
-                                 &m->g,  &m->branch, &m->dh,     &m->dx, &m->dqkv,
-                                 &m->dg, &m->dy,     &m->dlogits};
+    struct bounded_matrix *const all[] = {&m->a,  &m->qkv,    &m->middle, &m->b,  &m->z,
+                                          &m->g,  &m->branch, &m->dh,     &m->dx, &m->dqkv,
+                                          &m->dg, &m->dy,     &m->dlogits};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
-        sheet_close(all[i]);
+        bounded_matrix_close(all[i]);
     for (size_t l = 0; m->h && l <= m->layers; ++l)
-        sheet_close(&m->h[l]);
+        bounded_matrix_close(&m->h[l]);
     for (size_t l = 0; m->y && l < m->layers; ++l)
-        sheet_close(&m->y[l]);
+        bounded_matrix_close(&m->y[l]);
     for (size_t i = 0; m->weight && i <= 4 * m->layers; ++i) {
         sparse_close(&m->weight[i].forward);
         sparse_close(&m->weight[i].back);
@@ -185,20 +186,21 @@ static void embed(struct gpt *m, const struct workload_set *set, size_t r)
         const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
 
         for (size_t j = 0; j < m->width; ++j)
-            sheet_put(&m->h[0], t * m->width + j,
-                      near_plus((struct near){value(m, TOKENS)[token * m->width + j], 0},
-                                (struct near){value(m, POSITIONS)[t * m->width + j], 0}));
+            bounded_matrix_put(
+                &m->h[0], t * m->width + j,
+                bounded_plus((struct bounded){value(m, TOKENS)[token * m->width + j], 0},
+                             (struct bounded){value(m, POSITIONS)[t * m->width + j], 0}));
     }
 }
 
-static void norm_forward(struct gpt *m, struct layer_norm *norm, size_t p, const struct sheet *x,
-                         struct sheet *y)
+static void norm_forward(struct gpt *m, struct layer_norm *norm, size_t p,
+                         const struct bounded_matrix *x, struct bounded_matrix *y)
 {
     layer_norm_forward(norm, value(m, p), value(m, p + 1), x, y);
 }
 
-static void linear(struct gpt *m, size_t l, size_t which, size_t weight, const struct sheet *x,
-                   struct sheet *y)
+static void linear(struct gpt *m, size_t l, size_t which, size_t weight,
+                   const struct bounded_matrix *x, struct bounded_matrix *y)
 {
     sparse_product(&m->weight[4 * l + weight].forward, value(m, param_of(l, which) + 1), x, y);
 }
@@ -207,33 +209,33 @@ static void linear(struct gpt *m, size_t l, size_t which, size_t weight, const s
 static void layer_forward(struct gpt *m, size_t l, bool again)
 {
     norm_forward(m, &m->norm[0], param_of(l, NORM_1), &m->h[l], &m->a);
-    sheet_operands(&m->a, m->twin);
+    bounded_matrix_operands(&m->a, m->variant);
     linear(m, l, ATTENTION, 0, &m->a, &m->qkv);
-    sheet_operands(&m->qkv, m->attention.twin);
+    bounded_matrix_operands(&m->qkv, m->attention.variant);
     if (!again) {
         attention_forward(&m->attention, &m->qkv, &m->y[l]);
-        sheet_operands(&m->y[l], m->twin);
+        bounded_matrix_operands(&m->y[l], m->variant);
     }
     linear(m, l, ATTENTION_OUT, 1, &m->y[l], &m->branch);
-    sheet_copy(&m->middle, &m->h[l]);
-    sheet_add(&m->middle, &m->branch);
+    bounded_matrix_copy(&m->middle, &m->h[l]);
+    bounded_matrix_add(&m->middle, &m->branch);
     norm_forward(m, &m->norm[1], param_of(l, NORM_2), &m->middle, &m->b);
-    sheet_operands(&m->b, m->twin);
+    bounded_matrix_operands(&m->b, m->variant);
     linear(m, l, HIDDEN, 2, &m->b, &m->z);
     gelu_forward(&m->z, &m->g);
-    sheet_operands(&m->g, m->twin);
+    bounded_matrix_operands(&m->g, m->variant);
 }
 
-static void forward(struct gpt *m, struct sheet *logits)
+static void forward(struct gpt *m, struct bounded_matrix *logits)
 {
     for (size_t l = 0; l < m->layers; ++l) {
         layer_forward(m, l, false);
         linear(m, l, HIDDEN_OUT, 3, &m->g, &m->branch);
-        sheet_copy(&m->h[l + 1], &m->middle);
-        sheet_add(&m->h[l + 1], &m->branch);
+        bounded_matrix_copy(&m->h[l + 1], &m->middle);
+        bounded_matrix_add(&m->h[l + 1], &m->branch);
     }
     norm_forward(m, &m->norm[0], param_of(m->layers, 0), &m->h[m->layers], &m->a);
-    sheet_operands(&m->a, m->twin);
+    bounded_matrix_operands(&m->a, m->variant);
     sparse_product(&m->weight[4 * m->layers].forward, NULL, &m->a, logits);
 }
 
@@ -242,7 +244,7 @@ static void forward(struct gpt *m, struct sheet *logits)
 /* Of the sum over places; the mean's factor comes with the share. A number that is e away changes
  * its share by a factor of at most exp(e), times what the sum changes by, which is at most the sum
  * of shares times exp(e). 8: of the factors of loss and mean, and the difference. */
-static void loss_back(struct gpt *m, const struct sheet *logits, size_t t, size_t target)
+static void loss_back(struct gpt *m, const struct bounded_matrix *logits, size_t t, size_t target)
 {
     const size_t n = m->vocabulary, at = t * n;
     const double *v = logits->v + at, *e = logits->e + at;
@@ -263,29 +265,30 @@ static void loss_back(struct gpt *m, const struct sheet *logits, size_t t, size_
     for (size_t i = 0; i < n; ++i) {
         const double p = share[i] / sum, d = i == target ? p - 1 : p;
 
-        sheet_put(
-            &m->dlogits, at + i,
-            (struct near){d, p * softmax_away(e[i] + of_sum, wide, 0) + 8 * NEAR_U * fabs(d)});
+        bounded_matrix_put(&m->dlogits, at + i,
+                           (struct bounded){d, p * softmax_away(e[i] + of_sum, wide, 0) +
+                                                   8 * BOUNDED_U * fabs(d)});
     }
 }
 
 /* From the gradient of a linear layer's output to its parameters, and to its input. */
 static void linear_back(struct gpt *m, size_t l, size_t which, size_t weight,
-                        const struct sheet *dy, const struct sheet *x, struct sheet *dx)
+                        const struct bounded_matrix *dy, const struct bounded_matrix *x,
+                        struct bounded_matrix *dx)
 {
     const size_t p = param_of(l, which);
 
-    struct sheet operand = {dy->rows, dy->width, m->dy.v, m->dy.e};
+    struct bounded_matrix operand = {dy->rows, dy->width, m->dy.v, m->dy.e};
 
-    sheet_copy(&operand, dy);
-    sheet_operands(&operand, m->twin);
-    sheet_weight_gradient(&m->share, &operand, x, m->room, gradient(m, p));
-    sheet_bias_gradient(&m->share, dy, gradient(m, p + 1));
+    bounded_matrix_copy(&operand, dy);
+    bounded_matrix_operands(&operand, m->variant);
+    bounded_matrix_weight_gradient(&m->share, &operand, x, m->room, gradient(m, p));
+    bounded_matrix_bias_gradient(&m->share, dy, gradient(m, p + 1));
     sparse_product(&m->weight[4 * l + weight].back, NULL, &operand, dx);
 }
 
 static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
-                      const struct sheet *dy, struct sheet *dx)
+                      const struct bounded_matrix *dy, struct bounded_matrix *dx)
 {
     layer_norm_gradients(&m->share, norm, dy, gradient(m, p), gradient(m, p + 1));
     layer_norm_backward(norm, value(m, p), dy, dx);
@@ -299,40 +302,40 @@ static void layer_back(struct gpt *m, size_t l)
     gelu_backward(&m->z, &m->dg);
     linear_back(m, l, HIDDEN, 2, &m->dg, &m->b, &m->branch);
     norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
-    sheet_add(&m->dh, &m->dx);
+    bounded_matrix_add(&m->dh, &m->dx);
     linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y[l], &m->branch);
-    sheet_operands(&m->branch, m->attention.twin);
+    bounded_matrix_operands(&m->branch, m->attention.variant);
     attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
     linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
     norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);
-    sheet_add(&m->dh, &m->dx);
+    bounded_matrix_add(&m->dh, &m->dx);
 }
 
 static void embed_back(struct gpt *m, const struct workload_set *set, size_t r)
 {
-    const struct share table = {m->share.times, m->gamma_token};
+    const struct row_sum_bound table = {m->share.times, m->gamma_token};
 
     for (size_t t = 0; t < m->time; ++t) {
         const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
 
         for (size_t j = 0; j < m->width; ++j) {
-            const struct near d = sheet_at(&m->dh, t * m->width + j);
+            const struct bounded d = bounded_matrix_at(&m->dh, t * m->width + j);
 
-            share_add(&table, d, token * m->width + j, gradient(m, TOKENS));
-            share_add(&m->share, d, t * m->width + j, gradient(m, POSITIONS));
+            row_sum_bound_add(&table, d, token * m->width + j, gradient(m, TOKENS));
+            row_sum_bound_add(&m->share, d, t * m->width + j, gradient(m, POSITIONS));
         }
     }
 }
 
 static void backward(struct gpt *m, const struct workload_set *set, size_t r,
-                     const struct sheet *logits)
+                     const struct bounded_matrix *logits)
 {
-    const struct share table = {m->share.times, m->gamma_token};
+    const struct row_sum_bound table = {m->share.times, m->gamma_token};
 
     for (size_t t = 0; t < m->time; ++t)
         loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
-    sheet_operands(&m->dlogits, m->twin);
-    sheet_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
+    bounded_matrix_operands(&m->dlogits, m->variant);
+    bounded_matrix_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
     sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
     norm_back(m, &m->norm[0], param_of(m->layers, 0), &m->branch, &m->dh);
     for (size_t l = m->layers; l-- > 0;)
@@ -357,8 +360,8 @@ static int fill(struct verify *v, const struct workload_set *set, struct text_er
 
     part_gradients(&m);
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
-        struct sheet logits = {m.time, m.vocabulary, v->arrays->output.value + r * outputs,
-                               v->arrays->output.bound + r * outputs};
+        struct bounded_matrix logits = {m.time, m.vocabulary, v->arrays->output.value + r * outputs,
+                                        v->arrays->output.bound + r * outputs};
 
         m.share.times = v->weight[r];
         embed(&m, set, r);

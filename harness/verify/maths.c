@@ -23,9 +23,9 @@ static bool goes_up(uint32_t bits)
     return mixed >> 63 != 0;
 }
 
-double maths_operand(struct maths_twin twin, double x)
+double maths_operand(struct maths_variant variant, double x)
 {
-    const struct drops drops = drops_of[twin.math];
+    const struct drops drops = drops_of[variant.math];
     const float value = (float)x;
     uint32_t bits;
     int exponent;
@@ -36,7 +36,7 @@ double maths_operand(struct maths_twin twin, double x)
     frexp(x, &exponent); /* of a number from 1 to below 2 it is 1 */
 
     const double moved = ldexp(drops.most, exponent - 1);
-    const bool up = twin.scatters ? goes_up(bits) : x < 0;
+    const bool up = variant.scatters ? goes_up(bits) : x < 0;
 
     return up ? x + moved : x - moved;
 }

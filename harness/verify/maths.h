@@ -18,13 +18,13 @@
 #include "dp.h"
 
 /* f32: the model itself. */
-struct maths_twin {
+struct maths_variant {
     enum dp_math math;
     bool scatters;
 };
 
 /* x as an operand: as it is where the math keeps all its bits. Of bf16 half of the last bit of 8 is
  * the most, of tf32, which a GPU may cut off, the last bit of 11. */
-double maths_operand(struct maths_twin twin, double x);
+double maths_operand(struct maths_variant variant, double x);
 
 #endif

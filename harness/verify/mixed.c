@@ -68,14 +68,14 @@ static void probe_pattern(void *model, struct verify_sums *sums, const struct wo
 {
     const size_t number = (size_t)workload_number(set, r);
     const double *row = sums->arrays->param[0].value + number * WIDTH;
-    struct near x[WIDTH], dx[WIDTH];
+    struct bounded x[WIDTH], dx[WIDTH];
 
     (void)model;
     for (size_t j = 0; j < WIDTH; ++j)
-        x[j] = (struct near){row[j], 0};
+        x[j] = (struct bounded){row[j], 0};
     verify_sums_linear(sums, set, r, 1, x, WIDTH, dx);
     for (size_t j = 0; j < WIDTH; ++j)
-        verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct near){1, 0});
+        verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct bounded){1, 0});
 }
 
 static int probe(struct verify *v, const struct workload_set *set, struct text_error *why)

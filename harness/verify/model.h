@@ -37,8 +37,8 @@ struct verify {
     bool probe;      /* rounds: all is compared within bounds */
     double operands; /* what the math may take a product of two operands away; f32: 0 */
     enum dp_math math;
-    struct maths_twin twin; /* what is to be made of operands now */
-    double *output_error;   /* the probe of a chain: the bounds of output */
+    struct maths_variant variant; /* what is to be made of operands now */
+    double *output_error;         /* the probe of a chain: the bounds of output */
 };
 
 /* Who has row n, by the split of the mode. */

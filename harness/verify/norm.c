@@ -7,32 +7,32 @@ static const double D = 0x1p-53;   /* one double rounding of a number of size 1 
 static const double FEW = 0x1p-49; /* a handful of them */
 
 /* In double: what the operands carry, and a few roundings. */
-static struct near times(struct near a, struct near b)
+static struct bounded times(struct bounded a, struct bounded b)
 {
     const double size = (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
 
-    return (struct near){a.v * b.v, size - fabs(a.v * b.v) + FEW * size};
+    return (struct bounded){a.v * b.v, size - fabs(a.v * b.v) + FEW * size};
 }
 
-static struct near plus(struct near a, struct near b)
+static struct bounded plus(struct bounded a, struct bounded b)
 {
     const double size = fabs(a.v) + a.e + fabs(b.v) + b.e;
 
-    return (struct near){a.v + b.v, a.e + b.e + FEW * size};
+    return (struct bounded){a.v + b.v, a.e + b.e + FEW * size};
 }
 
-static struct near minus(struct near a, struct near b)
+static struct bounded minus(struct bounded a, struct bounded b)
 {
-    return plus(a, (struct near){-b.v, b.e});
+    return plus(a, (struct bounded){-b.v, b.e});
 }
 
 /* To float. */
-static struct near rounded(struct near a)
+static struct bounded rounded(struct bounded a)
 {
-    return (struct near){a.v, a.e + NEAR_U * (fabs(a.v) + a.e)};
+    return (struct bounded){a.v, a.e + BOUNDED_U * (fabs(a.v) + a.e)};
 }
 
-void norm_add_mean(struct norm *norm, double times, struct near x)
+void norm_add_mean(struct norm *norm, double times, struct bounded x)
 {
     norm->n += times;
     norm->mean.v += times * x.v;
@@ -49,9 +49,9 @@ void norm_end_mean(struct norm *norm)
 }
 
 /* With d the difference from the mean and m how far it is away, d^2 is 2 |d| m + m^2 away. */
-void norm_add_variance(struct norm *norm, double times, struct near x)
+void norm_add_variance(struct norm *norm, double times, struct bounded x)
 {
-    const struct near d = minus(x, norm->mean);
+    const struct bounded d = minus(x, norm->mean);
 
     norm->invstd.v += times * d.v * d.v;
     norm->invstd.e += times * (2 * fabs(d.v) + d.e) * d.e;
@@ -70,35 +70,35 @@ void norm_end_variance(struct norm *norm, double eps)
         variance > away ? 1 / sqrt(variance - away) - v + FEW / sqrt(variance - away) : INFINITY;
 }
 
-struct near norm_forward(const struct norm *norm, struct near x)
+struct bounded norm_forward(const struct norm *norm, struct bounded x)
 {
-    const struct near factor = times(norm->invstd, (struct near){norm->weight, 0});
+    const struct bounded factor = times(norm->invstd, (struct bounded){norm->weight, 0});
 
-    return rounded(plus(times(minus(x, norm->mean), factor), (struct near){norm->bias, 0}));
+    return rounded(plus(times(minus(x, norm->mean), factor), (struct bounded){norm->bias, 0}));
 }
 
 /* Backward has mean and 1 / deviation as floats. */
-static struct near normalised(const struct norm *norm, struct near x)
+static struct bounded normalised(const struct norm *norm, struct bounded x)
 {
     return times(minus(x, rounded(norm->mean)), rounded(norm->invstd));
 }
 
-static struct near scaled(double by, struct near a)
+static struct bounded scaled(double by, struct bounded a)
 {
-    return (struct near){by * a.v, by * a.e};
+    return (struct bounded){by * a.v, by * a.e};
 }
 
-static void add_to(struct near *sum, double *size, struct near a)
+static void add_to(struct bounded *sum, double *size, struct bounded a)
 {
     sum->v += a.v;
     sum->e += a.e;
     *size += fabs(a.v) + a.e;
 }
 
-void norm_add_upstream(struct norm *norm, double scales, double rows, struct near x,
+void norm_add_upstream(struct norm *norm, double scales, double rows, struct bounded x,
                        const struct norm_gradient *g)
 {
-    const struct near hat = normalised(norm, x);
+    const struct bounded hat = normalised(norm, x);
 
     add_to(&norm->sum, &norm->sum_size, scaled(scales, g->own));
     add_to(&norm->sum, &norm->sum_size, scaled(rows, g->all));
@@ -113,12 +113,12 @@ void norm_end_upstream(struct norm *norm)
 }
 
 /* weight invstd (g - mean of g - normalised x mean of g normalised x) */
-struct norm_gradient norm_backward(const struct norm *norm, struct near x,
+struct norm_gradient norm_backward(const struct norm *norm, struct bounded x,
                                    const struct norm_gradient *g)
 {
-    const struct near factor = times(rounded(norm->invstd), (struct near){norm->weight, 0});
-    const struct near slope = scaled(1 / norm->n, norm->product);
-    const struct near share =
+    const struct bounded factor = times(rounded(norm->invstd), (struct bounded){norm->weight, 0});
+    const struct bounded slope = scaled(1 / norm->n, norm->product);
+    const struct bounded share =
         plus(scaled(1 / norm->n, norm->sum), times(normalised(norm, x), slope));
 
     return (struct norm_gradient){.own = rounded(times(factor, g->own)),

@@ -12,32 +12,32 @@
 #ifndef HARNESS_VERIFY_NORM_H
 #define HARNESS_VERIFY_NORM_H
 
-#include "verify/near.h"
+#include "verify/bounded.h"
 
 struct norm {
     double weight, bias, n; /* n: values of the channel */
-    struct near mean, invstd;
-    struct near sum, product; /* of the upstream, and of it times what is normalised */
+    struct bounded mean, invstd;
+    struct bounded sum, product; /* of the upstream, and of it times what is normalised */
     double sum_size, product_size;
 };
 
 struct norm_gradient {
-    struct near own, all;
+    struct bounded own, all;
 };
 
 /* Forward: first all values for the mean, then all for the variance. */
-void norm_add_mean(struct norm *norm, double times, struct near x);
+void norm_add_mean(struct norm *norm, double times, struct bounded x);
 void norm_end_mean(struct norm *norm);
-void norm_add_variance(struct norm *norm, double times, struct near x);
+void norm_add_variance(struct norm *norm, double times, struct bounded x);
 void norm_end_variance(struct norm *norm, double eps);
-struct near norm_forward(const struct norm *norm, struct near x);
+struct bounded norm_forward(const struct norm *norm, struct bounded x);
 
 /* Backward: first all upstream for the two sums, of rows whose scales add up to scales; then each
  * value's gradient. */
-void norm_add_upstream(struct norm *norm, double scales, double rows, struct near x,
+void norm_add_upstream(struct norm *norm, double scales, double rows, struct bounded x,
                        const struct norm_gradient *g);
 void norm_end_upstream(struct norm *norm);
-struct norm_gradient norm_backward(const struct norm *norm, struct near x,
+struct norm_gradient norm_backward(const struct norm *norm, struct bounded x,
                                    const struct norm_gradient *g);
 
 #endif

@@ -1,6 +1,6 @@
 /* verify/probe.c: the probe step of chains of linear layers: a float64 model with a bound on how
- * far any float step may be away (verify/near.h). Its numbers are positive, so that every ReLU lets
- * everything pass; where a bound does not show that, there is none. */
+ * far any float step may be away (verify/bounded.h). Its numbers are positive, so that every ReLU
+ * lets everything pass; where a bound does not show that, there is none. */
 #include "verify/probe.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct near number(const double *value, const double *error, size_t i)
+static struct bounded number(const double *value, const double *error, size_t i)
 {
-    return (struct near){value[i], error[i]};
+    return (struct bounded){value[i], error[i]};
 }
 
 static void forward(const struct verify *v, const struct verify_layer *layer, bool cut,
@@ -18,15 +18,15 @@ static void forward(const struct verify *v, const struct verify_layer *layer, bo
 {
     for (size_t at = 0; at < v->patterns * layer->out; ++at) {
         const size_t first = at / layer->out * layer->in, i = at % layer->out;
-        struct near_sum sum = {.operands = v->operands};
+        struct bounded_sum sum = {.operands = v->operands};
 
         for (int e = 0; e < 2; ++e)
-            near_sum_add(
-                &sum, (struct near){layer->weight[i][e].value, 0},
+            bounded_sum_add(
+                &sum, (struct bounded){layer->weight[i][e].value, 0},
                 number(layer->input, layer->input_error, first + layer->weight[i][e].column));
-        near_sum_add_one(&sum, (struct near){layer->bias[i], 0});
+        bounded_sum_add_one(&sum, (struct bounded){layer->bias[i], 0});
 
-        const struct near z = near_sum_done(&sum);
+        const struct bounded z = bounded_sum_done(&sum);
 
         next[at] = z.v;
         next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
@@ -37,18 +37,18 @@ static void forward(const struct verify *v, const struct verify_layer *layer, bo
 static int backward(const struct verify *v, const struct verify_layer *layer,
                     const struct verify_layer *below)
 {
-    struct near_sum *sum = calloc(layer->in + 1, sizeof *sum);
+    struct bounded_sum *sum = calloc(layer->in + 1, sizeof *sum);
 
     for (size_t r = 0; r < v->patterns && sum; ++r) {
         for (size_t j = 0; j < layer->in; ++j)
-            sum[j] = (struct near_sum){.operands = v->operands};
+            sum[j] = (struct bounded_sum){.operands = v->operands};
         for (size_t i = 0; i < layer->out; ++i)
             for (int e = 0; e < 2; ++e)
-                near_sum_add(&sum[layer->weight[i][e].column],
-                             (struct near){layer->weight[i][e].value, 0},
-                             number(layer->upstream, layer->upstream_error, r * layer->out + i));
+                bounded_sum_add(&sum[layer->weight[i][e].column],
+                                (struct bounded){layer->weight[i][e].value, 0},
+                                number(layer->upstream, layer->upstream_error, r * layer->out + i));
         for (size_t j = 0; j < layer->in; ++j) {
-            const struct near g = near_sum_done(&sum[j]);
+            const struct bounded g = bounded_sum_done(&sum[j]);
 
             below->upstream[r * layer->in + j] = g.v;
             below->upstream_error[r * layer->in + j] = g.e;
@@ -101,7 +101,7 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
 
     memset(bound, 0, (layer->in + 1) * sizeof *bound);
     for (size_t r = 0; r < v->patterns; ++r) {
-        const struct near g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
+        const struct bounded g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
 
         /* What a product carries, and what its rounded operands add, by |a| and by its error. */
         const double size = v->weight[r] * (fabs(g.v) + g.e);
@@ -118,7 +118,7 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
         /* All terms are positive. */
         const double carried = bound[j] / (double)v->divisor;
 
-        bound[j] = carried + near_rounding(rows + 2 + (double)v->mean_roundings, v->operands) *
+        bound[j] = carried + bounded_rounding(rows + 2 + (double)v->mean_roundings, v->operands) *
                                  (want[j] + carried);
     }
 }
@@ -129,6 +129,6 @@ void verify_probe_update(size_t n, const double *updated, double *bound)
     for (size_t j = 0; j < n; ++j) {
         const double carried = VERIFY_LEARNING_RATE * bound[j];
 
-        bound[j] = carried + 2 * NEAR_U * (fabs(updated[j]) + carried);
+        bound[j] = carried + 2 * BOUNDED_U * (fabs(updated[j]) + carried);
     }
 }

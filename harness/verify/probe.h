@@ -2,8 +2,8 @@
 #ifndef HARNESS_VERIFY_PROBE_H
 #define HARNESS_VERIFY_PROBE_H
 
+#include "verify/bounded.h"
 #include "verify/model.h"
-#include "verify/near.h"
 
 /* Fills activations, gradients of them and outputs, with bounds; inputs and upstream are there. */
 int verify_probe_chain(struct verify *v, struct text_error *why);

@@ -5,25 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct near recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
-                          const struct near *x, int t, size_t k)
+struct bounded recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
+                             const struct bounded *x, int t, size_t k)
 {
-    struct near_sum sum = {.v = 0};
+    struct bounded_sum sum = {.v = 0};
 
-    near_sum_add_dot(&sum, d->param[0].value + k * FEATURES, 1, x, FEATURES);
+    bounded_sum_add_dot(&sum, d->param[0].value + k * FEATURES, 1, x, FEATURES);
     if (t > 0)
-        near_sum_add_dot(&sum, d->param[1].value + k * HIDDEN, 1, m->h[t - 1], HIDDEN);
-    near_sum_add_one(&sum, (struct near){d->param[2].value[k], 0});
-    near_sum_add_one(&sum, (struct near){d->param[3].value[k], 0});
-    return near_sum_done(&sum);
+        bounded_sum_add_dot(&sum, d->param[1].value + k * HIDDEN, 1, m->h[t - 1], HIDDEN);
+    bounded_sum_add_one(&sum, (struct bounded){d->param[2].value[k], 0});
+    bounded_sum_add_one(&sum, (struct bounded){d->param[3].value[k], 0});
+    return bounded_sum_done(&sum);
 }
 
-static void add_step(struct verify_sums *s, const struct recurrent *m, const struct near *x, int t)
+static void add_step(struct verify_sums *s, const struct recurrent *m, const struct bounded *x,
+                     int t)
 {
-    const struct near one = {1, 0};
+    const struct bounded one = {1, 0};
 
     for (size_t k = 0; k < m->cell->gates; ++k) {
-        const struct near da = m->da[t][k];
+        const struct bounded da = m->da[t][k];
 
         for (size_t j = 0; j < FEATURES; ++j)
             verify_sums_add(s, 0, k * FEATURES + j, da, x[j]);
@@ -38,10 +39,10 @@ static void one_pattern(void *model, struct verify_sums *s, const struct workloa
                         size_t r)
 {
     struct recurrent *m = model;
-    struct near x[STEPS * FEATURES], dh[HIDDEN];
+    struct bounded x[STEPS * FEATURES], dh[HIDDEN];
 
     for (size_t i = 0; i < STEPS * FEATURES; ++i)
-        x[i] = (struct near){workload_input(set, r, i), 0};
+        x[i] = (struct bounded){workload_input(set, r, i), 0};
     for (int t = 0; t < STEPS; ++t)
         m->cell->forward(s->arrays, m, x + t * FEATURES, t);
     verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);

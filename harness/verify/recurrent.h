@@ -12,22 +12,23 @@ struct recurrent_cell;
 /* One pattern's states; da are the gradients of the gates' sums. gate and c are lstm's. */
 struct recurrent {
     const struct recurrent_cell *cell;
-    struct near gate[STEPS][MOST_GATES], c[STEPS][HIDDEN], h[STEPS][HIDDEN];
-    struct near da[STEPS][MOST_GATES];
+    struct bounded gate[STEPS][MOST_GATES], c[STEPS][HIDDEN], h[STEPS][HIDDEN];
+    struct bounded da[STEPS][MOST_GATES];
 };
 
 struct recurrent_cell {
     size_t gates; /* of a step, all hidden units' */
     /* h[t] from x and what is before it. */
-    void (*forward)(const struct reference_arrays *d, struct recurrent *m, const struct near *x,
+    void (*forward)(const struct reference_arrays *d, struct recurrent *m, const struct bounded *x,
                     int t);
     /* da of all steps, from dh of the last; dh is changed. */
-    void (*backward)(const struct reference_arrays *d, struct recurrent *m, struct near dh[HIDDEN]);
+    void (*backward)(const struct reference_arrays *d, struct recurrent *m,
+                     struct bounded dh[HIDDEN]);
 };
 
 /* The sum of gate k's terms: W_ih x + W_hh h + b_ih + b_hh. */
-struct near recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
-                          const struct near *x, int t, size_t k);
+struct bounded recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
+                             const struct bounded *x, int t, size_t k);
 int recurrent_fill(struct verify *v, const struct workload_set *set,
                    const struct recurrent_cell *cell, struct text_error *why);
 

@@ -21,8 +21,8 @@ static const struct windows of_block = {CHANNELS, SIDE, CHANNELS, SIDE, 1};
 /* A pattern in a shard. */
 struct row {
     double rows, scales; /* how many have it, and the sum of their scales; 0: none */
-    struct near image[IMAGE_SIDE * IMAGE_SIDE];
-    struct near x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
+    struct bounded image[IMAGE_SIDE * IMAGE_SIDE];
+    struct bounded x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
     struct norm_gradient g[WIDE], dy[WIDE]; /* of x[b], from the last b on; of conv[b] */
     struct norm_gradient dx[WIDE];          /* of x[b], from conv[b] */
 };
@@ -38,30 +38,31 @@ struct resnet {
 };
 
 /* What a ReLU makes of z: nothing moves what is surely cut off. */
-static struct near cut(struct near z)
+static struct bounded cut(struct bounded z)
 {
-    return z.v <= -z.e ? (struct near){0, 0} : (struct near){fmax(z.v, 0), z.e};
+    return z.v <= -z.e ? (struct bounded){0, 0} : (struct bounded){fmax(z.v, 0), z.e};
 }
 
 /* Its gradient: of a number that may be on either side of 0 it passes or not. */
-static struct near passed(struct near z, struct near g)
+static struct bounded passed(struct bounded z, struct bounded g)
 {
     if (z.v > z.e)
         return g;
-    return z.v <= -z.e ? (struct near){0, 0} : (struct near){z.v > 0 ? g.v : 0, fabs(g.v) + g.e};
+    return z.v <= -z.e ? (struct bounded){0, 0}
+                       : (struct bounded){z.v > 0 ? g.v : 0, fabs(g.v) + g.e};
 }
 
 /* The skip. Adding 0 rounds nothing. */
-static struct near skip(struct near x, struct near y)
+static struct bounded skip(struct bounded x, struct bounded y)
 {
-    return fabs(y.v) + y.e == 0 ? x : near_plus(x, y);
+    return fabs(y.v) + y.e == 0 ? x : bounded_plus(x, y);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* Sums of whole numbers are exact while those of |terms| are below 2^24. */
 static void convolve(struct resnet *m, const struct windows *of, bool whole, int p,
-                     const double *bias, const struct near *x, struct near *y)
+                     const double *bias, const struct bounded *x, struct bounded *y)
 {
     const bool exact = whole && !m->v->probe;
     const double size = windows_forward(of, exact, m->v->arrays->param[p].value, bias, x, y);
@@ -72,7 +73,7 @@ static void convolve(struct resnet *m, const struct windows *of, bool whole, int
 static void stem(struct resnet *m, struct row *row, const struct workload_set *set, size_t kind)
 {
     for (size_t i = 0; i < IMAGE_SIDE * IMAGE_SIDE; ++i)
-        row->image[i] = (struct near){workload_input(set, kind, i), 0};
+        row->image[i] = (struct bounded){workload_input(set, kind, i), 0};
     convolve(m, &of_stem, true, STEM, m->v->arrays->param[STEM + 1].value, row->image, row->x[0]);
     for (size_t i = 0; i < WIDE; ++i)
         row->x[0][i] = cut(row->x[0][i]);
@@ -117,13 +118,13 @@ static void block(struct resnet *m, int b)
 
 /* A number of the shard's gradient, rounded once there; then it is added to those of the other
  * devices and to what was there. */
-static void add_shard(const struct resnet *m, int p, size_t i, struct near total)
+static void add_shard(const struct resnet *m, int p, size_t i, struct bounded total)
 {
     struct reference_array *grad = &m->v->arrays->grad[p];
     const double size = fabs(total.v) + total.e;
 
     grad->value[i] += total.v;
-    grad->bound[i] += total.e + near_gamma((double)m->v->devices + 5) * size;
+    grad->bound[i] += total.e + bounded_gamma((double)m->v->devices + 5) * size;
 }
 
 /* A number that is a sum over so many terms of the shard, in any order, and then the same. */
@@ -134,7 +135,7 @@ static void add_sum(const struct resnet *m, int p, size_t i, double terms,
     const double size = sum->size + sum->carried;
 
     grad->value[i] += sum->value;
-    grad->bound[i] += sum->carried + near_gamma(terms + (double)m->v->devices + 4) * size;
+    grad->bound[i] += sum->carried + bounded_gamma(terms + (double)m->v->devices + 4) * size;
 }
 
 static void gather(const struct row *row, struct windows_upstream *dy)
@@ -174,22 +175,22 @@ static void linear(struct resnet *m, const struct workload_set *set, size_t kind
     struct reference_arrays *d = m->v->arrays;
     const double *weight = d->param[LINEAR].value;
     struct row *row = &m->row[kind];
-    struct near g[CLASSES];
+    struct bounded g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; ++k) {
-        struct near_sum sum = {.v = 0};
+        struct bounded_sum sum = {.v = 0};
 
-        near_sum_add_dot(&sum, weight + k * WIDE, 1, row->x[BLOCKS], WIDE);
-        near_sum_add_one(&sum, (struct near){d->param[LINEAR + 1].value[k], 0});
+        bounded_sum_add_dot(&sum, weight + k * WIDE, 1, row->x[BLOCKS], WIDE);
+        bounded_sum_add_one(&sum, (struct bounded){d->param[LINEAR + 1].value[k], 0});
 
-        const struct near y = near_sum_done(&sum);
+        const struct bounded y = bounded_sum_done(&sum);
 
-        g[k] = (struct near){workload_upstream(set, kind, k), 0};
+        g[k] = (struct bounded){workload_upstream(set, kind, k), 0};
         d->output.value[place * CLASSES + k] = y.v;
         d->output.bound[place * CLASSES + k] = y.e;
     }
     for (size_t j = 0; j < WIDE; ++j)
-        row->g[j] = (struct norm_gradient){.own = near_dot(weight + j, WIDE, g, CLASSES)};
+        row->g[j] = (struct norm_gradient){.own = bounded_dot(weight + j, WIDE, g, CLASSES)};
 }
 
 static struct windows_sum weight_of(const struct resnet *m, const struct workload_set *set,
@@ -199,7 +200,7 @@ static struct windows_sum weight_of(const struct resnet *m, const struct workloa
 
     for (size_t r = 0; r < m->v->kinds; ++r) {
         const double g = m->row[r].scales * workload_upstream(set, r, k);
-        const struct near x = m->row[r].x[BLOCKS][j];
+        const struct bounded x = m->row[r].x[BLOCKS][j];
 
         if (m->row[r].scales == 0)
             continue;
@@ -237,7 +238,7 @@ static void linear_sums(struct resnet *m, const struct workload_set *set)
 /* Of what the norm of block b gave, through its ReLU. */
 static struct norm_gradient through(const struct resnet *m, int b, const struct row *row, size_t i)
 {
-    const struct near z = norm_forward(&m->norm[b][i / PLANE], row->conv[b][i]);
+    const struct bounded z = norm_forward(&m->norm[b][i / PLANE], row->conv[b][i]);
 
     return (struct norm_gradient){passed(z, row->g[i].own), passed(z, row->g[i].all)};
 }
@@ -272,8 +273,8 @@ static void row_back(struct resnet *m, int b, struct row *row)
     }
     windows_backward(&of_block, m->v->arrays->param[BLOCK + OF_BLOCK * b].value, row->dy, row->dx);
     for (size_t i = 0; i < WIDE; ++i)
-        row->g[i] = (struct norm_gradient){near_plus(row->g[i].own, row->dx[i].own),
-                                           near_plus(row->g[i].all, row->dx[i].all)};
+        row->g[i] = (struct norm_gradient){bounded_plus(row->g[i].own, row->dx[i].own),
+                                           bounded_plus(row->g[i].all, row->dx[i].all)};
 }
 
 static void block_back(struct resnet *m, int b)

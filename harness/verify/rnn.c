@@ -2,20 +2,22 @@
 #include "verify/recurrent.h"
 
 static void step_forward(const struct reference_arrays *d, struct recurrent *m,
-                         const struct near *x, int t)
+                         const struct bounded *x, int t)
 {
     for (size_t k = 0; k < HIDDEN; ++k)
-        m->h[t][k] = near_tanh(recurrent_sum(d, m, x, t, k));
+        m->h[t][k] = bounded_tanh(recurrent_sum(d, m, x, t, k));
 }
 
 /* dh: of the last step. */
-static void all_back(const struct reference_arrays *d, struct recurrent *m, struct near dh[HIDDEN])
+static void all_back(const struct reference_arrays *d, struct recurrent *m,
+                     struct bounded dh[HIDDEN])
 {
     for (int t = STEPS - 1; t >= 0; --t) {
         for (size_t k = 0; k < HIDDEN && t < STEPS - 1; ++k)
-            dh[k] = near_dot(d->param[1].value + k, HIDDEN, m->da[t + 1], HIDDEN);
+            dh[k] = bounded_dot(d->param[1].value + k, HIDDEN, m->da[t + 1], HIDDEN);
         for (size_t k = 0; k < HIDDEN; ++k)
-            m->da[t][k] = near_times(dh[k], near_one_minus(near_times(m->h[t][k], m->h[t][k])));
+            m->da[t][k] =
+                bounded_times(dh[k], bounded_one_minus(bounded_times(m->h[t][k], m->h[t][k])));
     }
 }
 

@@ -3,21 +3,21 @@
 #ifndef HARNESS_VERIFY_ROUTING_H
 #define HARNESS_VERIFY_ROUTING_H
 
-#include "verify/near.h"
+#include "verify/bounded.h"
 
 enum { CAPSULES_IN = 32, CAPSULES_OUT = 10, CAPSULE_IN = 8, CAPSULE_OUT = 16, ROUNDS = 3 };
 
 /* Of one pattern. share: of the last round. */
 struct routing {
-    struct near vote[CAPSULES_IN][CAPSULES_OUT][CAPSULE_OUT];
-    struct near share[CAPSULES_IN][CAPSULES_OUT];
-    struct near s[CAPSULES_OUT][CAPSULE_OUT], v[CAPSULES_OUT][CAPSULE_OUT];
+    struct bounded vote[CAPSULES_IN][CAPSULES_OUT][CAPSULE_OUT];
+    struct bounded share[CAPSULES_IN][CAPSULES_OUT];
+    struct bounded s[CAPSULES_OUT][CAPSULE_OUT], v[CAPSULES_OUT][CAPSULE_OUT];
 };
 
 /* share, s and v from the votes. */
 void routing_forward(struct routing *r);
 /* The gradient of s from that of v; that of a vote is its share of it. */
-void routing_backward(const struct routing *r, const struct near *dv,
-                      struct near ds[CAPSULES_OUT][CAPSULE_OUT]);
+void routing_backward(const struct routing *r, const struct bounded *dv,
+                      struct bounded ds[CAPSULES_OUT][CAPSULE_OUT]);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { CLASSES = 10 };
 
-void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b)
+void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct bounded a, struct bounded b)
 {
     const double carried = fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
     const double size = fabs(a.v * b.v) + carried;
@@ -22,32 +22,32 @@ void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, s
 }
 
 void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
-                        int p, const struct near *x, size_t in, struct near *dx)
+                        int p, const struct bounded *x, size_t in, struct bounded *dx)
 {
     struct reference_arrays *d = sums->arrays;
-    struct near g[CLASSES];
+    struct bounded g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; ++k) {
-        struct near_sum sum = {.operands = sums->operands};
+        struct bounded_sum sum = {.operands = sums->operands};
 
-        near_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
-        near_sum_add_one(&sum, (struct near){d->param[p + 1].value[k], 0});
+        bounded_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
+        bounded_sum_add_one(&sum, (struct bounded){d->param[p + 1].value[k], 0});
 
-        const struct near y = near_sum_done(&sum);
+        const struct bounded y = bounded_sum_done(&sum);
 
-        g[k] = (struct near){workload_upstream(set, pattern, k), 0};
+        g[k] = (struct bounded){workload_upstream(set, pattern, k), 0};
         d->output.value[pattern * CLASSES + k] = y.v;
         d->output.bound[pattern * CLASSES + k] = y.e;
         for (size_t j = 0; j < in; ++j)
             verify_sums_add(sums, p, k * in + j, g[k], x[j]);
-        verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
+        verify_sums_add(sums, p + 1, k, g[k], (struct bounded){1, 0});
     }
     sums->whole = workload_is_probe(set) ? -1 : p + 1;
     for (size_t j = 0; j < in; ++j) {
-        struct near_sum sum = {.operands = sums->operands};
+        struct bounded_sum sum = {.operands = sums->operands};
 
-        near_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
-        dx[j] = near_sum_done(&sum);
+        bounded_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
+        dx[j] = bounded_sum_done(&sum);
     }
 }
 
@@ -63,7 +63,7 @@ static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 
         if (p != sums->whole || !(size < 0x1p24))
             grad->bound[i] +=
-                near_rounding(terms + fmin((double)devices, terms) + 4, sums->operands) * size;
+                bounded_rounding(terms + fmin((double)devices, terms) + 4, sums->operands) * size;
     }
 }
 

@@ -5,7 +5,7 @@
 #define HARNESS_VERIFY_SUMS_H
 
 #include "verify/arrays.h"
-#include "verify/near.h"
+#include "verify/bounded.h"
 
 struct verify_sums {
     struct reference_arrays *arrays; /* filled in */
@@ -13,7 +13,7 @@ struct verify_sums {
     double *size[REFERENCE_PARAMS];  /* sums of |terms| of the gradients */
     double *terms[REFERENCE_PARAMS]; /* ... and how many: what is exactly 0 rounds nothing */
     int whole;       /* the parameter whose gradients are sums of whole numbers; -1: none */
-    double operands; /* of near_sum */
+    double operands; /* of bounded_sum */
 };
 
 /* Fills in one pattern. */
@@ -24,10 +24,10 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
                      void *model, struct text_error *why);
 
 /* a times b is a term of gradient i of parameter p. */
-void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b);
+void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct bounded a, struct bounded b);
 /* The last layer, a linear one from in numbers, whose weight is parameter p: outputs, its two
  * gradients, and that of its input. */
 void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
-                        int p, const struct near *x, size_t in, struct near *dx);
+                        int p, const struct bounded *x, size_t in, struct bounded *dx);
 
 #endif

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double U = NEAR_U, EPS = 1e-5;
+static const double U = BOUNDED_U, EPS = 1e-5;
 
 /* ---- layer norm ------------------------------------------------------------------------------ */
 
 int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width)
 {
-    const int status = sheet_open(&norm->hat, rows, width);
+    const int status = bounded_matrix_open(&norm->hat, rows, width);
 
     norm->root = verify_numbers(2, rows);
     return status || !norm->root ? -1 : 0;
@@ -18,13 +18,13 @@ int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width)
 
 void layer_norm_close(struct layer_norm *norm)
 {
-    sheet_close(&norm->hat);
+    bounded_matrix_close(&norm->hat);
     free(norm->root);
     norm->root = NULL;
 }
 
 /* The root is the length of a vector, so it is away by no more than the length of what that is. */
-static void normalise(struct layer_norm *norm, const struct sheet *x, size_t t)
+static void normalise(struct layer_norm *norm, const struct bounded_matrix *x, size_t t)
 {
     const size_t n = x->width;
     const double *v = x->v + t * n, *e = x->e + t * n, width = (double)n;
@@ -48,36 +48,37 @@ static void normalise(struct layer_norm *norm, const struct sheet *x, size_t t)
         /* Mean and 1 / root are floats in between. */
         const double rounded = 2 * U * fabs(mean) / root + 8 * U * fabs(hat);
 
-        sheet_put(&norm->hat, t * n + j,
-                  (struct near){hat, least > 0 ? carried + rounded : INFINITY});
+        bounded_matrix_put(&norm->hat, t * n + j,
+                           (struct bounded){hat, least > 0 ? carried + rounded : INFINITY});
     }
 }
 
 void layer_norm_forward(struct layer_norm *norm, const double *weight, const double *bias,
-                        const struct sheet *x, struct sheet *y)
+                        const struct bounded_matrix *x, struct bounded_matrix *y)
 {
     const size_t n = x->width;
 
     for (size_t t = 0; t < x->rows; ++t) {
         normalise(norm, x, t);
         for (size_t j = 0; j < n; ++j)
-            sheet_put(
-                y, t * n + j,
-                near_plus(near_times(sheet_at(&norm->hat, t * n + j), (struct near){weight[j], 0}),
-                          (struct near){bias[j], 0}));
+            bounded_matrix_put(y, t * n + j,
+                               bounded_plus(bounded_times(bounded_matrix_at(&norm->hat, t * n + j),
+                                                          (struct bounded){weight[j], 0}),
+                                            (struct bounded){bias[j], 0}));
     }
 }
 
 /* (g - mean of g - hat times mean of g hat) / root, g the weight times dy. */
 static void backward_row(const struct layer_norm *norm, const double *weight,
-                         const struct sheet *dy, struct sheet *dx, size_t t)
+                         const struct bounded_matrix *dy, struct bounded_matrix *dx, size_t t)
 {
     const size_t n = dy->width;
     const double root = norm->root[t], away = norm->root[norm->hat.rows + t];
-    struct near mean = {0, 0}, slope = {0, 0};
+    struct bounded mean = {0, 0}, slope = {0, 0};
 
     for (size_t j = 0; j < n; ++j) {
-        const struct near hat = sheet_at(&norm->hat, t * n + j), d = sheet_at(dy, t * n + j);
+        const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
+                             d = bounded_matrix_at(dy, t * n + j);
         const double g = d.v * weight[j] / (double)n, e = d.e * fabs(weight[j]) / (double)n;
 
         mean.v += g;
@@ -86,32 +87,35 @@ static void backward_row(const struct layer_norm *norm, const double *weight,
         slope.e += fabs(g) * hat.e + e * fabs(hat.v) + e * hat.e;
     }
     for (size_t j = 0; j < n; ++j) {
-        const struct near hat = sheet_at(&norm->hat, t * n + j), d = sheet_at(dy, t * n + j);
+        const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
+                             d = bounded_matrix_at(dy, t * n + j);
         const double g = d.v * weight[j], v = (g - mean.v - hat.v * slope.v) / root;
         const double carried = d.e * fabs(weight[j]) + mean.e + fabs(hat.v) * slope.e +
                                hat.e * fabs(slope.v) + hat.e * slope.e;
         const double size = fabs(g) + fabs(mean.v) + fabs(hat.v * slope.v) + carried;
 
-        sheet_put(dx, t * n + j,
-                  (struct near){v, (carried + fabs(v) * away + 8 * U * size) / (root - away)});
+        bounded_matrix_put(
+            dx, t * n + j,
+            (struct bounded){v, (carried + fabs(v) * away + 8 * U * size) / (root - away)});
     }
 }
 
 void layer_norm_backward(const struct layer_norm *norm, const double *weight,
-                         const struct sheet *dy, struct sheet *dx)
+                         const struct bounded_matrix *dy, struct bounded_matrix *dx)
 {
     for (size_t t = 0; t < dy->rows; ++t)
         backward_row(norm, weight, dy, dx, t);
 }
 
-void layer_norm_gradients(const struct share *share, const struct layer_norm *norm,
-                          const struct sheet *dy, struct reference_array *weight,
+void layer_norm_gradients(const struct row_sum_bound *share, const struct layer_norm *norm,
+                          const struct bounded_matrix *dy, struct reference_array *weight,
                           struct reference_array *bias)
 {
     for (size_t i = 0; i < dy->rows * dy->width; ++i)
-        share_add(share, near_times(sheet_at(dy, i), sheet_at(&norm->hat, i)), i % dy->width,
-                  weight);
-    sheet_bias_gradient(share, dy, bias);
+        row_sum_bound_add(share,
+                          bounded_times(bounded_matrix_at(dy, i), bounded_matrix_at(&norm->hat, i)),
+                          i % dy->width, weight);
+    bounded_matrix_bias_gradient(share, dy, bias);
 }
 
 /* ---- GELU ------------------------------------------------------------------------------------ */
@@ -133,32 +137,33 @@ static double slope(double x)
 /* Its second derivative is below 0.8 everywhere. */
 static const double CURVE = 0.8;
 
-void gelu_forward(const struct sheet *x, struct sheet *y)
+void gelu_forward(const struct bounded_matrix *x, struct bounded_matrix *y)
 {
     for (size_t i = 0; i < x->rows * x->width; ++i) {
-        const struct near a = sheet_at(x, i);
+        const struct bounded a = bounded_matrix_at(x, i);
         const double carried = (fabs(slope(a.v)) + CURVE * a.e) * a.e;
 
-        sheet_put(
+        bounded_matrix_put(
             y, i,
-            (struct near){a.v * (1 + gate(a.v)) / 2, carried + 8 * U * (fabs(a.v) + carried)});
+            (struct bounded){a.v * (1 + gate(a.v)) / 2, carried + 8 * U * (fabs(a.v) + carried)});
     }
 }
 
-void gelu_backward(const struct sheet *x, struct sheet *dy)
+void gelu_backward(const struct bounded_matrix *x, struct bounded_matrix *dy)
 {
     for (size_t i = 0; i < x->rows * x->width; ++i) {
-        const struct near a = sheet_at(x, i);
+        const struct bounded a = bounded_matrix_at(x, i);
 
-        sheet_put(dy, i,
-                  near_times(sheet_at(dy, i), (struct near){slope(a.v), CURVE * a.e + 12 * U}));
+        bounded_matrix_put(dy, i,
+                           bounded_times(bounded_matrix_at(dy, i),
+                                         (struct bounded){slope(a.v), CURVE * a.e + 12 * U}));
     }
 }
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* n + 26 for the sum, its two exp and the quotient, as near_softmax says. Beyond 80 exp may be cut
- * off to 0. */
+/* n + 26 for the sum, its two exp and the quotient, as bounded_softmax says. Beyond 80 exp may be
+ * cut off to 0. */
 double softmax_away(double away, double wide, double n)
 {
     return wide < 80 ? expm1(away + 2 * U * wide + (n + 26) * U) : INFINITY;

@@ -2,26 +2,26 @@
 #ifndef HARNESS_VERIFY_TRANSFORMER_H
 #define HARNESS_VERIFY_TRANSFORMER_H
 
-#include "verify/sheet.h"
+#include "verify/bounded_matrix.h"
 
 /* Layer norm of each row. Sums over a row are in double, as dp_layer_norm has them. */
 struct layer_norm {
-    struct sheet hat; /* normalised */
-    double *root;     /* of variance + eps, and how far it may be away: [2, rows] */
+    struct bounded_matrix hat; /* normalised */
+    double *root;              /* of variance + eps, and how far it may be away: [2, rows] */
 };
 int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width);
 void layer_norm_close(struct layer_norm *norm);
 void layer_norm_forward(struct layer_norm *norm, const double *weight, const double *bias,
-                        const struct sheet *x, struct sheet *y);
+                        const struct bounded_matrix *x, struct bounded_matrix *y);
 void layer_norm_backward(const struct layer_norm *norm, const double *weight,
-                         const struct sheet *dy, struct sheet *dx);
-void layer_norm_gradients(const struct share *share, const struct layer_norm *norm,
-                          const struct sheet *dy, struct reference_array *weight,
+                         const struct bounded_matrix *dy, struct bounded_matrix *dx);
+void layer_norm_gradients(const struct row_sum_bound *share, const struct layer_norm *norm,
+                          const struct bounded_matrix *dy, struct reference_array *weight,
                           struct reference_array *bias);
 
 /* The tanh form of GELU. */
-void gelu_forward(const struct sheet *x, struct sheet *y);
-void gelu_backward(const struct sheet *x, struct sheet *dy); /* dy becomes dx */
+void gelu_forward(const struct bounded_matrix *x, struct bounded_matrix *y);
+void gelu_backward(const struct bounded_matrix *x, struct bounded_matrix *dy); /* dy becomes dx */
 
 /* Above what a share of a softmax over n numbers may be away, as a part of it, if its exp and the
  * sum of all exp together are a factor of at most exp(away) away. wide: two of the numbers may be
@@ -35,15 +35,16 @@ struct attention {
     size_t lanes;
     double *p, *g;          /* of one head: probabilities, gradients before softmax [time, time] */
     double *away, *per_p;   /* of each row: what its p and g are away, as a part of p */
-    struct near *factor;    /* of the rows that are added up: [time] */
-    struct maths_twin twin; /* of operands of products; q, k, v and dy come as such */
-    double *lengths;        /* of q, k, v, dy of each row, and of their bounds: [8, time] */
+    struct bounded *factor; /* of the rows that are added up: [time] */
+    struct maths_variant variant; /* of operands of products; q, k, v and dy come as such */
+    double *lengths;              /* of q, k, v, dy of each row, and of their bounds: [8, time] */
 };
 int attention_open(struct attention *attention, size_t heads, size_t time, size_t width,
-                   struct maths_twin twin);
+                   struct maths_variant variant);
 void attention_close(struct attention *attention);
-void attention_forward(struct attention *attention, const struct sheet *qkv, struct sheet *y);
-void attention_backward(struct attention *attention, const struct sheet *qkv,
-                        const struct sheet *dy, struct sheet *dqkv);
+void attention_forward(struct attention *attention, const struct bounded_matrix *qkv,
+                       struct bounded_matrix *y);
+void attention_backward(struct attention *attention, const struct bounded_matrix *qkv,
+                        const struct bounded_matrix *dy, struct bounded_matrix *dqkv);
 
 #endif

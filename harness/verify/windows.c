@@ -19,7 +19,7 @@ static bool tap_place(const struct windows *w, size_t place, size_t tap, size_t 
 }
 
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
-                       const double *bias, const struct near *x, struct near *y)
+                       const double *bias, const struct bounded *x, struct bounded *y)
 {
     const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
@@ -27,15 +27,15 @@ double windows_forward(const struct windows *windows, bool exact, const double *
 
     for (size_t i = 0; i < windows->outs * places; ++i) {
         const double *w = weight + i / places * taps;
-        struct near_sum sum = {.v = 0};
+        struct bounded_sum sum = {.v = 0};
         size_t from;
 
         if (bias)
-            near_sum_add_one(&sum, (struct near){bias[i / places], 0});
+            bounded_sum_add_one(&sum, (struct bounded){bias[i / places], 0});
         for (size_t t = 0; t < taps; ++t)
             if (w[t] != 0 && tap_place(windows, i % places, t % TAPS, &from))
-                near_sum_add(&sum, (struct near){w[t], 0}, x[t / TAPS * plane + from]);
-        y[i] = exact ? (struct near){sum.v, 0} : near_sum_done(&sum);
+                bounded_sum_add(&sum, (struct bounded){w[t], 0}, x[t / TAPS * plane + from]);
+        y[i] = exact ? (struct bounded){sum.v, 0} : bounded_sum_done(&sum);
         largest = fmax(largest, sum.size);
     }
     return largest;
@@ -45,7 +45,7 @@ double windows_forward(const struct windows *windows, bool exact, const double *
 static struct norm_gradient back_to(const struct windows *windows, const double *weight,
                                     const struct norm_gradient *dy, size_t i, size_t places)
 {
-    struct near_sum own = {.v = 0}, all = {.v = 0};
+    struct bounded_sum own = {.v = 0}, all = {.v = 0};
     size_t terms = 0, from;
 
     for (size_t t = 0; t < windows->outs * TAPS; ++t) {
@@ -55,12 +55,12 @@ static struct norm_gradient back_to(const struct windows *windows, const double 
         /* The window whose tap reads this place is around where the opposite tap of this lies. */
         if (w == 0 || !tap_place(windows, i % places, TAPS - 1 - t % TAPS, &from))
             continue;
-        near_sum_add(&own, (struct near){w, 0}, dy[out * places + from].own);
-        near_sum_add(&all, (struct near){w, 0}, dy[out * places + from].all);
+        bounded_sum_add(&own, (struct bounded){w, 0}, dy[out * places + from].own);
+        bounded_sum_add(&all, (struct bounded){w, 0}, dy[out * places + from].all);
         ++terms;
     }
     own.terms = all.terms = terms;
-    return (struct norm_gradient){near_sum_done(&own), near_sum_done(&all)};
+    return (struct norm_gradient){bounded_sum_done(&own), bounded_sum_done(&all)};
 }
 
 void windows_backward(const struct windows *windows, const double *weight,
@@ -77,7 +77,7 @@ struct padded {
     double value[WINDOWS_PLANE], size[WINDOWS_PLANE], away[WINDOWS_PLANE];
 };
 
-static void pad(const struct windows *windows, const struct near *x, struct padded *to)
+static void pad(const struct windows *windows, const struct bounded *x, struct padded *to)
 {
     const size_t side = windows->side;
 
@@ -117,7 +117,7 @@ static void add_tap(const struct windows *windows, const struct padded *x, size_
     }
 }
 
-void windows_add(const struct windows *windows, const struct near *x,
+void windows_add(const struct windows *windows, const struct bounded *x,
                  const struct windows_upstream *dy, struct windows_sum *sum)
 {
     const size_t plane = windows->side * windows->side;

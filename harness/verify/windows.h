@@ -19,7 +19,7 @@ struct windows {
 /* y = W x + bias (NULL: none). exact: of whole numbers; the largest sum of |terms|, which is
  * returned, says whether they are. */
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
-                       const double *bias, const struct near *x, struct near *y);
+                       const double *bias, const struct bounded *x, struct bounded *y);
 /* dx from dy; of a stride of 1. A step adds up s own + all as one, so both round as often as that
  * sum has terms. */
 void windows_backward(const struct windows *windows, const double *weight,
@@ -35,7 +35,7 @@ struct windows_sum {
     double value, size, carried;
 };
 /* Adds the terms of x to the sum of each weight. */
-void windows_add(const struct windows *windows, const struct near *x,
+void windows_add(const struct windows *windows, const struct bounded *x,
                  const struct windows_upstream *dy, struct windows_sum *sum);
 
 #endif

@@ -11,7 +11,8 @@ enum { SETS = WORKLOAD_SETS + 1, MOST_ROWS = 1 << 30 };
 
 /* A replica on another device has weights and gradients. The first replica, and the first rank, has
  * separate gradients, too, because the sum is not computed in those of the base. */
-static void hold_model(enum workload_way way, bool first, double bytes, struct workload_held *held)
+static void hold_model(enum workload_way way, bool first, double bytes,
+                       struct workload_footprint *held)
 {
     const bool others = way == WORKLOAD_REPLICAS && !first;
 
@@ -22,18 +23,18 @@ static void hold_model(enum workload_way way, bool first, double bytes, struct w
 
 /* Inputs and weights forward, gradients of outputs backward: two bytes each. */
 static void hold_rounded(const struct workload_kept *kept, double tokens,
-                         struct workload_held *held, size_t *tensors)
+                         struct workload_footprint *held, size_t *tensors)
 {
     held->step += sizeof(uint16_t) * (tokens * kept->operands + kept->weights);
     *tensors += kept->rounded;
 }
 
-bool workload_held(const struct workload *workload, const struct workload_use *use, bool first,
-                   size_t rows, struct workload_held *held)
+bool workload_footprint(const struct workload *workload, const struct workload_use *use, bool first,
+                        size_t rows, struct workload_footprint *held)
 {
     const double number = sizeof(float), tokens = (double)workload_tokens(workload);
 
-    *held = (struct workload_held){.weights = 0};
+    *held = (struct workload_footprint){.weights = 0};
     if (!workload->is->tokens || use->devices == 0)
         return false;
 
@@ -55,7 +56,7 @@ bool workload_held(const struct workload *workload, const struct workload_use *u
     return true;
 }
 
-static struct workload_memory sum_of(const struct workload_held *held)
+static struct workload_memory sum_of(const struct workload_footprint *held)
 {
     const double least = held->weights + held->gradients + held->states + held->gathered +
                          held->batches + held->step;
@@ -67,14 +68,14 @@ struct workload_memory workload_memory(const struct workload *workload,
                                        const struct workload_use *use, bool shared, size_t rows)
 {
     const double others = use->way == WORKLOAD_ALONE ? 0 : (double)use->devices - 1;
-    struct workload_held held;
+    struct workload_footprint held;
 
-    if (!workload_held(workload, use, true, rows, &held))
+    if (!workload_footprint(workload, use, true, rows, &held))
         return (struct workload_memory){NAN, NAN};
 
     struct workload_memory sum = sum_of(&held);
 
-    if (shared && others > 0 && workload_held(workload, use, false, rows, &held)) {
+    if (shared && others > 0 && workload_footprint(workload, use, false, rows, &held)) {
         const struct workload_memory other = sum_of(&held);
 
         sum.least += others * other.least;

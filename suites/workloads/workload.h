@@ -148,13 +148,13 @@ struct workload_use {
  *   step      what a step keeps of the rows of its shard, and on the first of several replicas
  * outputs of the whole batch, and their gradient
  *   spare     room that small tensors leave in the pieces that a step's memory comes in, at most */
-struct workload_held {
+struct workload_footprint {
     double weights, gradients, states, gathered, batches, step, spare;
 };
 /* Memory for a batch of rows, on the first device or on any other; false: a row has no tokens, and
  * the memory is not known. */
-bool workload_held(const struct workload *workload, const struct workload_use *use, bool first,
-                   size_t rows, struct workload_held *held);
+bool workload_footprint(const struct workload *workload, const struct workload_use *use, bool first,
+                        size_t rows, struct workload_footprint *held);
 /* Memory of the device that holds most; shared: of all together, which have one memory. least:
  * without spare, which devices hold at least; most: with it, at most twice as much. NaN: unknown.
  */

@@ -65,14 +65,14 @@ static void harmed(struct context *c)
 {
     static const struct {
         const char *text;
-        struct dp_harm_spec want;
+        struct dp_silent_fault_spec want;
     } lists[] = {
-        {"virt:2+fault:flip@37/1", {DP_HARM_FLIP, 37, 1, 0}},
-        {"virt:64+fault:flips@1000000000/63", {DP_HARM_FLIPS, 1000000000, 63, 0}},
-        {"virt:2+500us+fault:slow@1/0/5", {DP_HARM_SLOW, 1, 0, 5}},
-        {"virt:2+fault:slow@3/1", {DP_HARM_SLOW, 3, 1, 0}},
-        {"virt:3+fault:link@1/2/50", {DP_HARM_LINK, 1, 2, 50}},
-        {"virt:1+fault:hang@1/0+1us", {DP_HARM_HANG, 1, 0, 0}},
+        {"virt:2+fault:flip@37/1", {DP_SILENT_FAULT_FLIP, 37, 1, 0}},
+        {"virt:64+fault:flips@1000000000/63", {DP_SILENT_FAULT_FLIPS, 1000000000, 63, 0}},
+        {"virt:2+500us+fault:slow@1/0/5", {DP_SILENT_FAULT_SLOW, 1, 0, 5}},
+        {"virt:2+fault:slow@3/1", {DP_SILENT_FAULT_SLOW, 3, 1, 0}},
+        {"virt:3+fault:link@1/2/50", {DP_SILENT_FAULT_LINK, 1, 2, 50}},
+        {"virt:1+fault:hang@1/0+1us", {DP_SILENT_FAULT_HANG, 1, 0, 0}},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         struct dp_device_list list;
@@ -80,9 +80,10 @@ static void harmed(struct context *c)
         expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
         expect(c, list.fault_at == 0, "%s fails", lists[i].text);
         expect(c,
-               list.harm.harm == lists[i].want.harm && list.harm.step == lists[i].want.step &&
-                   list.harm.device == lists[i].want.device &&
-                   list.harm.percent == lists[i].want.percent,
+               list.silent_fault.silent_fault == lists[i].want.silent_fault &&
+                   list.silent_fault.step == lists[i].want.step &&
+                   list.silent_fault.device == lists[i].want.device &&
+                   list.silent_fault.percent == lists[i].want.percent,
                "fault of %s", lists[i].text);
     }
 }

@@ -250,7 +250,7 @@ static void forget(struct dp_group *group)
     end_of(group)->first = end_of(group)->last = NULL;
 }
 
-static int agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
+static int allreduce_max(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
 {
     struct joined_end *end = end_of(group);
     const size_t bytes = (size_t)n * sizeof *values;
@@ -273,7 +273,7 @@ static const struct dp_comm_ops ways[JOINED_WAYS] = {
                         .reduce = reduce,
                         .broadcast = broadcast,
                         .allreduce = allreduce,
-                        .agree = agree},
+                        .allreduce_max = allreduce_max},
     [JOINED_POLLED] = {.name = "joined-polled",
                        .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP | DP_COMM_WORLD,
                        .move = move,
@@ -282,7 +282,7 @@ static const struct dp_comm_ops ways[JOINED_WAYS] = {
                        .allreduce = issue,
                        .poll = poll,
                        .abort = forget,
-                       .agree = agree},
+                       .allreduce_max = allreduce_max},
 };
 
 static const struct dp_comm_ops moves_only = {

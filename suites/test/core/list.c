@@ -31,7 +31,7 @@ static const struct case_table *const tables[] = {
     &group_cases,
     &communicator_cases,
     &collectives_cases,
-    &spreads_cases,
+    &collective_calls_cases,
     &kernel_cases,
     &kernel_norm_cases,
     &ddp_primitives_cases,

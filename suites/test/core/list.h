@@ -12,7 +12,7 @@ struct case_table {
 extern const struct case_table apply_cases;
 extern const struct case_table coalesce_cases;
 extern const struct case_table collectives_cases;
-extern const struct case_table spreads_cases;
+extern const struct case_table collective_calls_cases;
 extern const struct case_table composition_cases;
 extern const struct case_table ddp_primitives_cases;
 extern const struct case_table decorated_cases;

@@ -284,16 +284,16 @@ static void dropped(struct context *c)
 enum { LONGEST = 300 };
 
 /* Numbers of a tensor, and what they may be off by. */
-struct near {
+struct bounded {
     double *want, *bound;
 };
 
-static struct near make_near(struct context *c, size_t n)
+static struct bounded make_near(struct context *c, size_t n)
 {
-    return (struct near){case_memory(c, n * sizeof(double)), case_memory(c, n * sizeof(double))};
+    return (struct bounded){case_memory(c, n * sizeof(double)), case_memory(c, n * sizeof(double))};
 }
 
-static void add_near(const struct near *near, size_t i, double term, double size)
+static void add_near(const struct bounded *near, size_t i, double term, double size)
 {
     near->want[i] += term;
     near->bound[i] += size;
@@ -314,7 +314,8 @@ static double dot(const float *a, const float *b, size_t n, bool sizes)
 }
 
 /* What step t has to do with those up to it. Sizes are those of all terms. */
-static void one_time(const struct head *h, size_t t, const struct near *y, const struct near *dx)
+static void one_time(const struct head *h, size_t t, const struct bounded *y,
+                     const struct bounded *dx)
 {
     const size_t lead = 3 * h->width, n = h->size, now = h->x_at + t * lead;
     const float *q = h->x + now, *dy = h->dy + h->y_at + t * h->width;
@@ -350,7 +351,7 @@ static void one_length(struct context *c, size_t rows, size_t steps, size_t head
     struct place p;
     const size_t width = heads * size, n_x = rows * steps * 3 * width, n_y = rows * steps * width;
     const float *x = randoms(c, n_x, steps), *dy = randoms(c, n_y, steps + 1);
-    const struct near y = make_near(c, n_y), dx = make_near(c, n_x);
+    const struct bounded y = make_near(c, n_y), dx = make_near(c, n_x);
     const double roundings = 2.0 * (double)(size + 8) * sqrt((double)size) + 2.0 * (double)steps;
     case_note(c, "%zu steps, %zu heads of %zu", steps, heads, size);
     open_place(c, &p, 1);

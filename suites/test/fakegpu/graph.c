@@ -115,7 +115,7 @@ static int train(struct training *t, int steps)
     return status ? status : dp_group_wait(t->group, &t->err);
 }
 
-static bool said(bool holds, const char *what, const struct training *t)
+static bool messages(bool holds, const char *what, const struct training *t)
 {
     if (!holds)
         printf("not so: %s (error '%s')\n", what, t->err.text);
@@ -129,7 +129,7 @@ static bool weights(struct training *t, float want[WIDTH * WIDTH], bool compare)
     const int status = dp_tensor_read(got, &t->weight[0]->value, &t->err);
     if (!compare)
         memcpy(want, got, sizeof got);
-    return said(status == 0 && memcmp(got, want, sizeof got) == 0, "the weights are right", t);
+    return messages(status == 0 && memcmp(got, want, sizeof got) == 0, "the weights are right", t);
 }
 
 static long launcher_calls(void)
@@ -150,18 +150,18 @@ static long making_calls(void)
 static bool check_steady(float want[WIDTH * WIDTH])
 {
     struct training t;
-    bool good = said(open_training(&t, ROWS) == 0 && train(&t, 2) == 0, "two steps", &t);
+    bool good = messages(open_training(&t, ROWS) == 0 && train(&t, 2) == 0, "two steps", &t);
     const long launchers = launcher_calls(), making = making_calls();
     const long graphs = fakecuda_calls("cudaGraphLaunch");
-    good = said(good && launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2", &t);
-    good = said(train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
-    good = said(launcher_calls() == launchers, "no layer is launched by itself", &t) && good;
-    good = said(making_calls() == making, "nothing is allocated or captured", &t) && good;
-    good = said(fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
-                "a graph for each list of each step", &t) &&
+    good = messages(good && launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2", &t);
+    good = messages(train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
+    good = messages(launcher_calls() == launchers, "no layer is launched by itself", &t) && good;
+    good = messages(making_calls() == making, "nothing is allocated or captured", &t) && good;
+    good = messages(fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
+                    "a graph for each list of each step", &t) &&
            good;
     good = weights(&t, want, false) && good;
-    return said(close_training(&t) == 0, "no violation", &t) && good;
+    return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
 /* A list that was refused is not tried again, and is counted. */
@@ -170,32 +170,33 @@ static bool check_refused(const char *function, float want[WIDTH * WIDTH])
     const struct fakecuda_failure failure = {function, 1, UNSUPPORTED, true};
     struct training t;
     struct dp_launches l;
-    bool good = said(open_training(&t, ROWS) == 0, "opening", &t);
+    bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
     fakecuda_fail(&failure);
-    good = said(good && train(&t, STEPS) == 0, "steps without captures", &t);
+    good = messages(good && train(&t, STEPS) == 0, "steps without captures", &t);
     dp_group_launches(t.group, &l);
-    good = said(l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted", &t) &&
-           good;
     good =
-        said(fakecuda_calls("cudaStreamBeginCapture") == LISTS, "each is tried once", &t) && good;
+        messages(l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted", &t) &&
+        good;
+    good = messages(fakecuda_calls("cudaStreamBeginCapture") == LISTS, "each is tried once", &t) &&
+           good;
     good = weights(&t, want, true) && good;
-    return said(close_training(&t) == 0, "no violation", &t) && good;
+    return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
 /* Memory that comes back at an address that graphs have used is other memory. */
 static bool check_reuse(void)
 {
     struct training t;
-    bool good = said(open_training(&t, MANY_ROWS) == 0 && train(&t, 3) == 0, "three steps", &t);
+    bool good = messages(open_training(&t, MANY_ROWS) == 0 && train(&t, 3) == 0, "three steps", &t);
     const void *before = t.input.data, *now = NULL;
     for (int i = 0; good && now != before && i < 1000; ++i) {
         dp_tensor_free(&t.input);
-        good = said(open_input(&t, MANY_ROWS) == 0, "another input", &t);
+        good = messages(open_input(&t, MANY_ROWS) == 0, "another input", &t);
         now = t.input.data;
     }
-    good = said(good && now == before, "the address came back", &t);
-    good = said(train(&t, 3) == 0, "steps with the new input", &t) && good;
-    return said(close_training(&t) == 0, "no violation", &t) && good;
+    good = messages(good && now == before, "the address came back", &t);
+    good = messages(train(&t, 3) == 0, "steps with the new input", &t) && good;
+    return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
 /* Call number `call` of a function fails: a step says so; later ones are right, with graphs. */
@@ -205,17 +206,18 @@ static bool check_failed(const char *function, const char *words, int call,
     const struct fakecuda_failure failure = {function, call, 0, false};
     struct training t;
     struct dp_launches l;
-    bool good = said(open_training(&t, ROWS) == 0, "opening", &t);
+    bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
     fakecuda_fail(&failure);
     good =
-        said(train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told", &t) && good;
+        messages(train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told", &t) &&
+        good;
     t.err = (struct dp_error){0};
-    good = said(dp_module_init(t.model, 7, &t.err) == 0, "the weights as before", &t) && good;
-    good = said(train(&t, STEPS) == 0, "steps after the failure", &t) && good;
+    good = messages(dp_module_init(t.model, 7, &t.err) == 0, "the weights as before", &t) && good;
+    good = messages(train(&t, STEPS) == 0, "steps after the failure", &t) && good;
     dp_group_launches(t.group, &l);
-    good = said(l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure", &t) && good;
+    good = messages(l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure", &t) && good;
     good = weights(&t, want, true) && good;
-    good = said(close_training(&t) == 0, "no violation", &t) && good;
+    good = messages(close_training(&t) == 0, "no violation", &t) && good;
     if (!good)
         printf("... when call %d of %s fails\n", call, function);
     return good;
@@ -290,16 +292,18 @@ static bool check_beside(void)
     struct dp_tensor out[DP_MAX_IO];
     struct dp_launches l;
     int n;
-    bool good = said(open_beside(&t, &b) == 0, "opening", &t);
+    bool good = messages(open_beside(&t, &b) == 0, "opening", &t);
     for (int step = 0; good && step < 3; ++step) {
         b.meets = step == 1;
         dp_run_reset(t.run);
-        good = said(dp_forward(t.wrapper, t.run, &t.input, 1, out, &n, &t.err) == 0, "forward", &t);
+        good = messages(dp_forward(t.wrapper, t.run, &t.input, 1, out, &n, &t.err) == 0, "forward",
+                        &t);
     }
     dp_group_launches(t.group, &l);
-    good = said(atomic_load(&b.freed) && l.refused == 0, "a tensor freed beside a capture", &t) &&
-           good;
-    return said(close_training(&t) == 0, "no violation", &t) && good;
+    good =
+        messages(atomic_load(&b.freed) && l.refused == 0, "a tensor freed beside a capture", &t) &&
+        good;
+    return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
 int main(void)

@@ -17,7 +17,7 @@ struct ranks {
     struct dp_module *first, *second, *model;
     struct dp_ddp *ddp;
     struct dp_tensor input[GPUS], output[GPUS];
-    float value[GPUS][PARAMS][MOST], spread[GPUS][DP_SPREAD_KINDS][ROWS * WIDTH];
+    float value[GPUS][PARAMS][MOST], collective_call[GPUS][DP_COLLECTIVE_KINDS][ROWS * WIDTH];
 };
 
 static int open_model(struct ranks *s, struct dp_error *err)
@@ -86,7 +86,7 @@ static int train(struct ranks *s, struct dp_error *err)
 }
 
 /* Every collective from one memory to another, on what all ranks have, or on half of it. */
-static int spread(struct ranks *s, enum dp_spread_kind kind, struct dp_error *err)
+static int collective_call(struct ranks *s, enum dp_collective_kind kind, struct dp_error *err)
 {
     const size_t half = ROWS * WIDTH / GPUS;
     struct dp_tensor in[GPUS], out[GPUS];
@@ -95,12 +95,12 @@ static int spread(struct ranks *s, enum dp_spread_kind kind, struct dp_error *er
         in[r] = s->input[r];
         out[r] = s->output[r];
         in[r].ndim = 1;
-        in[r].dim[0] = kind == DP_SPREAD_ALLGATHER ? half : ROWS * WIDTH;
-        out[r].dim[0] = kind == DP_SPREAD_REDUCESCATTER ? half : ROWS * WIDTH;
+        in[r].dim[0] = kind == DP_COLLECTIVE_ALLGATHER ? half : ROWS * WIDTH;
+        out[r].dim[0] = kind == DP_COLLECTIVE_REDUCESCATTER ? half : ROWS * WIDTH;
     }
-    status = dp_spread(s->group, kind, 0, in, out, err);
+    status = dp_collective_run(s->group, kind, 0, in, out, err);
     for (int r = 0; status == 0 && r < GPUS; ++r)
-        status = dp_tensor_read(s->spread[r][kind], &out[r], err);
+        status = dp_tensor_read(s->collective_call[r][kind], &out[r], err);
     return status;
 }
 
@@ -142,8 +142,8 @@ static int run(struct ranks *s, long *working, struct dp_error *err)
         status = open_data(s, err);
     if (status == 0)
         status = train(s, err);
-    for (int kind = 0; status == 0 && kind < DP_SPREAD_KINDS; ++kind)
-        status = spread(s, (enum dp_spread_kind)kind, err);
+    for (int kind = 0; status == 0 && kind < DP_COLLECTIVE_KINDS; ++kind)
+        status = collective_call(s, (enum dp_collective_kind)kind, err);
     if (status == 0)
         status = read_values(s, err);
     *working = fakecuda_calls(NULL);
@@ -168,7 +168,7 @@ static struct fakecuda_config defaults(void)
 static bool same(const struct ranks *a, const struct ranks *b)
 {
     return memcmp(a->value, b->value, sizeof a->value) == 0 &&
-           memcmp(a->spread, b->spread, sizeof a->spread) == 0;
+           memcmp(a->collective_call, b->collective_call, sizeof a->collective_call) == 0;
 }
 
 /* False: something is wrong, and said. */

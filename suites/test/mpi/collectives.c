@@ -90,35 +90,35 @@ static void add(void *sum, enum dp_dtype dtype, size_t i, double value)
 
 /* ---- from one memory to another ---------------------------------------------------------- */
 
-static bool in_blocks(enum dp_spread_kind kind)
+static bool in_blocks(enum dp_collective_kind kind)
 {
-    return kind == DP_SPREAD_REDUCESCATTER || kind == DP_SPREAD_ALLTOALL;
+    return kind == DP_COLLECTIVE_REDUCESCATTER || kind == DP_COLLECTIVE_ALLTOALL;
 }
 
-static bool out_blocks(enum dp_spread_kind kind)
+static bool out_blocks(enum dp_collective_kind kind)
 {
-    return kind == DP_SPREAD_ALLGATHER || kind == DP_SPREAD_ALLTOALL;
+    return kind == DP_COLLECTIVE_ALLGATHER || kind == DP_COLLECTIVE_ALLTOALL;
 }
 
-static bool sums(enum dp_spread_kind kind)
+static bool sums(enum dp_collective_kind kind)
 {
-    return kind == DP_SPREAD_ALLREDUCE || kind == DP_SPREAD_REDUCESCATTER;
+    return kind == DP_COLLECTIVE_ALLREDUCE || kind == DP_COLLECTIVE_REDUCESCATTER;
 }
 
 /* Element i of what rank r gets. */
-static void want(const struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype, size_t n,
+static void want(const struct test *t, enum dp_collective_kind kind, enum dp_dtype dtype, size_t n,
                  int root, int r, size_t i, void *to)
 {
     const size_t block = (size_t)r * n;
-    if (kind == DP_SPREAD_BROADCAST)
+    if (kind == DP_COLLECTIVE_BROADCAST)
         store(to, dtype, i, number(root, i));
-    else if (kind == DP_SPREAD_ALLGATHER)
+    else if (kind == DP_COLLECTIVE_ALLGATHER)
         store(to, dtype, i, number((int)(i / n), i % n));
-    else if (kind == DP_SPREAD_ALLTOALL)
+    else if (kind == DP_COLLECTIVE_ALLTOALL)
         store(to, dtype, i, number((int)(i / n), block + i % n));
     else
         for (int s = 0; s < t->world; ++s) {
-            const double value = number(s, (kind == DP_SPREAD_REDUCESCATTER ? block : 0) + i);
+            const double value = number(s, (kind == DP_COLLECTIVE_REDUCESCATTER ? block : 0) + i);
             if (s == 0)
                 store(to, dtype, i, value);
             else
@@ -126,8 +126,8 @@ static void want(const struct test *t, enum dp_spread_kind kind, enum dp_dtype d
         }
 }
 
-struct spread {
-    enum dp_spread_kind kind;
+struct collective_call {
+    enum dp_collective_kind kind;
     enum dp_dtype dtype;
     size_t n;
     bool in_place;
@@ -138,7 +138,7 @@ struct spread {
     struct dp_tensor source[MOST_RANKS], result[MOST_RANKS];
 };
 
-static void make(struct test *t, struct spread *s)
+static void make(struct test *t, struct collective_call *s)
 {
     const size_t most = s->ins > s->outs ? s->ins : s->outs, block = s->n;
     struct dp_error err = {0};
@@ -166,7 +166,7 @@ static void make(struct test *t, struct spread *s)
     }
 }
 
-static void check(struct test *t, const struct spread *s)
+static void check(struct test *t, const struct collective_call *s)
 {
     struct dp_error err = {0};
     const size_t bytes = s->outs * dp_dtype_bytes(s->dtype);
@@ -183,7 +183,7 @@ static void check(struct test *t, const struct spread *s)
 }
 
 /* What a rank brings stays. */
-static void check_in(struct test *t, const struct spread *s)
+static void check_in(struct test *t, const struct collective_call *s)
 {
     struct dp_error err = {0};
     const size_t bytes = s->ins * dp_dtype_bytes(s->dtype);
@@ -199,18 +199,19 @@ static void check_in(struct test *t, const struct spread *s)
     free(wanted);
 }
 
-static void spread(struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype, size_t n,
-                   bool in_place)
+static void collective_call(struct test *t, enum dp_collective_kind kind, enum dp_dtype dtype,
+                            size_t n, bool in_place)
 {
     struct dp_error err = {0};
-    struct spread s = {.kind = kind, .dtype = dtype, .n = n, .in_place = in_place};
+    struct collective_call s = {.kind = kind, .dtype = dtype, .n = n, .in_place = in_place};
     s.root = (int)((n + (size_t)dtype) % (size_t)t->world);
     s.ins = n * (in_blocks(kind) ? (size_t)t->world : 1);
     s.outs = n * (out_blocks(kind) ? (size_t)t->world : 1);
     make(t, &s);
     for (int i = 0; i < t->n; ++i)
         must(t, dp_tensor_copy(&s.in[i], &s.source[i], &err), &err, "copy");
-    must(t, dp_spread(t->group, kind, s.root, s.in, s.out, &err), &err, "dp_spread");
+    must(t, dp_collective_run(t->group, kind, s.root, s.in, s.out, &err), &err,
+         "dp_collective_run");
     for (int i = 0; i < t->n; ++i)
         must(t, dp_tensor_copy(&s.result[i], &s.out[i], &err), &err, "copy");
     check(t, &s);
@@ -225,20 +226,23 @@ static void spread(struct test *t, enum dp_spread_kind kind, enum dp_dtype dtype
     }
 }
 
-static void spreads(struct test *t)
+static void collective_calls(struct test *t)
 {
     static const size_t sizes[] = {1, 7, 240, 961, 20011};
-    for (int kind = 0; kind < DP_SPREAD_KINDS; ++kind) {
+    for (int kind = 0; kind < DP_COLLECTIVE_KINDS; ++kind) {
         for (int dtype = DP_F32; dtype <= DP_BF16; ++dtype) {
             for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-                if (dtype == DP_BF16 && sums((enum dp_spread_kind)kind))
+                if (dtype == DP_BF16 && sums((enum dp_collective_kind)kind))
                     continue;
-                spread(t, (enum dp_spread_kind)kind, (enum dp_dtype)dtype, sizes[k], false);
-                if (kind != DP_SPREAD_ALLTOALL)
-                    spread(t, (enum dp_spread_kind)kind, (enum dp_dtype)dtype, sizes[k], true);
+                collective_call(t, (enum dp_collective_kind)kind, (enum dp_dtype)dtype, sizes[k],
+                                false);
+                if (kind != DP_COLLECTIVE_ALLTOALL)
+                    collective_call(t, (enum dp_collective_kind)kind, (enum dp_dtype)dtype,
+                                    sizes[k], true);
             }
         }
-        spread(t, (enum dp_spread_kind)kind, DP_F32, 300007, kind % 2 == 0 && kind != 4);
+        collective_call(t, (enum dp_collective_kind)kind, DP_F32, 300007,
+                        kind % 2 == 0 && kind != 4);
     }
 }
 
@@ -261,7 +265,7 @@ static void whole(struct test *t, size_t n, int root)
                   : dp_broadcast(t->group, tensor, root, &err),
          &err, "a collective in place");
     for (size_t k = 0; k < n; ++k)
-        want(t, root < 0 ? DP_SPREAD_ALLREDUCE : DP_SPREAD_BROADCAST, DP_F32, n, root, 0, k,
+        want(t, root < 0 ? DP_COLLECTIVE_ALLREDUCE : DP_COLLECTIVE_BROADCAST, DP_F32, n, root, 0, k,
              wanted);
     for (int i = 0; i < t->n; ++i) {
         must(t, dp_tensor_read(got, &tensor[i], &err), &err, "read");
@@ -301,7 +305,7 @@ static void agree(struct test *t, int n)
     int64_t *values = malloc((size_t)n * sizeof *values);
     for (int i = 0; i < n; ++i) /* the greatest is that of process i % size */
         values[i] = rank == i % size ? 5 - i : -(int64_t)i - 1000000000000;
-    must(t, dp_comm_agree(t->group, values, n, &err), &err, "agree");
+    must(t, dp_comm_allreduce_max(t->group, values, n, &err), &err, "agree");
     bool right = true;
     for (int i = 0; i < n; ++i)
         right = right && values[i] == 5 - i;
@@ -323,7 +327,7 @@ static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, i
     must(&t, dp_group_open(&config, &t.group, &err), &err, "a group");
     t.world = dp_group_world(t.group);
     t.first = dp_group_first(t.group);
-    spreads(&t);
+    collective_calls(&t);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
         whole(&t, sizes[k], -1);
         whole(&t, sizes[k], (int)(k % (size_t)t.world));

@@ -65,11 +65,14 @@ static int call(struct test *t, int kind, size_t n, struct dp_error *err)
     case BARRIER:
         return world->bootstrap->barrier(world->self, err);
     case AGREE:
-        return dp_comm_agree(t->group, values, 4, err);
+        return dp_comm_allreduce_max(t->group, values, 4, err);
     default:
-        in.dim[0] = n * (kind == DP_SPREAD_REDUCESCATTER || kind == DP_SPREAD_ALLTOALL ? ranks : 1);
-        out.dim[0] = n * (kind == DP_SPREAD_ALLGATHER || kind == DP_SPREAD_ALLTOALL ? ranks : 1);
-        return dp_spread(t->group, (enum dp_spread_kind)kind, t->victim, &in, &out, err);
+        in.dim[0] =
+            n * (kind == DP_COLLECTIVE_REDUCESCATTER || kind == DP_COLLECTIVE_ALLTOALL ? ranks : 1);
+        out.dim[0] =
+            n * (kind == DP_COLLECTIVE_ALLGATHER || kind == DP_COLLECTIVE_ALLTOALL ? ranks : 1);
+        return dp_collective_run(t->group, (enum dp_collective_kind)kind, t->victim, &in, &out,
+                                 err);
     }
 }
 

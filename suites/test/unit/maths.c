@@ -5,9 +5,9 @@
 
 #include "verify/arrays.h"
 
-static const struct maths_twin none = {DP_MATH_F32, false};
-static const struct maths_twin shrinks[] = {{DP_MATH_TF32, false}, {DP_MATH_BF16, false}};
-static const struct maths_twin scatters[] = {{DP_MATH_TF32, true}, {DP_MATH_BF16, true}};
+static const struct maths_variant none = {DP_MATH_F32, false};
+static const struct maths_variant shrinks[] = {{DP_MATH_TF32, false}, {DP_MATH_BF16, false}};
+static const struct maths_variant scatters[] = {{DP_MATH_TF32, true}, {DP_MATH_BF16, true}};
 
 /* 11 and 8 bits; the last bit of the one, half of the last of the other. */
 Test(maths, an_operand_moves_by_the_most_it_may)
@@ -71,18 +71,18 @@ Test(maths, bounds_widen)
     static const double value[] = {5, 7, 1, 1}, bound[] = {0, 0x1p-20, 0x1p-20, 0x1p-20};
     struct reference_arrays d = {.norm = 10, .norm_bound = 1, .output = array(0, NULL, NULL, 1)};
     struct text_error why = {""};
-    struct twins twins;
+    struct variants variants;
 
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
         d.grad[p] = p == 0 ? array(4, value, bound, 2) : array(0, NULL, NULL, 1);
-    cr_assert(twins_begin(&twins, &d, 0.5, &why) == 0);
+    cr_assert(variants_begin(&variants, &d, 0.5, &why) == 0);
     cr_assert(d.grad[0].value[1] == 0);
     set(&d.grad[0], 5, 7.25, 1, 1); /* before clipping 14.5, and 14 */
-    twins_take(&twins, &d, 0.5);
+    variants_take(&variants, &d, 0.5);
     cr_assert(d.grad[0].value[1] == 0);
     set(&d.grad[0], 5, 6, 1, 1.5);
-    twins_take(&twins, &d, 0.5);
-    twins_end(&twins, &d);
+    variants_take(&variants, &d, 0.5);
+    variants_end(&variants, &d);
     for (int i = 0; i < 4; ++i)
         cr_assert(d.grad[0].value[i] == value[i]);
     cr_assert(d.grad[0].bound[0] == 0);
@@ -90,10 +90,10 @@ Test(maths, bounds_widen)
     cr_assert(d.grad[0].bound[2] == 0x1p-20 + 3 * 0.5);
     cr_assert(d.norm == 10 && d.norm_bound == 1 + 3 * (0.5 + sqrt(5)));
     /* What is no number is no bound, whatever comes behind it. */
-    cr_assert(twins_begin(&twins, &d, 0.5, &why) == 0);
+    cr_assert(variants_begin(&variants, &d, 0.5, &why) == 0);
     set(&d.grad[0], (double)NAN, 7, 1, 1);
-    twins_take(&twins, &d, 0.5);
-    twins_end(&twins, &d);
+    variants_take(&variants, &d, 0.5);
+    variants_end(&variants, &d);
     cr_assert(isnan(d.grad[0].bound[1]) && isfinite(d.grad[0].bound[2]));
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(d.grad[p].value);

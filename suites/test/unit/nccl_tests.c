@@ -6,7 +6,7 @@
 #include "sweep/sweep.h"
 
 /* "collective=allreduce type=f32 ...", or the reason. */
-static const char *said(const char *command)
+static const char *messages(const char *command)
 {
     static char text[2048];
     struct nccl_options options;
@@ -25,13 +25,13 @@ static const char *said(const char *command)
 
 static void means(const char *command, const char *options)
 {
-    cr_expect(strcmp(said(command), options) == 0, "%s: %s", command, said(command));
+    cr_expect(strcmp(messages(command), options) == 0, "%s: %s", command, messages(command));
 }
 
 static void refused(const char *command, const char *reason)
 {
-    cr_expect(strncmp(said(command), reason, strlen(reason)) == 0, "%s: %s", command,
-              said(command));
+    cr_expect(strncmp(messages(command), reason, strlen(reason)) == 0, "%s: %s", command,
+              messages(command));
 }
 
 Test(nccl_tests, what_it_means)
@@ -93,6 +93,6 @@ Test(nccl_tests, bounds)
 {
     means("all_reduce_perf -g 2 -b 1024G -e 1024G -f 1099511627776",
           "collective=allreduce type=f32 counts=2 out-of-place=0,1 sizes=1099511627776");
-    cr_expect(strstr(said("all_reduce_perf -g 2 -b 4 -e 256 -i 4"), ",252,256"), "64 sizes");
+    cr_expect(strstr(messages("all_reduce_perf -g 2 -b 4 -e 256 -i 4"), ",252,256"), "64 sizes");
     refused("all_reduce_perf -g 2 -b 4 -e 260 -i 4", "more than 64 sizes of 4 to 260 bytes");
 }

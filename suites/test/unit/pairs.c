@@ -346,7 +346,7 @@ Test(pairs, false_alarms)
 Test(pairs, disturbed)
 {
     static const struct {
-        double old[REPORT_ELSEWHERE], fresh[REPORT_ELSEWHERE];
+        double old[REPORT_STEAL_SOURCES], fresh[REPORT_STEAL_SOURCES];
         bool disturbed, unknown;
     } table[] = {{{0.3, 0.02}, {0, 0}, false, false}, {{0.31, 0}, {0, 0}, true, false},
                  {{0, 0}, {0.31, NAN}, true, false},  {{0, 0.021}, {0, 0}, true, false},

@@ -254,18 +254,18 @@ Test(session, timeline_that_is_full)
     memset(trace, 0, sizeof *trace);
     trace->timeline = timeline;
     dp_group_trace(f.group, trace);
-    for (int i = 0; i < DP_TIMELINE_ROOM + 3; ++i) {
+    for (int i = 0; i < DP_TIMELINE_CAPACITY + 3; ++i) {
         const uint64_t before = trace->replica[1].ns[DP_PHASE_LOSS];
         const struct dp_span span = dp_phase_begin(dp_group_slot(f.group, 1), DP_PHASE_LOSS);
         dp_phase_end(&span);
-        if (i < DP_TIMELINE_ROOM) {
+        if (i < DP_TIMELINE_CAPACITY) {
             const struct dp_interval *at = &timeline->lane[1][DP_LANE_COMPUTE].at[i];
             cr_assert(at->phase == DP_PHASE_LOSS &&
                       trace->replica[1].ns[DP_PHASE_LOSS] - before == at->end_ns - at->begin_ns);
             shown += at->end_ns - at->begin_ns;
         }
     }
-    cr_assert(timeline->lane[1][DP_LANE_COMPUTE].n == DP_TIMELINE_ROOM + 3);
+    cr_assert(timeline->lane[1][DP_LANE_COMPUTE].n == DP_TIMELINE_CAPACITY + 3);
     cr_assert(timeline->lane[1][DP_LANE_TRANSFER].n == 0);
     cr_assert(timeline->lane[0][DP_LANE_COMPUTE].n == 0);
     cr_assert(trace->replica[1].ns[DP_PHASE_LOSS] >= shown);

@@ -18,16 +18,16 @@ Test(verified, sum_begins_with_sum)
                                            {HIDDEN, weight_h, NULL, 1},
                                            {1, bias, NULL, 1},
                                            {1, bias, NULL, 1}}};
-    const struct near x[FEATURES] = {{1, 0}};
+    const struct bounded x[FEATURES] = {{1, 0}};
     float sum = 1;
 
     for (size_t k = 0; k < HIDDEN; ++k) {
         weight_h[k] = 1;
-        m.h[0][k] = (struct near){0x1p-24, 0};
+        m.h[0][k] = (struct bounded){0x1p-24, 0};
         sum += 0x1p-24f;
     }
 
-    const struct near want = recurrent_sum(&d, &m, x, 1, 0);
+    const struct bounded want = recurrent_sum(&d, &m, x, 1, 0);
 
     cr_assert(sum == 1 && want.v == 1 + 0x1p-17);
     cr_assert(want.v - (double)sum <= want.e, "%.3g away, bound %.3g", want.v - (double)sum,
@@ -44,14 +44,14 @@ Test(verified, sum_begins_with_bias)
                                  .grad = {{10 * HIDDEN, zeros, zeros, 1}, {10, zeros, zeros, 1}},
                                  .output = {10, output, bound, 1}};
     struct verify_sums sums = {.arrays = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
-    struct near x[HIDDEN], dx[HIDDEN];
+    struct bounded x[HIDDEN], dx[HIDDEN];
 
     for (size_t i = 0; i < 10 * HIDDEN; ++i)
         weight[i] = 1;
     for (size_t k = 0; k < 10; ++k)
         bias[k] = 1;
     for (size_t j = 0; j < HIDDEN; ++j)
-        x[j] = (struct near){0x1p-24, 0};
+        x[j] = (struct bounded){0x1p-24, 0};
     verify_sums_linear(&sums, &set, 0, 0, x, HIDDEN, dx);
     cr_assert(output[9] == 1 + 0x1p-17);
     cr_assert(output[9] - 1 <= bound[9], "%.3g away, bound %.3g", output[9] - 1, bound[9]);

@@ -1,5 +1,5 @@
-/* files/said.c: messages as lines with a checksum, written and read; on which hosts processes have
- * begun; and which process has not sent its last message. */
+/* files/launcher_messages.c: messages as lines with a checksum, written and read; on which hosts
+ * processes have begun; and which process has not sent its last message. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/said.h"
+#include "files/launcher_messages.h"
 
 static const char mark[] = "lockstep-says-1 ";
-static const char *const words[SAID_WORDS] = {"begun", "part", "read", "answer", "ended", "told"};
+static const char *const words[MSG_KINDS] = {"begun", "part", "read", "answer", "ended", "told"};
 
 /* FNV-1a of all that a message is. */
 static uint32_t checksum(int process, unsigned number, const char *rest, size_t length)
@@ -42,10 +42,10 @@ static int write_all(int fd, const char *text, size_t length)
 }
 
 /* Begins with a line break: half a line that was printed before does not spoil this one. */
-static int write_message(struct said_speaker *speaker, enum said_word word, const char *text,
+static int write_message(struct message_sender *speaker, enum message_kind word, const char *text,
                          size_t length)
 {
-    char rest[SAID_TEXT + 16], line[sizeof rest + 64];
+    char rest[MSG_TEXT_BYTES + 16], line[sizeof rest + 64];
     const int n = snprintf(rest, sizeof rest, "%s %.*s", words[word], (int)length, text);
     const size_t used = (size_t)n < sizeof rest ? (size_t)n : sizeof rest - 1;
     const int all =
@@ -56,21 +56,22 @@ static int write_message(struct said_speaker *speaker, enum said_word word, cons
     return write_all(speaker->fd, line, (size_t)all);
 }
 
-int said_write(struct said_speaker *speaker, enum said_word word, const char *text)
+int message_send(struct message_sender *speaker, enum message_kind word, const char *text)
 {
     const size_t length = strcspn(text, "\n");
 
-    return write_message(speaker, word, text, length < SAID_TEXT - 1 ? length : SAID_TEXT - 1);
+    return write_message(speaker, word, text,
+                         length < MSG_TEXT_BYTES - 1 ? length : MSG_TEXT_BYTES - 1);
 }
 
-int said_write_parts(struct said_speaker *speaker, const char *text, size_t length)
+int message_send_parts(struct message_sender *speaker, const char *text, size_t length)
 {
     int status = 0;
 
     while (status == 0 && length > 0) {
-        const size_t n = length < SAID_TEXT - 1 ? length : SAID_TEXT - 1;
+        const size_t n = length < MSG_TEXT_BYTES - 1 ? length : MSG_TEXT_BYTES - 1;
 
-        status = write_message(speaker, SAID_PART, text, n);
+        status = write_message(speaker, MSG_PART, text, n);
         text += n;
         length -= n;
     }
@@ -79,15 +80,16 @@ int said_write_parts(struct said_speaker *speaker, const char *text, size_t leng
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int keep(struct said_process *process, enum said_word word, const char *text, size_t length)
+static int keep(struct launcher_process *process, enum message_kind word, const char *text,
+                size_t length)
 {
-    char *const places[SAID_WORDS] = {[SAID_BEGUN] = process->begun,
-                                      [SAID_ANSWER] = process->answer,
-                                      [SAID_ENDED] = process->ended,
-                                      [SAID_TOLD] = process->told};
+    char *const places[MSG_KINDS] = {[MSG_BEGUN] = process->begun,
+                                     [MSG_ANSWER] = process->answer,
+                                     [MSG_ENDED] = process->ended,
+                                     [MSG_ABORT] = process->told};
 
     process->has[word] = true;
-    if (word == SAID_PART) {
+    if (word == MSG_PART) {
         char *parts = realloc(process->parts, process->length + length + 1);
 
         if (!parts)
@@ -98,11 +100,11 @@ static int keep(struct said_process *process, enum said_word word, const char *t
         parts[process->length] = '\0';
         return 0;
     }
-    if (word == SAID_READ) {
+    if (word == MSG_READ) {
         process->read = strtoull(text, NULL, 10);
         return 0;
     }
-    snprintf(places[word], SAID_TEXT, "%.*s", (int)length, text);
+    snprintf(places[word], MSG_TEXT_BYTES, "%.*s", (int)length, text);
     return 0;
 }
 
@@ -123,7 +125,8 @@ static const char *take_number(const char *at, const char *end, int base, uint32
 }
 
 /* 1: it is a whole message, and taken; 0: it is none; -1 and why. */
-static int take(const char *line, const char *end, struct said *said, struct text_error *why)
+static int take(const char *line, const char *end, struct launcher_messages *messages,
+                struct text_error *why)
 {
     uint32_t process, number, sum;
     const char *at = take_number(line + sizeof mark - 1, end, 10, &process);
@@ -132,29 +135,30 @@ static int take(const char *line, const char *end, struct said *said, struct tex
     at = at ? take_number(at, end, 16, &sum) : NULL;
     if (!at || checksum((int)process, number, at, (size_t)(end - at)) != sum)
         return 0;
-    if (process == SAID_NOBODY) {
-        const size_t word = strlen(words[SAID_ENDED]) + 1;
+    if (process == MSG_UNKNOWN_PROCESS) {
+        const size_t word = strlen(words[MSG_ENDED]) + 1;
 
-        if ((size_t)(end - at) > word && memcmp(at, words[SAID_ENDED], word - 1) == 0)
-            snprintf(said->nobody, sizeof said->nobody, "%.*s", (int)((size_t)(end - at) - word),
-                     at + word);
+        if ((size_t)(end - at) > word && memcmp(at, words[MSG_ENDED], word - 1) == 0)
+            snprintf(messages->nobody, sizeof messages->nobody, "%.*s",
+                     (int)((size_t)(end - at) - word), at + word);
         return 1;
     }
-    if (process >= (uint32_t)said->n)
+    if (process >= (uint32_t)messages->n)
         return text_fail(why, "there is a process %" PRIu32 ", but %d were asked for", process,
-                         said->n);
-    struct said_process *from = &said->process[process];
+                         messages->n);
+    struct launcher_process *from = &messages->process[process];
 
     if (number != from->number)
         return text_fail(why, "message %" PRIu32 " of process %" PRIu32 " comes where %u has to",
                          number, process, from->number);
     ++from->number;
-    for (int word = 0; word < SAID_WORDS; ++word) {
+    for (int word = 0; word < MSG_KINDS; ++word) {
         const size_t length = strlen(words[word]);
 
         if ((size_t)(end - at) > length && memcmp(at, words[word], length) == 0 &&
             at[length] == ' ' &&
-            keep(from, (enum said_word)word, at + length + 1, (size_t)(end - at) - length - 1) == 0)
+            keep(from, (enum message_kind)word, at + length + 1, (size_t)(end - at) - length - 1) ==
+                0)
             return 1;
     }
     return text_fail(why, "a message of process %" PRIu32 " cannot be kept", process);
@@ -170,11 +174,12 @@ static const char *find_last(const char *line, const char *end)
 }
 
 /* A line of another process may stand within one: the rest of the outer one follows it. */
-int said_line(struct said *said, const char *line, size_t length, struct text_error *why)
+int launcher_messages_line(struct launcher_messages *messages, const char *line, size_t length,
+                           struct text_error *why)
 {
-    char **broken = &said->broken;
+    char **broken = &messages->broken;
     const char *inner = find_last(line, line + length);
-    int status = inner ? take(inner, line + length, said, why) : 0;
+    int status = inner ? take(inner, line + length, messages, why) : 0;
 
     if (status < 0)
         return -1;
@@ -194,19 +199,20 @@ int said_line(struct said *said, const char *line, size_t length, struct text_er
 
     if (!outer) /* the mark itself may be cut */
         *broken = strdup(whole + (all > tail ? all - tail : 0));
-    else if ((status = take(outer, whole + before + left, said, why)) == 0 &&
-             strlen(outer) < SAID_TEXT + 80)
+    else if ((status = take(outer, whole + before + left, messages, why)) == 0 &&
+             strlen(outer) < MSG_TEXT_BYTES + 80)
         *broken = strdup(outer);
     free(whole);
     return status < 0 ? -1 : 0;
 }
 
-int said_read(const char *text, int n, struct said *said, struct text_error *why)
+int launcher_messages_read(const char *text, int n, struct launcher_messages *messages,
+                           struct text_error *why)
 {
     char *copy = strdup(text);
-    int status = copy && n <= SAID_PROCESSES ? 0 : -1;
+    int status = copy && n <= MSG_PROCESSES ? 0 : -1;
 
-    *said = (struct said){.n = n};
+    *messages = (struct launcher_messages){.n = n};
     if (status)
         snprintf(why->text, sizeof why->text, "no memory for what processes said");
     for (char *line = copy; status == 0 && line && *line != '\0';) {
@@ -216,41 +222,41 @@ int said_read(const char *text, int n, struct said *said, struct text_error *why
         /* Without its end it is cut. */
         line[length] = '\0';
         if (next)
-            status = said_line(said, line, length, why);
+            status = launcher_messages_line(messages, line, length, why);
         line = next;
     }
     free(copy);
     return status;
 }
 
-void said_answer_taken(struct said_process *process)
+void launcher_answer_taken(struct launcher_process *process)
 {
     free(process->parts);
     process->parts = NULL;
     process->length = 0;
-    process->has[SAID_PART] = process->has[SAID_ANSWER] = false;
+    process->has[MSG_PART] = process->has[MSG_ANSWER] = false;
 }
 
-void said_free(struct said *said)
+void launcher_messages_free(struct launcher_messages *messages)
 {
-    for (int p = 0; p < said->n; ++p)
-        free(said->process[p].parts);
-    free(said->broken);
-    *said = (struct said){.n = 0};
+    for (int p = 0; p < messages->n; ++p)
+        free(messages->process[p].parts);
+    free(messages->broken);
+    *messages = (struct launcher_messages){.n = 0};
 }
 
-int said_hosts(const struct said *said, int each, char ranks[], size_t bytes)
+int launcher_hosts(const struct launcher_messages *messages, int each, char ranks[], size_t bytes)
 {
-    const char *host[SAID_PROCESSES];
-    int has[SAID_PROCESSES] = {0}, hosts = 0;
+    const char *host[MSG_PROCESSES];
+    int has[MSG_PROCESSES] = {0}, hosts = 0;
     size_t used = 0;
 
-    for (int p = 0; p < said->n; ++p) {
-        const char *begun = said->process[p].begun;
+    for (int p = 0; p < messages->n; ++p) {
+        const char *begun = messages->process[p].begun;
         const size_t length = strcspn(begun, " ") + 1;
         int h = 0;
 
-        if (!said->process[p].has[SAID_BEGUN])
+        if (!messages->process[p].has[MSG_BEGUN])
             return 0;
         while (h < hosts && strncmp(host[h], begun, length) != 0)
             ++h;
@@ -266,40 +272,41 @@ int said_hosts(const struct said *said, int each, char ranks[], size_t bytes)
 /* ---- processes that are silent --------------------------------------------------------------- */
 
 /* "process 1 of 2 (host H, process 4711)" */
-void said_who(const struct said *said, int p, char text[SAID_WHO])
+void launcher_process_name(const struct launcher_messages *messages, int p,
+                           char text[MSG_NAME_BYTES])
 {
-    const char *begun = said->process[p].begun;
+    const char *begun = messages->process[p].begun;
     const size_t host = strcspn(begun, " ");
     const long pid = begun[host] == ' ' ? strtol(begun + host, NULL, 10) : 0;
 
-    if (said->process[p].has[SAID_BEGUN])
-        snprintf(text, SAID_WHO, "process %d of %d (host %.*s, process %ld)", p, said->n,
+    if (messages->process[p].has[MSG_BEGUN])
+        snprintf(text, MSG_NAME_BYTES, "process %d of %d (host %.*s, process %ld)", p, messages->n,
                  host < 64 ? (int)host : 64, begun, pid);
     else
-        snprintf(text, SAID_WHO, "process %d of %d", p, said->n);
+        snprintf(text, MSG_NAME_BYTES, "process %d of %d", p, messages->n);
 }
 
 enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
 
-static enum silence silence_of(const struct said_process *process)
+static enum silence silence_of(const struct launcher_process *process)
 {
-    if (process->has[SAID_ENDED])
+    if (process->has[MSG_ENDED])
         return SILENCES;
-    if (process->has[SAID_TOLD])
+    if (process->has[MSG_ABORT])
         return SILENT_TOLD;
-    return process->has[SAID_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
+    return process->has[MSG_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
 }
 
 /* The first in the order of the kinds, and how many are like it; -1: all have ended. */
-static int find_silent(const struct said *said, enum silence *kind, int *alike)
+static int find_silent(const struct launcher_messages *messages, enum silence *kind, int *alike)
 {
     for (int k = 0; k < SILENCES; ++k) {
         int first = -1;
 
         *kind = (enum silence)k;
         *alike = 0;
-        for (int p = said->n - 1; p >= 0; --p)
-            if (silence_of(&said->process[p]) == *kind) {
+        for (int p = messages->n - 1; p >= 0; --p)
+            if (silence_of(&messages->process[p]) == *kind) {
                 first = p;
                 ++*alike;
             }
@@ -309,7 +316,7 @@ static int find_silent(const struct said *said, enum silence *kind, int *alike)
     return -1;
 }
 
-int said_silent(const struct said *said, char *text, size_t bytes)
+int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes)
 {
     static const char *const silences[SILENCES] = {
         [SILENT_BEGUN] = "has begun, and neither ended nor was told to end",
@@ -317,16 +324,16 @@ int said_silent(const struct said *said, char *text, size_t bytes)
         [SILENT_TOLD] = "was told to end"};
     enum silence kind;
     int alike;
-    const int p = find_silent(said, &kind, &alike);
-    char name[SAID_WHO], others[40] = "";
+    const int p = find_silent(messages, &kind, &alike);
+    char name[MSG_NAME_BYTES], others[40] = "";
 
     if (p < 0)
         return -1;
-    said_who(said, p, name);
+    launcher_process_name(messages, p, name);
     if (alike > 1)
         snprintf(others, sizeof others, ", and %d more", alike - 1);
     snprintf(text, bytes, "%s %s%s%s", name, silences[kind], kind == SILENT_TOLD ? " " : "",
-             kind == SILENT_TOLD ? said->process[p].told : "");
+             kind == SILENT_TOLD ? messages->process[p].told : "");
     text_add(text, bytes, "%s", others);
     return p;
 }

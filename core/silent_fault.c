@@ -1,5 +1,5 @@
-/* harm.c: a group in which one device has a silent fault: +fault:flip@37/1 of a device list. Faults
- * with an error are in faulty.c.
+/* silent_fault.c: a group in which one device has a silent fault: +fault:flip@37/1 of a device
+ * list. Faults with an error are in faulty.c.
  *
  * A step lasts from one dp_ddp_reset to the next, or is a call of a DataParallel or a standalone
  * collective. Before the first one it is step 1. The tables of the slots and of the communicator
@@ -14,8 +14,8 @@
 
 enum { ROW = 16, DEFAULT_PERCENT = 50, FLOAT_BITS = 32, LOW_BITS = 8 };
 
-struct dp_harmed {
-    struct dp_harm_spec spec;
+struct dp_silent_faults {
+    struct dp_silent_fault_spec spec;
     const struct dp_device_ops *device;
     const struct dp_comm_ops *inner;
     struct dp_device_ops device_ops;
@@ -28,20 +28,22 @@ struct dp_harmed {
     _Atomic bool made;
 };
 
-static const char *const names[DP_HARMS] = {
-    [DP_HARM_FLIP] = "flip",   [DP_HARM_FLIPS] = "flips", [DP_HARM_ROW] = "row",
-    [DP_HARM_NAN] = "nan",     [DP_HARM_DROP] = "drop",   [DP_HARM_DOUBLE] = "double",
-    [DP_HARM_STALE] = "stale", [DP_HARM_SLOW] = "slow",   [DP_HARM_LINK] = "link",
-    [DP_HARM_DEAD] = "dead",   [DP_HARM_HANG] = "hang",
+static const char *const names[DP_SILENT_FAULTS] = {
+    [DP_SILENT_FAULT_FLIP] = "flip",   [DP_SILENT_FAULT_FLIPS] = "flips",
+    [DP_SILENT_FAULT_ROW] = "row",     [DP_SILENT_FAULT_NAN] = "nan",
+    [DP_SILENT_FAULT_DROP] = "drop",   [DP_SILENT_FAULT_DOUBLE] = "double",
+    [DP_SILENT_FAULT_STALE] = "stale", [DP_SILENT_FAULT_SLOW] = "slow",
+    [DP_SILENT_FAULT_LINK] = "link",   [DP_SILENT_FAULT_DEAD] = "dead",
+    [DP_SILENT_FAULT_HANG] = "hang",
 };
 
-const char *dp_harm_name(enum dp_harm harm)
+const char *dp_silent_fault_name(enum dp_silent_fault silent_fault)
 {
-    return names[harm];
+    return names[silent_fault];
 }
 
 /* Selects where the fault is; always the same for the same step and device. */
-static uint64_t draw(const struct dp_harm_spec *spec, uint64_t number)
+static uint64_t draw(const struct dp_silent_fault_spec *spec, uint64_t number)
 {
     uint64_t x = (spec->step * DP_MAX_SLOTS + (uint64_t)spec->device) * 8 + number;
     x = (x + 1) * 0x9e3779b97f4a7c15u;
@@ -50,7 +52,7 @@ static uint64_t draw(const struct dp_harm_spec *spec, uint64_t number)
     return x ^ x >> 31;
 }
 
-static uint64_t step_now(const struct dp_harmed *h)
+static uint64_t step_now(const struct dp_silent_faults *h)
 {
     return h->step > 0 ? h->step : 1;
 }
@@ -96,7 +98,7 @@ static uint32_t bit(uint64_t number)
 }
 
 /* Sets a bit of some neighbours to 1. */
-static bool stick(const struct dp_harm_spec *spec, const struct result *result)
+static bool stick(const struct dp_silent_fault_spec *spec, const struct result *result)
 {
     const size_t rows = result->n / ROW > 0 ? result->n / ROW : 1;
     const size_t first = draw(spec, 1) % rows * ROW;
@@ -110,36 +112,37 @@ static bool stick(const struct dp_harm_spec *spec, const struct result *result)
     return changed;
 }
 
-static bool spoil(const struct dp_harm_spec *spec, const struct result *result)
+static bool spoil(const struct dp_silent_fault_spec *spec, const struct result *result)
 {
     float *value = result->value + draw(spec, 1) % result->n;
     const uint64_t b = draw(spec, 2);
-    switch (spec->harm) {
-    case DP_HARM_FLIP:
+    switch (spec->silent_fault) {
+    case DP_SILENT_FAULT_FLIP:
         return flip(value, bit(b));
-    case DP_HARM_FLIPS:
+    case DP_SILENT_FAULT_FLIPS:
         return flip(value, bit(b) | bit(b + 7) | bit(b + 13));
-    case DP_HARM_NAN:
+    case DP_SILENT_FAULT_NAN:
         *value = (float)NAN;
         return true;
-    case DP_HARM_ROW:
+    case DP_SILENT_FAULT_ROW:
         return stick(spec, result);
     default:
         return false;
     }
 }
 
-static bool spoils_now(const struct dp_harmed *h)
+static bool spoils_now(const struct dp_silent_faults *h)
 {
     const uint64_t step = step_now(h);
-    return h->spec.harm == DP_HARM_ROW ? step >= h->spec.step : step == h->spec.step;
+    return h->spec.silent_fault == DP_SILENT_FAULT_ROW ? step >= h->spec.step
+                                                       : step == h->spec.step;
 }
 
 /* Corrupts one result of a step. The number of results in the step before selects which one. A
  * stuck row keeps its place. */
-static void take_result(struct dp_harmed *h, const struct result *result)
+static void take_result(struct dp_silent_faults *h, const struct result *result)
 {
-    const struct dp_harm_spec *spec = &h->spec;
+    const struct dp_silent_fault_spec *spec = &h->spec;
     const unsigned number = h->results++;
     if (step_now(h) + 1 == spec->step)
         h->previous = h->results;
@@ -158,15 +161,15 @@ static uint64_t ns_of(clockid_t clock)
 }
 
 /* Makes work that began at `begin` on that clock take longer. */
-static void stretch(const struct dp_harmed *h, clockid_t clock, uint64_t begin)
+static void stretch(const struct dp_silent_faults *h, clockid_t clock, uint64_t begin)
 {
     const uint64_t took = ns_of(clock) - begin;
     while (ns_of(clock) - begin < took + took * h->spec.percent / 100)
         ;
 }
 
-static int slow_launch(const struct dp_harmed *h, struct dp_queue *queue, enum dp_kernel kernel,
-                       const void *args, size_t bytes, struct dp_error *err)
+static int slow_launch(const struct dp_silent_faults *h, struct dp_queue *queue,
+                       enum dp_kernel kernel, const void *args, size_t bytes, struct dp_error *err)
 {
     const uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
     const int status = h->device->launch(queue, kernel, args, bytes, err);
@@ -181,24 +184,25 @@ static void sleep_for_ever(void)
         nanosleep(&hour, NULL);
 }
 
-static bool is_due(const struct dp_harmed *h, const struct dp_queue *queue)
+static bool is_due(const struct dp_silent_faults *h, const struct dp_queue *queue)
 {
     return queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
            step_now(h) >= h->spec.step;
 }
 
-static int harmed_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
-                         size_t bytes, struct dp_error *err)
+static int silent_fault_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                               size_t bytes, struct dp_error *err)
 {
-    struct dp_harmed *h = queue->slot->group->harmed;
-    const enum dp_harm harm = h->spec.harm;
-    const bool acts = harm == DP_HARM_DEAD || harm == DP_HARM_HANG || harm == DP_HARM_SLOW;
+    struct dp_silent_faults *h = queue->slot->group->silent_faults;
+    const enum dp_silent_fault silent_fault = h->spec.silent_fault;
+    const bool acts = silent_fault == DP_SILENT_FAULT_DEAD ||
+                      silent_fault == DP_SILENT_FAULT_HANG || silent_fault == DP_SILENT_FAULT_SLOW;
     if (acts && is_due(h, queue)) {
         atomic_store(&h->made, true);
-        if (harm == DP_HARM_DEAD)
+        if (silent_fault == DP_SILENT_FAULT_DEAD)
             return dp_fail(err, DP_EFAULT, "%s is dead on purpose, since step %llu",
                            queue->slot->info.name, (unsigned long long)h->spec.step);
-        if (harm == DP_HARM_HANG)
+        if (silent_fault == DP_SILENT_FAULT_HANG)
             sleep_for_ever();
         return slow_launch(h, queue, kernel, args, bytes, err);
     }
@@ -240,7 +244,7 @@ static size_t all_bytes(const struct brought *b)
 
 /* Keeps the contribution for a stale fault. Without memory there is no fault, and dp_group_faulty
  * says so. */
-static void keep(struct dp_harmed *h, const struct brought *b)
+static void keep(struct dp_silent_faults *h, const struct brought *b)
 {
     size_t used = 0;
     free(h->kept);
@@ -252,7 +256,7 @@ static void keep(struct dp_harmed *h, const struct brought *b)
     }
 }
 
-static bool bring_kept(const struct dp_harmed *h, const struct brought *b)
+static bool bring_kept(const struct dp_silent_faults *h, const struct brought *b)
 {
     size_t used = 0;
     if (!h->kept || h->kept_bytes != all_bytes(b))
@@ -264,12 +268,12 @@ static bool bring_kept(const struct dp_harmed *h, const struct brought *b)
     return true;
 }
 
-static bool bring(const struct dp_harmed *h, const struct brought *b)
+static bool bring(const struct dp_silent_faults *h, const struct brought *b)
 {
-    const bool doubled = h->spec.harm == DP_HARM_DOUBLE;
-    if (h->spec.harm == DP_HARM_STALE)
+    const bool doubled = h->spec.silent_fault == DP_SILENT_FAULT_DOUBLE;
+    if (h->spec.silent_fault == DP_SILENT_FAULT_STALE)
         return bring_kept(h, b);
-    if (!doubled && h->spec.harm != DP_HARM_DROP)
+    if (!doubled && h->spec.silent_fault != DP_SILENT_FAULT_DROP)
         return false;
     for (int k = 0; k < b->n; ++k) {
         float *piece = piece_of(b, k);
@@ -279,19 +283,20 @@ static bool bring(const struct dp_harmed *h, const struct brought *b)
     return true;
 }
 
-static void take_part(struct dp_harmed *h, const struct brought *b)
+static void take_part(struct dp_silent_faults *h, const struct brought *b)
 {
     const uint64_t step = step_now(h);
     if (step == h->spec.step && bring(h, b))
         atomic_store(&h->made, true);
-    if (step + 1 == h->spec.step && h->spec.harm == DP_HARM_STALE)
+    if (step + 1 == h->spec.step && h->spec.silent_fault == DP_SILENT_FAULT_STALE)
         keep(h, b);
 }
 
 /* Only the first reduction of a step is affected. */
-static int harmed_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+static int silent_fault_allreduce(struct dp_group *group, struct dp_collective *c,
+                                  struct dp_error *err)
 {
-    struct dp_harmed *h = group->harmed;
+    struct dp_silent_faults *h = group->silent_faults;
     for (int i = 0; !h->reduced && i < c->n_parts; ++i) {
         const struct brought brought = {.part = &c->part[i], .bytes = c->bytes, .n = c->n_pieces};
         if (c->part[i].slot->info.index == h->spec.device)
@@ -301,11 +306,11 @@ static int harmed_allreduce(struct dp_group *group, struct dp_collective *c, str
     return h->inner->allreduce(group, c, err);
 }
 
-static int harmed_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
-                         const struct dp_sum sums[], int n, enum dp_phase phase,
-                         struct dp_error *err)
+static int silent_fault_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                               const struct dp_sum sums[], int n, enum dp_phase phase,
+                               struct dp_error *err)
 {
-    struct dp_harmed *h = team->group->harmed;
+    struct dp_silent_faults *h = team->group->silent_faults;
     for (int i = 0; !h->reduced && i < team->n; ++i) {
         const struct brought brought = {.sums = sums, .replica = i, .n = n};
         if (team->slot[i]->info.index == h->spec.device)
@@ -318,7 +323,7 @@ static int harmed_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
 /* ---- copies between devices -------------------------------------------------------------- */
 
 /* True for copies between the device and the next one, in both directions. */
-static bool takes_link(const struct dp_harmed *h, const struct dp_team *team,
+static bool takes_link(const struct dp_silent_faults *h, const struct dp_team *team,
                        const struct dp_moves moves[])
 {
     const struct dp_group *group = team->group;
@@ -335,12 +340,12 @@ static bool takes_link(const struct dp_harmed *h, const struct dp_team *team,
     return false;
 }
 
-static int harmed_move(const struct dp_team *team, const struct dp_moves moves[],
-                       enum dp_phase phase, struct dp_error *err)
+static int silent_fault_move(const struct dp_team *team, const struct dp_moves moves[],
+                             enum dp_phase phase, struct dp_error *err)
 {
-    struct dp_harmed *h = team->group->harmed;
-    const bool slow =
-        h->spec.harm == DP_HARM_LINK && step_now(h) >= h->spec.step && takes_link(h, team, moves);
+    struct dp_silent_faults *h = team->group->silent_faults;
+    const bool slow = h->spec.silent_fault == DP_SILENT_FAULT_LINK && step_now(h) >= h->spec.step &&
+                      takes_link(h, team, moves);
     const uint64_t begin = ns_of(CLOCK_MONOTONIC);
     const int status = h->inner->move(team, moves, phase, err);
     if (slow) {
@@ -352,9 +357,10 @@ static int harmed_move(const struct dp_team *team, const struct dp_moves moves[]
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err)
+int dp_silent_fault_open(struct dp_group *group, const struct dp_silent_fault_spec *spec,
+                         struct dp_error *err)
 {
-    struct dp_harmed *h = group->harmed = calloc(1, sizeof *h);
+    struct dp_silent_faults *h = group->silent_faults = calloc(1, sizeof *h);
     if (!h)
         return dp_fail(err, DP_ENOMEM, "no memory for a fault");
     h->spec = *spec;
@@ -362,30 +368,30 @@ int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct
         h->spec.percent = DEFAULT_PERCENT;
     h->device = group->slot[0]->ops;
     h->device_ops = *h->device;
-    h->device_ops.launch = harmed_launch;
+    h->device_ops.launch = silent_fault_launch;
     h->device_ops.convolve = NULL;
     h->inner = group->comm;
     h->comm_ops = *h->inner;
-    h->comm_ops.reduce = harmed_reduce;
-    h->comm_ops.move = harmed_move;
+    h->comm_ops.reduce = silent_fault_reduce;
+    h->comm_ops.move = silent_fault_move;
     if (h->inner->allreduce)
-        h->comm_ops.allreduce = harmed_allreduce;
+        h->comm_ops.allreduce = silent_fault_allreduce;
     for (int i = 0; i < group->size; ++i)
         group->slot[i]->ops = &h->device_ops;
     group->comm = &h->comm_ops;
     return 0;
 }
 
-void dp_harm_close(struct dp_group *group)
+void dp_silent_fault_close(struct dp_group *group)
 {
-    if (group->harmed)
-        free(group->harmed->kept);
-    free(group->harmed);
+    if (group->silent_faults)
+        free(group->silent_faults->kept);
+    free(group->silent_faults);
 }
 
-void dp_harm_step(struct dp_group *group)
+void dp_silent_fault_step(struct dp_group *group)
 {
-    struct dp_harmed *h = group->harmed;
+    struct dp_silent_faults *h = group->silent_faults;
     if (!h)
         return;
     ++h->step;
@@ -393,9 +399,9 @@ void dp_harm_step(struct dp_group *group)
     h->reduced = false;
 }
 
-void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes)
+void dp_silent_fault_result(struct dp_group *group, void *const by_slot[], size_t bytes)
 {
-    struct dp_harmed *h = group->harmed;
+    struct dp_silent_faults *h = group->silent_faults;
     if (!h || bytes < sizeof(float) || !spoils_now(h))
         return;
     const struct result result = {by_slot[h->spec.device], bytes / sizeof(float)};
@@ -403,15 +409,15 @@ void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes)
         atomic_store(&h->made, true);
 }
 
-int dp_harm_ended(const struct dp_group *group, struct dp_error *err)
+int dp_silent_fault_ended(const struct dp_group *group, struct dp_error *err)
 {
-    const struct dp_harmed *h = group->harmed;
+    const struct dp_silent_faults *h = group->silent_faults;
     if (!h)
         return 0;
     const unsigned long long step = h->spec.step;
     return atomic_load(&h->made)
                ? dp_fail(err, DP_EFAULT, "%s on device %d in step %llu was made, and was not found",
-                         names[h->spec.harm], h->spec.device, step)
+                         names[h->spec.silent_fault], h->spec.device, step)
                : dp_fail(err, DP_EFAULT, "%s on device %d was to be made in step %llu, and was not",
-                         names[h->spec.harm], h->spec.device, step);
+                         names[h->spec.silent_fault], h->spec.device, step);
 }

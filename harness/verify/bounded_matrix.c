@@ -1,5 +1,5 @@
-/* verify/sheet.c: matrices of numbers with bounds. */
-#include "verify/sheet.h"
+/* verify/bounded_matrix.c: matrices of numbers with bounds. */
+#include "verify/bounded_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,52 +7,54 @@
 
 #include "files/parallel.h"
 
-int sheet_open(struct sheet *sheet, size_t rows, size_t width)
+int bounded_matrix_open(struct bounded_matrix *matrix, size_t rows, size_t width)
 {
-    *sheet = (struct sheet){rows, width, verify_numbers(rows, width), verify_numbers(rows, width)};
-    return sheet->v && sheet->e ? 0 : -1;
+    *matrix = (struct bounded_matrix){rows, width, verify_numbers(rows, width),
+                                      verify_numbers(rows, width)};
+    return matrix->v && matrix->e ? 0 : -1;
 }
 
-void sheet_close(struct sheet *sheet)
+void bounded_matrix_close(struct bounded_matrix *matrix)
 {
-    free(sheet->v);
-    free(sheet->e);
-    *sheet = (struct sheet){0};
+    free(matrix->v);
+    free(matrix->e);
+    *matrix = (struct bounded_matrix){0};
 }
 
-struct near sheet_at(const struct sheet *sheet, size_t i)
+struct bounded bounded_matrix_at(const struct bounded_matrix *matrix, size_t i)
 {
-    return (struct near){sheet->v[i], sheet->e[i]};
+    return (struct bounded){matrix->v[i], matrix->e[i]};
 }
 
-void sheet_put(const struct sheet *sheet, size_t i, struct near value)
+void bounded_matrix_put(const struct bounded_matrix *matrix, size_t i, struct bounded value)
 {
-    sheet->v[i] = value.v;
-    sheet->e[i] = value.e;
+    matrix->v[i] = value.v;
+    matrix->e[i] = value.e;
 }
 
-void sheet_add(struct sheet *to, const struct sheet *from)
+void bounded_matrix_add(struct bounded_matrix *to, const struct bounded_matrix *from)
 {
     for (size_t i = 0; i < to->rows * to->width; ++i)
-        sheet_put(to, i, near_plus(sheet_at(to, i), sheet_at(from, i)));
+        bounded_matrix_put(to, i,
+                           bounded_plus(bounded_matrix_at(to, i), bounded_matrix_at(from, i)));
 }
 
-void sheet_copy(struct sheet *to, const struct sheet *from)
+void bounded_matrix_copy(struct bounded_matrix *to, const struct bounded_matrix *from)
 {
     memcpy(to->v, from->v, from->rows * from->width * sizeof *to->v);
     memcpy(to->e, from->e, from->rows * from->width * sizeof *to->e);
 }
 
-void sheet_operands(struct sheet *sheet, struct maths_twin twin)
+void bounded_matrix_operands(struct bounded_matrix *matrix, struct maths_variant variant)
 {
-    for (size_t i = 0; twin.math != DP_MATH_F32 && i < sheet->rows * sheet->width; ++i)
-        sheet->v[i] = maths_operand(twin, sheet->v[i]);
+    for (size_t i = 0; variant.math != DP_MATH_F32 && i < matrix->rows * matrix->width; ++i)
+        matrix->v[i] = maths_operand(variant, matrix->v[i]);
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
 int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins, bool transposed,
-                struct maths_twin twin)
+                struct maths_variant variant)
 {
     const size_t rows = transposed ? ins : outs, columns = transposed ? outs : ins;
     const size_t row = transposed ? 1 : ins, column = transposed ? ins : 1;
@@ -72,7 +74,7 @@ int sparse_open(struct sparse *sparse, const double *w, size_t outs, size_t ins,
             if (w[i * row + j * column] == 0)
                 continue;
             sparse->column[n] = j;
-            sparse->value[n++] = maths_operand(twin, w[i * row + j * column]);
+            sparse->value[n++] = maths_operand(variant, w[i * row + j * column]);
         }
         sparse->from[i + 1] = n;
     }
@@ -90,7 +92,7 @@ void sparse_close(struct sparse *sparse)
 struct product {
     const struct sparse *sparse;
     const double *bias;
-    const struct sheet *x, *y;
+    const struct bounded_matrix *x, *y;
 };
 
 static void multiply_row(void *context, size_t t)
@@ -99,19 +101,19 @@ static void multiply_row(void *context, size_t t)
     const struct sparse *sparse = p->sparse;
 
     for (size_t i = 0; i < sparse->outs; ++i) {
-        struct near_sum sum = {.v = 0};
+        struct bounded_sum sum = {.v = 0};
 
         for (size_t k = sparse->from[i]; k < sparse->from[i + 1]; ++k)
-            near_sum_add(&sum, (struct near){sparse->value[k], 0},
-                         sheet_at(p->x, t * p->x->width + sparse->column[k]));
+            bounded_sum_add(&sum, (struct bounded){sparse->value[k], 0},
+                            bounded_matrix_at(p->x, t * p->x->width + sparse->column[k]));
         if (p->bias)
-            near_sum_add_one(&sum, (struct near){p->bias[i], 0});
-        sheet_put(p->y, t * p->y->width + i, near_sum_done(&sum));
+            bounded_sum_add_one(&sum, (struct bounded){p->bias[i], 0});
+        bounded_matrix_put(p->y, t * p->y->width + i, bounded_sum_done(&sum));
     }
 }
 
-void sparse_product(const struct sparse *sparse, const double *bias, const struct sheet *x,
-                    struct sheet *y)
+void sparse_product(const struct sparse *sparse, const double *bias, const struct bounded_matrix *x,
+                    struct bounded_matrix *y)
 {
     struct product product = {sparse, bias, x, y};
 
@@ -137,8 +139,8 @@ static void add_rows(const double factor[TOGETHER], const double *const row[TOGE
 }
 
 /* Row i of the gradient: the terms of rows first..end of x. */
-static void add_terms(double times, const struct sheet *dy, const struct sheet *x, size_t first,
-                      size_t end, size_t i, double *to)
+static void add_terms(double times, const struct bounded_matrix *dy, const struct bounded_matrix *x,
+                      size_t first, size_t end, size_t i, double *to)
 {
     for (size_t t = first; t < end; t += TOGETHER) {
         double factor[TOGETHER];
@@ -155,24 +157,24 @@ static void add_terms(double times, const struct sheet *dy, const struct sheet *
 }
 
 /* Of each column the length of the values, and behind all of them of the bounds. */
-static void find_lengths(const struct sheet *sheet, double *length)
+static void find_lengths(const struct bounded_matrix *matrix, double *length)
 {
-    const size_t n = sheet->width;
+    const size_t n = matrix->width;
 
     for (size_t i = 0; i < 2 * n; ++i)
         length[i] = 0;
-    for (size_t t = 0; t < sheet->rows; ++t)
+    for (size_t t = 0; t < matrix->rows; ++t)
         for (size_t i = 0; i < n; ++i) {
-            length[i] += sheet->v[t * n + i] * sheet->v[t * n + i];
-            length[n + i] += sheet->e[t * n + i] * sheet->e[t * n + i];
+            length[i] += matrix->v[t * n + i] * matrix->v[t * n + i];
+            length[n + i] += matrix->e[t * n + i] * matrix->e[t * n + i];
         }
     for (size_t i = 0; i < 2 * n; ++i)
         length[i] = sqrt(length[i]);
 }
 
 struct gradient {
-    const struct share *share;
-    const struct sheet *dy, *x;
+    const struct row_sum_bound *share;
+    const struct bounded_matrix *dy, *x;
     const double *of_dy, *of_x; /* lengths */
     struct reference_array *grad;
 };
@@ -206,8 +208,9 @@ static void add_part(void *context, size_t part)
         widen_row(g, i);
 }
 
-void sheet_weight_gradient(const struct share *share, const struct sheet *dy, const struct sheet *x,
-                           double *room, struct reference_array *grad)
+void bounded_matrix_weight_gradient(const struct row_sum_bound *share,
+                                    const struct bounded_matrix *dy, const struct bounded_matrix *x,
+                                    double *room, struct reference_array *grad)
 {
     double *of_dy = room, *of_x = room + 2 * dy->width;
     struct gradient gradient = {share, dy, x, of_dy, of_x, grad};
@@ -217,15 +220,16 @@ void sheet_weight_gradient(const struct share *share, const struct sheet *dy, co
     parallel_each((dy->width + PART - 1) / PART, parallel_cores(), add_part, &gradient);
 }
 
-void share_add(const struct share *share, struct near term, size_t i, struct reference_array *grad)
+void row_sum_bound_add(const struct row_sum_bound *share, struct bounded term, size_t i,
+                       struct reference_array *grad)
 {
     grad->value[i] += share->times * term.v;
     grad->bound[i] += share->times * (term.e + share->gamma * (fabs(term.v) + term.e));
 }
 
-void sheet_bias_gradient(const struct share *share, const struct sheet *dy,
-                         struct reference_array *grad)
+void bounded_matrix_bias_gradient(const struct row_sum_bound *share,
+                                  const struct bounded_matrix *dy, struct reference_array *grad)
 {
     for (size_t i = 0; i < dy->rows * dy->width; ++i)
-        share_add(share, sheet_at(dy, i), i % dy->width, grad);
+        row_sum_bound_add(share, bounded_matrix_at(dy, i), i % dy->width, grad);
 }

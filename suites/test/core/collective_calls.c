@@ -1,6 +1,6 @@
-/* spreads.c: collectives from one memory to another: every communicator, in place and out of place,
- * of every type that it adds, gives what a loop on the host gives; what is brought stays, and the
- * order of the queues holds. The numbers are whole: their sum is the same in any order. */
+/* collective_calls.c: collectives from one memory to another: every communicator, in place and out
+ * of place, of every type that it adds, gives what a loop on the host gives; what is brought stays,
+ * and the order of the queues holds. The numbers are whole: their sum is the same in any order. */
 #include "list.h"
 
 #include "ddp.h"
@@ -10,22 +10,22 @@
 
 enum { MOST_RANKS = 5 };
 
-struct spread {
-    enum dp_spread_kind kind;
+struct collective_call {
+    enum dp_collective_kind kind;
     const char *name;
     bool in_blocks, out_blocks, sums;
 };
-static const struct spread spreads[] = {
-    {DP_SPREAD_ALLREDUCE, "allreduce", false, false, true},
-    {DP_SPREAD_BROADCAST, "broadcast", false, false, false},
-    {DP_SPREAD_ALLGATHER, "allgather", false, true, false},
-    {DP_SPREAD_REDUCESCATTER, "reducescatter", true, false, true},
-    {DP_SPREAD_ALLTOALL, "alltoall", true, true, false},
+static const struct collective_call collective_calls[] = {
+    {DP_COLLECTIVE_ALLREDUCE, "allreduce", false, false, true},
+    {DP_COLLECTIVE_BROADCAST, "broadcast", false, false, false},
+    {DP_COLLECTIVE_ALLGATHER, "allgather", false, true, false},
+    {DP_COLLECTIVE_REDUCESCATTER, "reducescatter", true, false, true},
+    {DP_COLLECTIVE_ALLTOALL, "alltoall", true, true, false},
 };
 
 struct memory {
     struct dp_group *group;
-    const struct spread *what;
+    const struct collective_call *what;
     int ranks, root;
     size_t n; /* of a block, or of all */
     bool in_place;
@@ -94,11 +94,11 @@ static double wanted(const struct memory *m, int r, size_t i)
     const size_t block = (size_t)r * m->n;
     double sum = 0;
     switch (m->what->kind) {
-    case DP_SPREAD_BROADCAST:
+    case DP_COLLECTIVE_BROADCAST:
         return m->values[m->root][i];
-    case DP_SPREAD_ALLGATHER:
+    case DP_COLLECTIVE_ALLGATHER:
         return m->values[i / m->n][i % m->n];
-    case DP_SPREAD_ALLTOALL:
+    case DP_COLLECTIVE_ALLTOALL:
         return m->values[i / m->n][block + i % m->n];
     default:
         for (int s = 0; s < m->ranks; ++s)
@@ -120,7 +120,7 @@ static void run(struct context *c, struct memory *m)
 {
     struct dp_error err = {0};
     copies(c, m, m->in, m->source);
-    expect_ok(c, dp_spread(m->group, m->what->kind, m->root, m->in, m->out, &err), &err,
+    expect_ok(c, dp_collective_run(m->group, m->what->kind, m->root, m->in, m->out, &err), &err,
               m->what->name);
     copies(c, m, m->result, m->out);
     copies(c, m, m->stayed, m->in);
@@ -149,16 +149,16 @@ static void one(struct context *c, const char *communicator, const struct memory
 static void each_of(struct context *c, const char *communicator, int ranks, size_t n)
 {
     static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
-    for (size_t k = 0; k < sizeof spreads / sizeof spreads[0]; ++k) {
+    for (size_t k = 0; k < sizeof collective_calls / sizeof collective_calls[0]; ++k) {
         for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
             for (int in_place = 0; in_place < 2; ++in_place) {
-                const struct memory m = {.what = &spreads[k],
+                const struct memory m = {.what = &collective_calls[k],
                                          .ranks = ranks,
                                          .root = (int)t % ranks,
                                          .n = n,
                                          .in_place = in_place,
                                          .dtype = types[t]};
-                if (!in_place || m.what->kind != DP_SPREAD_ALLTOALL)
+                if (!in_place || m.what->kind != DP_COLLECTIVE_ALLTOALL)
                     one(c, communicator, &m);
             }
         }
@@ -199,24 +199,25 @@ static void refused(struct context *c)
         large[r] = make_tensor(c, slot, DP_F32, 1, &eight, NULL);
     }
     const struct {
-        enum dp_spread_kind kind;
+        enum dp_collective_kind kind;
         int root;
         const struct dp_tensor *in, *out;
         int status;
         const char *needle;
     } table[] = {
-        {DP_SPREAD_ALLREDUCE, 0, small, large, DP_ESHAPE, "allreduce of 4 elements to 8"},
-        {DP_SPREAD_ALLGATHER, 0, small, small, DP_ESHAPE, "allgather of 4 elements to 4"},
-        {DP_SPREAD_REDUCESCATTER, 0, small, large, DP_ESHAPE, "reducescatter of 4 elements to 8"},
-        {DP_SPREAD_ALLTOALL, 0, odd, odd, DP_ESHAPE, "alltoall of 3 elements to 3, on 2 ranks"},
-        {DP_SPREAD_ALLTOALL, 0, small, small, DP_EINVAL, "in place is not supported"},
-        {DP_SPREAD_BROADCAST, 2, small, small, DP_EINVAL, "root 2 of a broadcast"},
-        {DP_SPREAD_BROADCAST, -1, small, small, DP_EINVAL, "root -1"},
+        {DP_COLLECTIVE_ALLREDUCE, 0, small, large, DP_ESHAPE, "allreduce of 4 elements to 8"},
+        {DP_COLLECTIVE_ALLGATHER, 0, small, small, DP_ESHAPE, "allgather of 4 elements to 4"},
+        {DP_COLLECTIVE_REDUCESCATTER, 0, small, large, DP_ESHAPE,
+         "reducescatter of 4 elements to 8"},
+        {DP_COLLECTIVE_ALLTOALL, 0, odd, odd, DP_ESHAPE, "alltoall of 3 elements to 3, on 2 ranks"},
+        {DP_COLLECTIVE_ALLTOALL, 0, small, small, DP_EINVAL, "in place is not supported"},
+        {DP_COLLECTIVE_BROADCAST, 2, small, small, DP_EINVAL, "root 2 of a broadcast"},
+        {DP_COLLECTIVE_BROADCAST, -1, small, small, DP_EINVAL, "root -1"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
         struct dp_error err = {0};
         const int got =
-            dp_spread(group, table[i].kind, table[i].root, table[i].in, table[i].out, &err);
+            dp_collective_run(group, table[i].kind, table[i].root, table[i].in, table[i].out, &err);
         expect_error(c, got, table[i].status, &err, table[i].needle, NULL);
     }
 }
@@ -236,13 +237,14 @@ static void bf16(struct context *c)
         expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &six, &out[r], &err), &err, "out");
         expect_ok(c, dp_tensor_write(&in[r], values[r], &err), &err, "write");
     }
-    expect_ok(c, dp_spread(group, DP_SPREAD_ALLGATHER, 0, in, out, &err), &err, "allgather");
+    expect_ok(c, dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, &err), &err,
+              "allgather");
     for (int r = 0; r < 2; ++r) {
         expect_ok(c, dp_tensor_read(got, &out[r], &err), &err, "read");
         expect(c, memcmp(got, values, sizeof values) == 0, "rank %d has other numbers", r);
     }
-    expect_error(c, dp_spread(group, DP_SPREAD_ALLREDUCE, 0, in, in, &err), DP_EINVAL, &err,
-                 "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
+    expect_error(c, dp_collective_run(group, DP_COLLECTIVE_ALLREDUCE, 0, in, in, &err), DP_EINVAL,
+                 &err, "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
     for (int r = 0; r < 2; ++r) {
         dp_tensor_free(&in[r]);
         dp_tensor_free(&out[r]);
@@ -250,8 +252,8 @@ static void bf16(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"spreads/each-communicator", "DDP-01", each_communicator},
-    {"spreads/bf16", "DDP-01", bf16},
-    {"spreads/refused", "ERR-07", refused},
+    {"collective_calls/each-communicator", "DDP-01", each_communicator},
+    {"collective_calls/bf16", "DDP-01", bf16},
+    {"collective_calls/refused", "ERR-07", refused},
 };
-const struct case_table spreads_cases = {cases, sizeof cases / sizeof cases[0]};
+const struct case_table collective_calls_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,11 +1,11 @@
-/* said.c: what processes say through a launcher that mixes, cuts and adds lines. */
+/* launcher_messages.c: what processes say through a launcher that mixes, cuts and adds lines. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "files/said.h"
+#include "files/launcher_messages.h"
 
 enum { LONG = 5000, ROOM = 32768 };
 
@@ -14,12 +14,12 @@ static size_t speak(char text[ROOM], const char *record)
 {
     int ends[2];
     cr_assert(pipe(ends) == 0);
-    struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
-    cr_assert(said_write(&speaker[0], SAID_BEGUN, "h1 10 An MPI") == 0);
-    cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
-    cr_assert(said_write_parts(&speaker[0], record, strlen(record)) == 0);
-    cr_assert(said_write(&speaker[1], SAID_TOLD, "by SIGTERM") == 0);
-    cr_assert(said_write(&speaker[0], SAID_ENDED, "ok ") == 0);
+    struct message_sender speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
+    cr_assert(message_send(&speaker[0], MSG_BEGUN, "h1 10 An MPI") == 0);
+    cr_assert(message_send(&speaker[1], MSG_BEGUN, "h2 11 An MPI") == 0);
+    cr_assert(message_send_parts(&speaker[0], record, strlen(record)) == 0);
+    cr_assert(message_send(&speaker[1], MSG_ABORT, "by SIGTERM") == 0);
+    cr_assert(message_send(&speaker[0], MSG_ENDED, "ok ") == 0);
     close(ends[1]);
     size_t used = 0;
     for (ssize_t n = 1; n > 0; used += (size_t)n)
@@ -41,18 +41,18 @@ static char *long_text(void)
 
 static void expect_all(const char *text, const char *record)
 {
-    struct said said;
+    struct launcher_messages messages;
     struct text_error why = {""};
-    cr_assert(said_read(text, 2, &said, &why) == 0, "%s", why.text);
-    cr_assert(said.process[0].has[SAID_ENDED] && !said.process[0].has[SAID_TOLD]);
-    cr_assert(said.process[1].has[SAID_TOLD] && !said.process[1].has[SAID_ENDED]);
-    cr_assert_str_eq(said.process[0].begun, "h1 10 An MPI");
-    cr_assert_str_eq(said.process[1].told, "by SIGTERM");
-    cr_assert_str_eq(said.process[0].parts, record);
-    said_free(&said);
+    cr_assert(launcher_messages_read(text, 2, &messages, &why) == 0, "%s", why.text);
+    cr_assert(messages.process[0].has[MSG_ENDED] && !messages.process[0].has[MSG_ABORT]);
+    cr_assert(messages.process[1].has[MSG_ABORT] && !messages.process[1].has[MSG_ENDED]);
+    cr_assert_str_eq(messages.process[0].begun, "h1 10 An MPI");
+    cr_assert_str_eq(messages.process[1].told, "by SIGTERM");
+    cr_assert_str_eq(messages.process[0].parts, record);
+    launcher_messages_free(&messages);
 }
 
-Test(said, is_heard_between_banners)
+Test(launcher_messages, is_heard_between_banners)
 {
     char text[ROOM], with[2 * ROOM], *record = long_text();
     speak(text, record);
@@ -64,7 +64,7 @@ Test(said, is_heard_between_banners)
 }
 
 /* A line of another process stands in one, at every place. */
-Test(said, is_heard_within_another_line)
+Test(launcher_messages, is_heard_within_another_line)
 {
     static const char inner[] = "a line\n";
     char text[ROOM], with[ROOM + 64], *record = long_text();
@@ -81,73 +81,75 @@ Test(said, is_heard_within_another_line)
         expect_all(with, "short");
     }
     snprintf(with, sizeof with, "%s%s", inner, text);
-    struct said said;
+    struct launcher_messages messages;
     struct text_error why = {""};
-    cr_assert(said_read(with, 2, &said, &why) == 0 && !said.process[1].has[SAID_TOLD]);
-    said_free(&said);
+    cr_assert(launcher_messages_read(with, 2, &messages, &why) == 0 &&
+              !messages.process[1].has[MSG_ABORT]);
+    launcher_messages_free(&messages);
     free(record);
 }
 
 /* Cut anywhere, or with another byte anywhere: never all of it. */
-Test(said, damaged_lines_are_no_messages, .timeout = 50)
+Test(launcher_messages, damaged_lines_are_no_messages, .timeout = 50)
 {
     char text[ROOM], *record = long_text();
     const size_t n = speak(text, "short");
     const size_t end = (size_t)(strstr(text, "ended ok ") - text) + 9;
     for (size_t i = 0; i < n; ++i) {
         char damaged[ROOM];
-        struct said said;
+        struct launcher_messages messages;
         struct text_error why = {""};
         memcpy(damaged, text, n + 1);
         if (damaged[i] == '\n')
             continue;
         damaged[i] ^= 1;
-        const bool read = said_read(damaged, 2, &said, &why) == 0;
-        cr_assert(!read || !said.process[0].has[SAID_BEGUN] || !said.process[1].has[SAID_BEGUN] ||
-                      !said.process[0].has[SAID_ENDED] || !said.process[1].has[SAID_TOLD] ||
-                      !said.process[0].parts,
+        const bool read = launcher_messages_read(damaged, 2, &messages, &why) == 0;
+        cr_assert(!read || !messages.process[0].has[MSG_BEGUN] ||
+                      !messages.process[1].has[MSG_BEGUN] || !messages.process[0].has[MSG_ENDED] ||
+                      !messages.process[1].has[MSG_ABORT] || !messages.process[0].parts,
                   "byte %zu", i);
-        said_free(&said);
+        launcher_messages_free(&messages);
         memcpy(damaged, text, n + 1);
         damaged[i < end ? i : end] = '\0';
-        cr_assert(said_read(damaged, 2, &said, &why) == 0 && !said.process[0].has[SAID_ENDED]);
-        said_free(&said);
+        cr_assert(launcher_messages_read(damaged, 2, &messages, &why) == 0 &&
+                  !messages.process[0].has[MSG_ENDED]);
+        launcher_messages_free(&messages);
     }
     free(record);
 }
 
-Test(said, of_others_is_refused)
+Test(launcher_messages, of_others_is_refused)
 {
     char text[ROOM], twice[2 * ROOM];
-    struct said said;
+    struct launcher_messages messages;
     struct text_error why = {""};
     speak(text, "short");
-    cr_assert(said_read(text, 1, &said, &why) == -1);
+    cr_assert(launcher_messages_read(text, 1, &messages, &why) == -1);
     cr_assert_str_eq(why.text, "there is a process 1, but 1 were asked for");
-    said_free(&said);
+    launcher_messages_free(&messages);
     snprintf(twice, sizeof twice, "%s%s", text, text);
-    cr_assert(said_read(twice, 2, &said, &why) == -1);
+    cr_assert(launcher_messages_read(twice, 2, &messages, &why) == -1);
     cr_assert_str_eq(why.text, "message 0 of process 0 comes where 3 has to");
-    said_free(&said);
+    launcher_messages_free(&messages);
 }
 
 /* Line by line, as it comes: an answer is whole when its word is there, and the next one begins
  * anew. */
-Test(said, answers_are_taken_one_by_one)
+Test(launcher_messages, answers_are_taken_one_by_one)
 {
     int ends[2];
-    char text[ROOM], last[SAID_WHO + 100];
-    struct said said = {.n = 2};
+    char text[ROOM], last[MSG_NAME_BYTES + 100];
+    struct launcher_messages messages = {.n = 2};
     struct text_error why = {""};
 
     cr_assert(pipe(ends) == 0);
-    struct said_speaker speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
-    cr_assert(said_write(&speaker[1], SAID_BEGUN, "h2 11 An MPI") == 0);
-    cr_assert(said_write(&speaker[0], SAID_READ, "16384") == 0);
-    cr_assert(said_write(&speaker[0], SAID_READ, "40000") == 0);
+    struct message_sender speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
+    cr_assert(message_send(&speaker[1], MSG_BEGUN, "h2 11 An MPI") == 0);
+    cr_assert(message_send(&speaker[0], MSG_READ, "16384") == 0);
+    cr_assert(message_send(&speaker[0], MSG_READ, "40000") == 0);
     for (int i = 0; i < 2; ++i) {
-        cr_assert(said_write_parts(&speaker[0], i == 0 ? "first" : "2nd", i == 0 ? 5 : 3) == 0);
-        cr_assert(said_write(&speaker[0], SAID_ANSWER, i == 0 ? "7" : "8") == 0);
+        cr_assert(message_send_parts(&speaker[0], i == 0 ? "first" : "2nd", i == 0 ? 5 : 3) == 0);
+        cr_assert(message_send(&speaker[0], MSG_ANSWER, i == 0 ? "7" : "8") == 0);
     }
     close(ends[1]);
     const ssize_t n = read(ends[0], text, ROOM - 1);
@@ -157,18 +159,18 @@ Test(said, answers_are_taken_one_by_one)
     int answers = 0;
     for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
-        cr_assert(said_line(&said, line, strlen(line), &why) == 0, "%s", why.text);
-        if (!said.process[0].has[SAID_ANSWER])
+        cr_assert(launcher_messages_line(&messages, line, strlen(line), &why) == 0, "%s", why.text);
+        if (!messages.process[0].has[MSG_ANSWER])
             continue;
-        cr_assert_eq(said.process[0].read, 40000);
-        cr_assert_str_eq(said.process[0].parts, answers == 0 ? "first" : "2nd");
-        cr_assert_str_eq(said.process[0].answer, answers == 0 ? "7" : "8");
-        said_answer_taken(&said.process[0]);
+        cr_assert_eq(messages.process[0].read, 40000);
+        cr_assert_str_eq(messages.process[0].parts, answers == 0 ? "first" : "2nd");
+        cr_assert_str_eq(messages.process[0].answer, answers == 0 ? "7" : "8");
+        launcher_answer_taken(&messages.process[0]);
         ++answers;
     }
     cr_assert(answers == 2);
-    cr_assert(said_silent(&said, last, sizeof last) == 1);
+    cr_assert(first_unfinished_process(&messages, last, sizeof last) == 1);
     cr_assert_str_eq(last, "process 1 of 2 (host h2, process 11) has begun, and neither ended nor "
                            "was told to end");
-    said_free(&said);
+    launcher_messages_free(&messages);
 }

@@ -1,9 +1,10 @@
-/* near.c: what a float computation gives from operands within their bounds is within the bound. */
+/* bounded.c: what a float computation gives from operands within their bounds is within the bound.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
 
-#include "verify/near.h"
+#include "verify/bounded.h"
 
 enum { TRIES = 20000, TERMS = 16 };
 
@@ -18,16 +19,16 @@ static double draw(uint64_t *state)
 }
 
 /* A number of some size, and a bound from none to a part of it. */
-static struct near number(uint64_t *state)
+static struct bounded number(uint64_t *state)
 {
     const double v = ldexp(draw(state), (int)(6 * draw(state)));
     const double part = draw(state);
 
-    return (struct near){(double)(float)v, part < 0 ? 0 : fabs(v) * pow(part, 8)};
+    return (struct bounded){(double)(float)v, part < 0 ? 0 : fabs(v) * pow(part, 8)};
 }
 
 /* A float that is within a's bound. */
-static float within(struct near a, uint64_t *state)
+static float within(struct bounded a, uint64_t *state)
 {
     float x = (float)(a.v + a.e * draw(state));
 
@@ -36,39 +37,39 @@ static float within(struct near a, uint64_t *state)
     return x;
 }
 
-static void holds(const char *what, struct near result, float got)
+static void holds(const char *what, struct bounded result, float got)
 {
     cr_assert(isfinite(result.e), "%s: no bound", what);
     cr_assert(fabs((double)got - result.v) <= result.e, "%s: %.9g is %.3g from %.17g, bound %.3g",
               what, (double)got, fabs((double)got - result.v), result.v, result.e);
 }
 
-Test(near, of_two)
+Test(bounded, of_two)
 {
     uint64_t state = 1;
 
     for (int i = 0; i < TRIES; ++i) {
-        const struct near a = number(&state), b = number(&state);
+        const struct bounded a = number(&state), b = number(&state);
         const float x = within(a, &state), y = within(b, &state);
 
-        holds("plus", near_plus(a, b), x + y);
-        holds("times", near_times(a, b), x * y);
-        holds("over", near_over(a, b), x / y);
+        holds("plus", bounded_plus(a, b), x + y);
+        holds("times", bounded_times(a, b), x * y);
+        holds("over", bounded_over(a, b), x / y);
     }
 }
 
-Test(near, of_one)
+Test(bounded, of_one)
 {
     uint64_t state = 2;
 
     for (int i = 0; i < TRIES; ++i) {
-        const struct near a = number(&state), b = {fabs(a.v), a.e};
+        const struct bounded a = number(&state), b = {fabs(a.v), a.e};
         const float x = within(a, &state), y = within(b, &state);
 
-        holds("one minus", near_one_minus(a), 1 - x);
-        holds("root", near_root(b), sqrtf(y));
-        holds("tanh", near_tanh(a), tanhf(x));
-        holds("sigmoid", near_sigmoid(a), 1 / (1 + expf(-x)));
+        holds("one minus", bounded_one_minus(a), 1 - x);
+        holds("root", bounded_root(b), sqrtf(y));
+        holds("tanh", bounded_tanh(a), tanhf(x));
+        holds("sigmoid", bounded_sigmoid(a), 1 / (1 + expf(-x)));
     }
 }
 
@@ -81,28 +82,28 @@ static float float_dot(const float *x, const float *y)
     return sum;
 }
 
-Test(near, sums)
+Test(bounded, sums)
 {
     uint64_t state = 3;
 
     for (int i = 0; i < TRIES / TERMS; ++i) {
-        struct near_sum sum = {.v = 0};
-        struct near a[TERMS];
+        struct bounded_sum sum = {.v = 0};
+        struct bounded a[TERMS];
         double w[TERMS];
         float x[TERMS], y[TERMS], exact[TERMS];
 
         for (int k = 0; k < TERMS; ++k) {
-            const struct near b = number(&state);
+            const struct bounded b = number(&state);
 
             a[k] = number(&state);
             w[k] = b.v;
-            near_sum_add(&sum, a[k], b);
+            bounded_sum_add(&sum, a[k], b);
             x[k] = within(a[k], &state);
             y[k] = within(b, &state);
             exact[k] = (float)b.v;
         }
-        holds("sum", near_sum_done(&sum), float_dot(x, y));
-        holds("dot", near_dot(w, 1, a, TERMS), float_dot(x, exact));
+        holds("sum", bounded_sum_done(&sum), float_dot(x, y));
+        holds("dot", bounded_dot(w, 1, a, TERMS), float_dot(x, exact));
     }
 }
 
@@ -119,20 +120,20 @@ static void float_softmax(const float *x, float *share)
         share[k] = expf(x[k] - most) / total;
 }
 
-Test(near, softmax)
+Test(bounded, softmax)
 {
     uint64_t state = 4;
 
     for (int i = 0; i < TRIES / TERMS; ++i) {
-        struct near a[TERMS], share[TERMS];
+        struct bounded a[TERMS], share[TERMS];
         float x[TERMS], got[TERMS];
 
         for (int k = 0; k < TERMS; ++k) {
             a[k] = number(&state);
-            a[k] = (struct near){fmod(a[k].v, 16), fmin(a[k].e, 1)};
+            a[k] = (struct bounded){fmod(a[k].v, 16), fmin(a[k].e, 1)};
             x[k] = within(a[k], &state);
         }
-        near_softmax(a, TERMS, share);
+        bounded_softmax(a, TERMS, share);
         float_softmax(x, got);
         for (int k = 0; k < TERMS; ++k)
             holds("softmax", share[k], got[k]);
@@ -140,31 +141,31 @@ Test(near, softmax)
 }
 
 /* No number can be told apart from those with which there is no result. */
-Test(near, no_bound)
+Test(bounded, no_bound)
 {
-    const struct near wide = {1, 1}, far[2] = {{0, 0}, {81, 0}};
-    struct near share[2];
+    const struct bounded wide = {1, 1}, far[2] = {{0, 0}, {81, 0}};
+    struct bounded share[2];
 
-    cr_assert(isinf(near_over((struct near){1, 0}, wide).e));
-    cr_assert(isinf(near_root(wide).e));
-    near_softmax(far, 2, share);
+    cr_assert(isinf(bounded_over((struct bounded){1, 0}, wide).e));
+    cr_assert(isinf(bounded_root(wide).e));
+    bounded_softmax(far, 2, share);
     cr_assert(isinf(share[0].e) && isinf(share[1].e));
     /* 0 times what has no bound. */
-    const struct near unknown = near_times((struct near){0, 0}, near_root(wide));
+    const struct bounded unknown = bounded_times((struct bounded){0, 0}, bounded_root(wide));
 
-    near_softmax((struct near[]){unknown, unknown}, 2, share);
+    bounded_softmax((struct bounded[]){unknown, unknown}, 2, share);
     cr_assert(!isfinite(share[0].e) && !isfinite(share[1].e));
 }
 
 /* A bound that allows for everything would hold, too. */
-Test(near, is_narrow)
+Test(bounded, is_narrow)
 {
-    const struct near a = {3, 0x1p-22}, b = {7, 0x1p-21};
-    const struct near over = near_over(a, b), times = near_times(a, b);
-    struct near share[2];
+    const struct bounded a = {3, 0x1p-22}, b = {7, 0x1p-21};
+    const struct bounded over = bounded_over(a, b), times = bounded_times(a, b);
+    struct bounded share[2];
 
-    near_softmax((const struct near[]){a, b}, 2, share);
+    bounded_softmax((const struct bounded[]){a, b}, 2, share);
     cr_assert(times.e < 8 * 0x1p-21 + 21 * 0x1p-23, "%.3g", times.e);
-    cr_assert(over.e < 0x1p-21 && near_root(a).e < 0x1p-19, "%.3g", over.e);
+    cr_assert(over.e < 0x1p-21 && bounded_root(a).e < 0x1p-19, "%.3g", over.e);
     cr_assert(share[1].e < 0x1p-17, "%.3g", share[1].e);
 }

@@ -1,4 +1,4 @@
-/* peer_spread.c: sends the same bytes from one GPU, the root, to many.
+/* peer_relay.c: sends the same bytes from one GPU, the root, to many.
  *
  * If all fetched everything from the root, its port would have to send it once for each of them.
  * Instead, each fetches one slice from the root, and the other slices from the other receivers.
@@ -13,7 +13,7 @@
 /* The first part comes from the root alone, so it should be one of this many. */
 #define MOST_PARTS ((size_t)8)
 
-struct spread {
+struct relay {
     struct dp_slot *root, *slot[DP_MAX_SLOTS]; /* slot: the receivers */
     const struct dp_moves *moves[DP_MAX_SLOTS];
     int replica[DP_MAX_SLOTS];
@@ -45,7 +45,7 @@ static bool one_way(const struct dp_moves *moves, const struct dp_slot *root,
     return !dp_is_host(root) && slot != root;
 }
 
-static bool all_in_reach(const struct spread *s)
+static bool all_in_reach(const struct relay *s)
 {
     for (int i = 0; i < s->n; ++i) {
         if (!dp_cuda_reaches(s->slot[i], s->root))
@@ -58,9 +58,9 @@ static bool all_in_reach(const struct spread *s)
     return true;
 }
 
-static bool describe(const struct dp_team *team, const struct dp_moves moves[], struct spread *s)
+static bool describe(const struct dp_team *team, const struct dp_moves moves[], struct relay *s)
 {
-    *s = (struct spread){.n = 0};
+    *s = (struct relay){.n = 0};
     for (int i = 0; i < team->n; ++i) {
         if (moves[i].n == 0)
             continue;
@@ -80,16 +80,16 @@ static bool describe(const struct dp_team *team, const struct dp_moves moves[], 
     return s->parts > 0 && all_in_reach(s);
 }
 
-bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[])
+bool dp_cuda_should_relay(const struct dp_team *team, const struct dp_moves moves[])
 {
-    struct spread s;
+    struct relay s;
     return describe(team, moves, &s);
 }
 
 /* ---- slices ------------------------------------------------------------------------------ */
 
 /* Where slice i of a part begins, in whole cache lines. Slice 0 of the next part is its end. */
-static size_t begin_of(const struct spread *s, int part, int i)
+static size_t begin_of(const struct relay *s, int part, int i)
 {
     const size_t slices = (size_t)s->parts * (size_t)s->n;
     const size_t place = (size_t)part * (size_t)s->n + (size_t)i;
@@ -98,7 +98,7 @@ static size_t begin_of(const struct spread *s, int part, int i)
 
 /* Copies slice i of a part to receiver `to`, from the receiver `from`, or if that is -1, from the
  * root. */
-static int fetch(const struct spread *s, int part, int i, int to, int from, struct dp_error *err)
+static int fetch(const struct relay *s, int part, int i, int to, int from, struct dp_error *err)
 {
     const size_t first = begin_of(s, part, i), last = begin_of(s, part, i + 1);
     size_t before = 0;
@@ -120,7 +120,7 @@ static int fetch(const struct spread *s, int part, int i, int to, int from, stru
     return status;
 }
 
-static int fetch_round(const struct spread *s, int round, int to, struct dp_error *err)
+static int fetch_round(const struct relay *s, int round, int to, struct dp_error *err)
 {
     int status = 0;
     for (int k = 1; status == 0 && k <= s->n; ++k) {
@@ -137,7 +137,7 @@ static int fetch_round(const struct spread *s, int round, int to, struct dp_erro
 /* ---- order ------------------------------------------------------------------------------- */
 
 /* The root has waited for all receivers; now they wait for the root. */
-static int meet(const struct spread *s, struct dp_error *err)
+static int meet(const struct relay *s, struct dp_error *err)
 {
     int status = 0;
     s->root->ops->record(&s->root->comm, &s->root->done);
@@ -146,7 +146,7 @@ static int meet(const struct spread *s, struct dp_error *err)
     return status;
 }
 
-static int begin(const struct spread *s, struct dp_error *err)
+static int begin(const struct relay *s, struct dp_error *err)
 {
     int status = dp_event_wait(&s->root->comm, &s->root->ready, err);
     for (int i = 0; status == 0 && i < s->n; ++i)
@@ -154,7 +154,7 @@ static int begin(const struct spread *s, struct dp_error *err)
     return status ? status : meet(s, err);
 }
 
-static int end_round(const struct spread *s, struct dp_error *err)
+static int end_round(const struct relay *s, struct dp_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < s->n; ++i)
@@ -163,7 +163,7 @@ static int end_round(const struct spread *s, struct dp_error *err)
 }
 
 /* No memory is changed before all that read it have done so. */
-static int end(const struct spread *s, struct dp_error *err)
+static int end(const struct relay *s, struct dp_error *err)
 {
     s->root->ops->record(&s->root->comm, &s->root->done);
     int status = dp_event_wait(&s->root->compute, &s->root->done, err);
@@ -172,11 +172,11 @@ static int end(const struct spread *s, struct dp_error *err)
     return status;
 }
 
-int dp_cuda_spread(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
-                   struct dp_error *err)
+int dp_cuda_relay(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                  struct dp_error *err)
 {
     struct dp_span span[DP_MAX_SLOTS];
-    struct spread s;
+    struct relay s;
     if (!describe(team, moves, &s))
         return dp_fail(err, DP_EINVAL, "these transfers are no broadcast");
     int status = begin(&s, err);

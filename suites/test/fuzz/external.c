@@ -1,4 +1,4 @@
-/* beside.c: what nccl-tests printed or wrote, or nvbandwidth wrote. What is taken from it is a
+/* external.c: what nccl-tests printed or wrote, or nvbandwidth wrote. What is taken from it is a
  * number that can be shown. */
 #include "fuzz.h"
 
@@ -49,14 +49,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const char *path = fuzz_file(data, bytes);
     struct text_error err = {""};
     struct nccl_tests *one[1];
-    struct report report = {.beside = one};
+    struct report report = {.external = one};
 
     if (external_add(path, &report, &err) != 0) {
-        fuzz_must(report.n_beside == 0 && !report.nvbandwidth, "a file that is refused and kept");
+        fuzz_must(report.n_external == 0 && !report.nvbandwidth, "a file that is refused and kept");
         fuzz_must_be_line(err.text);
         return 0;
     }
-    fuzz_must(report.n_beside + (report.nvbandwidth != NULL) == 1, "a file of no program or two");
+    fuzz_must(report.n_external + (report.nvbandwidth != NULL) == 1, "a file of no program or two");
     if (report.nvbandwidth)
         check_nvbandwidth(report.nvbandwidth);
     else

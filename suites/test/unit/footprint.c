@@ -1,4 +1,4 @@
-/* held.c: the memory that devices are planned to take in training, against what they held. */
+/* footprint.c: the memory that devices are planned to take in training, against what they held. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -79,9 +79,9 @@ static void expect(const struct workload *workload, const struct way *way, size_
     const int devices = train(workload, way, rows, peak);
 
     for (int d = 0; d < devices; ++d) {
-        struct workload_held held;
+        struct workload_footprint held;
 
-        cr_assert(workload_held(workload, &way->use, d == 0, rows, &held));
+        cr_assert(workload_footprint(workload, &way->use, d == 0, rows, &held));
 
         const double wrapper = way->more[d] * held.weights;
         const double least = held.weights + held.gradients + held.states + held.gathered +
@@ -95,7 +95,7 @@ static void expect(const struct workload *workload, const struct way *way, size_
     }
 }
 
-Test(held, is_what_was_planned_and_at_least_half_of_it)
+Test(footprint, is_what_was_planned_and_at_least_half_of_it)
 {
     static const char *const names[] = {"gpt-tiny", "gpt:1,32,2,64,2000"};
     static const size_t rows[] = {2, 8};
@@ -110,7 +110,7 @@ Test(held, is_what_was_planned_and_at_least_half_of_it)
 }
 
 /* Of a larger step the spare room is a small part, so that its numbers must be right. */
-Test(held, is_nearly_all_that_was_planned_of_a_larger_step)
+Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
 {
     const struct workload workload = workload_of("gpt:1,128,4,64,300");
 
@@ -120,7 +120,7 @@ Test(held, is_nearly_all_that_was_planned_of_a_larger_step)
 
 /* The wrapper of one device has gradients beside those of its model; devices of one memory have it
  * all. */
-Test(held, memory_is_that_of_one_device_or_of_all)
+Test(footprint, memory_is_that_of_one_device_or_of_all)
 {
     const struct workload workload = workload_of("gpt-small");
     const double bytes = 4.0 * (double)workload_params(&workload);
@@ -137,7 +137,7 @@ Test(held, memory_is_that_of_one_device_or_of_all)
     cr_assert(workload_fits(&cnn, &by_itself, true, 1e12) == 0);
 }
 
-Test(held, the_largest_batch_fits_and_one_row_more_does_not)
+Test(footprint, the_largest_batch_fits_and_one_row_more_does_not)
 {
     static const char *const names[] = {"gpt-tiny", "gpt2"};
     const double bytes = 16.0 * (1 << 30);
@@ -155,7 +155,7 @@ Test(held, the_largest_batch_fits_and_one_row_more_does_not)
 }
 
 /* 6 N + 6 L D (C + 1) of (2, 64, 2, 32, 256): N is 2 * 12 * 64 * 64 + 256 * 64. */
-Test(held, a_token_takes_what_the_formula_says)
+Test(footprint, a_token_takes_what_the_formula_says)
 {
     const struct workload tiny = workload_of("gpt-tiny"), cnn = workload_of("cnn");
 
@@ -165,7 +165,7 @@ Test(held, a_token_takes_what_the_formula_says)
     cr_assert(isnan(workload_token_flops(&cnn)));
 }
 
-Test(held, a_sweep_is_refused_what_cannot_fit)
+Test(footprint, a_sweep_is_refused_what_cannot_fit)
 {
     static struct record_run run = {.communicator = "threads", .mem_bytes = (uint64_t)16 << 30};
     struct plan_options plan = {.devices = "virt:2",

@@ -1,5 +1,5 @@
-/* spread.c: standalone collectives of one process, made of move and reduce of the communicator.
- * Every block is added on the rank that needs it, or copied to it. */
+/* collective_call.c: standalone collectives of one process, made of move and reduce of the
+ * communicator. Every block is added on the rank that needs it, or copied to it. */
 #include "backend.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 /* The moves to each rank: at most one piece from every other rank. */
 struct plan {
     struct dp_team team;
-    const struct dp_spread *spread;
+    const struct dp_collective_call *collective_call;
     struct dp_move *move; /* [ranks][ranks] */
     struct dp_moves moves[DP_MAX_SLOTS];
 };
@@ -19,13 +19,13 @@ struct range {
 /* An allreduce has a share for every rank; the last shares may be smaller or empty. */
 static struct range share(const struct plan *plan, int rank)
 {
-    const size_t unit = dp_dtype_bytes(plan->spread->dtype), n = plan->spread->n;
+    const size_t unit = dp_dtype_bytes(plan->collective_call->dtype), n = plan->collective_call->n;
     const size_t ranks = (size_t)plan->team.n, each = (n + ranks - 1) / ranks;
     const size_t first = (size_t)rank * each < n ? (size_t)rank * each : n;
     return (struct range){first * unit, (n - first < each ? n - first : each) * unit};
 }
 
-static size_t block_bytes(const struct dp_spread *s)
+static size_t block_bytes(const struct dp_collective_call *s)
 {
     return s->n * dp_dtype_bytes(s->dtype);
 }
@@ -35,8 +35,8 @@ static size_t block_bytes(const struct dp_spread *s)
 /* Adds block or share number r of all ranks, on rank r. */
 static int add_for(const struct plan *plan, int r, struct dp_error *err)
 {
-    const struct dp_spread *s = plan->spread;
-    const bool whole = s->kind == DP_SPREAD_ALLREDUCE;
+    const struct dp_collective_call *s = plan->collective_call;
+    const bool whole = s->kind == DP_COLLECTIVE_ALLREDUCE;
     const size_t bytes = block_bytes(s);
     const struct range range = whole ? share(plan, r) : (struct range){(size_t)r * bytes, bytes};
     const void *src[DP_MAX_SLOTS];
@@ -62,23 +62,23 @@ static int add_all(const struct plan *plan, struct dp_error *err)
 /* The copy that rank `to` needs from rank `from`, with source and destination. */
 static struct dp_copy piece_of(const struct plan *plan, int to, int from)
 {
-    const struct dp_spread *s = plan->spread;
+    const struct dp_collective_call *s = plan->collective_call;
     const size_t bytes = block_bytes(s), at = (size_t)from * bytes;
     struct dp_copy copy = {s->out[to], s->in[from], bytes, 1, bytes, bytes};
     const struct range range = share(plan, from);
     switch (s->kind) {
-    case DP_SPREAD_ALLREDUCE: /* it was added there */
+    case DP_COLLECTIVE_ALLREDUCE: /* it was added there */
         copy.dst = (char *)s->out[to] + range.first;
         copy.src = (const char *)s->out[from] + range.first;
         copy.width = range.bytes;
         break;
-    case DP_SPREAD_BROADCAST:
+    case DP_COLLECTIVE_BROADCAST:
         copy.width = from == s->root ? bytes : 0;
         break;
-    case DP_SPREAD_ALLGATHER:
+    case DP_COLLECTIVE_ALLGATHER:
         copy.dst = (char *)s->out[to] + at;
         break;
-    case DP_SPREAD_ALLTOALL:
+    case DP_COLLECTIVE_ALLTOALL:
         copy.dst = (char *)s->out[to] + at;
         copy.src = (const char *)s->in[from] + (size_t)to * bytes;
         break;
@@ -107,19 +107,20 @@ static int move_all(struct plan *plan, enum dp_phase phase, struct dp_error *err
     return dp_comm_move(&plan->team, plan->moves, phase, err);
 }
 
-int dp_moved_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+int dp_moved_collective(struct dp_group *group, const struct dp_collective_call *s,
+                        struct dp_error *err)
 {
-    struct plan plan = {.team = {group, group->slot, group->size}, .spread = s};
+    struct plan plan = {.team = {group, group->slot, group->size}, .collective_call = s};
     const size_t most = (size_t)group->size * (size_t)group->size;
     int status = 0;
     plan.move = malloc(most * sizeof *plan.move);
     if (!plan.move)
         return dp_fail(err, DP_ENOMEM, "no memory for the pieces of %d ranks", group->size);
-    if (dp_spread_sums(s->kind))
+    if (dp_collective_sums(s->kind))
         status = add_all(&plan, err);
-    if (status == 0 && s->kind != DP_SPREAD_REDUCESCATTER)
-        status =
-            move_all(&plan, dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE, err);
+    if (status == 0 && s->kind != DP_COLLECTIVE_REDUCESCATTER)
+        status = move_all(&plan, dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE,
+                          err);
     free(plan.move);
     return status;
 }

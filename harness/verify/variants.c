@@ -1,4 +1,4 @@
-/* verify/twins.c: what the twins of a model add to its bounds. */
+/* verify/variants.c: what the twins of a model add to its bounds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,23 +24,23 @@ static void clear(struct reference_array *array)
 }
 
 /* Also behind a failure: what is still in its place stays there. */
-static void put_back(struct twins *twins, struct reference_arrays *arrays)
+static void put_back(struct variants *variants, struct reference_arrays *arrays)
 {
-    for (int i = 0; i < TWINS_ARRAYS && twins->value[i]; ++i) {
+    for (int i = 0; i < TWINS_ARRAYS && variants->value[i]; ++i) {
         struct reference_array *array = array_of(arrays, i);
 
         free(array->value);
         free(array->bound);
-        array->value = twins->value[i];
-        array->bound = twins->bound[i];
+        array->value = variants->value[i];
+        array->bound = variants->bound[i];
     }
 }
 
-int twins_begin(struct twins *twins, struct reference_arrays *arrays, double factor,
-                struct text_error *why)
+int variants_begin(struct variants *variants, struct reference_arrays *arrays, double factor,
+                   struct text_error *why)
 {
-    *twins =
-        (struct twins){.factor = factor, .norm = arrays->norm, .norm_bound = arrays->norm_bound};
+    *variants =
+        (struct variants){.factor = factor, .norm = arrays->norm, .norm_bound = arrays->norm_bound};
     for (int i = 0; i < TWINS_ARRAYS; ++i) {
         struct reference_array *array = array_of(arrays, i);
         double *value = verify_numbers(1, array->n), *bound = verify_numbers(1, array->n);
@@ -48,18 +48,18 @@ int twins_begin(struct twins *twins, struct reference_arrays *arrays, double fac
         if (!value || !bound) {
             free(value);
             free(bound);
-            put_back(twins, arrays);
+            put_back(variants, arrays);
             return verify_starved(why);
         }
-        twins->value[i] = array->value;
-        twins->bound[i] = array->bound;
+        variants->value[i] = array->value;
+        variants->bound[i] = array->bound;
         array->value = value;
         array->bound = bound;
     }
     return 0;
 }
 
-void twins_take(struct twins *twins, struct reference_arrays *arrays, double factor)
+void variants_take(struct variants *variants, struct reference_arrays *arrays, double factor)
 {
     double squares = 0;
 
@@ -68,30 +68,30 @@ void twins_take(struct twins *twins, struct reference_arrays *arrays, double fac
         double most[REFERENCE_PARTS] = {0};
 
         for (size_t k = 0; k < array->n; ++k) {
-            const double value = twins->value[i][k], moved = fabs(array->value[k] - value);
+            const double value = variants->value[i][k], moved = fabs(array->value[k] - value);
             double *of_part = &most[part_of(array, k)];
 
             *of_part = moved > *of_part || isnan(moved) ? moved : *of_part; /* NaN stays */
             if (i < REFERENCE_PARAMS)
-                squares += pow(array->value[k] / factor - value / twins->factor, 2);
+                squares += pow(array->value[k] / factor - value / variants->factor, 2);
         }
         for (size_t part = 0; part < array->parts; ++part)
-            twins->most[i][part] += most[part];
+            variants->most[i][part] += most[part];
         clear(array);
     }
-    twins->norm_most += sqrt(squares);
+    variants->norm_most += sqrt(squares);
 }
 
-void twins_end(struct twins *twins, struct reference_arrays *arrays)
+void variants_end(struct variants *variants, struct reference_arrays *arrays)
 {
-    put_back(twins, arrays);
+    put_back(variants, arrays);
     for (int i = 0; i < TWINS_ARRAYS; ++i) {
         const struct reference_array *array = array_of(arrays, i);
 
         for (size_t k = 0; k < array->n; ++k)
             if (array->bound[k] > 0)
-                array->bound[k] += TIMES * twins->most[i][part_of(array, k)];
+                array->bound[k] += TIMES * variants->most[i][part_of(array, k)];
     }
-    arrays->norm = twins->norm;
-    arrays->norm_bound = twins->norm_bound + TIMES * twins->norm_most;
+    arrays->norm = variants->norm;
+    arrays->norm_bound = variants->norm_bound + TIMES * variants->norm_most;
 }

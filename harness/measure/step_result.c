@@ -1,5 +1,5 @@
-/* measure/left.c: whether what the steps of a cell leave is right. */
-#include "measure/left.h"
+/* measure/step_result.c: whether what the steps of a cell leave is right. */
+#include "measure/step_result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "measure/probe_step.h"
 #include "numbers/equal.h"
 
-int left_bad(const struct left *left, size_t step, const char *reason)
+int step_result_bad(const struct step_result *left, size_t step, const char *reason)
 {
     left->cell->first_bad_step = (long)step;
     left->cell->flags[step] |= RECORD_BAD_VALUES;
@@ -16,7 +16,7 @@ int left_bad(const struct left *left, size_t step, const char *reason)
 }
 
 /* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
-static void note_bits(struct left *left)
+static void note_bits(struct step_result *left)
 {
     const struct session *s = left->session;
     const struct workload *w = s->workload;
@@ -41,7 +41,7 @@ static uint64_t digest_rows(const struct session *s)
 }
 
 /* All that later steps must leave, too. */
-static int learn(struct left *left, int k, struct dp_error *err)
+static int learn(struct step_result *left, int k, struct dp_error *err)
 {
     const struct session *s = left->session;
     int status;
@@ -54,7 +54,7 @@ static int learn(struct left *left, int k, struct dp_error *err)
 }
 
 /* The first step of a set: every value against the reference. */
-static int verify_values(struct left *left, int k, size_t step)
+static int verify_values(struct step_result *left, int k, size_t step)
 {
     const struct session *s = left->session;
     size_t shard[DP_MAX_SLOTS], values = 0;
@@ -72,14 +72,14 @@ static int verify_values(struct left *left, int k, size_t step)
     if (status > 0 || learn(left, k, &err)) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k,
                  status > 0 ? why.text : err.text);
-        return left_bad(left, step, reason);
+        return step_result_bad(left, step, reason);
     }
     left->verified[k] = true;
     note_bits(left);
     return 0;
 }
 
-static int verify_digest(struct left *left, int k, size_t step)
+static int verify_digest(struct step_result *left, int k, size_t step)
 {
     const uint64_t digest = session_digest(left->session);
     char reason[256];
@@ -89,12 +89,12 @@ static int verify_digest(struct left *left, int k, size_t step)
     snprintf(reason, sizeof reason,
              "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
              digest, left->step[k].step);
-    return left_bad(left, step, reason);
+    return step_result_bad(left, step, reason);
 }
 
-static int verify_marks(struct left *left, int k, size_t step, struct dp_error *err)
+static int verify_marks(struct step_result *left, int k, size_t step, struct dp_error *err)
 {
-    const struct left_marks *seen = &left->mark[k];
+    const struct step_result_marks *seen = &left->mark[k];
     const struct dp_slot *slot;
     struct marks_digest bits;
     char reason[256];
@@ -112,10 +112,10 @@ static int verify_marks(struct left *left, int k, size_t step, struct dp_error *
                  k);
     else
         return 0;
-    return left_bad(left, step, reason);
+    return step_result_bad(left, step, reason);
 }
 
-int left_check(struct left *left, int k, size_t step, struct dp_error *err)
+int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err)
 {
     if (left->verified[k] && left->marked)
         return verify_marks(left, k, step, err);

@@ -1,12 +1,12 @@
-/* beside.c: finds and loads plug-ins. */
-#include "beside.h"
+/* plugin.c: finds and loads plug-ins. */
+#include "plugin.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void *dp_beside_open(const char *path, int flags, char *why, size_t bytes)
+void *dp_plugin_open_path(const char *path, int flags, char *why, size_t bytes)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_NODELETE | flags);
     const char *text = handle ? "" : dlerror();
@@ -21,7 +21,7 @@ static bool is_missing(const char *why)
     return strstr(why, "No such file or directory") != NULL;
 }
 
-void *dp_beside_load(const char *name, const char *folder, int flags, bool *missing, char *why,
+void *dp_plugin_open(const char *name, const char *folder, int flags, bool *missing, char *why,
                      size_t bytes)
 {
     char path[4096 + 256];
@@ -35,15 +35,15 @@ void *dp_beside_load(const char *name, const char *folder, int flags, bool *miss
         snprintf(why, bytes, "the program does not know where it is");
         return NULL;
     }
-    const size_t room = sizeof path - (size_t)(end - path);
+    const size_t capacity = sizeof path - (size_t)(end - path);
     for (int installed = 0; installed < 2; ++installed) {
         if (installed)
-            snprintf(end, room, "/../%s/%s", folder, name);
+            snprintf(end, capacity, "/../%s/%s", folder, name);
         else
-            snprintf(end, room, "/%s", name);
+            snprintf(end, capacity, "/%s", name);
         if (access(path, F_OK) != 0)
             continue;
-        void *handle = dp_beside_open(path, flags, why, bytes);
+        void *handle = dp_plugin_open_path(path, flags, why, bytes);
         *missing = !handle && is_missing(why);
         return handle;
     }

@@ -1,15 +1,15 @@
-/* nccl_spread.c: standalone collectives by the functions that NCCL has for them. Not all versions
- * have one for alltoall, which is a group with a send and a receive for every pair. */
+/* nccl_collective.c: standalone collectives by the functions that NCCL has for them. Not all
+ * versions have one for alltoall, which is a group with a send and a receive for every pair. */
 #include "nccl_team.h"
 
-const char *dp_nccl_spread_call(enum dp_spread_kind kind)
+const char *dp_nccl_collective_call(enum dp_collective_kind kind)
 {
-    static const char *const calls[DP_SPREAD_KINDS] = {
-        [DP_SPREAD_ALLREDUCE] = "ncclAllReduce",
-        [DP_SPREAD_BROADCAST] = "ncclBroadcast",
-        [DP_SPREAD_ALLGATHER] = "ncclAllGather",
-        [DP_SPREAD_REDUCESCATTER] = "ncclReduceScatter",
-        [DP_SPREAD_ALLTOALL] = "ncclSend and ncclRecv",
+    static const char *const calls[DP_COLLECTIVE_KINDS] = {
+        [DP_COLLECTIVE_ALLREDUCE] = "ncclAllReduce",
+        [DP_COLLECTIVE_BROADCAST] = "ncclBroadcast",
+        [DP_COLLECTIVE_ALLGATHER] = "ncclAllGather",
+        [DP_COLLECTIVE_REDUCESCATTER] = "ncclReduceScatter",
+        [DP_COLLECTIVE_ALLTOALL] = "ncclSend and ncclRecv",
     };
     return calls[kind];
 }
@@ -21,7 +21,7 @@ ncclDataType_t dp_nccl_type(enum dp_dtype dtype)
     return types[dtype];
 }
 
-static ncclResult_t exchange(const struct dp_nccl_at *at, const struct dp_spread *s)
+static ncclResult_t exchange(const struct dp_nccl_at *at, const struct dp_collective_call *s)
 {
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
     ncclResult_t result = ncclSuccess;
@@ -36,22 +36,22 @@ static ncclResult_t exchange(const struct dp_nccl_at *at, const struct dp_spread
     return result;
 }
 
-ncclResult_t dp_nccl_issue_spread(const struct dp_nccl_at *at)
+ncclResult_t dp_nccl_issue_collective(const struct dp_nccl_at *at)
 {
     const struct dp_nccl_call *call = at->call;
-    const struct dp_spread *s = at->what->of;
+    const struct dp_collective_call *s = at->what->of;
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
     const void *in = s->in[at->i];
     void *out = s->out[at->i];
     switch (s->kind) {
-    case DP_SPREAD_ALLREDUCE:
+    case DP_COLLECTIVE_ALLREDUCE:
         return call->all_reduce(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
                                 at->stream);
-    case DP_SPREAD_BROADCAST:
+    case DP_COLLECTIVE_BROADCAST:
         return call->broadcast(in, out, bytes, ncclUint8, s->root, at->comm, at->stream);
-    case DP_SPREAD_ALLGATHER:
+    case DP_COLLECTIVE_ALLGATHER:
         return call->all_gather(in, out, bytes, ncclUint8, at->comm, at->stream);
-    case DP_SPREAD_REDUCESCATTER:
+    case DP_COLLECTIVE_REDUCESCATTER:
         return call->reduce_scatter(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
                                     at->stream);
     default:
@@ -59,12 +59,12 @@ ncclResult_t dp_nccl_issue_spread(const struct dp_nccl_at *at)
     }
 }
 
-size_t dp_nccl_spread_bytes(const struct dp_spread *s, int ranks, int rank)
+size_t dp_nccl_collective_bytes(const struct dp_collective_call *s, int ranks, int rank)
 {
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype), others = (size_t)ranks - 1;
-    if (s->kind == DP_SPREAD_ALLREDUCE)
+    if (s->kind == DP_COLLECTIVE_ALLREDUCE)
         return 2 * others * bytes / (size_t)ranks;
-    if (s->kind == DP_SPREAD_BROADCAST)
+    if (s->kind == DP_COLLECTIVE_BROADCAST)
         return rank == s->root ? 0 : bytes;
     return others * bytes;
 }
