@@ -87,12 +87,18 @@ static size_t *find_place(const struct reader *reader, const struct record_file 
     return &reader->place[i];
 }
 
-static int grow_places(struct reader *reader, const struct record_file *file)
+static int grow_cells(struct reader *reader, struct record_file *file, struct text_error *err)
 {
-    const size_t places = 4 * reader->capacity_cells;
-    size_t *place = calloc(places, sizeof place[0]);
+    const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
+    const size_t places = 4 * capacity;
+    struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
+    size_t *place = cells ? calloc(places, sizeof place[0]) : NULL;
+    if (cells) {
+        file->cell = cells;
+        reader->capacity_cells = capacity;
+    }
     if (!place) {
-        return -1;
+        return record_fail(err, "no memory for %zu cells", capacity);
     }
     free(reader->place);
     reader->place = place;
@@ -101,19 +107,6 @@ static int grow_places(struct reader *reader, const struct record_file *file)
         *find_place(reader, file, file->cell[i].cell_id) = i + 1;
     }
     return 0;
-}
-
-static int grow_cells(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
-    struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
-    if (cells) {
-        file->cell = cells;
-        reader->capacity_cells = capacity;
-    }
-    return cells && grow_places(reader, file) == 0
-               ? 0
-               : record_fail(err, "no memory for %zu cells", capacity);
 }
 
 /* A cell of an id that is there replaces the older one. */
@@ -298,24 +291,16 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     return status == 0 ? 0 : locate(reader, line->number, err);
 }
 
-static int take_batch(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    struct record_lines *lines = reader->lines;
-    int status = 0;
-    for (size_t i = 0; i < lines->n && status == 0; ++i) {
-        reader->line = &lines->line[i];
-        status = take_line(reader, file, err);
-    }
-    return status;
-}
-
 static int read_lines(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     struct record_lines *lines = reader->lines;
     int status = 0;
     do {
         record_lines_next(lines);
-        status = take_batch(reader, file, err);
+        for (size_t i = 0; i < lines->n && status == 0; ++i) {
+            reader->line = &lines->line[i];
+            status = take_line(reader, file, err);
+        }
     } while (status == 0 && lines->n > 0);
     if (status == 0 && lines->status != 0) {
         *err = lines->err;

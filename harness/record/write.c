@@ -135,23 +135,10 @@ static json_t *array_of_flags(const unsigned *flag, size_t n)
     return whole(array, status);
 }
 
-static json_t *shard_rows(const struct record_cell *cell)
+/* NULL where there cannot be so many. */
+static json_t *array_of_at_most(const uint64_t *number, int n, int most)
 {
-    uint64_t rows[RECORD_MAX_RANKS];
-    if (cell->n_shards < 0 || cell->n_shards > RECORD_MAX_RANKS) {
-        return NULL;
-    }
-    for (int i = 0; i < cell->n_shards; ++i) {
-        rows[i] = cell->shard[i];
-    }
-    return array_of_u64(rows, (size_t)cell->n_shards);
-}
-
-static json_t *peak_bytes(const struct record_cell *cell)
-{
-    return cell->n_peaks < 0 || cell->n_peaks > RECORD_MAX_RANKS
-               ? NULL
-               : array_of_u64(cell->peak_bytes, (size_t)cell->n_peaks);
+    return n < 0 || n > most ? NULL : array_of_u64(number, (size_t)n);
 }
 
 /* An array per rank; null when it was not measured. */
@@ -206,17 +193,6 @@ static json_t *rounds(const struct record_cell *cell)
     return whole(object, status);
 }
 
-static json_t *alone(const struct record_cell *cell)
-{
-    if (cell->n_alone == 0) {
-        return json_null();
-    }
-    if (cell->n_alone < 0 || cell->n_alone > RECORD_MOST_ROUNDS) {
-        return NULL;
-    }
-    return array_of_u64(cell->alone_ns, (size_t)cell->n_alone);
-}
-
 static json_t *part_times(const struct record_part_times *times)
 {
     json_t *object = json_object();
@@ -256,7 +232,10 @@ static json_t *raw(const struct record_cell *cell)
     status |= json_object_set_new(object, "phase_ns", phases(cell));
     status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
     status |= json_object_set_new(object, "rounds_ns", rounds(cell));
-    status |= json_object_set_new(object, "alone_ns", alone(cell));
+    status |= json_object_set_new(
+        object, "alone_ns",
+        cell->n_alone == 0 ? json_null()
+                           : array_of_at_most(cell->alone_ns, cell->n_alone, RECORD_MOST_ROUNDS));
     if (cell->phased_ns) {
         status |= json_object_set_new(object, "phased_ns",
                                       array_of_u64(cell->phased_ns, cell->n_samples));
@@ -314,12 +293,18 @@ char *record_cell_text(const struct record_cell *cell)
 {
     const char *name =
         (unsigned)cell->status < RECORD_STATUSES ? record_status_names[cell->status] : NULL;
+    uint64_t rows[RECORD_MAX_RANKS] = {0};
+    for (int i = 0; i < cell->n_shards && i < RECORD_MAX_RANKS; ++i) {
+        rows[i] = cell->shard[i];
+    }
     json_t *root = begin(RECORD_IS_CELL, 1);
     int status = json_object_set_new(root, "cell", record_json_of(record_key_fields, &cell->key));
     status |= json_object_set_new(root, "status", json_string(name));
     status |= put_fields(root, record_cell_fields, cell);
-    status |= json_object_set_new(root, "shard_rows", shard_rows(cell));
-    status |= json_object_set_new(root, "peak_bytes", peak_bytes(cell));
+    status |= json_object_set_new(root, "shard_rows",
+                                  array_of_at_most(rows, cell->n_shards, RECORD_MAX_RANKS));
+    status |= json_object_set_new(
+        root, "peak_bytes", array_of_at_most(cell->peak_bytes, cell->n_peaks, RECORD_MAX_RANKS));
     status |= json_object_set_new(root, "phase_median_ns", phase_medians(cell));
     status |= record_watched_to_json(root, cell);
     status |= json_object_set_new(root, "raw", raw(cell));
