@@ -114,12 +114,11 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
-    if (dp_group_open(&group_config, &group, &err))
+    if (dp_group_open(&group_config, &group, &err) ||
+        share_oversubscribed(group, &cell->oversubscribed, &err))
         cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     else if (!is_as_planned(group, config))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
-    else if (share_oversubscribed(group, &cell->oversubscribed, &err))
-        cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     else
         measure_kind(config, trace, group, gpus, start_ns, cell);
     node_watch_note(gpus, cell);

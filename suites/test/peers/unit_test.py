@@ -351,17 +351,13 @@ class Rules(unittest.TestCase):
 
     def test_the_report_knows_every_arm(self) -> None:
         """And which of PyTorch's do the same."""
-        def rows(name: str, what: str) -> dict[str, tuple[str, ...]]:
-            source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", name)
-            with open(source, encoding="utf-8") as file:
-                return {key: value for key, *value in re.findall(rf"\[(PEER_[A-Z_]+)\] = {what}", file.read())}
-
-        known = rows("peer_record.c", r'\{"(lockstep|pytorch|llmc)", "([a-z-]+)"\}')
-        self.assertEqual(sorted(map(tuple, known.values())), sorted((kind.program, kind.mode) for kind in KINDS))
-        names = {"": "", PARALLEL: "PEER_PARALLEL", PLAIN: "PEER_PLAIN", PRODUCTS: "PEER_PRODUCTS"}
-        groups = rows("peer_values.c", r"(PEER_[A-Z]+)\b(?!_)")
-        self.assertEqual({tuple(arm): groups.get(key, [""])[0] for key, arm in known.items()},
-                         {(kind.program, kind.mode): names[kind.group] for kind in KINDS})
+        source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", "peer_record.c")
+        with open(source, encoding="utf-8") as file:
+            rows = re.findall(r'\[(PEER_[A-Z_]+)\] = \{"(lockstep|pytorch|llmc)", "([a-z-]+)",[^}]*?(PEER_[A-Z_]+)\}',
+                              file.read())
+        names = {"": "PEER_NO_GROUP", PARALLEL: "PEER_PARALLEL", PLAIN: "PEER_PLAIN", PRODUCTS: "PEER_PRODUCTS"}
+        self.assertEqual(sorted((program, mode, group) for _, program, mode, group in rows),
+                         sorted((kind.program, kind.mode, names[kind.group]) for kind in KINDS))
 
     def test_what_an_arm_needs(self) -> None:
         compiled, plain = Arm("pytorch", "compiled", 1, 1), Arm("pytorch", "plain", 1, 1)
