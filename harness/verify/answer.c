@@ -1,5 +1,5 @@
-/* verify/answer.c: the reference of a step as arrays of floats, for whoever compares many steps
- * with it. */
+/* verify/answer.c: gives the reference of a step as arrays of floats, for callers that compare many
+ * steps with it. */
 #include <stdio.h>
 #include <stdlib.h>
 

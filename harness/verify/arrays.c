@@ -1,5 +1,5 @@
 /* verify/arrays.c: opens a reference of whole arrays and compares a step with it: bit for bit where
- * the model is exact, else within the bound that stands beside every number. */
+ * the model is exact, else within the bound that is stored with every number. */
 #include "verify/arrays.h"
 
 #include <math.h>
@@ -44,7 +44,8 @@ static int open_arrays(struct verify *v, const struct workload *workload)
     return 0;
 }
 
-/* Of what is not a sequence of tokens, which its reference asks for one by one. */
+/* Stores the inputs of the rows. A model of sequences of tokens has none here: its reference asks
+ * for the tokens one by one. */
 static void put_rows(struct verify *v, const struct workload *workload,
                      const struct workload_set *set)
 {
@@ -116,7 +117,8 @@ static int check_operands(const struct verify *v, struct text_error *why)
         most, v->operand_limit);
 }
 
-/* Every sum of an exact model, the update's too, in units of its smallest bit. */
+/* Checks every sum of an exact model, those of the update included, in units of its smallest
+ * bit. */
 static int check_limits(const struct verify *v, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
@@ -161,7 +163,8 @@ static double width_of(const struct reference_array *array)
     return widest;
 }
 
-/* Of a bound above an eighth of the largest number nobody would call a number compared. */
+/* Refuses bounds above an eighth of the largest number: a comparison within such a bound says
+ * nothing. */
 static int check_bounds(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
@@ -186,8 +189,7 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
         v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
 }
 
-/* A probe is as good as its bounds, which say themselves how wide they are; but they must be there.
- */
+/* The bounds of a probe may have any width, which the probe reports; but they must be finite. */
 static int check_finite(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
@@ -219,8 +221,8 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return text_fail(why, "%s has no reference", workload->name);
 }
 
-/* A bound has two roundings at least of the sum of its |terms|: two more, of a mean over ranks, are
- * as much again. 2^-8: what one rounding makes of another. */
+/* A bound allows for at least two roundings of the sum of |terms|. The mean over ranks has two
+ * more, so the bound doubles. The factor 2^-8 allows for what one rounding makes of another. */
 static void allow_for_mean(struct reference_arrays *d)
 {
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
@@ -370,7 +372,7 @@ static int compare_updated(const struct verify *v, int p, const float *got,
     return status;
 }
 
-/* Where gradients are clipped, their size shows here alone. */
+/* If gradients are clipped, only this comparison shows how large they were. */
 static int compare_norm(const struct verify *v, const struct verify_step *step,
                         struct verify_found *found, struct text_error *why)
 {
@@ -384,8 +386,9 @@ static int compare_norm(const struct verify *v, const struct verify_step *step,
     return compare(d, "norm of gradients", 0, &got, &d->norm, &bound, 1, found, why);
 }
 
-/* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
- * sum again. So the outputs, which are right, say it far better than the reference's would. */
+/* The loss is a sum in double that is rounded once; with DistributedDataParallel each rank's loss
+ * is rounded, and the sum of the ranks again. The outputs of the step have been found right, so a
+ * loss that is computed from them has a far narrower bound than the loss of the reference. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
                     struct reference_array *loss)
 {
@@ -410,7 +413,8 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
         *loss->value += sum;
         rounded += fabs(sum);
     }
-    /* 2^-53 is double's BOUNDED_U; 4: in both sums, and what one makes of the other. */
+    /* 2^-53 is BOUNDED_U of double. The factor 4 covers the roundings of both sums, and what one
+     * makes of the other. */
     *loss->bound = 2 * BOUNDED_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
 }
 

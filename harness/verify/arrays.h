@@ -1,5 +1,5 @@
 /* verify/arrays.h: the reference of a step as whole arrays, for models that are not chains of
- * linear layers. Shares no code with core. */
+ * linear layers. It shares no code with core. */
 #ifndef HARNESS_VERIFY_ARRAYS_H
 #define HARNESS_VERIFY_ARRAYS_H
 
@@ -8,12 +8,12 @@
 #define REFERENCE_PARAMS WORKLOAD_PARAMS
 enum { REFERENCE_PARTS = 3 }; /* at most */
 
-/* Values and how far a float computation of them may be away; or, of exact models, the sums of
- * |terms|, which must be below 2^24. */
+/* Values, each with a bound on how far a float computation of it may be away. In exact models the
+ * bound is the sum of |terms| instead, which must be below 2^24. */
 struct reference_array {
     size_t n;
     double *value, *bound;
-    size_t parts; /* so many, of one size, are looked at one by one where a width is meant */
+    size_t parts; /* parts of equal size; a width is computed for each part */
 };
 
 struct reference_arrays {
@@ -21,13 +21,16 @@ struct reference_arrays {
     struct reference_array param[REFERENCE_PARAMS], grad[REFERENCE_PARAMS]; /* param: no bounds */
     struct reference_array output;                                          /* [patterns, width] */
     double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
-    double norm, norm_bound;  /* of gradients that are clipped then, before it */
-    double loss, loss_bound;  /* of exact models; others' follows from the outputs of the step */
-    double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
+    double norm, norm_bound;  /* of the gradients before they are clipped */
+    double loss, loss_bound;  /* of exact models; the loss of others is computed from the outputs of
+                                 the step */
+    double
+        operand; /* of exact models: the largest operand of a matrix product, except parameters */
 };
 
-/* NAME.c: the reference of a workload that is no chain of linear layers: fills outputs, loss
- * and gradients from the parameters; probe: of the probe's set. 0, or -1 and why. */
+/* NAME.c: the reference of a workload that is no chain of linear layers. The function fills
+ * outputs, loss and gradients from the parameters; the probe function does it for the set of the
+ * probe. It returns 0, or -1 and the reason. */
 typedef int verify_fill_fn(struct verify *v, const struct workload_set *set,
                            struct text_error *why);
 struct verify_reference {
@@ -38,11 +41,12 @@ verify_fill_fn verify_cnn_probe; /* cnn_probe.c */
 
 int reference_arrays_open(struct verify *v, const struct workload *workload,
                           const struct workload_set *set, struct text_error *why);
-/* Of one whose rows depend on their shard, once the split is another. */
+/* Fills the reference again after the split has changed; for models whose rows depend on their
+ * shard. */
 int reference_arrays_again(struct verify *v, const struct workload_set *set,
                            struct text_error *why);
-/* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
- * the outputs. 0, or -1 where memory is short. */
+/* A step of an exact model on other whole numbers than those of a set: parameters, inputs, and
+ * factors of the outputs. It returns 0, or -1 if memory is short. */
 struct reference_numbers {
     size_t rows;
     const float *value, *input, *upstream;
@@ -51,35 +55,39 @@ int reference_arrays_given(const struct workload *workload, const struct referen
                            struct verify **verify, struct text_error *why);
 int reference_arrays_check(const struct verify *v, const struct verify_step *step,
                            struct verify_found *found, struct text_error *why);
-/* The loss and its bound, of outputs of that width that are a step's own. */
+/* Computes the loss and its bound from the outputs of a step; a row of outputs has width
+ * numbers. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
                     struct reference_array *loss);
-/* end.c: of a workload whose gradients are clipped, what clipping makes of them. 0, or -1 and why
- * it would not show. */
+/* end.c: applies clipping to the gradients of a workload that clips them. It returns 0, or -1 and
+ * the reason why a missing clip would not show. */
 int reference_clip(struct verify *v, struct text_error *why);
-double reference_factor(const struct verify *v); /* by which it multiplied them; 1: it did not */
-/* Parameter p after the update, and its bounds. */
+double reference_factor(const struct verify *v); /* the factor of clipping; 1: it changed nothing */
+/* Computes parameter p after the update, and its bounds. */
 void reference_update(const struct verify *v, int p, double *want, double *bound);
-/* The part of row n in the sums over rows. */
+/* The weight that row n has in the sums over rows. */
 double reference_row(const struct verify *v, const struct workload_set *set, size_t n);
-/* The mean of -log softmax of each place's class, as verify_loss_of. */
+/* Computes the mean of -log softmax of the class of each place; the arguments are those of
+ * verify_loss_of. */
 void reference_mean_loss(const struct verify *v, const float *outputs,
                          struct reference_array *loss);
 enum { TWINS_ARRAYS = REFERENCE_PARAMS + 1 }; /* gradients, then outputs */
-/* variants.c: the model itself, while its arrays are a twin's. most: of the twins, how far each
- * part of an array is away. */
+/* variants.c: the arrays of the model itself, kept while the reference computes a variant
+ * (verify/maths.h) in their place. most: how far a variant was away at most, for each part of an
+ * array. */
 struct variants {
     double *value[TWINS_ARRAYS], *bound[TWINS_ARRAYS];
     double factor, norm, norm_bound; /* factor: by which gradients were multiplied for clipping */
     double most[TWINS_ARRAYS][REFERENCE_PARTS], norm_most;
 };
-/* Takes the numbers out of the arrays. VERIFY_STARVED: memory is short. */
+/* Moves the numbers out of the arrays. VERIFY_STARVED: memory is short. */
 int variants_begin(struct variants *variants, struct reference_arrays *arrays, double factor,
                    struct text_error *why);
-/* The arrays are a twin's, with the factor of its clipping, and zeros then. The norm of gradients
- * is away by no more than the length of all that they are. */
+/* Reads the arrays, which now have the numbers of a variant, and sets them to zeros. factor: its
+ * factor of clipping. The norm of the gradients changes by no more than the length of the vector of
+ * all their changes. */
 void variants_take(struct variants *variants, struct reference_arrays *arrays, double factor);
-/* Puts all back, with wider bounds. */
+/* Puts the numbers of the model back, with wider bounds. */
 void variants_end(struct variants *variants, struct reference_arrays *arrays);
 void reference_arrays_close(struct reference_arrays *arrays);
 

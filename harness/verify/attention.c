@@ -1,5 +1,5 @@
-/* verify/attention.c: causal attention, head by head, in numbers with bounds. What a row's
- * probabilities are away is a part of each. */
+/* verify/attention.c: causal attention in numbers with bounds, head by head. How far the
+ * probabilities of a row may be away is kept as a part of each of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +42,14 @@ void attention_close(struct attention *attention)
     *attention = (struct attention){0};
 }
 
-/* A pass over all heads, each lane's one after the other. */
+/* A pass over all heads. A lane works through its heads one after the other. */
 struct pass {
     const struct attention *attention;
     const struct bounded_matrix *qkv, *dy; /* dy NULL: forward */
     struct bounded_matrix *result;
 };
 
-/* With the memory of that lane. */
+/* The same attention, with the memory of that lane. */
 static struct attention of_lane(const struct attention *attention, size_t lane)
 {
     const size_t time = attention->time;
@@ -64,14 +64,14 @@ static struct attention of_lane(const struct attention *attention, size_t lane)
     return mine;
 }
 
-/* One head's columns of a sheet. */
+/* The columns of one head in a matrix. */
 struct part {
     const double *v, *e; /* row t begins at t * step */
     size_t step, size;
     double *length, *length_away; /* of each row */
 };
 
-/* which: a place for its lengths. */
+/* which: the number of the place in attention.lengths where the lengths of this part go. */
 static struct part part_of(const struct attention *a, const struct bounded_matrix *matrix,
                            size_t first, size_t which)
 {
@@ -101,7 +101,8 @@ static struct part of_qkv(const struct attention *a, const struct bounded_matrix
     return part_of(a, qkv, (which * a->heads + head) * a->size, which);
 }
 
-/* In so many sums, which a CPU adds to at a time. */
+/* A dot product is computed in this many partial sums, so that a CPU can add them at the same
+ * time. */
 enum { LANES = 8 };
 
 static double product(const double *x, const double *y, size_t n)
@@ -119,7 +120,7 @@ static double product(const double *x, const double *y, size_t n)
     return sum;
 }
 
-/* Row t of a times row s of b. */
+/* The dot product of row t of a and row s of b. */
 static struct bounded dot(const struct part *a, size_t t, const struct part *b, size_t s)
 {
     const double x_size = a->length[t] + a->length_away[t], y_size = b->length[s];
@@ -130,7 +131,7 @@ static struct bounded dot(const struct part *a, size_t t, const struct part *b, 
                                                (y_size + b->length_away[s])};
 }
 
-/* A row of a sum of n products: value and bound of each of its numbers. */
+/* A row of results, each a sum of n products: value and bound of each number. */
 struct sum {
     double *v, *e;
     size_t size;
@@ -150,7 +151,7 @@ static struct sum begin_sum(const struct attention *a, struct bounded_matrix *to
 
 enum { TOGETHER = 4 };
 
-/* So many rows of x, from row s on, each times its factor. */
+/* Adds TOGETHER rows of x, from row s on, each times its factor. */
 static void add_four(const struct sum *to, const struct bounded factor[TOGETHER],
                      const struct part *x, size_t s)
 {
@@ -175,7 +176,7 @@ static void add_four(const struct sum *to, const struct bounded factor[TOGETHER]
                     (by_value[3] * fabs(v[3][j]) + by_bound[3] * e[3][j]);
 }
 
-/* factor[s] times row s of x, for s from first to below end. */
+/* Adds factor[s] times row s of x, for s from first to below end. */
 static void add_rows(const struct sum *to, const struct bounded *factor, const struct part *x,
                      size_t first, size_t end)
 {
@@ -255,8 +256,8 @@ void attention_forward(struct attention *attention, const struct bounded_matrix 
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Row t of the gradients before softmax and scale: p (d - sum of p d), d = dy v. Each is at most p
- * times what is returned away. */
+/* Computes row t of the gradients before softmax and scale: p (d - sum of p d), where d = dy v.
+ * Returns a number: each gradient is away by at most p times that. */
 static double scores_back(struct attention *a, const struct part *dy, const struct part *v,
                           size_t t)
 {

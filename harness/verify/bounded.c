@@ -59,7 +59,7 @@ struct bounded bounded_root(struct bounded a)
     return of_function(v, a.e / (v + sqrt(a.v - a.e)));
 }
 
-/* slope: |f'| there; curve: above |f''| everywhere. */
+/* slope: |f'| at the value; curve: an upper bound of |f''| everywhere. */
 static struct bounded smooth(double v, double slope, double curve, double e)
 {
     return of_function(v, (slope + curve * e) * e);
@@ -79,9 +79,10 @@ struct bounded bounded_sigmoid(struct bounded a)
     return smooth(s, s * (1 - s), 0.1, a.e);
 }
 
-/* A share changes by at most exp(d) where no a changes by more than d / 2, and a difference is a
- * number less than that away. n + 24: the sum, its two exp and the quotient; 2 more for what these
- * relative errors make of one another. Beyond 80 exp may be cut off to 0. */
+/* If no a changes by more than d / 2, a share changes by a factor of at most exp(d). A difference
+ * is away by less than one number is. The n + 24 roundings are those of the sum, of its two exp and
+ * of the quotient; 2 more allow for what these relative errors make of one another. If two numbers
+ * are more than 80 apart, exp may be cut off to 0. */
 void bounded_softmax(const struct bounded *a, size_t n, struct bounded *share)
 {
     double most = a[0].v, least = a[0].v, e = 0, total = 0;

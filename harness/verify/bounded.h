@@ -1,16 +1,16 @@
-/* verify/bounded.h: numbers with a bound on how far any float computation of them may be away: one
- * rounding adds u times its size, a sum of n terms gamma_n times the sum of |terms| (in any order,
- * fused or not), and what the operands carry is added exactly. Quotients, square roots, exp,
- * sigmoid and tanh are taken to be within 4 units in the last place (8 u). Where no bound can be
- * given it is infinite, which equal_within never lets pass. Where the operands of a matrix product
- * are rounded first, as other maths than f32 do, `operands` of a sum says what each product may be
- * away. */
+/* verify/bounded.h: numbers with a bound on how far any float computation of them may be away. One
+ * rounding adds u times the size of the number. A sum of n terms adds gamma_n times the sum of
+ * |terms| (in any order, fused or not). The bounds of the operands are added exactly. Quotients,
+ * square roots, exp, sigmoid and tanh are taken to be within 4 units in the last place (8 u). If no
+ * bound can be given, it is infinite, and equal_within never accepts that. Maths other than f32
+ * round the operands of a matrix product first; then `operands` of a sum says how far each product
+ * may be away. */
 #ifndef HARNESS_VERIFY_BOUNDED_H
 #define HARNESS_VERIFY_BOUNDED_H
 
 #include <stddef.h>
 
-/* One float rounding of a number of size 1, and of a sum of n terms. */
+/* The relative error of one float rounding, and of a sum of n terms. */
 #define BOUNDED_U 0x1p-24
 double bounded_gamma(double n);
 
@@ -25,14 +25,15 @@ struct bounded bounded_one_minus(struct bounded a);
 struct bounded bounded_root(struct bounded a);
 struct bounded bounded_tanh(struct bounded a);
 struct bounded bounded_sigmoid(struct bounded a);
-/* share[j] = exp(a[j]) / sum over n of exp(a[k]), by way of a difference with any of a that is at
- * least as large as the others may be. */
+/* share[j] = exp(a[j]) / sum over n of exp(a[k]). The computation may subtract any number that is
+ * at least as large as every a may be. */
 void bounded_softmax(const struct bounded *a, size_t n, struct bounded *share);
-/* The sum over n of w[k * stride] x[k], w exact. */
+/* The sum over n of w[k * stride] x[k], where w is exact. */
 struct bounded bounded_dot(const double *w, size_t stride, const struct bounded *x, size_t n);
 
-/* A sum of products of several kinds. What a matrix product may be added to, a bias or an earlier
- * sum, is one of its terms: who begins with it rounds it with every product. */
+/* A sum of products of several kinds. A matrix product may be added to a bias or to an earlier sum.
+ * That number is one of the terms: an implementation that begins with it rounds it with every
+ * product. */
 struct bounded_sum {
     double v, size, carried;
     size_t terms;    /* that are not exactly 0: adding 0 rounds nothing */
@@ -43,8 +44,8 @@ void bounded_sum_add(struct bounded_sum *sum, struct bounded a, struct bounded b
 void bounded_sum_add_dot(struct bounded_sum *sum, const double *w, size_t stride,
                          const struct bounded *x, size_t n);
 void bounded_sum_add_one(struct bounded_sum *sum, struct bounded a);
-/* What a sum of n terms may be away, by its size. Whoever rounds operands may cut off the last bits
- * of a sum, too. */
+/* How far a sum of n terms may be away, as a part of its size. A math that rounds operands may also
+ * cut off the last bits of a sum. */
 double bounded_rounding(double n, double operands);
 struct bounded bounded_sum_done(const struct bounded_sum *sum);
 

@@ -124,7 +124,7 @@ void sparse_product(const struct sparse *sparse, const double *bias, const struc
 
 enum { TOGETHER = 8, BLOCK = 64, PART = 64 };
 
-/* to += a sum of so many rows, each with its factor. */
+/* Adds TOGETHER rows to `to`, each times its factor. */
 static void add_rows(const double factor[TOGETHER], const double *const row[TOGETHER], size_t n,
                      double *to)
 {
@@ -138,7 +138,7 @@ static void add_rows(const double factor[TOGETHER], const double *const row[TOGE
     }
 }
 
-/* Row i of the gradient: the terms of rows first..end of x. */
+/* Adds to row i of the gradient the terms of rows first to below end of x. */
 static void add_terms(double times, const struct bounded_matrix *dy, const struct bounded_matrix *x,
                       size_t first, size_t end, size_t i, double *to)
 {
@@ -156,7 +156,8 @@ static void add_terms(double times, const struct bounded_matrix *dy, const struc
     }
 }
 
-/* Of each column the length of the values, and behind all of them of the bounds. */
+/* Computes, for each column, the length of its values. The lengths of the bounds follow after those
+ * of all columns. */
 static void find_lengths(const struct bounded_matrix *matrix, double *length)
 {
     const size_t n = matrix->width;
@@ -193,7 +194,8 @@ static void widen_row(const struct gradient *g, size_t i)
     }
 }
 
-/* So many rows of x stay near while all of these rows of the gradient pass. */
+/* Works through the rows of x in blocks of BLOCK, which stay in the cache while all PART rows of
+ * this part of the gradient use them. */
 static void add_part(void *context, size_t part)
 {
     const struct gradient *g = context;

@@ -1,6 +1,6 @@
 /* verify/capsnet.c: a float64 step of the model capsnet. Up to the capsules all numbers are
- * integers, so that it is known which a ReLU lets pass, or, of the probe, positive with bounds;
- * from the votes on all have bounds. */
+ * integers, so it is known which of them a ReLU lets pass; those of the probe are positive, with
+ * bounds. From the votes on, all numbers have bounds. */
 #include "verify/routing.h"
 #include "verify/sums.h"
 
@@ -13,7 +13,7 @@ enum { SIDE = 8, FIRST = 32, FIRST_SIDE = 6, SECOND = 64, SECOND_SIDE = 2, TAPS 
 enum { A_PLANE = FIRST_SIDE * FIRST_SIDE, PLACES = SECOND_SIDE * SECOND_SIDE };
 enum { VOTES = CAPSULES_OUT * CAPSULE_OUT };
 
-/* One pattern's activations and gradients of them. */
+/* The activations of one pattern, and the gradients of them. */
 struct capsnet {
     bool probe; /* else a and u are exact */
     struct bounded x[SIDE * SIDE], a[FIRST * A_PLANE], u[SECOND * PLACES];
@@ -32,7 +32,7 @@ struct windows {
 static const struct windows first = {1, SIDE, FIRST, FIRST_SIDE, 1};
 static const struct windows second = {FIRST, FIRST_SIDE, SECOND, SECOND_SIDE, 2};
 
-/* Where in the input of w tap t (of all channels') of the window at place is. */
+/* The index in the input that tap t (of the taps of all channels) of the window at place reads. */
 static size_t tap(const struct windows *w, size_t place, size_t t)
 {
     const size_t row = place / w->out_side * w->stride + t % TAPS / 3;
@@ -41,7 +41,7 @@ static size_t tap(const struct windows *w, size_t place, size_t t)
     return t / TAPS * w->side * w->side + row * w->side + column;
 }
 
-/* y = W x + bias. Returns the largest sum of |terms|. */
+/* Computes y = W x + bias, and returns the largest sum of |terms|. */
 static double convolve(const struct windows *w, bool exact, const struct bounded *x,
                        const double *weight, const double *bias, struct bounded *y)
 {
@@ -63,7 +63,7 @@ static double convolve(const struct windows *w, bool exact, const struct bounded
     return largest;
 }
 
-/* From dy to its weights and bias, which are parameters p and p + 1. */
+/* Adds the gradients of the weight and the bias, which are parameters p and p + 1, from dy. */
 static void weights_back(struct verify_sums *sums, int p, const struct windows *w,
                          const struct bounded *x, const struct bounded *dy)
 {
@@ -78,7 +78,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct windows *
     }
 }
 
-/* da from du, where the ReLU let a pass. */
+/* Computes da from du, where the ReLU let a pass. */
 static void second_back(const struct reference_arrays *d, struct capsnet *m)
 {
     const size_t taps = FIRST * TAPS;
@@ -96,7 +96,8 @@ static void second_back(const struct reference_arrays *d, struct capsnet *m)
         m->da[i] = m->a[i].v > 0 ? bounded_sum_done(&m->sum[i]) : (struct bounded){0, 0};
 }
 
-/* Capsule i's input is u[i * CAPSULE_IN] and what follows; its weight is [VOTES, CAPSULE_IN]. */
+/* Computes the votes. The input of capsule i begins at u[i * CAPSULE_IN]; its weight is [VOTES,
+ * CAPSULE_IN]. */
 static void vote(const struct reference_arrays *d, struct capsnet *m)
 {
     for (size_t i = 0; i < CAPSULES_IN; ++i)
@@ -106,7 +107,7 @@ static void vote(const struct reference_arrays *d, struct capsnet *m)
                             m->u + i * CAPSULE_IN, CAPSULE_IN);
 }
 
-/* du and the gradient of the capsules' weight, from ds. */
+/* Computes du and the gradient of the weight of the capsules from ds. */
 static void vote_back(struct verify_sums *sums, struct capsnet *m)
 {
     const double *weight = sums->arrays->param[4].value;

@@ -1,7 +1,6 @@
-/* verify/check.c: compares what a step left behind with the reference, value by value.
- *
- * The split is stated here in closed form; weight gradients and updated weights are made a row at
- * a time, so that a large layer needs no second copy. */
+/* verify/check.c: compares the results of a step with the reference, value by value. The split is
+ * stated here in closed form. Weight gradients and updated weights are computed a row at a time, so
+ * that a large layer needs no second copy. */
 #include "verify/verify.h"
 
 #include <math.h>
@@ -23,8 +22,8 @@ static int differ(const char *what, const char *where, size_t number,
     return 1;
 }
 
-/* Rows that replica i must see: ceil(rows / devices) each, the last what is left. A rank of
- * DistributedDataParallel: as many as the others, or one more. */
+/* The number of rows that replica i must see: ceil(rows / devices) each, and the last the rest. A
+ * rank of DistributedDataParallel sees as many rows as the others, or one more. */
 static size_t rows_of(const struct verify *v, size_t i)
 {
     const size_t part = (v->rows + v->devices - 1) / v->devices;
@@ -61,7 +60,7 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
     return 0;
 }
 
-/* Bit for bit, or within bounds where there are any. */
+/* Compares bit for bit, or within bounds if there are any. */
 static size_t compare(const float *got, const double *want, const double *bound, size_t n,
                       struct verify_found *found, struct equal_report *report)
 {
@@ -108,7 +107,7 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
     return check_loss(v, step, found, why);
 }
 
-/* Four patterns at a time, each number's terms in the order of the patterns. */
+/* Adds four patterns at a time. The terms of each number are added in the order of the patterns. */
 static void add_four(const struct verify_layer *layer, size_t r, const double factor[4],
                      double *want)
 {
@@ -162,7 +161,7 @@ static void update_row(const struct verify_layer *layer, size_t i, double *want)
     want[layer->in] += layer->bias[i];
 }
 
-/* Of a weight, and the bias's number behind it. bound: NULL where all is exact. */
+/* One row of a weight, with the number of the bias after it. bound: NULL if all is exact. */
 struct row {
     double *want, *bound;
 };
@@ -186,7 +185,7 @@ static int check_row(const float *const *list, const char *kind, size_t l, size_
     return 0;
 }
 
-/* Row i of the gradient, then of the updated parameters. */
+/* Checks row i of the gradient, then row i of the updated parameters. */
 static int check_both(const struct verify *v, size_t l, size_t i, const struct verify_step *step,
                       const struct row *row, struct verify_found *found, struct text_error *why)
 {

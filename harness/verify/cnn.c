@@ -1,5 +1,5 @@
-/* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops over
- * what is not 0. All numbers are integers; beside every sum stands the sum of its |terms|. */
+/* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops that skip
+ * zeros. All numbers are integers; the sum of |terms| is computed with every sum. */
 #include "verify/arrays.h"
 
 #include <math.h>
@@ -9,17 +9,18 @@
 
 enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, CLASSES = 10 };
 
-/* One pattern's activations and gradients of them. */
+/* The activations of one pattern, and the gradients of them. */
 struct cnn {
     double x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
-    size_t from[POOLED]; /* where in b a pooled value comes from */
+    size_t from[POOLED]; /* the index in b of each pooled value */
     double da[FIRST * PLANE], db[SECOND * PLANE];
     double terms_a[FIRST * PLANE]; /* sums of |terms| of da */
     double largest;                /* of the sums of |terms| of a and b */
-    double operand;                /* of all activations and their gradients */
+    double operand;                /* the largest of all activations and their gradients */
 };
 
-/* The place that tap (kh, kw) of the window around place reads; false: outside. */
+/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
+ * outside of the image. */
 static bool tap_place(size_t place, size_t tap, size_t *from)
 {
     const size_t h = place / SIDE + tap / 3, w = place % SIDE + tap % 3; /* one too far each */
@@ -30,7 +31,8 @@ static bool tap_place(size_t place, size_t tap, size_t *from)
     return true;
 }
 
-/* Those of the window around a place that lie inside, and what they read. */
+/* The taps of the window around a place that are inside of the image, and the places that they
+ * read. */
 struct taps {
     int n;
     size_t tap[9], from[9];
@@ -46,7 +48,7 @@ static struct taps taps_around(size_t place)
     return taps;
 }
 
-/* out = max(0, bias + W in), 3 x 3 windows. */
+/* Computes out = max(0, bias + W in), with windows of 3 x 3. */
 static void convolve(const double *in, size_t channels, const double *weight, const double *bias,
                      size_t outs, double *out, double *largest)
 {
@@ -77,7 +79,7 @@ static void convolve(const double *in, size_t channels, const double *weight, co
     }
 }
 
-/* The largest of 2 x 2, the first of equals. */
+/* Computes the largest number of each 2 x 2 window; of equal numbers the first counts. */
 static void pool(struct cnn *m)
 {
     for (size_t o = 0; o < POOLED; ++o) {
@@ -115,14 +117,14 @@ static void forward(struct verify *v, struct cnn *m, size_t r)
     }
 }
 
-/* Adds a pattern's term, once for each of its rows. */
+/* Adds the term of a pattern, once for each of its rows. */
 static void add(struct reference_array *grad, size_t i, double times, double term)
 {
     grad->value[i] += times * term;
     grad->bound[i] += times * fabs(term);
 }
 
-/* Gradients of the linear layer, and of b. A relu that gave 0 passes nothing. */
+/* Computes the gradients of the linear layer, and of b. A ReLU that gave 0 passes no gradient. */
 static void linear_back(struct verify *v, struct cnn *m, const double *g, double times)
 {
     struct reference_arrays *d = v->arrays;
@@ -138,7 +140,8 @@ static void linear_back(struct verify *v, struct cnn *m, const double *g, double
     }
 }
 
-/* Of a convolution: from dy to its weights and, when wanted, to its input. */
+/* Computes the gradients of the weight and bias of a convolution from dy, and also that of its
+ * input unless back is NULL. */
 static void convolve_back(struct verify *v, int p, const double *in, size_t channels, size_t outs,
                           const double *dy, double times, struct cnn *back)
 {

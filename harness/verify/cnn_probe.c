@@ -1,6 +1,6 @@
 /* verify/cnn_probe.c: the probe step of the model cnn, in numbers with bounds. They are positive,
- * so that every ReLU lets everything pass. Where the largest of a pool cannot be told from another,
- * the gradient may go either way, and the bounds of both have room for it. */
+ * so that every ReLU lets everything pass. If the largest number of a pool cannot be told from
+ * another, the gradient may go to either, and the bounds of both allow for it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 
 enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, TAPS = 9 };
 
-/* One pattern's activations and gradients of them. */
+/* The activations of one pattern, and the gradients of them. */
 struct cnn {
     struct bounded x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
     struct bounded da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
     struct bounded_sum sum[FIRST * PLANE]; /* of da */
 };
 
-/* The place that tap (kh, kw) of the window around place reads; false: outside. */
+/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
+ * outside of the image. */
 static bool tap_place(size_t place, size_t tap, size_t *from)
 {
     const size_t h = place / SIDE + tap / 3, w = place % SIDE + tap % 3; /* one too far each */
@@ -33,7 +34,7 @@ static struct bounded let_pass(struct bounded z)
     return z.v > z.e ? z : (struct bounded){z.v, INFINITY};
 }
 
-/* out = max(0, bias + W in), 3 x 3 windows. */
+/* Computes out = max(0, bias + W in), with windows of 3 x 3. */
 static void convolve(const struct verify *v, int p, const struct bounded *in, size_t channels,
                      size_t outs, struct bounded *out)
 {
@@ -63,7 +64,7 @@ static void convolve(const struct verify *v, int p, const struct bounded *in, si
     }
 }
 
-/* Where in b number k of the window of pooled value o is. */
+/* The index in b of number k of the window of pooled value o. */
 static size_t pool_place(size_t o, size_t k)
 {
     const size_t corner = o / 4 % 4 * 2 * SIDE + o % 4 * 2;
@@ -71,7 +72,7 @@ static size_t pool_place(size_t o, size_t k)
     return o / 16 * PLANE + corner + k / 2 * SIDE + k % 2;
 }
 
-/* The first of the largest. */
+/* The index in b of the largest number of the window; of equal numbers, of the first. */
 static size_t pool_best(const struct cnn *m, size_t o)
 {
     size_t best = pool_place(o, 0);
@@ -82,7 +83,7 @@ static size_t pool_best(const struct cnn *m, size_t o)
     return best;
 }
 
-/* The largest of 2 x 2, which is no farther away than any of them. */
+/* Computes the largest number of each 2 x 2 window. It is no farther away than any of the four. */
 static void pool(struct cnn *m)
 {
     for (size_t o = 0; o < POOLED; ++o) {
@@ -111,7 +112,7 @@ static void pool_back(struct cnn *m)
     }
 }
 
-/* From dy to the weight and the bias, which are parameters p and p + 1. */
+/* Adds the gradients of the weight and the bias, which are parameters p and p + 1, from dy. */
 static void weights_back(struct verify_sums *sums, int p, const struct bounded *in, size_t channels,
                          size_t outs, const struct bounded *dy)
 {
@@ -130,7 +131,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct bounded *
     }
 }
 
-/* da from db. */
+/* Computes da from db. */
 static void second_back(const struct verify *v, struct cnn *m)
 {
     size_t from;

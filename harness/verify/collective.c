@@ -1,11 +1,12 @@
-/* verify/collective.c: the numbers of collectives, and their known answers. */
+/* verify/collective.c: the numbers that ranks bring to collectives, and the known answers. */
 #include "verify/collective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 1 to SPREAD: no rank's part is 0, and the sum of all stays below 2^24. */
+/* Numbers are from 1 to SPREAD: no rank's part is 0, and the sum over all ranks stays below
+ * 2^24. */
 enum { SPREAD = 1024, BY_ITERATION = 67, BY_BLOCK = 131, GUARD = 2048, CHUNK = 256 };
 _Static_assert((size_t)DP_MAX_SLOTS *SPREAD < (1 << 24), "a sum of all ranks is exact in float");
 _Static_assert(DP_MAX_SLOTS < BY_ITERATION,
@@ -14,7 +15,8 @@ _Static_assert(BY_BLOCK % 2 == 1, "blocks differ: no multiple of it below SPREAD
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Neighbours differ, by the golden ratio; so do ranks, the blocks for them, and iterations. */
+/* Neighbouring numbers differ, by the golden ratio. The numbers of other ranks, blocks and
+ * iterations differ, too. */
 static uint32_t number(uint32_t rank, uint64_t iteration, size_t block, size_t at)
 {
     const uint32_t spread = (uint32_t)at * UINT32_C(0x9e3779b1) >> 22;
@@ -23,8 +25,8 @@ static uint32_t number(uint32_t rank, uint64_t iteration, size_t block, size_t a
     return 1 + (spread + rank + others) % SPREAD;
 }
 
-/* Ranks have neighbouring numbers, which begin again at 1 behind SPREAD: cheaper than to add them
- * one by one. */
+/* The ranks have consecutive numbers, which begin again at 1 after SPREAD. A sum in closed form is
+ * cheaper than to add them one by one. */
 static uint32_t sum_of_all(int ranks, uint64_t iteration, size_t block, size_t at)
 {
     const uint32_t n = (uint32_t)ranks, first = number(0, iteration, block, at);
@@ -117,7 +119,8 @@ static void put_i32(void *to, const uint32_t numbers[], size_t n)
         ((int32_t *)to)[i] = (int32_t)numbers[i];
 }
 
-/* It has fewer whole numbers than there are here: neighbours in its bits, from 1.0 on. */
+/* bf16 has fewer whole numbers than are used here. So each number is mapped to a bit pattern,
+ * counted from that of 1.0. */
 static void put_bf16(void *to, const uint32_t numbers[], size_t n)
 {
     for (size_t i = 0; i < n; ++i)
@@ -208,7 +211,7 @@ static size_t out_count(const struct collective_data *data)
     return data->collective->out_blocks ? data->count : block_of(data);
 }
 
-/* In place what is smaller is the rank's block of what is larger. */
+/* In place, the smaller of input and output is the block of the rank in the larger one. */
 struct collective_range collective_in(const struct collective_data *data, int rank)
 {
     const size_t n = in_count(data), own = (size_t)rank * block_of(data);
@@ -257,7 +260,7 @@ static void put(const struct collective_data *data, void *array, size_t first,
     data->type->put((char *)array + first * data->type->bytes, numbers, n);
 }
 
-/* What a block has: brought by rank, or its answer. */
+/* Fills a block with the numbers that the rank brings, or with the answer. */
 static void fill_block(const struct collective_data *data, void *array, size_t first, bool brings,
                        int rank, uint64_t iteration, size_t block)
 {
@@ -274,7 +277,8 @@ static void fill_block(const struct collective_data *data, void *array, size_t f
     }
 }
 
-/* The guards are alike in all ranks and iterations: numbers that are nobody's. */
+/* Fills the guards. They are the same on all ranks and in all iterations, and no rank brings or
+ * gets their numbers. */
 static void fill_guards(const struct collective_data *data, void *array)
 {
     const size_t elements = collective_elements(data);

@@ -1,5 +1,5 @@
-/* verify/end.c: how a step goes on behind the gradients: the loss of classes, clipping, the update.
- */
+/* verify/end.c: how a step goes on after the gradients: the loss of classes, clipping, the
+ * update. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,8 @@ static const double U = BOUNDED_U;
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Rows that the loss of row n is a mean over, times the losses whose gradients are averaged. */
+/* The number of rows that the loss of row n is a mean over, times the number of losses whose
+ * gradients are averaged. */
 static double mean_over(const struct verify *v, size_t n)
 {
     const size_t ranks = v->ranks ? v->devices : 1, rank = v->ranks ? verify_shard(v, n) : 0;
@@ -28,7 +29,7 @@ double reference_row(const struct verify *v, const struct workload_set *set, siz
 
 /* ---- loss ------------------------------------------------------------------------------------ */
 
-/* -log softmax of a class, and above the sum of its |terms|. */
+/* Returns -log softmax of a class. *size is an upper bound of the sum of |terms|. */
 static double place_loss(const float *y, size_t n, size_t class, double *size)
 {
     double most = (double)y[0], sum = 0;
@@ -41,7 +42,7 @@ static double place_loss(const float *y, size_t n, size_t class, double *size)
     return most + log(sum) - (double)y[class];
 }
 
-/* A sum in double, rounded once, by each rank. */
+/* The loss of each rank is a sum in double that is rounded once. */
 void reference_mean_loss(const struct verify *v, const float *outputs, struct reference_array *loss)
 {
     const size_t *size = v->workload.size, time = size[GPT_CONTEXT], n = size[GPT_VOCABULARY];
@@ -49,7 +50,7 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
     double value = 0, terms = 0;
 
     for (size_t row = 0; row < v->rows; ++row) {
-        /* What is reported is the sum of the ranks' losses, not their mean. */
+        /* A step reports the sum of the losses of the ranks, not their mean. */
         const double part = ranks / (mean_over(v, row) * (double)time);
         double sum = 0, sizes = 0;
 
@@ -62,7 +63,7 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
         terms += part * sizes;
     }
     *loss->value = value;
-    /* 2^-53 is double's BOUNDED_U. */
+    /* 2^-53 is BOUNDED_U of double. */
     *loss->bound =
         2 * U * fabs(value) + 4 * ((double)(v->rows * time) + (double)n) * 0x1p-53 * terms;
 }
@@ -121,7 +122,8 @@ int reference_clip(struct verify *v, struct text_error *why)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* w - lr g: the product, the difference and what g carries. */
+/* Computes w - lr g. The bound has the roundings of the product and the difference, and the error
+ * of g. */
 static struct bounded update_sgd(double w, double g, double e)
 {
     const double step = VERIFY_LEARNING_RATE * g, carried = VERIFY_LEARNING_RATE * e;
@@ -134,8 +136,8 @@ static double first_move(const struct dp_adamw_config *config, double g)
     return config->lr * g / (fabs(g) + config->eps);
 }
 
-/* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) its size: the move is one
- * that grows with g. 16: its roundings are parts of it. */
+/* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) is |g|, so the move grows
+ * with g. The factor 16 allows for its roundings, which are parts of the move. */
 static struct bounded update_adamw(const struct dp_adamw_config *config, double w, double g,
                                    double e)
 {

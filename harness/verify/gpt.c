@@ -1,7 +1,7 @@
 /* verify/gpt.c: a float64 step of the model gpt with a bound on the rounding of a float step, a
- * pattern at a time. Parameters are in the order of models/gpt.c. The layers' inputs are kept for
- * the way back, and what attention makes, which takes long; the rest of a layer is made once more.
- */
+ * pattern at a time. Parameters are in the order of models/gpt.c. The inputs of the layers are kept
+ * for backward, and so are the outputs of attention, which take long to compute; the rest of a
+ * layer is computed again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "verify/transformer.h"
 
-/* Parameters of a layer, behind the two tables. */
+/* The parameters of a layer; those of layer 0 come after the two tables. */
 enum {
     TOKENS,
     POSITIONS,
@@ -22,7 +22,7 @@ enum {
     OF_LAYER = 12
 };
 
-/* A weight as it is multiplied forward and back. */
+/* A weight as the products of forward and of backward use it. */
 struct weight {
     struct sparse forward, back;
 };
@@ -31,24 +31,26 @@ struct gpt {
     struct verify *v;
     size_t layers, width, time, vocabulary;
     struct row_sum_bound share; /* of a pattern */
-    double gamma_token;         /* of what is added to the table of tokens, by both its uses */
-    struct weight *weight;    /* four of each layer, in the order of parameters, and the table's */
-    struct bounded_matrix *h; /* what enters each layer, and the last norm */
-    struct bounded_matrix *y; /* what attention makes in each layer */
+    double gamma_token; /* of the sums of the table of tokens, which is used twice: as embedding and
+                           as last layer */
+    struct weight *weight;    /* four of each layer, in the order of parameters, then the table */
+    struct bounded_matrix *h; /* the input of each layer, and of the last norm */
+    struct bounded_matrix *y; /* the output of attention in each layer */
     struct layer_norm norm[2];
     struct attention attention;
-    /* Of one layer: behind norms and products. */
+    /* The values inside of one layer, in this order: after its norms and products. */
     struct bounded_matrix a, qkv, middle, b, z, g;
-    struct bounded_matrix branch, dh, dx, dqkv, dg; /* what is added to h, and gradients */
+    struct bounded_matrix branch, dh, dx, dqkv,
+        dg; /* the branch that is added to h, and gradients */
     struct bounded_matrix dlogits;
     struct bounded_matrix dy;     /* a gradient as an operand */
-    struct maths_variant variant; /* what is to be made of operands */
-    double *room;                 /* of bounded_matrix_weight_gradient */
+    struct maths_variant variant; /* how operands are rounded now */
+    double *room;                 /* workspace of bounded_matrix_weight_gradient */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Number of parameter `which` of layer l; of the last norm l is the number of layers. */
+/* The number of parameter `which` of layer l. For the last norm, l is the number of layers. */
 static size_t param_of(size_t l, size_t which)
 {
     return 2 + l * OF_LAYER + which;
@@ -122,7 +124,8 @@ static int open_sheets(struct gpt *m)
     return m->h && m->y ? 0 : -1;
 }
 
-/* In bf16 only linear layers round, in tf32 all that cuBLAS multiplies. */
+/* The heads of attention: in bf16 only linear layers round operands, in tf32 all products of cuBLAS
+ * do. */
 static struct maths_variant of_heads(const struct gpt *m)
 {
     return m->variant.math == DP_MATH_BF16 ? (struct maths_variant){.math = DP_MATH_F32}
@@ -142,7 +145,7 @@ static int open_model(struct gpt *m, struct verify *v)
                       .vocabulary = size[GPT_VOCABULARY],
                       .variant = v->variant,
                       .room = verify_numbers(2, most + 4 * width)};
-    /* Over rows and places, then over replicas, then to what was there. */
+    /* The sums are over rows and places, then over replicas; then the earlier gradient is added. */
     m->share.gamma = bounded_gamma(terms + (double)v->devices + 4);
     m->gamma_token = bounded_gamma(2 * terms + (double)v->devices + 4);
     return !m->room || open_sheets(m) || open_weights(m) ||
@@ -205,7 +208,8 @@ static void linear(struct gpt *m, size_t l, size_t which, size_t weight,
     sparse_product(&m->weight[4 * l + weight].forward, value(m, param_of(l, which) + 1), x, y);
 }
 
-/* All that a layer makes of h[l] but its last sum. again: for the way back. */
+/* Computes layer l from h[l], except its last sum. again: backward calls, and attention is not
+ * computed again. */
 static void layer_forward(struct gpt *m, size_t l, bool again)
 {
     norm_forward(m, &m->norm[0], param_of(l, NORM_1), &m->h[l], &m->a);
@@ -241,9 +245,10 @@ static void forward(struct gpt *m, struct bounded_matrix *logits)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Of the sum over places; the mean's factor comes with the share. A number that is e away changes
- * its share by a factor of at most exp(e), times what the sum changes by, which is at most the sum
- * of shares times exp(e). 8: of the factors of loss and mean, and the difference. */
+/* Computes the gradient of the sum of the losses of all places; the factor of the mean comes with
+ * the share. If a number is e away, its share changes by a factor of at most exp(e), times the
+ * change of the sum, which is at most the sum of the shares times exp(e). The 8 roundings are those
+ * of the factors of loss and mean, and of the difference. */
 static void loss_back(struct gpt *m, const struct bounded_matrix *logits, size_t t, size_t target)
 {
     const size_t n = m->vocabulary, at = t * n;
@@ -271,7 +276,8 @@ static void loss_back(struct gpt *m, const struct bounded_matrix *logits, size_t
     }
 }
 
-/* From the gradient of a linear layer's output to its parameters, and to its input. */
+/* Adds the gradients of the parameters of a linear layer, and computes that of its input, from the
+ * gradient of its output. */
 static void linear_back(struct gpt *m, size_t l, size_t which, size_t weight,
                         const struct bounded_matrix *dy, const struct bounded_matrix *x,
                         struct bounded_matrix *dx)
@@ -294,7 +300,7 @@ static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
     layer_norm_backward(norm, value(m, p), dy, dx);
 }
 
-/* dh: of what leaves the layer, then of what enters it. */
+/* On entry dh is the gradient of the output of the layer; on return that of its input. */
 static void layer_back(struct gpt *m, size_t l)
 {
     layer_forward(m, l, true);
@@ -343,9 +349,9 @@ static void backward(struct gpt *m, const struct workload_set *set, size_t r,
     embed_back(m, set, r);
 }
 
-/* Those of queries and keys are far smaller than those of values, and must not be hidden by them in
- * another math than f32, whose bounds follow each number. Of a key's bias it is nothing but
- * rounding, which has no width of its own. */
+/* The gradients of queries and keys are far smaller than those of values. In a math other than f32,
+ * whose bounds follow each number, the values must not hide them, so each part has a width. The
+ * gradient of a key's bias consists of rounding only, so it has no meaningful width. */
 static void part_gradients(const struct gpt *m)
 {
     for (size_t l = 0; m->v->math != DP_MATH_F32 && l < m->layers; ++l)

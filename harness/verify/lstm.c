@@ -39,7 +39,7 @@ static void unit_back(struct recurrent *m, int t, size_t u, struct bounded dh, s
     *dc = bounded_times(*dc, f);
 }
 
-/* dh: of the last step. */
+/* dh: the gradient of the state after the last step. */
 static void all_back(const struct reference_arrays *d, struct recurrent *m,
                      struct bounded dh[HIDDEN])
 {

@@ -1,11 +1,12 @@
-/* verify/maths.c: operands as a twin has them. */
+/* verify/maths.c: rounds operands as a variant of the model has them. */
 #include "verify/maths.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Of a float: bits that are dropped, and the most that this moves a number from 1 to below 2. */
+/* How many bits of a float a math drops, and how far that moves a number from 1 to below 2 at
+ * most. */
 struct drops {
     int bits;
     double most;
@@ -13,9 +14,8 @@ struct drops {
 static const struct drops drops_of[DP_MATHS] = {
     [DP_MATH_TF32] = {13, 0x1p-10}, [DP_MATH_BF16] = {16, 0x1p-8}};
 
-/* Up or down, by all the bits of a number: those alike move alike, as they do when they are
- * rounded.
- */
+/* Whether a number moves up, decided by all of its bits: equal numbers move alike, as they do when
+ * they are rounded. */
 static bool goes_up(uint32_t bits)
 {
     const uint64_t mixed = (bits ^ bits >> 16) * UINT64_C(0x9E3779B97F4A7C15);
@@ -33,7 +33,7 @@ double maths_operand(struct maths_variant variant, double x)
     memcpy(&bits, &value, sizeof bits);
     if (drops.bits == 0 || (bits & (((uint32_t)1 << drops.bits) - 1)) == 0)
         return x;
-    frexp(x, &exponent); /* of a number from 1 to below 2 it is 1 */
+    frexp(x, &exponent); /* it is 1 for a number from 1 to below 2 */
 
     const double moved = ldexp(drops.most, exponent - 1);
     const bool up = variant.scatters ? goes_up(bits) : x < 0;

@@ -1,15 +1,15 @@
-/* verify/maths.h: a model that rounds, in a math that rounds the operands of matrix products, too.
- *
- * Over the layers of a transformer, bounds on every such rounding would add up to more than the
- * numbers themselves. So the model has two twins, which are the same but for operands: every one
- * that the math would round is moved by the most that it may be. In the one all move towards 0, as
- * roundings that are alike do; in the other up or down at random, as those that are not. What a
- * twin changes at most in an array is what one such way to round makes of it. Three times both
- * together are added to every bound of the array (of a part of it, where it has parts), but to
- * those of 0: of a sum without terms nothing is rounded. Three, because another way to round may do
- * more: of 5488 arrays of gpt-tiny in bf16, with 25 seeds, the largest difference was 1.4 times
- * both together, and it fell by a factor of ten with every 0.3. What a step in float rounds besides
- * is in the bounds already. */
+/* verify/maths.h: how the reference of a model that rounds allows for a math that rounds the
+ * operands of matrix products, too. Bounds on every such rounding would add up to more than the
+ * numbers themselves over the layers of a transformer. So the model has two variants that differ
+ * from it in operands only: every operand that the math would round is moved as far as the math may
+ * move it. In the first variant all move towards 0, as roundings that are alike do; in the second
+ * they move up or down at random, as independent roundings do. The largest change of an array in a
+ * variant shows the effect of one such way to round. Three times the sum of both changes is added
+ * to every bound of the array (of a part of it, if it has parts), except to bounds of 0: a sum
+ * without terms rounds nothing. The factor is three because another way to round may change more.
+ * In 5488 arrays of gpt-tiny in bf16, with 25 seeds, the largest difference was 1.4 times the sum
+ * of both, and the number of differences fell by a factor of ten with every 0.3. The other
+ * roundings of a step in float are in the bounds already. */
 #ifndef HARNESS_VERIFY_MATHS_H
 #define HARNESS_VERIFY_MATHS_H
 
@@ -17,14 +17,15 @@
 
 #include "dp.h"
 
-/* f32: the model itself. */
+/* A variant of the model; f32 is the model itself. */
 struct maths_variant {
     enum dp_math math;
     bool scatters;
 };
 
-/* x as an operand: as it is where the math keeps all its bits. Of bf16 half of the last bit of 8 is
- * the most, of tf32, which a GPU may cut off, the last bit of 11. */
+/* Returns x as an operand. It is unchanged if the math keeps all of its bits. bf16 moves it by at
+ * most half of the last of 8 bits; tf32, which a GPU may cut off, by at most the last of 11
+ * bits. */
 double maths_operand(struct maths_variant variant, double x);
 
 #endif

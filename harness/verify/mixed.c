@@ -1,12 +1,12 @@
-/* verify/mixed.c: a float64 step of the model mixed: y = W t[n] + b for row n of a table t.
- * All numbers are integers; beside every sum stands the sum of its |terms|. */
+/* verify/mixed.c: a float64 step of the model mixed: y = W t[n] + b for row n of a table t. All
+ * numbers are integers; the sum of |terms| is computed with every sum. */
 #include <math.h>
 
 #include "verify/sums.h"
 
 enum { WIDTH = 10 };
 
-/* Adds a pattern's term, once for each of its rows. */
+/* Adds the term of a pattern, once for each of its rows. */
 static void add(struct reference_array *grad, size_t i, double times, double term)
 {
     grad->value[i] += times * term;

@@ -6,7 +6,7 @@
 static const double D = 0x1p-53;   /* one double rounding of a number of size 1 */
 static const double FEW = 0x1p-49; /* a handful of them */
 
-/* In double: what the operands carry, and a few roundings. */
+/* A product in double. Its bound has the errors of the operands, and a few roundings. */
 static struct bounded times(struct bounded a, struct bounded b)
 {
     const double size = (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
@@ -26,7 +26,7 @@ static struct bounded minus(struct bounded a, struct bounded b)
     return plus(a, (struct bounded){-b.v, b.e});
 }
 
-/* To float. */
+/* Rounds to float. */
 static struct bounded rounded(struct bounded a)
 {
     return (struct bounded){a.v, a.e + BOUNDED_U * (fabs(a.v) + a.e)};
@@ -40,7 +40,7 @@ void norm_add_mean(struct norm *norm, double times, struct bounded x)
     norm->sum_size += times * (fabs(x.v) + x.e);
 }
 
-/* A mean moves by the mean of what its values move, and by what its sum rounds. */
+/* The error of a mean is the mean of the errors of its values, plus the roundings of its sum. */
 void norm_end_mean(struct norm *norm)
 {
     norm->mean.v /= norm->n;
@@ -48,7 +48,8 @@ void norm_end_mean(struct norm *norm)
     norm->sum_size = 0;
 }
 
-/* With d the difference from the mean and m how far it is away, d^2 is 2 |d| m + m^2 away. */
+/* If d is the difference from the mean and m is how far d is away, then d^2 is 2 |d| m + m^2
+ * away. */
 void norm_add_variance(struct norm *norm, double times, struct bounded x)
 {
     const struct bounded d = minus(x, norm->mean);
@@ -57,7 +58,7 @@ void norm_add_variance(struct norm *norm, double times, struct bounded x)
     norm->invstd.e += times * (2 * fabs(d.v) + d.e) * d.e;
 }
 
-/* 1 / sqrt falls, and ever slower: it is farthest away where the variance is least. */
+/* 1 / sqrt falls ever more slowly, so its error is largest at the least possible variance. */
 void norm_end_variance(struct norm *norm, double eps)
 {
     const double variance = norm->invstd.v / norm->n + eps;
@@ -77,7 +78,7 @@ struct bounded norm_forward(const struct norm *norm, struct bounded x)
     return rounded(plus(times(minus(x, norm->mean), factor), (struct bounded){norm->bias, 0}));
 }
 
-/* Backward has mean and 1 / deviation as floats. */
+/* The normalised value as backward computes it: with mean and 1 / deviation as floats. */
 static struct bounded normalised(const struct norm *norm, struct bounded x)
 {
     return times(minus(x, rounded(norm->mean)), rounded(norm->invstd));
@@ -112,7 +113,7 @@ void norm_end_upstream(struct norm *norm)
     norm->product.e += (norm->n + 8) * D * norm->product_size;
 }
 
-/* weight invstd (g - mean of g - normalised x mean of g normalised x) */
+/* Computes weight invstd (g - mean of g - normalised x mean of (g normalised x)). */
 struct norm_gradient norm_backward(const struct norm *norm, struct bounded x,
                                    const struct norm_gradient *g)
 {

@@ -1,8 +1,7 @@
-/* verify/open.c: the float64 model of a training step. Shares no code with core.
- *
- * Rows repeat, so only the pattern rows are computed. With row n of c being s_n times its
- * pattern's, sum over n of g_n (x) a_n = sum over patterns r of S_r * g_r (x) a_r, where S_r adds
- * up the s_n of the rows of pattern r. Weights are used as their two entries per row, never as
+/* verify/open.c: the float64 model of a training step. It shares no code with core. Rows repeat, so
+ * only the pattern rows are computed. Row n of the upstream is s_n times that of its pattern, so
+ * the sum over n of g_n (x) a_n is the sum over patterns r of S_r * g_r (x) a_r, where S_r adds up
+ * the s_n of the rows of pattern r. Weights are used as their two entries per row, never as
  * matrices. */
 #include "verify/arrays.h"
 #include "verify/probe.h"
@@ -61,7 +60,8 @@ static double largest(const double x[], size_t n)
     return most;
 }
 
-/* z = W a + b for every pattern, then, if cut, max(z, 0). Returns the largest sum of |terms|. */
+/* Computes z = W a + b for every pattern, then max(z, 0) if cut. Returns the largest sum of
+ * |terms|. */
 static double forward(const struct verify_layer *layer, size_t patterns, bool cut, double *next)
 {
     double bound = 0;
@@ -82,8 +82,8 @@ static double forward(const struct verify_layer *layer, size_t patterns, bool cu
     return bound;
 }
 
-/* The gradient of the sums below: W^T g, where the activation passed if it was cut. Returns the
- * largest sum of |terms|. */
+/* Computes the gradient of the sums of the layer below: W^T g, where the activation passed if it
+ * was cut. Returns the largest sum of |terms|. */
 static double backward(const struct verify_layer *layer, size_t patterns, bool cut, double *below,
                        double *terms)
 {
@@ -101,15 +101,15 @@ static double backward(const struct verify_layer *layer, size_t patterns, bool c
             }
         }
         bound = larger(bound, largest(terms, layer->in));
-        /* An activation of 0 was cut off, or its sum was 0: no gradient in both cases. */
+        /* An activation of 0 was cut off, or its sum was 0: it has no gradient in either case. */
         for (size_t j = 0; cut && j < layer->in; ++j)
             d[j] = layer->input[r * layer->in + j] > 0 ? d[j] : 0;
     }
     return bound;
 }
 
-/* Above every sum of |terms| of the weight and bias gradients: per pattern the largest |g| times
- * the largest |a| (at least 1, for the bias). */
+/* Returns an upper bound of every sum of |terms| of the weight and bias gradients: per pattern the
+ * largest |g| times the largest |a| (at least 1, for the bias). */
 static double gradient_bound(const struct verify *v, const struct verify_layer *layer)
 {
     double bound = 0;
@@ -120,8 +120,8 @@ static double gradient_bound(const struct verify *v, const struct verify_layer *
     return bound;
 }
 
-/* Of a product of two rounded operands. bf16 is rounded to the nearest of 8 bits, tf32 may be cut
- * off behind 11. */
+/* How far a product of two rounded operands may be away, as a part of it. bf16 is rounded to the
+ * nearest of 8 bits; tf32 may be cut off after 11. */
 static double operand_error(enum dp_math math)
 {
     static const double units[DP_MATHS] = {[DP_MATH_TF32] = 0x1p-10, [DP_MATH_BF16] = 0x1p-8};
@@ -130,7 +130,7 @@ static double operand_error(enum dp_math math)
     return 2 * unit + unit * unit;
 }
 
-/* Weights have entries of 1, or of 2 where both of a row fall on one column. */
+/* Weights have entries of 1, or of 2 if both entries of a row are in one column. */
 static int check_operands(const struct verify *v, const char *what, size_t layer, double most,
                           struct text_error *why)
 {

@@ -1,6 +1,6 @@
 /* verify/probe.c: the probe step of chains of linear layers: a float64 model with a bound on how
  * far any float step may be away (verify/bounded.h). Its numbers are positive, so that every ReLU
- * lets everything pass; where a bound does not show that, there is none. */
+ * lets everything pass. If a bound does not prove that, there is no probe. */
 #include "verify/probe.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void forward(const struct verify *v, const struct verify_layer *layer, bo
     }
 }
 
-/* The gradient of what entered the layer. */
+/* Computes the gradient of the input of the layer. */
 static int backward(const struct verify *v, const struct verify_layer *layer,
                     const struct verify_layer *below)
 {
@@ -92,8 +92,8 @@ int verify_probe_chain(struct verify *v, struct text_error *why)
     return 0;
 }
 
-/* Of a sum over the rows whose upstream is not 0; all others' terms are 0 and round nothing, in
- * whatever replica they are. */
+/* The sum is over the rows whose upstream is not 0. The terms of all others are 0 and round
+ * nothing, whichever replica has them. */
 void verify_probe_row(const struct verify *v, const struct verify_layer *layer, size_t i,
                       const double *want, double *bound)
 {
@@ -103,7 +103,8 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
     for (size_t r = 0; r < v->patterns; ++r) {
         const struct bounded g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
 
-        /* What a product carries, and what its rounded operands add, by |a| and by its error. */
+        /* These are the errors that a product carries, and those of its rounded operands: one
+         * factor for |a|, one for the error of a. */
         const double size = v->weight[r] * (fabs(g.v) + g.e);
         const double by_value = v->weight[r] * g.e + v->operands * size;
         const double by_error = size + v->operands * size;
@@ -123,7 +124,7 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
     }
 }
 
-/* The product by the learning rate, a power of two, rounds nothing; the difference does. */
+/* The product with the learning rate, a power of two, rounds nothing; the difference does. */
 void verify_probe_update(size_t n, const double *updated, double *bound)
 {
     for (size_t j = 0; j < n; ++j) {

@@ -13,8 +13,8 @@ bool verify_has_ranks(const struct workload *workload)
     return !workload->is->table;
 }
 
-/* The largest sum of |terms| of an update, in units of its smallest bit: the learning rate / ranks.
- */
+/* Returns the largest sum of |terms| of an update, in units of its smallest bit: the learning rate
+ * / ranks. */
 static double update_bound(const struct verify *v)
 {
     const double unit = (double)v->devices / VERIFY_LEARNING_RATE;
@@ -39,7 +39,7 @@ static double pattern_loss(const struct verify *v, const struct workload_set *se
     return sum;
 }
 
-/* Each rank's is a float; their sum is made by who compares, in double. */
+/* The loss of each rank is a float. The comparison adds them up in double. */
 static int sum_losses(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     double *loss = verify_numbers(1, v->patterns), total = 0;
@@ -63,8 +63,8 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
     return 0;
 }
 
-/* The mean of a probe, or over a power of two: the bound of a model that is not exact allows for as
- * many parts of its sums as there are devices. */
+/* Divides the gradients by the ranks, for a probe, or if their number is a power of two. The bound
+ * of a model that is not exact allows for as many parts of its sums as there are devices. */
 static void divide(struct reference_arrays *d, size_t ranks)
 {
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
@@ -94,11 +94,12 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
             "exact",
             bound, FLOAT_LIMIT);
     verify->ranks = true;
-    verify->mean_roundings = rounds ? 2 : 0; /* of 1/ranks, and of each rank's product with it */
+    verify->mean_roundings =
+        rounds ? 2 : 0; /* one of 1/ranks, and one of the product of each rank with it */
     if (mean && verify->rows < ranks)
         return text_fail(why, "%zu rows on %zu ranks: there is no mean of no rows", verify->rows,
                          ranks);
-    /* Both splits are one where every rank has as many rows. */
+    /* Both splits are the same if every rank has as many rows. */
     const bool splits = (mean || verify->patterns > verify->kinds) && verify->rows % ranks != 0;
 
     if ((splits || (d && rounds)) && (status = reference_arrays_again(verify, set, why)))

@@ -1,5 +1,5 @@
-/* verify/recurrent.h: what the references of rnn and lstm share: a cell over eight steps, the last
- * state to a linear layer. */
+/* verify/recurrent.h: the part that the references of rnn and lstm share: a cell over eight steps,
+ * whose last state goes to a linear layer. */
 #ifndef HARNESS_VERIFY_RECURRENT_H
 #define HARNESS_VERIFY_RECURRENT_H
 
@@ -9,7 +9,8 @@ enum { STEPS = 8, FEATURES = 8, HIDDEN = 128, MOST_GATES = 512 };
 
 struct recurrent_cell;
 
-/* One pattern's states; da are the gradients of the gates' sums. gate and c are lstm's. */
+/* The states of one pattern; da are the gradients of the sums of the gates. Only lstm uses gate and
+ * c. */
 struct recurrent {
     const struct recurrent_cell *cell;
     struct bounded gate[STEPS][MOST_GATES], c[STEPS][HIDDEN], h[STEPS][HIDDEN];
@@ -17,16 +18,16 @@ struct recurrent {
 };
 
 struct recurrent_cell {
-    size_t gates; /* of a step, all hidden units' */
-    /* h[t] from x and what is before it. */
+    size_t gates; /* gates of a step, for all hidden units together */
+    /* Computes h[t] from x and the state before it. */
     void (*forward)(const struct reference_arrays *d, struct recurrent *m, const struct bounded *x,
                     int t);
-    /* da of all steps, from dh of the last; dh is changed. */
+    /* Computes da of all steps from dh of the last one; it changes dh. */
     void (*backward)(const struct reference_arrays *d, struct recurrent *m,
                      struct bounded dh[HIDDEN]);
 };
 
-/* The sum of gate k's terms: W_ih x + W_hh h + b_ih + b_hh. */
+/* The sum of gate k: W_ih x + W_hh h + b_ih + b_hh. */
 struct bounded recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
                              const struct bounded *x, int t, size_t k);
 int recurrent_fill(struct verify *v, const struct workload_set *set,

@@ -1,7 +1,7 @@
 /* verify/resnet.c: a float64 step of the model resnet, shard by shard, because batch norm takes its
- * statistics from a shard's rows. Up to the first batch norm all numbers are whole, or, of the
- * probe, have bounds; from there on all have bounds. Of each pattern of a shard one row is
- * computed; its gradients are those of all rows that have it (verify/norm.h). */
+ * statistics from the rows of a shard. Up to the first batch norm all numbers are whole, or, in the
+ * probe, have bounds; from there on all have bounds. One row of each pattern of a shard is
+ * computed; its gradients stand for those of all rows of that pattern (verify/norm.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { IMAGE_SIDE = 8, SIDE = 4, PLANE = SIDE * SIDE, CHANNELS = 32, WIDE = CHANNELS * PLANE };
 enum { CLASSES = 10, BLOCKS = 2 };
-/* Parameters: of a block the weight of its convolution, then that and the bias of its norm. */
+/* The numbers of parameters. A block has the weight of its convolution, then weight and bias of its
+ * norm. */
 enum { STEM = 0, BLOCK = 2, OF_BLOCK = 3, LINEAR = BLOCK + OF_BLOCK * BLOCKS };
 
 static const struct windows of_stem = {1, IMAGE_SIDE, CHANNELS, SIDE, 2};
@@ -20,7 +21,7 @@ static const struct windows of_block = {CHANNELS, SIDE, CHANNELS, SIDE, 1};
 
 /* A pattern in a shard. */
 struct row {
-    double rows, scales; /* how many have it, and the sum of their scales; 0: none */
+    double rows, scales; /* how many rows have the pattern, and the sum of their scales; 0: none */
     struct bounded image[IMAGE_SIDE * IMAGE_SIDE];
     struct bounded x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
     struct norm_gradient g[WIDE], dy[WIDE]; /* of x[b], from the last b on; of conv[b] */
@@ -37,13 +38,13 @@ struct resnet {
     struct windows_upstream dy[WIDE];
 };
 
-/* What a ReLU makes of z: nothing moves what is surely cut off. */
+/* The ReLU of z. A number that is surely negative becomes 0, without an error. */
 static struct bounded cut(struct bounded z)
 {
     return z.v <= -z.e ? (struct bounded){0, 0} : (struct bounded){fmax(z.v, 0), z.e};
 }
 
-/* Its gradient: of a number that may be on either side of 0 it passes or not. */
+/* The gradient of the ReLU. If z may be on either side of 0, g passes or not. */
 static struct bounded passed(struct bounded z, struct bounded g)
 {
     if (z.v > z.e)
@@ -52,7 +53,7 @@ static struct bounded passed(struct bounded z, struct bounded g)
                        : (struct bounded){z.v > 0 ? g.v : 0, fabs(g.v) + g.e};
 }
 
-/* The skip. Adding 0 rounds nothing. */
+/* The skip connection. Adding 0 rounds nothing. */
 static struct bounded skip(struct bounded x, struct bounded y)
 {
     return fabs(y.v) + y.e == 0 ? x : bounded_plus(x, y);
@@ -60,7 +61,7 @@ static struct bounded skip(struct bounded x, struct bounded y)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-/* Sums of whole numbers are exact while those of |terms| are below 2^24. */
+/* Sums of whole numbers are exact while the sums of |terms| are below 2^24. */
 static void convolve(struct resnet *m, const struct windows *of, bool whole, int p,
                      const double *bias, const struct bounded *x, struct bounded *y)
 {
@@ -79,7 +80,7 @@ static void stem(struct resnet *m, struct row *row, const struct workload_set *s
         row->x[0][i] = cut(row->x[0][i]);
 }
 
-/* The statistics of channel c of block b. */
+/* Computes the statistics of channel c of block b. */
 static void measure(struct resnet *m, int b, size_t c)
 {
     const int p = BLOCK + OF_BLOCK * b;
@@ -116,8 +117,8 @@ static void block(struct resnet *m, int b)
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-/* A number of the shard's gradient, rounded once there; then it is added to those of the other
- * devices and to what was there. */
+/* Adds a gradient of the shard, which is rounded once there. It is then added to those of the other
+ * devices and to the earlier gradient. */
 static void add_shard(const struct resnet *m, int p, size_t i, struct bounded total)
 {
     struct reference_array *grad = &m->v->arrays->grad[p];
@@ -127,7 +128,8 @@ static void add_shard(const struct resnet *m, int p, size_t i, struct bounded to
     grad->bound[i] += total.e + bounded_gamma((double)m->v->devices + 5) * size;
 }
 
-/* A number that is a sum over so many terms of the shard, in any order, and then the same. */
+/* Adds a gradient that is a sum over that many terms of the shard, in any order; then it goes on as
+ * add_shard says. */
 static void add_sum(const struct resnet *m, int p, size_t i, double terms,
                     const struct windows_sum *sum)
 {
@@ -149,8 +151,8 @@ static void gather(const struct row *row, struct windows_upstream *dy)
     }
 }
 
-/* Of the weight of a convolution, parameter p, from the rows' gradients of its output. b: the block
- * that it is in; -1: the stem. */
+/* Adds the gradient of the weight of a convolution, parameter p, from the gradients of its output
+ * in all rows. b: the block of the convolution; -1: the stem. */
 static void weight_sums(struct resnet *m, int p, int b)
 {
     const struct windows *of = b < 0 ? &of_stem : &of_block;
@@ -169,7 +171,8 @@ static void weight_sums(struct resnet *m, int p, int b)
 
 /* ---- the last layer -------------------------------------------------------------------------- */
 
-/* Outputs, and the gradients of what entered it: no other row has a part in those. */
+/* Computes the outputs, and the gradients of the input of the last layer, which depend on no other
+ * row. */
 static void linear(struct resnet *m, const struct workload_set *set, size_t kind, size_t place)
 {
     struct reference_arrays *d = m->v->arrays;
@@ -211,7 +214,8 @@ static struct windows_sum weight_of(const struct resnet *m, const struct workloa
     return sum;
 }
 
-/* Whole numbers add up exactly: a row that is lost shows in the bias, whatever the batch. */
+/* Whole numbers add up exactly: a row that is lost shows in the gradient of the bias, whatever the
+ * batch. */
 static void linear_sums(struct resnet *m, const struct workload_set *set)
 {
     for (size_t k = 0; k < CLASSES; ++k) {
@@ -235,7 +239,7 @@ static void linear_sums(struct resnet *m, const struct workload_set *set)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Of what the norm of block b gave, through its ReLU. */
+/* The gradient of the output of the norm of block b, through its ReLU. */
 static struct norm_gradient through(const struct resnet *m, int b, const struct row *row, size_t i)
 {
     const struct bounded z = norm_forward(&m->norm[b][i / PLANE], row->conv[b][i]);
@@ -243,7 +247,7 @@ static struct norm_gradient through(const struct resnet *m, int b, const struct 
     return (struct norm_gradient){passed(z, row->g[i].own), passed(z, row->g[i].all)};
 }
 
-/* The sums of channel c of block b, which are its two parameters' gradients. */
+/* Computes the two sums of channel c of block b, which are the gradients of its two parameters. */
 static void norm_sums(struct resnet *m, int b, size_t c)
 {
     const int p = BLOCK + OF_BLOCK * b;
@@ -263,7 +267,8 @@ static void norm_sums(struct resnet *m, int b, size_t c)
     add_shard(m, p + 2, c, norm->sum);
 }
 
-/* Of what entered block b, from those of what left it, which the skip adds. */
+/* Computes the gradients of the input of block b from those of its output, which the skip
+ * connection adds. */
 static void row_back(struct resnet *m, int b, struct row *row)
 {
     for (size_t i = 0; i < WIDE; ++i) {
@@ -287,7 +292,7 @@ static void block_back(struct resnet *m, int b)
     weight_sums(m, BLOCK + OF_BLOCK * b, b);
 }
 
-/* Through the first ReLU, to the stem's weight and bias. */
+/* Goes back through the first ReLU, and adds the gradients of the weight and bias of the stem. */
 static void stem_back(struct resnet *m)
 {
     struct windows_sum bias[CHANNELS] = {{0}};

@@ -8,7 +8,7 @@ static void step_forward(const struct reference_arrays *d, struct recurrent *m,
         m->h[t][k] = bounded_tanh(recurrent_sum(d, m, x, t, k));
 }
 
-/* dh: of the last step. */
+/* dh: the gradient of the state after the last step. */
 static void all_back(const struct reference_arrays *d, struct recurrent *m,
                      struct bounded dh[HIDDEN])
 {

@@ -1,5 +1,6 @@
-/* verify/routing.c: shares are the softmax of logits, which are 0 at first; v = squash(s), s the
- * sums of votes by their shares; a logit grows by how far its vote agrees with v. */
+/* verify/routing.c: routing by agreement. Shares are the softmax of logits, which are 0 at first; v
+ * = squash(s), where s is the sum of votes times their shares; a logit grows by how far its vote
+ * agrees with v. */
 #include "verify/routing.h"
 
 #include <math.h>
@@ -20,15 +21,15 @@ static struct bounded dot(struct bounded before, const struct bounded *a, const 
     return bounded_sum_done(&sum);
 }
 
-/* What both ways of squash are made of: q = |s|^2, root = sqrt(q + tiny), factor = q / (1 + q) /
- * root. */
+/* Numbers that forward and backward of squash share: q = |s|^2, root = sqrt(q + tiny), factor = q /
+ * (1 + q) / root. */
 struct length {
     struct bounded q, root, factor;
 };
 
-/* As one function of q, whose logarithm has the derivative h; |h'| is below 2.5 / q^2. Taken apart,
- * quotient and root would not know that they are of the same q. 28: a sum, a quotient, a sum with
- * what is tiny, a root and a quotient. */
+/* Computes the factor as one function of q, whose logarithm has the derivative h; |h'| is below 2.5
+ * / q^2. If quotient and root had separate bounds, these would not use that both have the same q.
+ * The 28 roundings are those of a sum, a quotient, a sum with tiny, a root and a quotient. */
 static struct bounded factor_of(struct bounded q)
 {
     const double v = q.v / (1 + q.v) / sqrt(q.v + TINY.v), least = q.v - q.e;
@@ -83,8 +84,8 @@ void routing_forward(struct routing *r)
     }
 }
 
-/* With f the factor as a function of q: f dv + 2 f' (s . dv) s, where
- * f' = 1 / ((1 + q)^2 root) - q / (2 (1 + q) root^3). */
+/* If f is the factor as a function of q, this is f dv + 2 f' (s . dv) s, where f' = 1 / ((1 + q)^2
+ * root) - q / (2 (1 + q) root^3). */
 void routing_backward(const struct routing *r, const struct bounded *dv,
                       struct bounded ds[CAPSULES_OUT][CAPSULE_OUT])
 {

@@ -7,16 +7,17 @@
 
 enum { CAPSULES_IN = 32, CAPSULES_OUT = 10, CAPSULE_IN = 8, CAPSULE_OUT = 16, ROUNDS = 3 };
 
-/* Of one pattern. share: of the last round. */
+/* The numbers of one pattern. share: those of the last round. */
 struct routing {
     struct bounded vote[CAPSULES_IN][CAPSULES_OUT][CAPSULE_OUT];
     struct bounded share[CAPSULES_IN][CAPSULES_OUT];
     struct bounded s[CAPSULES_OUT][CAPSULE_OUT], v[CAPSULES_OUT][CAPSULE_OUT];
 };
 
-/* share, s and v from the votes. */
+/* Computes share, s and v from the votes. */
 void routing_forward(struct routing *r);
-/* The gradient of s from that of v; that of a vote is its share of it. */
+/* Computes the gradient of s from that of v; the gradient of a vote is the gradient of s times its
+ * share. */
 void routing_backward(const struct routing *r, const struct bounded *dv,
                       struct bounded ds[CAPSULES_OUT][CAPSULE_OUT]);
 

@@ -1,4 +1,4 @@
-/* verify/sums.c: adds up the gradients of models that round, and what their sums may be away. */
+/* verify/sums.c: adds up the gradients of models that round, and the bounds of the sums. */
 #include "verify/sums.h"
 
 #include <math.h>
@@ -51,9 +51,9 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
     }
 }
 
-/* A gradient is a sum over rows and places, then over replicas, of which no more count than there
- * are terms, then one addition to what was there. Whole numbers add up exactly: a row that is lost
- * or there twice shows in them whatever the batch. */
+/* A gradient is a sum over rows and places, then over replicas (no more of them count than there
+ * are terms); then one addition adds the earlier gradient. Whole numbers add up exactly: a row that
+ * is lost or there twice shows in them, whatever the batch. */
 static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 {
     struct reference_array *grad = &sums->arrays->grad[p];
@@ -91,7 +91,7 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         const size_t rows = (v->rows - r + set->period - 1) / set->period;
 
-        sums.rows = v->probe ? v->weight[r] : (double)rows; /* others' terms are 0 */
+        sums.rows = v->probe ? v->weight[r] : (double)rows; /* the terms of other rows are 0 */
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }

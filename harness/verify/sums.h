@@ -1,6 +1,6 @@
-/* verify/sums.h: outputs and gradients of models that round, as sums over rows of numbers
- * with bounds. All that follows the loss is linear in the upstream, so a row whose upstream is s
- * times its pattern's has s times its gradients and s times their bounds. */
+/* verify/sums.h: outputs and gradients of models that round, as sums over rows of numbers with
+ * bounds. All computations after the loss are linear in the upstream, so a row whose upstream is s
+ * times that of its pattern has s times its gradients and s times their bounds. */
 #ifndef HARNESS_VERIFY_SUMS_H
 #define HARNESS_VERIFY_SUMS_H
 
@@ -16,17 +16,17 @@ struct verify_sums {
     double operands; /* of bounded_sum */
 };
 
-/* Fills in one pattern. */
+/* Adds the gradients of one pattern. */
 typedef void verify_pattern_fn(void *model, struct verify_sums *sums,
                                const struct workload_set *set, size_t pattern);
-/* All patterns, with bounds. 0, or -1 and why. */
+/* Adds all patterns, with bounds. Returns 0, or -1 and the reason. */
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
                      void *model, struct text_error *why);
 
-/* a times b is a term of gradient i of parameter p. */
+/* Adds a times b, a term of gradient i of parameter p. */
 void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct bounded a, struct bounded b);
-/* The last layer, a linear one from in numbers, whose weight is parameter p: outputs, its two
- * gradients, and that of its input. */
+/* Computes the last layer, a linear one with `in` inputs whose weight is parameter p: the outputs,
+ * its two gradients, and the gradient of its input. */
 void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
                         int p, const struct bounded *x, size_t in, struct bounded *dx);
 

@@ -23,7 +23,8 @@ void layer_norm_close(struct layer_norm *norm)
     norm->root = NULL;
 }
 
-/* The root is the length of a vector, so it is away by no more than the length of what that is. */
+/* The root is the length of a vector, so it is away by no more than the length of the vector of
+ * errors. */
 static void normalise(struct layer_norm *norm, const struct bounded_matrix *x, size_t t)
 {
     const size_t n = x->width;
@@ -45,7 +46,7 @@ static void normalise(struct layer_norm *norm, const struct bounded_matrix *x, s
     for (size_t j = 0; j < n; ++j) {
         const double hat = (v[j] - mean) / root;
         const double carried = (e[j] + mean_away + fabs(hat) * away) / least;
-        /* Mean and 1 / root are floats in between. */
+        /* A step keeps mean and 1 / root as floats. */
         const double rounded = 2 * U * fabs(mean) / root + 8 * U * fabs(hat);
 
         bounded_matrix_put(&norm->hat, t * n + j,
@@ -68,7 +69,7 @@ void layer_norm_forward(struct layer_norm *norm, const double *weight, const dou
     }
 }
 
-/* (g - mean of g - hat times mean of g hat) / root, g the weight times dy. */
+/* Computes (g - mean of g - hat times mean of (g hat)) / root, where g is the weight times dy. */
 static void backward_row(const struct layer_norm *norm, const double *weight,
                          const struct bounded_matrix *dy, struct bounded_matrix *dx, size_t t)
 {
@@ -134,7 +135,7 @@ static double slope(double x)
     return (1 + t) / 2 + x / 2 * (1 - t * t) * ROOT_2_PI * (1 + 3 * CUBIC * x * x);
 }
 
-/* Its second derivative is below 0.8 everywhere. */
+/* The second derivative of GELU is below 0.8 everywhere. */
 static const double CURVE = 0.8;
 
 void gelu_forward(const struct bounded_matrix *x, struct bounded_matrix *y)
@@ -162,8 +163,8 @@ void gelu_backward(const struct bounded_matrix *x, struct bounded_matrix *dy)
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* n + 26 for the sum, its two exp and the quotient, as bounded_softmax says. Beyond 80 exp may be
- * cut off to 0. */
+/* There are n + 26 roundings, of the sum, its two exp and the quotient, as bounded_softmax says. If
+ * two numbers are more than 80 apart, exp may be cut off to 0. */
 double softmax_away(double away, double wide, double n)
 {
     return wide < 80 ? expm1(away + 2 * U * wide + (n + 26) * U) : INFINITY;

@@ -7,7 +7,7 @@
 /* Layer norm of each row. Sums over a row are in double, as dp_layer_norm has them. */
 struct layer_norm {
     struct bounded_matrix hat; /* normalised */
-    double *root;              /* of variance + eps, and how far it may be away: [2, rows] */
+    double *root; /* the root of variance + eps, and how far it may be away: [2, rows] */
 };
 int layer_norm_open(struct layer_norm *norm, size_t rows, size_t width);
 void layer_norm_close(struct layer_norm *norm);
@@ -23,18 +23,18 @@ void layer_norm_gradients(const struct row_sum_bound *share, const struct layer_
 void gelu_forward(const struct bounded_matrix *x, struct bounded_matrix *y);
 void gelu_backward(const struct bounded_matrix *x, struct bounded_matrix *dy); /* dy becomes dx */
 
-/* Above what a share of a softmax over n numbers may be away, as a part of it, if its exp and the
- * sum of all exp together are a factor of at most exp(away) away. wide: two of the numbers may be
- * so far apart. n: 0 where the sum is in double. */
+/* An upper bound on how far a share of a softmax over n numbers may be away, as a part of the
+ * share, if its exp and the sum of all exp together are wrong by a factor of at most exp(away).
+ * wide: the largest distance of two of the numbers. n: 0 if the sum is in double. */
 double softmax_away(double away, double wide, double n);
 
-/* Causal attention, qkv [time, 3 width] to y [time, width]; as many heads at a time as there are
- * lanes, each of which has memory of its own. verify/attention.c */
+/* Causal attention from qkv [time, 3 width] to y [time, width] (verify/attention.c). As many heads
+ * run at a time as there are lanes; each lane has separate memory. */
 struct attention {
     size_t heads, time, size; /* size of a head */
     size_t lanes;
     double *p, *g;          /* of one head: probabilities, gradients before softmax [time, time] */
-    double *away, *per_p;   /* of each row: what its p and g are away, as a part of p */
+    double *away, *per_p;   /* of each row: how far its p and g are away, as a part of p */
     struct bounded *factor; /* of the rows that are added up: [time] */
     struct maths_variant variant; /* of operands of products; q, k, v and dy come as such */
     double *lengths;              /* of q, k, v, dy of each row, and of their bounds: [8, time] */

@@ -1,11 +1,11 @@
-/* verify/variants.c: what the twins of a model add to its bounds. */
+/* verify/variants.c: adds to the bounds of a model what its variants (verify/maths.h) change. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "verify/arrays.h"
 
-enum { TIMES = 3 }; /* what both twins change together */
+enum { TIMES = 3 }; /* the factor on the sum of both changes */
 
 static struct reference_array *array_of(struct reference_arrays *arrays, int i)
 {
@@ -23,7 +23,7 @@ static void clear(struct reference_array *array)
     memset(array->bound, 0, array->n * sizeof *array->bound);
 }
 
-/* Also behind a failure: what is still in its place stays there. */
+/* Puts the numbers back, also after a failure: numbers that were not moved out stay in place. */
 static void put_back(struct variants *variants, struct reference_arrays *arrays)
 {
     for (int i = 0; i < TWINS_ARRAYS && variants->value[i]; ++i) {

@@ -6,7 +6,8 @@
 
 enum { TAPS = WINDOWS_TAPS, SIDE = WINDOWS_SIDE };
 
-/* The place that tap (kh, kw) of the window around place reads; false: outside. */
+/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
+ * outside of the image. */
 static bool tap_place(const struct windows *w, size_t place, size_t tap, size_t *from)
 {
     const size_t row = place / w->out_side * w->stride + tap / 3; /* one too far each */
@@ -41,7 +42,7 @@ double windows_forward(const struct windows *windows, bool exact, const double *
     return largest;
 }
 
-/* Number i of an image; places: of a plane. */
+/* Computes the gradient of number i of an image. places: numbers of a plane. */
 static struct norm_gradient back_to(const struct windows *windows, const double *weight,
                                     const struct norm_gradient *dy, size_t i, size_t places)
 {
@@ -52,7 +53,8 @@ static struct norm_gradient back_to(const struct windows *windows, const double 
         const size_t out = t / TAPS;
         const double w = weight[(out * windows->channels + i / places) * TAPS + t % TAPS];
 
-        /* The window whose tap reads this place is around where the opposite tap of this lies. */
+        /* The window whose tap t reads this place is centred where the opposite tap of this place
+         * points. */
         if (w == 0 || !tap_place(windows, i % places, TAPS - 1 - t % TAPS, &from))
             continue;
         bounded_sum_add(&own, (struct bounded){w, 0}, dy[out * places + from].own);
@@ -91,8 +93,8 @@ static void pad(const struct windows *windows, const struct bounded *x, struct p
     }
 }
 
-/* The terms of tap t of a result whose gradients are dy. A sum for each column,
- * because they are as good as one and faster. */
+/* Adds the terms of tap t of a result whose gradients are dy. There is a sum for each column,
+ * because these are as accurate as one sum, and faster. */
 static void add_tap(const struct windows *windows, const struct padded *x, size_t t,
                     const struct windows_upstream *dy, struct windows_sum *sum)
 {

@@ -1,6 +1,6 @@
 /* verify/windows.h: convolutions with windows of 3 x 3 and a padding of 1, in numbers with bounds.
  * Weights are [outs, channels, 3, 3], images [channels, side, side], results [outs, out_side,
- * out_side]. A weight that is 0 rounds nothing and counts nowhere. */
+ * out_side]. A weight that is 0 rounds nothing and is never counted as a term. */
 #ifndef HARNESS_VERIFY_WINDOWS_H
 #define HARNESS_VERIFY_WINDOWS_H
 
@@ -16,21 +16,22 @@ struct windows {
     size_t channels, side, outs, out_side, stride;
 };
 
-/* y = W x + bias (NULL: none). exact: of whole numbers; the largest sum of |terms|, which is
- * returned, says whether they are. */
+/* Computes y = W x + bias (NULL: none). exact: the numbers are whole; the caller sees in the
+ * largest sum of |terms|, which is returned, whether the sums are exact. */
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
                        const double *bias, const struct bounded *x, struct bounded *y);
-/* dx from dy; of a stride of 1. A step adds up s own + all as one, so both round as often as that
- * sum has terms. */
+/* Computes dx from dy, for a stride of 1. A step adds up s own + all as one number, so both parts
+ * are rounded as often as that sum has terms. */
 void windows_backward(const struct windows *windows, const double *weight,
                       const struct norm_gradient *dy, struct norm_gradient *dx);
 
-/* Gradients of results, those of rows that are alike added up: value, sum of |values|, and what
+/* The gradient of a result, added up over rows that are alike: value, sum of |values|, and how far
  * both are away. */
 struct windows_upstream {
     double value, size, away;
 };
-/* A gradient of a weight: a sum of terms, of |terms|, and of what they carry. */
+/* The gradient of a weight: the sums of its terms, of |terms|, and of the errors that they
+ * carry. */
 struct windows_sum {
     double value, size, carried;
 };
