@@ -1,4 +1,4 @@
-/* measure/chain.c: chains of steps, step by step and without a stop. */
+/* measure/chain.c: runs chains of steps, step by step and without a stop. */
 #include "measure/chain.h"
 
 #include <inttypes.h>
@@ -6,8 +6,9 @@
 
 #include "numbers/equal.h"
 
-/* No parameter moves by more than 2 to the power of this in the first step: numbers stay near those
- * that the verifier knows. At 2^-8 they left the range of floats within ten steps of an mlp. */
+/* In the first step no parameter moves by more than 2 to the power of this, so numbers stay near
+ * those that the verifier knows. At 2^-8 they left the range of floats within ten steps of an
+ * mlp. */
 enum { FARTHEST = -20 };
 
 int chain_open(struct chain *chain, struct session *session, size_t length, struct dp_error *err)
@@ -28,7 +29,7 @@ void chain_close(struct chain *chain)
 
 /* ---- step by step ---------------------------------------------------------------------------- */
 
-/* One that goes on, by itself, with all that it leaves. */
+/* Runs one step that goes on with the parameters of the last one, and reads all of its results. */
 static int single_step(struct session *s, int k, struct dp_error *err)
 {
     struct session_times times;
@@ -39,8 +40,8 @@ static int single_step(struct session *s, int k, struct dp_error *err)
     return session_read(s, err);
 }
 
-/* Whether all of a list of gradients, or of parameters, are numbers; *most: the largest magnitude.
- */
+/* Whether all values in a list of gradients, or of parameters, are numbers; *most: the largest
+ * magnitude. */
 static bool find_most(const struct session *s, float *const list[], double *most)
 {
     bool finite = true;
@@ -53,7 +54,7 @@ static bool find_most(const struct session *s, float *const list[], double *most
     return finite;
 }
 
-/* The step that the verifier knows, once more; its gradients say how fast a chain may learn. */
+/* Runs the verified step again; the size of its gradients decides how fast a chain may learn. */
 static int begin_with_verified(struct session *s, int k, const struct session_verified *verified,
                                float *rate, struct dp_error *err)
 {
@@ -74,8 +75,8 @@ static int begin_with_verified(struct session *s, int k, const struct session_ve
     return 0;
 }
 
-/* A chain of steps that are alike, or of what no number is, would hide that one of them was left
- * out. */
+/* If the steps of a chain were alike, or their results were no numbers, a step could be left out
+ * and nothing would show it. */
 static int check_step(const struct chain *chain, size_t step, uint64_t before,
                       const struct session_verified *verified, struct dp_error *err)
 {
@@ -98,7 +99,7 @@ static int check_step(const struct chain *chain, size_t step, uint64_t before,
     return 0;
 }
 
-/* A fold that did nothing would find nothing. */
+/* Each place must have changed: a fold that did nothing would find nothing. */
 static int check_marks(struct chain *chain, struct chain_set *set, struct marks_digest *before,
                        struct dp_error *err)
 {

@@ -1,9 +1,10 @@
-/* measure/collective.c: iterations of one collective, each on numbers of its own and each verified.
+/* measure/collective.c: iterations of one collective, each with new numbers and each verified.
  *
- * An iteration: every rank gets its numbers, all are aligned, the collective is timed until all
- * devices are idle, and every number of every rank is read back and compared. Only the collective
- * is in the time. Of several processes each brings and compares what its ranks have; outside of the
- * time they tell each other when they began, and how long it took: as long as for the slowest. */
+ * In an iteration every rank gets its numbers, all are aligned, the collective is timed until all
+ * devices are idle, and every number of every rank is read back and compared. The time covers the
+ * collective only. If there are several processes, each prepares and compares the data of its
+ * ranks. Outside of the measured time they exchange when they began and how long it took; the time
+ * of an iteration is that of the slowest. */
 #include "measure/measure.h"
 
 #include <inttypes.h>
@@ -25,10 +26,11 @@ struct iterations {
     struct dp_group *group;
     struct collective_data data;
     struct dp_tensor whole[DP_MAX_SLOTS];                 /* with the guards */
-    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS]; /* in them: what the collective gets */
-    int n, first;                                         /* ranks here, from that one on */
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS]; /* parts of whole */
+    int n, first;                                         /* local ranks, from that one on */
     uint64_t kernels;                                     /* in the last iteration */
-    /* Of processes, by the clock of the first: its end, and a time behind that. */
+    /* With several processes, by the clock of the first one: the end of the iteration, and a time
+     * after it. */
     uint64_t end_ns, now_ns;
     struct steps steps;
 };
@@ -43,7 +45,7 @@ static const enum dp_collective_kind kinds[COLLECTIVES] = {
     [COLLECTIVE_ALLTOALL] = DP_COLLECTIVE_ALLTOALL,
 };
 
-/* In place those that training has are its own. */
+/* In place, a broadcast and an allreduce of float32 are those that training uses. */
 static int run(struct iterations *it, struct dp_error *err)
 {
     const enum collective_id id = (enum collective_id)(it->data.collective - collectives);
@@ -68,7 +70,7 @@ static int bring(struct iterations *it, struct dp_error *err)
     return status ? status : dp_group_wait(it->group, err);
 }
 
-/* Times start and end around it. */
+/* Runs the collective; ns has its start and its end. */
 static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 {
     const uint64_t before = dp_group_kernels(it->group);
@@ -84,7 +86,7 @@ static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
     return status;
 }
 
-/* What a rank says of an iteration. */
+/* The message of a rank about an iteration. */
 struct said_of_iteration {
     uint64_t start_ns, ns, kernels;
 };
@@ -94,7 +96,7 @@ static bool is_shared(const struct iterations *it)
     return it->data.ranks > it->n;
 }
 
-/* All begin together. */
+/* Waits until all processes are here, so that they begin together. */
 static int align(struct iterations *it, struct dp_error *err)
 {
     int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
@@ -102,8 +104,8 @@ static int align(struct iterations *it, struct dp_error *err)
     return is_shared(it) ? share_gather(it->group, mine, sizeof mine[0], all, err) : 0;
 }
 
-/* The first process's clock, after all have said their times, is all of theirs: so they stop at the
- * same iteration. */
+/* Exchanges the times. The clock of the first process, read after all times were exchanged, then
+ * counts for all processes, so that they stop at the same iteration. */
 static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 {
     const struct said_of_iteration own = {ns[0], ns[1] - ns[0], it->kernels};
@@ -158,7 +160,7 @@ static int differs(struct iterations *it, int rank, const struct collective_mism
     return cell_fail(it->cell, RECORD_FAILED, reason);
 }
 
-/* The lowest rank that has something else is named. */
+/* Verifies the results. The error names the lowest rank whose numbers are wrong. */
 static int verify(struct iterations *it, struct dp_error *err)
 {
     struct collective_mismatch found;
@@ -169,7 +171,7 @@ static int verify(struct iterations *it, struct dp_error *err)
         collective_expect(&it->data, rank, it->steps.n - 1);
         collective_forget(&it->data);
         if (dp_tensor_read(it->data.host, &it->whole[r], err))
-            return 0; /* said by err */
+            return 0; /* err has the failure */
         if (collective_differs(&it->data, rank, &found))
             return differs(it, rank, &found);
         it->cell->values_checked += collective_out(&it->data, rank).n;
@@ -199,9 +201,10 @@ static int iterate(void *self, bool warmup)
     return cell_fail(it->cell, cell_status(&err, RECORD_FAILED), reason);
 }
 
-/* ---- beside them ----------------------------------------------------------------------------- */
+/* ---- after the iterations ------------------------------------------------------------------ */
 
-/* One more, of which is counted what crosses devices: to count it takes time. */
+/* Runs one more iteration, in which the bytes that cross devices are counted: counting takes
+ * time. */
 static int count_bytes(struct iterations *it, struct dp_error *err)
 {
     struct dp_trace *trace = calloc(1, sizeof *trace);
@@ -224,13 +227,13 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
     return status;
 }
 
-/* What a rank has counted. */
+/* The counts of a rank. */
 struct said_at_end {
     uint64_t peak_bytes, values;
     double bytes;
 };
 
-/* What was counted in all processes is of the cell. */
+/* Adds the counts of all processes, which are those of the cell. */
 static int share_counts(struct iterations *it, struct dp_error *err)
 {
     struct record_cell *cell = it->cell;
@@ -265,7 +268,8 @@ static int measure_beside(struct iterations *it)
     struct record_cell *cell = it->cell;
     struct dp_error err = {0};
 
-    /* A library's own kernels are not counted, and none is no number of launches. */
+    /* The kernels of a library are not counted; then the number of launches is not 0, but
+     * unknown. */
     cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
     return count_bytes(it, &err) || share_counts(it, &err)
                ? cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text)

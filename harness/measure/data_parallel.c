@@ -1,8 +1,10 @@
 /* measure/data_parallel.c: the rows plain, plain_mt and dp: a batch on the first device, or on the
- * host, and the model alone on that device, or in the wrapper, which spreads it over all devices.
+ * host, and either the model alone on that device, or the model in the wrapper, which splits the
+ * batch over all devices.
  *
- * What starts on the host is carried by each step: by the wrapper, which takes its input from
- * anywhere, and else by dp_scatter, so that time and bytes of it are those of the phase scatter. */
+ * If the batch starts on the host, each step copies it: the wrapper does, since it takes its input
+ * from any slot; else dp_scatter does, so that time and bytes of the copy are in the phase
+ * scatter. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ enum {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What a user wraps of the model, with a probe inside. */
+/* Wraps the part of the model that a user would wrap, with a probe inside. */
 static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
                 struct dp_error *err)
 {
@@ -66,7 +68,7 @@ static int open_side(struct session *s, const struct workload_set *set, enum wor
     return status;
 }
 
-/* Numbers of rows of a table are where it is: on the host. */
+/* Loads a batch. The row numbers of a table are on the host, like the table. */
 static int load(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
     const int k = set->index;
@@ -94,7 +96,7 @@ static int prepare(struct session *s, int k, struct dp_error *err)
     return status;
 }
 
-/* The wrapper has phases of its own; the model alone has none. */
+/* The wrapper measures its phases itself; the model alone has none. */
 static struct dp_span begin(const struct session *s, bool alone, enum dp_phase phase)
 {
     return alone ? dp_phase_begin(s->slot, phase) : (struct dp_span){0};
@@ -109,14 +111,14 @@ static int to_first(struct session *s, const struct dp_tensor *tensor, struct dp
     return dp_scatter(s->run, tensor, slots, 1, 0, NULL, there, &n, err);
 }
 
-/* Whether the module that has the inputs takes them from the host: the wrapper around all of the
- * model, or a table. */
+/* Whether the module that gets the inputs takes them from the host: a wrapper around the whole
+ * model does, and so does a table. */
 static bool takes_from_host(const struct session *s, bool alone)
 {
     return s->workload->is->table || (!alone && !s->workload->is->inside);
 }
 
-/* The batch of set k as the modules take it. */
+/* Gives the batch of set k as the modules take it. */
 static int take_batch(struct session *s, int k, bool alone, struct dp_tensor *in,
                       struct dp_tensor *factors, struct dp_error *err)
 {

@@ -1,8 +1,9 @@
-/* measure/ddp.c: the row ddp: steps of a workload in DistributedDataParallel. Every rank has its
- * own rows and its own loss; the model that is wrapped ends in that loss.
+/* measure/ddp.c: the row ddp: steps of a workload in DistributedDataParallel. Every rank has
+ * separate rows and a separate loss; the model that is wrapped ends in that loss.
  *
- * Where the batch starts on the host, each step carries the ranks' rows to their devices, all of
- * this process's by one dp_scatter, whose copies run side by side: the phase scatter. */
+ * If the batch starts on the host, each step copies the rows of the ranks to their devices. One
+ * dp_scatter does it for all ranks of this process, and its copies run in parallel: the phase
+ * scatter. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Rows are dealt evenly, the first ranks of the world have one more. */
+/* The rows of a rank. They are dealt evenly: the first ranks of the world have one more. */
 static size_t rows_of(const struct session *s, size_t rank)
 {
     const size_t world = (size_t)dp_group_world(s->group);
@@ -20,13 +21,13 @@ static size_t rows_of(const struct session *s, size_t rank)
     return s->rows / world + (rank < s->rows % world);
 }
 
-/* Of a rank of this process. */
+/* The rows of a local rank. */
 static size_t rank_rows(const struct session *s, size_t rank)
 {
     return rows_of(s, (size_t)dp_group_first(s->group) + rank);
 }
 
-/* Of all ranks before this process's. */
+/* The rows of all ranks before those of this process. */
 static size_t first_row(const struct session *s)
 {
     size_t rows = 0;
@@ -36,7 +37,7 @@ static size_t first_row(const struct session *s)
     return rows;
 }
 
-/* Of this process's. */
+/* The rows of all ranks of this process. */
 static size_t all_rows(const struct session *s)
 {
     size_t rows = 0;
@@ -60,7 +61,7 @@ static int open_ranks(struct session *s, const struct cell_config *how, struct d
     return dp_ddp_open(s->top, slots, s->n_ranks, &config, &s->ddp, err);
 }
 
-/* Ranks have all of the model. */
+/* Opens the ranks. Each has the whole model. */
 static int ddp_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
     int status;
@@ -79,14 +80,14 @@ static int ddp_open(struct session *s, const struct cell_config *config, struct 
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* One side of the batch, as it lies in host memory. */
+/* One side of the batch in host memory. */
 struct side {
     enum workload_side which;
     struct workload_row row;
     const unsigned char *values;
 };
 
-/* Rows first..first+rows of it, of 4 bytes a number. */
+/* Opens a tensor of the rows from first to first + rows of that side. A number has 4 bytes. */
 static int open_rows(struct dp_slot *slot, const struct side *side, size_t first, size_t rows,
                      struct dp_tensor *tensor, struct dp_error *err)
 {
@@ -109,7 +110,7 @@ static int deal(struct session *s, int k, const struct side *side, struct dp_err
     return status;
 }
 
-/* The rows of all ranks here, for each step to deal. */
+/* Keeps the rows of all local ranks on the host, where each step scatters them. */
 static int keep(struct session *s, int k, const struct side *side, struct dp_error *err)
 {
     return open_rows(dp_group_host(s->group), side, first_row(s), all_rows(s),
@@ -131,7 +132,8 @@ static int load_side(struct session *s, const struct workload_set *set, enum wor
     return status;
 }
 
-/* The batch that a wrapper would get, every rank's rows on its device or all on the host. */
+/* Loads the batch that a wrapper would get: the rows of every rank on its device, or all on the
+ * host. */
 static int ddp_load(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
     const int status = load_side(s, set, WORKLOAD_INPUT, err);
@@ -182,7 +184,7 @@ static int ddp_prepare(struct session *session, int k, struct dp_error *err)
     return status;
 }
 
-/* Input number i of every rank, from the host to its device. */
+/* Copies input number i of every rank from the host to its device. */
 static int carry(struct session *s, const struct dp_tensor *rows, int i, struct dp_tensor in[],
                  struct dp_error *err)
 {
@@ -254,7 +256,7 @@ static int read_outputs(struct session *s, struct dp_error *err)
     return session_is_shared(s) ? session_share_outputs(s, width, loss, err) : 0;
 }
 
-/* Rank 0's, and that the others have the same. */
+/* Reads the results of rank 0, and checks that the other ranks have the same. */
 static int ddp_read(struct session *session, struct dp_error *err)
 {
     int status = read_outputs(session, err);

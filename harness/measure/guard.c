@@ -1,4 +1,5 @@
-/* measure/guard.c: the thread that waits for the end, and the lock of what is said. */
+/* measure/guard.c: the thread that waits for the end of the process, and the lock of its
+ * messages. */
 #include "measure/guard.h"
 
 #include <signal.h>
@@ -50,7 +51,8 @@ static _Noreturn void end_now(struct guard *guard, const char *why)
     _exit(EXIT_FAILED);
 }
 
-/* Without its launcher nobody would end it. */
+/* If the launcher is gone, no other process would end this one, so the thread watches for that,
+ * too. */
 static void *stand_guard(void *arg)
 {
     struct guard *guard = arg;

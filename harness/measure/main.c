@@ -1,8 +1,7 @@
-/* measure/main.c: the worker process of a sweep: one cell, one record on stdout; before it the
- * line of its trace, if one was asked for.
+/* measure/main.c: the worker process of a sweep: it measures one cell and prints one record on
+ * stdout, and before it the line of its trace, if one was asked for.
  *
- * Everything that can go wrong in a cell is in its record; the exit status is 0 whenever a record
- * was written. */
+ * Every failure of a cell is in its record; the exit status is 0 whenever a record was written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "measure/measure.h"
 #include "plan/cell_options.h"
 
-enum { FIRST_KEY = 256 }; /* of option 0: above all letters */
+enum { FIRST_KEY = 256 }; /* number of option 0; it is above all letters */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {

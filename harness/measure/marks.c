@@ -1,4 +1,4 @@
-/* measure/marks.c: what a step left, folded where it lies. */
+/* measure/marks.c: folds the results of a step where they are. */
 #include "measure/marks.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int place_of(const struct dp_tensor *tensor)
     return info.index + 1;
 }
 
-/* Memory for marks where the tensor is. */
+/* Folds a tensor; the memory for its digest is opened where the tensor is. */
 static int fold(struct marks *to, const struct dp_tensor *tensor, struct dp_error *err)
 {
     struct dp_tensor *marks = &to->at[place_of(tensor)];
@@ -133,7 +133,7 @@ const struct dp_slot *marks_differ(const struct marks *marks, const struct marks
     return NULL;
 }
 
-/* A fold that did nothing would find nothing: each place must have changed. */
+/* Each place must have changed: a fold that did nothing would find nothing. */
 int marks_of_step(struct marks *marks, struct marks_digest *digest, struct dp_error *err)
 {
     uint64_t nothing;

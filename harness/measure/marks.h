@@ -1,8 +1,8 @@
-/* measure/marks.h: what a step leaves, told apart where it lies: outputs, loss, gradients and
- * parameters of all ranks here, of which each device folds the bits (dp_tensor_fold).
+/* measure/marks.h: digests of the results of a step, computed where these are: outputs, loss,
+ * gradients and parameters of all local ranks, whose bits each device folds (dp_tensor_fold).
  *
- * Two steps that leave the same bits leave the same marks, and nothing of a model has to go to the
- * host for it. */
+ * Two steps with the same bits have the same digests, and nothing of a model has to go to the host
+ * to compare them. */
 #ifndef HARNESS_MEASURE_MARKS_H
 #define HARNESS_MEASURE_MARKS_H
 
@@ -12,27 +12,28 @@ enum { MARKS_PLACES = DP_MAX_SLOTS + 1 }; /* the host, then the slots by index *
 
 struct marks {
     struct session *session;
-    struct dp_tensor at[MARKS_PLACES]; /* slot NULL: no step leaves anything there */
-    uint32_t *read;                    /* of one place; 0s before a fold */
+    struct dp_tensor at[MARKS_PLACES]; /* slot NULL: no step has results there */
+    uint32_t *read;                    /* the digest of one place; zeros before a fold */
 };
 
-/* Of each place; 0: nothing is left there. */
+/* A digest for each place; 0: no results are there. */
 struct marks_digest {
     uint64_t at[MARKS_PLACES];
 };
 
-/* Plain data; the caller closes it in any case, before the session. */
+/* It is plain data; the caller closes it in any case, before the session. */
 int marks_open(struct marks *marks, struct session *session, struct dp_error *err);
 void marks_close(struct marks *marks);
-/* All 0 again. */
+/* Sets the digests of all places to 0. */
 int marks_clear(struct marks *marks, struct dp_error *err);
-/* Folds what the last step left to what is there, queued behind it. */
+/* Folds the results of the last step into the digests; this is queued after the step. */
 int marks_fold(struct marks *marks, struct dp_error *err);
-/* Of all that was folded since they were 0. */
+/* Reads the digests of all results that were folded since they were set to 0. */
 int marks_digest(struct marks *marks, struct marks_digest *digest, struct dp_error *err);
-/* Of the last step alone. DP_EFAULT: it leaves no marks, as if nothing had been folded. */
+/* Reads the digests of the last step only. DP_EFAULT: a place is unchanged, as if nothing had been
+ * folded. */
 int marks_of_step(struct marks *marks, struct marks_digest *digest, struct dp_error *err);
-/* The slot of the first place where two differ; NULL: none. */
+/* The slot of the first place where a and b differ; NULL: none. */
 const struct dp_slot *marks_differ(const struct marks *marks, const struct marks_digest *a,
                                    const struct marks_digest *b);
 

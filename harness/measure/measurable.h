@@ -1,7 +1,8 @@
-/* measure/measurable.h: what can be measured, a row each; session.h runs them.
+/* measure/measurable.h: the modes that can be measured, one table row for each; session.h runs
+ * them.
  *
- * A row knows how its step is made, what it leaves and which phases it has; that a step is timed,
- * repeated and verified is the same for all. */
+ * A row knows how its step is made, which results it has and which phases. Timing, repeating and
+ * verifying a step is the same for all. */
 #ifndef HARNESS_MEASURABLE_H
 #define HARNESS_MEASURABLE_H
 
@@ -10,30 +11,31 @@
 
 struct session;
 
-/* Statuses are 0 or those of err, unless said otherwise. k is the number of a set. */
+/* Statuses are 0 or those of err, unless a comment says otherwise. k is the number of a set. */
 struct measurable {
     unsigned phases; /* 1 << enum record_phase for each that a step has */
-    bool apart;      /* ranks: its reduction can be run apart, session_overlap measures that */
-    unsigned free;   /* DP_COMM_: with it a communicator may add here in another order each time */
+    bool apart;      /* ranks: its reduction can be run apart; session_overlap measures that */
+    unsigned free;   /* DP_COMM_: flags of communicators that may add in another order each time */
     bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
-    /* Makes session->top, what is trained, on the session's group. */
+    /* Opens session->top, the module that is trained, on the group of the session. */
     int (*open)(struct session *session, const struct cell_config *config, struct dp_error *err);
-    /* Puts the batch of a set where its step takes it from, and takes it away again. */
+    /* load puts the batch of a set where its step takes it from; unload removes it. */
     int (*load)(struct session *session, const struct workload_set *set, struct dp_error *err);
     void (*unload)(struct session *session, int k);
-    /* Drops what the last step left, but for its parameters. NULL: nothing. */
+    /* Drops the results of the last step, except its parameters. NULL: there is nothing to drop. */
     void (*clear)(struct session *session);
-    /* Puts parameter set k in place. */
+    /* Writes parameter set k to the model. */
     int (*prepare)(struct session *session, int k, struct dp_error *err);
-    /* Forward, loss, backward, update: queued, and on a device that works by itself not done yet.
-     */
+    /* Runs forward, loss, backward and update. They are queued; an asynchronous device may not have
+     * finished them yet. */
     int (*step)(struct session *session, int k, struct dp_error *err);
-    /* Outputs, loss, gradients and updated parameters to host memory. */
+    /* Reads outputs, loss, gradients and updated parameters to host memory. */
     int (*read)(struct session *session, struct dp_error *err);
-    /* Makes the reference of a set that of this row's step. 0, or -1 and why there is none. NULL:
-     * it is that of the whole batch. */
+    /* Turns the reference of a set into that of the step of this row. Returns 0, or -1 and why
+     * there is none. NULL: the reference is that of the whole batch. */
     int (*verify)(struct verify *verify, const struct workload_set *set, struct text_error *why);
-    /* Closes all that open made except top; also after an open that failed. NULL: nothing. */
+    /* Closes all that open made, except top; also after an open that failed. NULL: there is nothing
+     * to close. */
     void (*close)(struct session *session);
 };
 

@@ -1,4 +1,5 @@
-/* measure/measure.c: one cell: its devices, what is measured on them, what was seen meanwhile. */
+/* measure/measure.c: one cell: its devices, the measurement on them, and what was observed of the
+ * machine during it. */
 #include "measure/measure.h"
 
 #include <stdio.h>
@@ -30,13 +31,13 @@ int cell_fail(struct record_cell *cell, enum record_status status, const char *r
     return -1;
 }
 
-/* Too little memory is a result, not a fault. */
+/* Too little memory is a result, not a failure. */
 enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
 {
     return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
 }
 
-/* The name that a group takes: a plan has those that groups call themselves. */
+/* The name that opens a group. A plan has the name that the group reports. */
 static const char *asked(const char *planned)
 {
     struct dp_communicator_row row;
@@ -44,13 +45,13 @@ static const char *asked(const char *planned)
     return command_communicator_row(planned, &row) ? row.name : planned;
 }
 
-/* What is staged between some GPUs of a list need not be so between the first few of them. */
+/* If some GPUs of a list need staging, the first few of them may still not need it. */
 static bool is_planned(const char *communicator, const char *planned)
 {
     return strcmp(communicator, planned) == 0 || strcmp(communicator, asked(planned)) == 0;
 }
 
-/* On devices with +fault no cell is ok, and none is the harness's own failure. */
+/* A cell on devices with +fault is never ok; and a failure there is never one of the harness. */
 static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
 {
     struct dp_error err = {0};
@@ -74,11 +75,12 @@ static void measure_kind(const struct cell_config *config, FILE *trace, struct d
         measure_collective(config, group, gpus, start_ns, cell);
     else
         measure_model(config, trace, group, gpus, start_ns, cell);
-    if (cell->setup_ns > 0) /* it is a part of that */
+    if (cell->setup_ns > 0) /* opening the devices is a part of the setup */
         cell->devices_ns = opened_ns - start_ns;
 }
 
-/* What the whole list, or the part of it that is this process's, must have become. */
+/* Whether the group has the devices and the communicator of the plan: those of the whole list, or
+ * of the part of it that belongs to this process. */
 static bool is_as_planned(const struct dp_group *group, const struct cell_config *config)
 {
     const int here = config->per_process > 0 ? (int)config->per_process : config->n_devices;
@@ -130,7 +132,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
         cell->validated = false;
         cell_fail(cell, RECORD_FAILED, why);
     }
-    /* The others do not wait for it. */
+    /* The other processes must not wait for this one. */
     if (mpi && cell->status != RECORD_OK)
         dp_mpi_abort(mpi);
     dp_group_close(group);

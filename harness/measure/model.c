@@ -1,13 +1,15 @@
 /* measure/model.c: steps of a model: warm-up, and measured steps.
  *
- * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
- * steps alternate between two parameter sets and batches. What every one of them leaves is checked
- * (measure/step_result.h), so the timed steps are the verified ones. With a chain (measure/chain.h)
- * a measured sample is a chain of steps, and its time is divided by their number.
+ * The first step is that of a probe (measure/probe_step.c), which fails if operands or results are
+ * rounded more than they may. Then steps alternate between two parameter sets and batches. The
+ * results of each step are checked (measure/step_result.h), so the timed steps are the verified
+ * ones. With a chain (measure/chain.h) a measured sample is a chain of steps, and its time is
+ * divided by their number.
  *
- * A GPU times phases by events in its queues, which take time themselves. So there a sample has a
- * step of its own in front of it for its phases, and is not traced. Nor does what its later steps
- * leave go to the host: it is compared by marks (measure/marks.h). */
+ * A GPU times phases by events in its queues, which take time themselves. So there a separate step
+ * before each sample measures the phases, and the sample is not traced. The results of later
+ * samples do not go to the host either: they are compared by digests that the devices compute
+ * (measure/marks.h). */
 #include "measure/measure.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ struct measure {
     struct chain chain;        /* length 0: none */
     struct cell_limits limits; /* of samples */
     bool untraced;             /* samples have no phases */
-    bool apart;                /* phases are those of a step of their own for each */
+    bool apart;                /* a separate step before each sample measures its phases */
     struct step_result left;
     struct workload_set set[WORKLOAD_SETS];
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
@@ -43,7 +45,7 @@ static const int phase_of[DP_PHASES] = {
     [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
     [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
 
-/* Of the next sample; the trace is the sum of so many steps. */
+/* Stores the phases of the next sample; the trace is the sum over that many steps. */
 static void note_phases(struct measure *m, size_t steps)
 {
     struct record_cell *cell = m->cell;
@@ -57,7 +59,7 @@ static void note_phases(struct measure *m, size_t steps)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r] / steps;
 }
 
-/* A step of set k, which is traced or not; the times of all processes. */
+/* Runs and times a step of set k, which is traced or not. The times are those of all processes. */
 static int time_step(struct measure *m, int k, bool traced, struct session_times *times,
                      struct dp_error *err)
 {
@@ -72,7 +74,7 @@ static int time_step(struct measure *m, int k, bool traced, struct session_times
     return session_share(s, times, err);
 }
 
-/* The step in front of a sample. */
+/* Runs the step before a sample, which measures its phases. */
 static int phased_step(struct measure *m, int k, struct dp_error *err)
 {
     const size_t step = m->steps.n;
@@ -154,7 +156,7 @@ static int run_chain(struct measure *m)
     return status;
 }
 
-/* Behind the warm-up, in which both sets were verified. */
+/* Runs the chains step by step, after the warm-up, in which both sets were verified. */
 static int learn_chains(void *self)
 {
     struct measure *m = self;
@@ -184,8 +186,9 @@ static int run_sample(void *self, bool warmup)
     return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
 }
 
-/* Behind samples that were compared by marks one step more, whose result goes to the host; of a
- * chain, what is counted of a step is counted there. */
+/* After chains, and after samples that were compared by digests of the devices, runs one step more,
+ * whose results go to the host. For a chain, this is also the step whose bytes and kernels are
+ * counted. */
 static int step_behind(struct measure *m)
 {
     struct session_times times;
@@ -201,8 +204,8 @@ static int step_behind(struct measure *m)
     return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
 }
 
-/* What was moved in the last step, what the devices held, and a step without communication: of
- * ranks, too, how much of it overlaps backward. */
+/* Notes what was moved in the last step and what the devices held at most, and measures a step
+ * without communication; for ranks also how much of the communication overlaps backward. */
 static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;
@@ -214,7 +217,7 @@ static int measure_beside(struct measure *m)
     if (session_peaks(&m->session, cell->peak_bytes, &err))
         return cell_fail(cell, RECORD_FAILED, err.text);
     cell->n_peaks = cell->n_ranks;
-    /* Its rounds are compared by digest alone. */
+    /* The rounds that follow are compared by digest only. */
     if (m->left.by_value)
         return 0;
     const int status =
@@ -226,7 +229,8 @@ static int measure_beside(struct measure *m)
     return status ? cell_fail(cell, RECORD_FAILED, err.text) : 0;
 }
 
-/* Last, so that what was measured knows nothing of it. Without the memory for it there is none. */
+/* Traces steps. This is done last, so that it cannot influence the measurement. If there is too
+ * little memory, there is no trace. */
 static int trace_beside(struct measure *m)
 {
     struct dp_error err = {0};
@@ -240,7 +244,8 @@ static int trace_beside(struct measure *m)
     return cell_fail(m->cell, RECORD_FAILED, reason);
 }
 
-/* When the cell is over: nothing of it is in the memory of the devices any more. */
+/* Measures the parts of the machine. The cell is over then: nothing of it is in the memory of the
+ * devices any more. */
 static int parts_beside(struct measure *m, struct dp_group *group)
 {
     struct dp_error err = {0};
@@ -280,10 +285,10 @@ static void drop(uint64_t **times)
     *times = NULL;
 }
 
-/* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
- * their queues later do not know their matrix products, and the model alone has nothing to
- * scatter, replicate, gather or reduce; ranks have their parameters already. Their rows, too,
- * unless these start on the host. */
+/* Drops times that are unknown, or that do not exist; they must not look like a time of 0. Devices
+ * that run their queues later do not know the time of their matrix products. The model alone has
+ * nothing to scatter, replicate, gather or reduce. Ranks have their parameters already, and also
+ * their rows, unless these start on the host. */
 static void drop_unmeasured(unsigned phases, struct record_cell *cell)
 {
     uint64_t all = 0;
@@ -297,7 +302,7 @@ static void drop_unmeasured(unsigned phases, struct record_cell *cell)
             drop(&cell->phase_ns[phase]);
 }
 
-/* Nothing failed; that something was done must show, too. */
+/* Judges a cell in which nothing failed: it must also show that something was done. */
 static void judge(struct measure *m)
 {
     struct record_cell *cell = m->cell;
@@ -320,7 +325,7 @@ static void judge(struct measure *m)
     }
 }
 
-/* The steps of a warm-up verify both sets. */
+/* Opens the chain. The warm-up must be long enough to verify both sets. */
 static int open_chain(struct measure *m, struct dp_error *err)
 {
     if (m->config->chain == 0)
@@ -340,7 +345,7 @@ static int open_chain(struct measure *m, struct dp_error *err)
     return status;
 }
 
-/* How samples are traced and compared. */
+/* Decides how samples are traced and compared. */
 static int open_samples(struct measure *m, struct dp_group *group, struct dp_error *err)
 {
     struct record_cell *cell = m->cell;
@@ -364,7 +369,7 @@ static bool is_by_value(const struct measure *m, const struct dp_group *group)
            (row.can & m->session.kind->free) != 0;
 }
 
-/* All that a step needs, verified as far as it can be before one was made. */
+/* Opens all that a step needs, and verifies as much of it as possible before the first step. */
 static int open_all(struct measure *m, struct dp_group *group)
 {
     struct record_cell *cell = m->cell;
@@ -388,12 +393,12 @@ static int open_all(struct measure *m, struct dp_group *group)
     return status;
 }
 
-/* The samples, and what is measured beside them. */
+/* Runs the samples, and what is measured after them. */
 static int run_all(struct measure *m)
 {
     int status = steps_run(&m->steps);
 
-    /* The other processes of the cell are no programs of others. */
+    /* The other processes of the cell do not count as foreign load, so that part is unknown. */
     if (session_is_shared(&m->session))
         m->cell->foreign_frac = (double)NAN;
     if (status == 0)

@@ -1,8 +1,8 @@
-/* measure/parts.c: products, in rounds that visit all devices, so that whatever else the machine
- * does meets all of them alike; then the copies.
+/* measure/parts.c: measures matrix products in rounds that visit all devices, so that other load of
+ * the machine affects all of them alike; then the copies.
  *
- * A product is that of a linear layer, x W. Both have one small integer per row times one per
- * column, so every sum is exact and the answer is known without a second product. */
+ * A product is that of a linear layer, x W. Both operands have one small integer per row times one
+ * per column, so every sum is exact and the answer is known without a second product. */
 #include "measure/parts.h"
 
 #include <stdlib.h>
@@ -10,13 +10,15 @@
 
 #include "measure/session.h"
 
-/* What products of a turn are timed as: phases that nothing else here has. A turn has several,
- * because on a busy machine a device waits longer for its turn than it computes. */
+/* The phases that the products of a turn are timed as; nothing else here uses them. A turn has
+ * several products, because on a busy machine a device waits longer for its turn than it
+ * computes. */
 static const enum dp_phase timed[] = {DP_PHASE_LOSS, DP_PHASE_UPDATE, DP_PHASE_GATHER,
                                       DP_PHASE_SCATTER};
 
 enum { LEAST_SAMPLES = 5, TIMED = sizeof timed / sizeof timed[0] };
-/* The largest in which the caches of a core still have both operands, and what fills a GPU. */
+/* Sizes of the matrices. For a core it is the largest size at which its caches still hold both
+ * operands; for a GPU it is large enough to fill it. */
 static const size_t SIZE_OF_CORE = 256, SIZE_OF_GPU = 4096;
 
 struct products {
@@ -40,7 +42,7 @@ static float left_number(size_t row, size_t inner)
     return (float)(1 + row % 3) * (float)(inner % 2 ? -1 - (int)(inner % 5) : 1 + (int)(inner % 3));
 }
 
-/* Of the weight: W[output][inner]. */
+/* A number of the weight: W[output][inner]. */
 static float right_number(size_t output, size_t inner)
 {
     return (float)(1 + output % 2) * (float)(1 + inner % 4);
@@ -81,9 +83,9 @@ static int product(struct dp_module *module, struct dp_run *run, const struct dp
     return dp_forward(dp_module_child(module, 0), run, in, 1, out, n_out, err);
 }
 
-/* On the worker of each device; only that whose turn it is has something to do. It has waited while
- * others had theirs, so a first product, which is not timed, brings the operands back into its
- * caches. */
+/* Runs on the worker of each device; only the device whose turn it is does anything. It has waited
+ * while others had their turns, so a first product, which is not timed, brings the operands back
+ * into its caches. */
 static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                    int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -159,7 +161,7 @@ int measure_no_backward(struct dp_module *module, struct dp_run *run,
     return dp_fail(err, DP_EINVAL, "what is measured has no backward");
 }
 
-/* Times of the devices that computed are in the trace then. */
+/* Runs the products; afterwards the trace has the times of the devices that computed. */
 static int compute(struct products *p, int whose, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
@@ -181,14 +183,15 @@ static uint64_t time_of(const struct products *p, int device, int t)
     return p->trace.replica[device].ns[timed[t]];
 }
 
-/* Samples are [sample][device]. */
+/* Stores the times of a device; samples are [sample][device]. */
 static void take_times(const struct products *p, int device, uint64_t ns[])
 {
     for (int t = 0; t < p->timed; ++t)
         ns[t * p->devices + device] = time_of(p, device, t);
 }
 
-/* The order changes with each round: nobody is always behind the same one. */
+/* Runs a round in which the devices take turns. The order is reversed in every second round, so
+ * that no device is always after the same one. */
 static int in_turn(struct products *p, size_t round, uint64_t ns[], struct dp_error *err)
 {
     int status = 0;
@@ -228,8 +231,8 @@ static double seconds_since(uint64_t start)
     return (double)(session_clock_ns() - start) / 1e9;
 }
 
-/* The first round only warms up. Samples are kept as [sample][device] until their number is known.
- */
+/* Runs rounds; the first one only warms up. Samples are kept as [sample][device] until their number
+ * is known. */
 static int run_rounds(struct products *p, round_fn *round, double seconds, enum record_part part,
                       struct record_cell *cell, struct dp_error *err)
 {
@@ -267,7 +270,7 @@ static int measure_products(struct products *p, double seconds, struct record_ce
     p->timed = TIMED;
     if (status == 0)
         status = run_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
-    /* So many in a sample that the samples last for all of the time. */
+    /* A sample has so many products that all samples together fill the given time. */
     for (int d = 0; status == 0 && d < p->devices; ++d)
         longest = time_of(p, d, 0) > longest ? time_of(p, d, 0) : longest;
     p->timed = 1;

@@ -1,5 +1,5 @@
-/* measure/parts_copies.c: copies from each device to each other one, in rounds that visit all
- * pairs. */
+/* measure/parts_copies.c: measures copies from each device to each other one, in rounds that visit
+ * all pairs. */
 #include "measure/parts.h"
 
 #include <stdlib.h>
@@ -87,7 +87,8 @@ static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *n
     return status || !check ? status : check_copy(c, from, to, err);
 }
 
-/* A round copies between all pairs; the first one is checked, and kept, too. */
+/* Runs rounds, which copy between all pairs. The first one is checked, and its times are kept,
+ * too. */
 static int run_copies(struct copies *c, double seconds, struct record_cell *cell,
                       struct dp_error *err)
 {

@@ -1,9 +1,10 @@
-/* measure/parts_memory.c: copies from the host to each device, within its memory, and back.
+/* measure/parts_memory.c: measures copies from the host to each device, within its memory, and
+ * back.
  *
- * A turn of a device is one chain of the three: what comes back is what was sent, or one of them
- * went wrong. Numbers are others in each turn, so that nothing of the turn before is taken for it.
- * The copy within a device is made by the device's own worker: another thread could be far from
- * that memory. */
+ * A turn of a device is one chain of the three copies: the numbers that come back must be those
+ * that were sent, or one of the copies went wrong. Each turn has other numbers, so that none of the
+ * turn before are taken for them. The worker of the device makes the copy within its memory:
+ * another thread could be far from that memory. */
 #include "measure/parts.h"
 
 #include <stdlib.h>
@@ -16,12 +17,12 @@ enum {
     LEAST_SAMPLES = 5,
     MOST_CHAINS = 40, /* of a device */
     CHAINED = 3,      /* parts that a chain is for */
-    SHIFT = 1024      /* from the numbers of a turn to those of another: a page, so that all begin
-                         alike */
+    SHIFT = 1024 /* from the numbers of a turn to those of another: a page, so that all are aligned
+                    alike */
 };
-/* Larger than the caches of most processors, and of GPUs. */
+/* Sizes of the copies, larger than the caches of most processors, and of GPUs. */
 static const size_t FLOATS_OF_CORE = (size_t)16 << 20, FLOATS_OF_GPU = (size_t)128 << 20;
-/* What the copy within a device is timed as: a phase that nothing else here has. */
+/* The phase that the copy within a device is timed as; nothing else here uses it. */
 static const enum dp_phase timed = DP_PHASE_LOSS;
 
 struct chain {
@@ -34,19 +35,20 @@ struct chain {
     struct dp_trace trace;
     int whose;    /* the device that copies now */
     bool fresh;   /* its memory was never written */
-    float *there; /* numbers of all turns, each SHIFT behind another: n of a turn */
+    float *there; /* numbers of all turns, n for each, each SHIFT after the one before */
     float *back;  /* n */
 };
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* 24 bits of a hash: no stretch of them looks like another one. */
+/* Number i that is sent: 24 bits of a hash, so no stretch of them looks like another one. */
 static float sent_number(size_t i)
 {
     return (float)((uint32_t)i * 2654435761u >> 8);
 }
 
-/* Of a turn: neither those of the turn before nor those of another device. */
+/* The numbers of a turn. They differ from those of the turn before and from those of another
+ * device. */
 static const float *sent(const struct chain *c, int device, size_t round)
 {
     return c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
@@ -66,8 +68,8 @@ static int check_chain(const struct chain *c, int device, const float want[], st
 
 /* ---- the copy within a device ------------------------------------------------------------- */
 
-/* On the worker of each device; only that whose turn it is has something to do. New memory is laid
- * near the thread that writes it first. */
+/* Runs on the worker of each device; only the device whose turn it is does anything. New memory is
+ * placed near the thread that writes it first. */
 static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                    int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -89,7 +91,7 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     return status;
 }
 
-/* Its time is in the trace then. */
+/* Copies within a device; afterwards the trace has the time. */
 static int copy_within(struct chain *c, int device, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
@@ -157,7 +159,7 @@ static void close_chain(struct chain *c)
     free(c->back);
 }
 
-/* ns: of the three, as they are in enum record_part. */
+/* ns: the times of the three copies, in the order of enum record_part. */
 static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAINED],
                      struct dp_error *err)
 {
@@ -180,7 +182,8 @@ static double seconds_since(uint64_t start)
     return (double)(session_clock_ns() - start) / 1e9;
 }
 
-/* A round has a chain of each device. The first one warms up, and is checked as the others. */
+/* Runs rounds, which have a chain for each device. The first one warms up, and is checked like the
+ * others. */
 static int run_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
                       struct dp_error *err)
 {
@@ -218,7 +221,7 @@ static int run_parts(struct chain *c, double seconds, struct record_cell *cell,
             return dp_fail(err, DP_ENOMEM, "no memory for the copies");
         cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
     }
-    cell->part[RECORD_MEMORY].work *= 2; /* read, and written */
+    cell->part[RECORD_MEMORY].work *= 2; /* each byte is read and written */
     return run_rounds(c, seconds, &cell->part[RECORD_FROM_HOST], err);
 }
 

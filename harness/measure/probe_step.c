@@ -1,7 +1,7 @@
-/* measure/probe_step.c: the probe of a cell: a step on numbers with all the bits of a float.
+/* measure/probe_step.c: the probe of a cell: a step on numbers that use all the bits of a float.
  *
  * Exact data do not change when the operands of a product are rounded; these do. Its reference and
- * its batch are gone before those of the timed steps are made, and it is no sample. */
+ * its batch are freed before those of the timed steps are made, and it is no sample. */
 #include <stdio.h>
 
 #include "measure/probe_step.h"

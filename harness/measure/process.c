@@ -1,4 +1,4 @@
-/* measure/process.c: one of several processes that measure a cell together. */
+/* measure/process.c: runs one of several processes that measure a cell together. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct process {
     struct guard guard;
 };
 
-/* All must be the same program with the same cell. */
+/* Opens MPI. All processes must run the same program with the same cell. */
 static int open_mpi(struct process *p, struct dp_error *err)
 {
     const struct cell_config *config = p->config;
@@ -37,7 +37,7 @@ static int open_mpi(struct process *p, struct dp_error *err)
     return dp_mpi_open(&how, &p->mpi, err);
 }
 
-/* The first one has the record, which is that of all. */
+/* Sends the last message. The first process also sends the record, which is that of all. */
 static int say_ended(struct process *p, const struct record_cell *cell)
 {
     char *record = dp_mpi_rank(p->mpi) == 0 ? record_cell_text(cell) : NULL;
@@ -51,7 +51,7 @@ static int say_ended(struct process *p, const struct record_cell *cell)
     return status || guard_say(&p->guard, MSG_ENDED, text) ? -1 : 0;
 }
 
-/* MPI is ended only where all have come to the end; else it would wait. */
+/* Ends MPI only if all processes have come to the end; else that would wait. */
 static _Noreturn void leave(struct process *p, int status)
 {
     struct dp_error err = {0};

@@ -1,11 +1,12 @@
-/* measure/session_alone.c: a step of DataParallel without its communication: every device does its
+/* measure/session_alone.c: a step of DataParallel without its communication: every device runs its
  * shard of the batch at the same time as the others, from forward to update, and nothing is moved
  * between them.
  *
- * The wrapper cannot leave its communication out. So the devices are ranks beside it that do not
- * reduce: the same model, shards and kernels behind the same barrier. Each device applies its own
- * gradients, which in the wrapper's step the first one does for all. Where the data are exact, what
- * they leave, added up in the order of replicas, must be the gradients of the verified step. */
+ * The wrapper cannot leave its communication out. So a second set of ranks is opened that do not
+ * reduce: they have the same model, shards and kernels, and start at the same barrier. Each device
+ * applies its own gradients; in the step of the wrapper the first device does that for all. If the
+ * data are exact, the gradients of the ranks, added up in the order of replicas, must be those of
+ * the verified step. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 
 enum { WARMUP = 2 };
 
-/* Shards of one length, which ranks and the wrapper make alike, and all of it on the devices. */
+/* Whether shards have equal length, so that ranks and the wrapper have the same, and the whole
+ * workload is on the devices. */
 static bool can_be_alone(const struct session *s)
 {
     const size_t devices = (size_t)dp_group_size(s->group);
@@ -24,7 +26,7 @@ static bool can_be_alone(const struct session *s)
            !s->workload->is->table;
 }
 
-/* What a rank has of a gradient, added to what those before it have. */
+/* Adds the gradient of a rank to the sum of those of the ranks before it. */
 static int add_gradient(struct session *ranks, int r, int p, float own[], struct dp_error *err)
 {
     struct dp_ddp_param param;
@@ -59,7 +61,8 @@ static int sum_gradients(struct session *ranks, struct dp_error *err)
     return status;
 }
 
-/* Of a workload that rounds a step must leave the bits of the first one: *want is 0 before it. */
+/* Checks the summed gradients. For a workload that rounds, each step must have the bits of the
+ * first one: *want is 0 before it. */
 static int check_gradients(const struct session *ranks, int round, uint64_t *want,
                            struct dp_error *err)
 {
@@ -118,7 +121,7 @@ int session_alone(struct session *session, const struct cell_config *config,
     struct session *ranks = can_be_alone(session) ? calloc(1, sizeof *ranks) : NULL;
     int status;
 
-    if (!ranks) /* a second model may find no memory */
+    if (!ranks) /* there may be no memory for a second model */
         return 0;
     as_ranks.mode = CELL_DDP;
     as_ranks.bucket_bytes = 0;
@@ -132,7 +135,7 @@ int session_alone(struct session *session, const struct cell_config *config,
                            workload_is_exact(session->workload) ? gradients : 0, cell, err);
     session_close(ranks);
     free(ranks);
-    /* It may find none later, and a communicator may know no ranks. */
+    /* Memory may also run out later, and a communicator may not support ranks. */
     if (status == DP_ENOMEM || status == DP_ENOTSUP) {
         *err = (struct dp_error){0};
         return 0;

@@ -1,6 +1,6 @@
-/* measure/session_overlap.c: how much of the ranks' communication overlaps their backward: a step
- * without its reduction, the reduction alone, and the whole step, in turns. What they leave is
- * compared with the verified step, outside of what is timed. */
+/* measure/session_overlap.c: how much of the communication of the ranks overlaps their backward: a
+ * step without its reduction, the reduction alone, and the whole step, in turns. Their results are
+ * compared with the verified step, outside of the measured time. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -31,7 +31,7 @@ static int step_without(struct session *s, int k, double *ns, struct dp_error *e
     int status;
 
     dp_ddp_no_sync(s->ddp, true);
-    s->update.max_norm = INFINITY; /* they are to be reduced yet */
+    s->update.max_norm = INFINITY; /* they are not reduced yet */
     status = whole_step(s, k, ns, err);
     s->update.max_norm = max_norm;
     dp_ddp_no_sync(s->ddp, false);
@@ -56,7 +56,8 @@ static int reduction(struct session *s, double *ns, struct dp_error *err)
     return 0;
 }
 
-/* The gradients of one rank; NaN has a digest, too, but none at all is an error. */
+/* Computes the digest of the gradients of one rank. NaN has a digest, too, but a gradient that does
+ * not exist is an error. */
 static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_error *err)
 {
     for (int p = 0; p < s->n_params; ++p) {
@@ -143,7 +144,8 @@ static int check_round(size_t round, int k, const struct session_left *left,
     return 0;
 }
 
-/* So many of the smallest steps of the clock that anybody sees. */
+/* The least time that can be told: a multiple of the smallest step of the clock that is
+ * observed. */
 static double least_time(void)
 {
     uint64_t last = session_clock_ns(), least = UINT64_MAX;

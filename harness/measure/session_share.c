@@ -1,6 +1,6 @@
-/* measure/session_share.c: what processes that run a cell together tell each other, outside of what
- * is timed: everything that a record says, and everything that is compared, is then the same in all
- * of them. A cell of one process has nothing to share. */
+/* measure/session_share.c: the messages that processes which run a cell together exchange, outside
+ * of the measured time. Everything that a record has, and everything that is compared, is then the
+ * same in all of them. A cell of one process has nothing to exchange. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ int session_gather(struct session *session, const void *mine, size_t bytes, void
 {
     int status;
 
-    /* It is no part of a step. */
+    /* The exchange is no part of a step, so it is not traced. */
     dp_group_trace(session->group, NULL);
     status = share_gather(session->group, mine, bytes, all, err);
     session_set_traced(session, !session->untraced);
@@ -26,7 +26,7 @@ int session_gather(struct session *session, const void *mine, size_t bytes, void
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* What a rank says of its part of a step. */
+/* The message of a rank about its part of a step. */
 struct said_of_step {
     uint64_t start_ns, step_ns, kernels, matmul_ns;
     uint64_t ns[DP_PHASES], bytes[DP_PHASES];
@@ -43,8 +43,9 @@ static void say(const struct session *s, const struct session_times *times, int 
     memcpy(messages->bytes, s->trace.replica[r].bytes, sizeof messages->bytes);
 }
 
-/* The first process's clock, after all have said their times, is all of theirs: so they stop at the
- * same step. A step takes as long as it took the slowest. */
+/* Combines the times of all. The clock of the first process, read after all times were exchanged,
+ * then counts for all processes, so that they stop at the same step. A step takes as long as in the
+ * slowest process. */
 static void hear(struct session *s, struct session_times *times,
                  const struct said_of_step messages[], uint64_t clock_ns)
 {
@@ -65,7 +66,7 @@ static void hear(struct session *s, struct session_times *times,
 
 int session_share(struct session *session, struct session_times *times, struct dp_error *err)
 {
-    struct said_of_step messages[DP_MAX_SLOTS]; /* of those here, then of all */
+    struct said_of_step messages[DP_MAX_SLOTS]; /* of the local ranks, then of all */
     uint64_t clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
@@ -134,7 +135,7 @@ int session_fingerprint(struct session *session, uint64_t digest, struct dp_erro
     return 0;
 }
 
-/* Rows of a rank of the world. */
+/* The rows of a rank of the world. */
 static size_t rows_of(const struct session *s, int rank)
 {
     const size_t world = (size_t)dp_group_world(s->group);
@@ -142,7 +143,8 @@ static size_t rows_of(const struct session *s, int rank)
     return s->rows / world + ((size_t)rank < s->rows % world);
 }
 
-/* Ranks have one row more or less: each sends as many as the most, behind its loss. */
+/* Packs losses and outputs of the local ranks. Ranks may differ by one row, so each sends its loss
+ * and then as many rows as the largest has. */
 static void pack(const struct session *s, size_t width, size_t each, const float loss[],
                  float mine[])
 {

@@ -1,5 +1,5 @@
-/* measure/share.c: bytes of all ranks to all of them; the devices of the processes of one machine,
- * counted. */
+/* measure/share.c: gathers bytes of all ranks on all of them, and divides cores between the
+ * processes of one machine. */
 #include "measure/share.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* measure/step_result.c: whether what the steps of a cell leave is right. */
+/* measure/step_result.c: checks the results of the steps of a cell. */
 #include "measure/step_result.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ int step_result_bad(const struct step_result *left, size_t step, const char *rea
     return cell_fail(left->cell, RECORD_FAILED, reason);
 }
 
-/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
+/* Notes how many bits the exact data use at least: in outputs, and in gradients of weights. */
 static void note_bits(struct step_result *left)
 {
     const struct session *s = left->session;
@@ -29,7 +29,7 @@ static void note_bits(struct step_result *left)
         bits = value->ndim > 1 && own < bits ? own : bits;
     }
     if (workload_is_exact(w) && (left->cell->exact_bits == 0 || bits < left->cell->exact_bits))
-        left->cell->exact_bits = bits > 0 ? bits : 1; /* numbers that are all 0 */
+        left->cell->exact_bits = bits > 0 ? bits : 1; /* all numbers are 0 */
 }
 
 static uint64_t digest_rows(const struct session *s)
@@ -40,7 +40,7 @@ static uint64_t digest_rows(const struct session *s)
     return equal_digest(0, rows, shards * sizeof rows[0]);
 }
 
-/* All that later steps must leave, too. */
+/* Keeps the digests that later steps must have, too. */
 static int learn(struct step_result *left, int k, struct dp_error *err)
 {
     const struct session *s = left->session;
@@ -53,7 +53,7 @@ static int learn(struct step_result *left, int k, struct dp_error *err)
     return left->marked ? marks_of_step(&left->marks, &left->mark[k].bits, err) : 0;
 }
 
-/* The first step of a set: every value against the reference. */
+/* Verifies the first step of a set: every value against the reference. */
 static int verify_values(struct step_result *left, int k, size_t step)
 {
     const struct session *s = left->session;

@@ -1,4 +1,4 @@
-/* measure/steps.c: warm-up and measured steps of a cell. */
+/* measure/steps.c: runs warm-up and measured steps of a cell. */
 #include "measure/steps.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static double seconds_since(const struct steps *steps, uint64_t start_ns)
     return (double)(now(steps) - start_ns) / 1e9;
 }
 
-/* It ends where a clock and a count say, never where the times look well. */
+/* Runs the warm-up. A clock and a count decide when it ends, never the times of the steps. */
 static int warm_up(struct steps *steps)
 {
     const struct cell_limits *limits = steps->limits;
@@ -77,7 +77,7 @@ void steps_note(struct steps *steps, uint64_t start_ns, uint64_t step_ns, bool w
     struct record_cell *cell = steps->cell;
     const size_t step = steps->n++;
 
-    /* That of the first is made relative at the end. */
+    /* The start of the first sample is made relative at the end. */
     cell->t_start_ns[step] = step == 0 ? start_ns : start_ns - cell->t_start_ns[0];
     cell->t_step_ns[step] = step_ns;
     cell->flags[step] = warmup ? RECORD_WARMUP : 0;

@@ -1,8 +1,8 @@
 /* measure/trace.c: traced steps, and the events of their phases.
  *
- * On a row no two events overlap: a phase that another one interrupts is cut in parts, so what a
- * row shows of a phase is what the record of that step has. The record stands in the step's own
- * event. */
+ * No two events of a row overlap: a phase that another one interrupts is cut into parts, so the
+ * parts of a phase in a row add up to its time in the record of that step. The record is in the
+ * event of the step. */
 #include "measure/trace.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { TRACED_STEPS = 3, NAME_BYTES = 384 };
 
-/* Rows of a process: the steps, and two of each device. */
+/* The rows of a process: the steps, and two for each device. */
 enum { STEP_ROW = 0, FIRST_ROW = 1 };
 
 struct picture {
@@ -27,7 +27,7 @@ struct picture {
     struct dp_timeline *timeline;
     uint64_t start_ns; /* of the first step */
     int step;
-    bool begun; /* an event is there */
+    bool begun; /* an event was printed */
 };
 
 static const char *const names[DP_PHASES + 1] = {
@@ -37,7 +37,7 @@ static const char *const names[DP_PHASES + 1] = {
     [DP_PHASE_LOSS] = "loss",         [DP_PHASE_UPDATE] = "update",
     [DP_PHASES] = "all-reduce"};
 
-/* Devices that have rows. */
+/* The number of devices that have rows. */
 static int devices_of(const struct picture *p)
 {
     return cell_replicas(p->config);
@@ -50,7 +50,7 @@ static int row_of(int replica, int lane)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The begin of an object that the caller closes. */
+/* Prints the begin of an object, which the caller closes. */
 static void begin_event(struct picture *p, const char *kind, const char *name, int row)
 {
     fprintf(p->out, "%s{\"ph\":\"%s\",\"name\":\"%s\",\"pid\":%zu,\"tid\":%d", p->begun ? "," : "",
@@ -58,7 +58,8 @@ static void begin_event(struct picture *p, const char *kind, const char *name, i
     p->begun = true;
 }
 
-/* A time of a GPU is not exact enough to be never before its step. */
+/* Prints when an event began, and how long it took. A time of a GPU is not exact: it may be before
+ * its step. */
 static void print_times(const struct picture *p, uint64_t begin_ns, uint64_t end_ns)
 {
     const uint64_t at = begin_ns > p->start_ns ? begin_ns - p->start_ns : 0;
@@ -68,7 +69,7 @@ static void print_times(const struct picture *p, uint64_t begin_ns, uint64_t end
             (unsigned)(at % 1000), ns / 1000, (unsigned)(ns % 1000));
 }
 
-/* Of a process or a row. */
+/* Prints the name of a process or a row. */
 static int print_name(struct picture *p, const char *what, int row, const char *name)
 {
     char clean[NAME_BYTES];
@@ -116,7 +117,7 @@ static void print_part(struct picture *p, int row, const struct dp_interval *tim
     fprintf(p->out, ",\"args\":{\"step\":%d}}", p->step);
 }
 
-/* A time belongs to the last that has begun and not ended. */
+/* Prints the events of a row. A time belongs to the phase that has begun last and not ended. */
 static void print_row(struct picture *p, int row, struct dp_interval time[], int n)
 {
     const struct dp_interval *open[DP_TIMELINE_CAPACITY];
@@ -141,7 +142,7 @@ static void print_row(struct picture *p, int row, struct dp_interval time[], int
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Of each phase that a step has: its times on all devices. */
+/* Prints, for each phase that a step has, its times on all devices. */
 static void print_sums(const struct picture *p)
 {
     const struct dp_trace *trace = &p->session->trace;
@@ -186,7 +187,7 @@ static void print_step(struct picture *p, const struct session_times *times)
     fputs("}}", p->out);
 }
 
-/* The timeline begins anew with the trace that it belongs to. */
+/* Runs a traced step. The timeline begins anew with the trace that it belongs to. */
 static int run_step(struct picture *p, const struct session_verified verified[],
                     struct dp_error *err)
 {
@@ -213,7 +214,7 @@ static int run_step(struct picture *p, const struct session_verified verified[],
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)" */
+/* Writes a name like "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)". */
 static void cell_name(const struct cell_config *c, char name[NAME_BYTES])
 {
     struct record_cell cell;

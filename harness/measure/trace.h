@@ -1,7 +1,7 @@
 /* measure/trace.h: a few steps of a cell as events of Chrome's trace format, which Perfetto and
  * chrome://tracing show: the cell is a process there, each queue of a device a thread.
  *
- * No step that is timed is traced, and every one that is traced is checked like those. */
+ * Timed steps are never traced, and every traced step is checked like a timed one. */
 #ifndef HARNESS_MEASURE_TRACE_H
 #define HARNESS_MEASURE_TRACE_H
 
@@ -9,9 +9,10 @@
 
 #include "measure/session.h"
 
-/* Runs them on an open session and prints their events, each an object and a comma between two, in
- * one line: times in microseconds, from the begin of the first step. verified: what the steps must
- * leave. On an error nothing was printed: DP_EFAULT where a step left something else, DP_ENOMEM. */
+/* Runs the steps on an open session and prints their events in one line: each is an object, with a
+ * comma between two. Times are in microseconds, from the begin of the first step. verified: the
+ * digests that the steps must have. On an error nothing was printed: DP_EFAULT if a step has other
+ * results, DP_ENOMEM. */
 int trace_steps(struct session *session, const struct cell_config *config,
                 const struct session_verified verified[WORKLOAD_SETS], FILE *out,
                 struct dp_error *err);

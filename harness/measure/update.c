@@ -1,4 +1,4 @@
-/* measure/update.c: SGD, or clipping and AdamW, of a module or of ranks. */
+/* measure/update.c: SGD, or clipping and AdamW, for a module or for ranks. */
 #include "measure/update.h"
 
 #include <math.h>

@@ -5,12 +5,12 @@
 #include "ddp.h"
 #include "workload.h"
 
-/* Of a module, or, where ddp is given to these functions, of its ranks. Close it also after an open
- * that failed. */
+/* The update of a module, or of ranks if ddp is given to these functions. Close it also after an
+ * open that failed. */
 struct update {
     const struct workload_end *end;
-    float rate;      /* of learning */
-    double max_norm; /* of AdamW; infinity: clipping costs what it costs, and changes nothing */
+    float rate;      /* learning rate */
+    double max_norm; /* with AdamW; infinity: clipping takes its time, but changes nothing */
     struct dp_sgd *sgd;
     struct dp_adamw *adamw;
     struct dp_clip *clip;
@@ -20,7 +20,8 @@ int update_open(struct update *update, const struct workload *workload, struct d
                 struct dp_error *err);
 void update_close(struct update *update);
 void update_set_rate(struct update *update, float rate);
-/* The next step is the first, but it reads what an optimizer keeps, as all do. */
+/* Makes the next step the first one of the optimizer, which still reads its state, as in all
+ * steps. */
 int update_restart(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
 int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
 int update_step(struct update *update, struct dp_ddp *ddp, struct dp_error *err);

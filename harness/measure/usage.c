@@ -1,8 +1,8 @@
-/* measure/usage.c: reads /proc/stat, the frequencies and this process's own use, and says what of
- * the time was not its own.
+/* measure/usage.c: reads /proc/stat, the frequencies and the use of this process, and computes
+ * which part of the time other programs took.
  *
- * The files are data: one that is torn, or whose times do not add up to the time that passed, as
- * where a container has a /proc of its own making, says nothing. */
+ * The files are data: a torn one counts as unknown, and so do times that do not add up to the time
+ * that passed, as in a container that makes its own /proc. */
 #include "measure/usage.h"
 
 #include <ctype.h>
@@ -18,15 +18,16 @@
 #include "measure/session.h"
 #include "record/roles.h"
 
-/* Times of a unit in /proc/stat, in their order. */
+/* The times of a unit in /proc/stat, in their order. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };
 
 enum {
-    LEAST_TICKS = 10, /* of an interval that says something */
-    COARSE_TICKS = 4, /* that a unit's times may be wrong by: they are rounded one by one */
+    LEAST_TICKS = 10, /* the least length of an interval that can be judged */
+    COARSE_TICKS = 4, /* how far the times of a unit may be wrong: they are rounded one by one */
     PATH_BYTES = 512
 };
-static const double SLACK = 0.1; /* that the kernel's times may differ by from the clock's */
+static const double SLACK =
+    0.1; /* how far the times of the kernel may differ from the clock, as a part of them */
 static const double MOST_HZ = 1e11;
 
 static double ticks_per_second(void)
@@ -34,7 +35,7 @@ static double ticks_per_second(void)
     return (double)sysconf(_SC_CLK_TCK);
 }
 
-/* A whole number below most, and what is behind it. NULL: there is none. */
+/* Reads a whole number below most, and returns the text after it. NULL: there is none. */
 static const char *read_number(const char *text, uint64_t most, uint64_t *number)
 {
     char *end;
@@ -99,7 +100,7 @@ void usage_find_units(const char *root, struct dp_group *group, struct usage_uni
     *units = (struct usage_units){.n = 0};
     for (int i = 0; i < dp_group_size(group) && info.bound; ++i) {
         dp_slot_describe(dp_group_slot(group, i), &info);
-        /* A list that fills its room may have been cut. */
+        /* A list that fills its array may have been cut. */
         if (info.bound && (strlen(info.cores) == sizeof info.cores - 1 ||
                            usage_add_units(info.cores, units) != 0)) {
             units->n = 0;
@@ -112,7 +113,7 @@ void usage_find_units(const char *root, struct dp_group *group, struct usage_uni
     }
 }
 
-/* "cpu3 10 20 ...": a unit and its times. False: the line is torn. */
+/* Reads a line like "cpu3 10 20 ...": a unit and its times. False: the line is torn. */
 static bool read_times(const char *line, uint64_t *unit, uint64_t ticks[TIMES])
 {
     const char *at = read_number(line + strlen("cpu"), UINT32_MAX, unit);
@@ -124,7 +125,8 @@ static bool read_times(const char *line, uint64_t *unit, uint64_t ticks[TIMES])
     return *at == ' ' || *at == '\n';
 }
 
-/* Adds up the units' times, in ticks. False: not each of them is there once, with times. */
+/* Adds up the times of the units, in ticks. False: some unit is not there exactly once, with
+ * times. */
 static bool add_times(FILE *file, const struct usage_units *units, double sum[TIMES])
 {
     struct usage_units seen = {.n = 0};
@@ -134,7 +136,7 @@ static bool add_times(FILE *file, const struct usage_units *units, double sum[TI
     bool good = true;
 
     while (good && getline(&line, &room, file) > 0 && strncmp(line, "cpu", 3) == 0) {
-        if (line[3] == ' ') /* all together */
+        if (line[3] == ' ') /* the sum over all units */
             continue;
         good = read_times(line, &unit, ticks);
         if (!good || unit >= USAGE_UNITS || !units->has[unit])
@@ -164,7 +166,7 @@ static void read_stat(const char *root, const struct usage_units *units,
     if (!file)
         return;
     if (add_times(file, units, sum)) {
-        /* What a guest was given is a part of USER. */
+        /* The time of guests is a part of USER. */
         reading->busy_s = (sum[USER] + sum[NICE] + sum[SYSTEM] + sum[IRQ] + sum[SOFTIRQ]) / second;
         reading->steal_s = sum[STEAL] / second;
         reading->all_s = reading->busy_s + reading->steal_s + (sum[IDLE] + sum[IOWAIT]) / second;
@@ -197,7 +199,7 @@ struct usage_reading usage_read(const char *root, const struct usage_units *unit
     return reading;
 }
 
-/* Of one unit, NaN: not known. */
+/* The frequency of one unit; NaN: unknown. */
 static double unit_hz(const char *root, int unit)
 {
     char name[PATH_BYTES], line[32];
@@ -222,7 +224,7 @@ double usage_hz(const char *root, const struct usage_units *units)
     return units->n > 0 ? sum / units->n : (double)NAN;
 }
 
-/* A counter that went back says nothing. */
+/* How far a counter moved. One that went back counts as unknown. */
 static double passed(double begin, double end)
 {
     return end >= begin ? end - begin : (double)NAN;
@@ -233,8 +235,8 @@ static double share(double part, double whole)
     return fmin(1, fmax(0, part / whole));
 }
 
-/* Whether the kernel's times of the units can be those of the time that passed, and whether this
- * process's are among them. */
+/* Whether the kernel's times of the units fit the time that passed, and whether they can include
+ * those of this process. */
 static bool believable(double all, double taken, double own, double room, double coarse)
 {
     return fabs(all - room) <= SLACK * room + coarse && own - taken <= SLACK * room + coarse;

@@ -1,7 +1,8 @@
-/* measure/watch.c: a clock beside the clock: a timer of the kernel, which is read by another call.
+/* measure/watch.c: a second clock to compare the first with: a timer of the kernel, which is read
+ * by another call.
  *
- * The clock is read between two readings of the timer, so being interrupted makes the bounds wider
- * and never wrong. */
+ * The clock is read between two readings of the timer, so an interruption makes the bounds wider
+ * but never wrong. */
 #include "measure/watch.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 enum { TIMER_SECONDS = 1000000000 };
 
-/* A clock may be corrected by 500 ppm while it runs; a reading is that much off at most. */
+/* A clock may be corrected by 500 ppm while it runs; a single reading is off by at most this. */
 static const double READING_NS = 1e5;
 
 static uint64_t timer_ns(int timer)

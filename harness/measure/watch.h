@@ -1,5 +1,5 @@
-/* measure/watch.h: whether the clock that all times are read from goes as fast as the system's
- * timers. */
+/* measure/watch.h: checks whether the clock that all times are read from goes as fast as the timers
+ * of the system. */
 #ifndef HARNESS_WATCH_H
 #define HARNESS_WATCH_H
 
@@ -17,16 +17,17 @@ struct watch {
 };
 
 void watch_start(struct watch *watch);
-/* Since the start, by the timer; by the clock where there is none. */
+/* The seconds since the start by the timer; by the clock if there is no timer. */
 double watch_seconds(const struct watch *watch);
 
-/* 0 when the clock and the timer agree about what passed since the start: record_clock_holds. Else
- * -1 and both. *ratio: of clock to timer, NaN without a timer. Ends the watch. */
+/* Ends the watch. Returns 0 if the clock and the timer agree on the time since the start
+ * (record_clock_holds); else -1, and why has both times. *ratio: clock over timer, NaN without a
+ * timer. */
 int watch_stop(struct watch *watch, double *ratio, char *why, size_t bytes);
 void watch_close(struct watch *watch); /* without a comparison */
 
-/* How many times as long it took by the clock as by the timer, which counts up; 1 within what
- * readings are off. */
+/* The time by the clock over the time by the timer, which counts up. It is 1 if they differ by no
+ * more than readings are off. */
 double watch_ratio(const struct watch_reading *begin, const struct watch_reading *end);
 
 #endif
