@@ -8,7 +8,8 @@
 #include "text/units.h"
 #include "verify/collective.h"
 
-/* What a line is about, in its order; launches are alike. */
+/* Compares the settings that a line is about, in the order of its columns. The launches of one
+ * setting are equal. */
 static int compare_settings(const struct cell_config *a, const struct cell_config *b)
 {
     const int texts[] = {strcmp(a->collective, b->collective), strcmp(a->type, b->type),
@@ -26,7 +27,7 @@ static int compare_settings(const struct cell_config *a, const struct cell_confi
     return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
 }
 
-/* Those that are not verified last. */
+/* Sorts by setting, then by time; cells that are not verified come last. */
 static int compare(const void *left, const void *right)
 {
     const struct collectives_cell *a = left, *b = right;
@@ -46,7 +47,7 @@ static void print_head(FILE *to)
             "right", "", "", "", "", "", "(B)", "", "(GB/s)", "(GB/s)");
 }
 
-/* The launches of one setting, in order. */
+/* Prints the launches of one setting, which are in order. */
 static void print_line(FILE *to, const struct collectives_cell cells[], size_t n)
 {
     const struct cell_config *config = cells->config;

@@ -1,5 +1,5 @@
-/* sweep/core_locks.c: opens and locks the files. What is in them is never read, and links to other
- * files are not followed; who has a lock is asked of the kernel. */
+/* sweep/core_locks.c: opens and locks the files. Their contents are never read, and links to other
+ * files are not followed; the kernel tells which process has a lock. */
 #include "sweep/core_locks.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 
 enum { PATH_BYTES = 256, HOLDER_BYTES = 128, FOLDERS = 2, PAUSE_MS = 100 };
 
-/* No variable of the environment has a part in it: all must meet in one place. */
+/* No environment variable changes these folders: all sweeps must lock the same files. */
 static const char *const folders[FOLDERS] = {"/run/lock", "/tmp"};
 
-/* The first note stays. */
+/* Keeps the first note; later ones are dropped. */
 static void note(struct core_locks *locks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -38,7 +38,7 @@ static void note(struct core_locks *locks, const char *format, ...)
     va_end(arguments);
 }
 
-/* A descriptor, or -1 and errno. */
+/* Opens a file that can be locked. Returns a descriptor, or -1 and errno. */
 static int open_file(const char *path)
 {
     const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -48,8 +48,10 @@ static int open_file(const char *path)
     if (fd >= 0)
         (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
     else if (errno == EEXIST)
-        fd = open(path, flags | O_RDONLY); /* perhaps another user's: enough for a lock */
-    /* A second name could be that of a file with another purpose. */
+        fd = open(path,
+                  flags |
+                      O_RDONLY); /* it may belong to another user; reading is enough for a lock */
+    /* If a file has a second name, it may serve another purpose. */
     if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1)) {
         close(fd);
         errno = ENOTSUP;
@@ -58,7 +60,8 @@ static int open_file(const char *path)
     return fd;
 }
 
-/* A descriptor and its path; -1: there is none in any folder, which is noted. */
+/* Opens the file of a core. Returns a descriptor and its path; -1: no folder has one, which is
+ * noted. */
 static int open_core(const char *root, int core, char path[PATH_BYTES], struct core_locks *locks)
 {
     for (int i = 0; i < FOLDERS; ++i) {
@@ -76,7 +79,8 @@ static int open_core(const char *root, int core, char path[PATH_BYTES], struct c
     return -1;
 }
 
-/* ", process 123": who has the lock, as far as the kernel tells; "" if not. */
+/* Writes a text like ", process 123": the process that has the lock, if the kernel tells it; else
+ * "". */
 static void name_holder(int fd, char holder[HOLDER_BYTES])
 {
     char line[256];
@@ -114,7 +118,7 @@ static int interrupted(const char *command)
     return EXIT_INTERRUPTED;
 }
 
-/* Locks what is open as fd. */
+/* Locks the file that is open as fd. */
 static int lock(const char *command, int core, int fd, const char *path, bool wait,
                 struct core_locks *locks)
 {
@@ -146,7 +150,7 @@ static void find_cores(const struct record_run *run, struct usage_units *cores,
     for (int i = 0; i < run->n_slots; ++i) {
         const struct record_slot *slot = &run->slot[i];
 
-        /* A list that fills its room may have been cut. */
+        /* A list that fills its array may have been cut. */
         if (slot->bound && (strlen(slot->cores) == sizeof slot->cores - 1 ||
                             usage_add_units(slot->cores, cores) != 0))
             note(locks, "the cores of %s are not all locked: their list is %.40s...", slot->name,

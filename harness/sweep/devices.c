@@ -1,7 +1,8 @@
 /* sweep/devices.c: opens the devices of a sweep once, to know their number and to describe them.
  *
- * In a process of its own: what CUDA keeps on a GPU goes only with the process, it takes memory
- * that the cells would miss, and a GPU in exclusive mode would refuse every one of them. */
+ * A separate process does it: CUDA frees its memory on a GPU only when the process ends. That
+ * memory would be missing for the cells, and a GPU in exclusive mode would refuse every one of
+ * them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 #include "machine/provenance.h"
 #include "sweep/sweep.h"
 
-/* What another communicator calls itself on these devices, and the version of its library. */
+/* Opens the devices with another communicator, and adds the name that it reports there, and the
+ * version of its library. */
 static int look_again(const char *command, const struct dp_group_config *first, const char *name,
                       struct record_run *run)
 {
@@ -86,7 +88,7 @@ static _Noreturn void look_and_tell(const char *command, const struct sweep_opti
     exit(status);
 }
 
-/* False: it did not send all of it. */
+/* Reads the description from the process. False: the process did not send all of it. */
 static bool hear(int input, struct record_run *run)
 {
     char *at = (char *)run, *const end = at + sizeof *run;

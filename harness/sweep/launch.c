@@ -1,9 +1,9 @@
-/* sweep/launch.c: starts the worker of a cell, listens to it, and judges how it ended.
+/* sweep/launch.c: starts the worker of a cell, reads its output, and judges how it ended.
  *
- * Which program is the worker is the caller's: a sweep's is this one.
+ * The caller decides which program is the worker; a sweep uses its own program.
  *
- * The worker gets a process group of its own, so Ctrl-C reaches only the parent; it is killed
- * with its parent, on a signal, and when its time is over. */
+ * The worker gets a new process group, so Ctrl-C reaches only the parent. It is killed with its
+ * parent, on a signal, and when its time is over. */
 #include "sweep/launch.h"
 #include "files/child.h"
 #include "files/stop.h"
@@ -56,13 +56,13 @@ static void become(const char *program, char *const argument[], bool quiet, int 
     _exit(127);
 }
 
-/* Its pid and the end of its pipe; -1 with errno. */
+/* Starts the program. Returns its pid, and the end of its pipe; -1 with errno. */
 static pid_t start(const char *program, char *const argument[], bool quiet, int *input)
 {
     int ends[2];
 
-    /* One thread is what it begins with in any case; the pool that OpenBLAS would start before that
-     * spins for some hundredths of a second on the cores that are to be measured. */
+    /* The worker begins with one BLAS thread in any case. The pool that OpenBLAS would start before
+     * that spins for some hundredths of a second on the cores that are to be measured. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (child_pipe(ends))
         return -1;
@@ -80,7 +80,7 @@ static pid_t start(const char *program, char *const argument[], bool quiet, int 
     return pid;
 }
 
-/* Takes what is in the pipe. False at its end, or when it is too much. */
+/* Reads from the pipe. False at its end, or if the output is too long. */
 static bool take(int input, struct launch_output *output)
 {
     if (output->length + 1 >= output->capacity) {
@@ -104,7 +104,8 @@ static bool take(int input, struct launch_output *output)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* It stays a zombie, so that its process group stays its own until it is reaped. */
+/* Whether the process has ended. It stays a zombie, so that the number of its process group is not
+ * used again until it is reaped. */
 static bool has_ended(pid_t pid)
 {
     siginfo_t info = {.si_pid = 0};
@@ -112,9 +113,9 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Waits for a worker that has closed its pipe until end (seconds of the watch) or a signal, then
- * kills it, and what it started in any case. Its last moments are not a matter of the deadline: it
- * was in time with what it sent. */
+/* Waits for a worker that has closed its pipe, until end (seconds of the watch) or a signal; then
+ * kills it, and in any case the processes that it started. The deadline does not count for its last
+ * moments: its output was in time. */
 static void reap(pid_t pid, const struct watch *watch, double end, struct launch_output *output)
 {
     const struct timespec pause = {.tv_nsec = 200000};
@@ -130,7 +131,8 @@ static void reap(pid_t pid, const struct watch *watch, double end, struct launch
     child_wait(pid, &output->status);
 }
 
-/* Whether to go on listening to one that has to end: once, for so long. *until: its end. */
+/* Tells a process to end, once, and sets *until to the end of its grace. Returns whether to go on
+ * reading from it. */
 static bool lets_end(pid_t pid, double grace, const struct watch *watch, double *until)
 {
     if (grace <= 0 || *until > 0)
@@ -140,12 +142,13 @@ static bool lets_end(pid_t pid, double grace, const struct watch *watch, double 
     return true;
 }
 
-/* The time is a timer's: a clock that stands still ends nothing. */
+/* Reads the output until the process ends or its time is over. The time is that of a timer: a clock
+ * that stands still would never end it. */
 static void listen_to(pid_t pid, int input, double timeout_seconds, double grace,
                       struct launch_output *output)
 {
     bool open = true;
-    double until = 0; /* it was told to end */
+    double until = 0; /* when its grace ends; 0: it was not told to end */
     struct watch watch;
 
     watch_start(&watch);
@@ -155,15 +158,15 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, double grace
         output->interrupted = stop_requested();
         if (output->interrupted && until == 0 && !lets_end(pid, grace, &watch, &until))
             break;
-        /* First what is there: this process may have been stopped for longer than the timeout, and
-         * what was sent meanwhile was in time. */
+        /* It reads the available output first: this process may have been stopped for longer than
+         * the timeout, and output that came during that was in time. */
         const double left = (until > 0 ? until : timeout_seconds) - watch_seconds(&watch);
         const bool ended = has_ended(pid);
 
         if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
             open = take(input, output);
         else if (ended)
-            open = false; /* a process that it left behind holds the pipe */
+            open = false; /* a process that the worker started still holds the pipe */
         else if (left <= 0) {
             output->timed_out = output->timed_out || !output->interrupted;
             if (!lets_end(pid, grace, &watch, &until))
@@ -183,7 +186,8 @@ static void set_status(struct record_cell *cell, enum record_status status, cons
     snprintf(cell->reason, sizeof cell->reason, "%s", reason);
 }
 
-/* The last line, if there are no others but that of a trace, which is cut off. NULL: else. */
+/* The line of the record, if there is no other line except that of a trace before it, which is cut
+ * off. NULL: there are other lines. */
 static char *record_line(struct launch_output *output, char **trace)
 {
     char *line = output->text;
@@ -202,7 +206,7 @@ static char *record_line(struct launch_output *output, char **trace)
     return line;
 }
 
-/* Uses the worker's record if it is one, and of the cell that was asked for. */
+/* Uses the record of the worker if it is valid and of the cell that was asked for. */
 static void accept_record(struct launch_output *output, struct record_cell *cell, char **trace)
 {
     struct record_cell sent;

@@ -1,7 +1,8 @@
-/* sweep/launched.c: starts a cell through a launcher, and judges by what its processes said.
+/* sweep/launched.c: starts a cell through a launcher, and judges it by the messages of its
+ * processes.
  *
- * A launcher may end well where a process did not, and print what it likes. So a pass takes the
- * last word of every process. */
+ * A launcher may end with status 0 although a process failed, and print anything. So a cell passes
+ * only with the last message of every process. */
 #include "sweep/sweep.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static int fail(struct record_cell *cell, enum record_status status, const char 
     return -1;
 }
 
-/* "the launcher ended with status 1" */
+/* Writes a text like "the launcher ended with status 1". */
 static void how_it_ended(int status, char *text, size_t bytes)
 {
     if (WIFSIGNALED(status))
@@ -59,7 +60,8 @@ static enum record_status status_of(const char *ended)
     return RECORD_BROKEN;
 }
 
-/* Of those that did not end well the first that says why itself: others repeat that it gave up. */
+/* Finds the first process that failed for a reason that it gives itself; others only repeat that it
+ * gave up. */
 static int find_failed(const struct launcher_messages *messages)
 {
     int found = -1;
@@ -125,7 +127,7 @@ static int judge(const struct launch_output *output, const struct launcher_messa
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/* Ranks of each host, once all processes have said where they are. */
+/* Notes the ranks of each host, once all processes have sent where they are. */
 static void note_hosts(const struct launcher_messages *messages, const struct cell_config *config,
                        struct record_cell *cell)
 {
@@ -141,7 +143,8 @@ static void note_hosts(const struct launcher_messages *messages, const struct ce
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* mpirun -n 2 /path/of/lockstep cell ... NULL: it cannot be said. */
+/* Makes the arguments of the launcher: mpirun -n 2 /path/of/lockstep cell ... NULL: that is not
+ * possible. */
 static char **make_argument(struct launcher *words, struct launch_command *command)
 {
     const size_t n = (size_t)words->n + LAUNCH_ARGUMENTS + 1;

@@ -34,8 +34,8 @@ enum flag_id {
     FLAGS
 };
 
-/* unset: what it is where it is not given. only: what else than that cannot be had here, and why.
- */
+/* unset: the value if the flag is not given. only: the single value that is supported here, with
+ * the reason. */
 static const struct flag {
     char letter;
     const char *name, *unset, *only, *because;
@@ -65,7 +65,7 @@ static const struct flag {
 
 struct given {
     const struct collective *collective;
-    const char *value[FLAGS]; /* NULL: not given, and it has none */
+    const char *value[FLAGS]; /* NULL: not given, and there is no default */
 };
 
 static int refuse(struct text_error *why, const char *format, ...)
@@ -93,7 +93,8 @@ static int unknown_flag(const char *word, struct text_error *why)
     return refuse(why, "'%.40s' is not known here; known are %s", word, known);
 }
 
-/* The flag of a word, "-b", "-b8", "--minbytes" or "--minbytes=8", and the value in it, if any. */
+/* Finds the flag of a word, "-b", "-b8", "--minbytes" or "--minbytes=8", and the value in it, if
+ * any. */
 static int find_flag(const char *word, const char **value)
 {
     const bool whole = strncmp(word, "--", 2) == 0;
@@ -145,7 +146,7 @@ static int find_program(const char *word, struct given *given, struct text_error
                   name ? name : "", known);
 }
 
-/* Cuts up text, which given points into. */
+/* Splits text into words; given points into it afterwards. */
 static int read_words(char *text, struct given *given, struct text_error *why)
 {
     bool seen[FLAGS] = {false};
@@ -179,7 +180,8 @@ static int read_number(const struct given *given, enum flag_id id, size_t max, s
     return refuse(why, "-%c: %.200s", flags[id].letter, reason.text);
 }
 
-/* "128M" are Mebibytes: "128Mi". "": it is too long for a size. */
+/* Writes a size with binary units: "128M" means Mebibytes and becomes "128Mi". "": it is too long
+ * for a size. */
 static void binary_size(const char *value, char size[32])
 {
     const size_t length = strlen(value);
@@ -230,7 +232,7 @@ struct sizes {
     bool multiply;
 };
 
-/* As nccl-tests steps; each rounded up, and once. */
+/* Adds the sizes that nccl-tests steps through, each rounded up, and each once. */
 static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
                      struct text_error *why)
 {
@@ -246,7 +248,7 @@ static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
         if (rounded != before)
             text_add(text, sizeof text, "%s%zu", n > 1 ? "," : "", rounded);
         before = rounded;
-        /* Compared before it is computed, so that it cannot overflow. */
+        /* The comparison comes before the computation, so that it cannot overflow. */
         if (sizes->multiply ? size > sizes->last / sizes->by : sizes->by > sizes->last - size)
             break;
         size = sizes->multiply ? size * sizes->by : size + sizes->by;
@@ -273,7 +275,7 @@ static int read_sizes(const struct given *given, size_t unit, struct nccl_option
     return add_sizes(&sizes, options, why);
 }
 
-/* How it is timed; every iteration is checked, whatever -c says. */
+/* Translates the flags of timing. Every iteration is checked, whatever -c says. */
 static int read_times(const struct given *given, struct nccl_options *options,
                       struct text_error *why)
 {

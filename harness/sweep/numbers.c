@@ -1,7 +1,7 @@
 /* sweep/numbers.c: prints the records of a sweep for other programs.
  *
- * They are read back from the file: it has those of earlier sittings, too, and what cannot be read
- * is better known now. */
+ * They are read back from the file, because it also has those of earlier sessions, and because it
+ * is better to notice now if something cannot be read. */
 #include "sweep/sweep.h"
 
 #include "command/command.h"
@@ -13,7 +13,7 @@ int sweep_print_numbers(const char *command, struct output *output, size_t forma
     struct report report = {.file = &output->file, .n_files = 1};
     size_t with_numbers = 0;
 
-    record_file_free(&output->file); /* of earlier sittings only */
+    record_file_free(&output->file); /* of earlier sessions only */
     int status = input_records(command, output->path, NULL, &output->file);
 
     if (status != 0)

@@ -1,4 +1,5 @@
-/* sweep/options.c: the options of sweep: those of a plan (plan/plan.h), and its own. */
+/* sweep/options.c: the options of sweep: those of a plan (plan/plan.h), and those that only a sweep
+ * has. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 enum { TIMEOUT_MAX = 86400 };
 
-/* Options of a sweep that say nothing of what is measured: each stands behind one that does. */
+/* Options of a sweep that do not change what is measured. In the help each comes after the option
+ * of a plan that it names. */
 static const struct {
     const char *behind;
     struct argp_option option;
@@ -65,7 +67,7 @@ static const struct {
 
 enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
 
-/* Both together, as the parser takes them. */
+/* Both kinds of options together, as the parser takes them. */
 struct parsing {
     struct argp_option table[PLAN_OPTIONS + OWN_OPTIONS + 1];
     struct sweep_options *options;
@@ -147,7 +149,8 @@ static error_t parse_planned(const struct plan_option *option, const char *arg,
     return command_bad_option(state, "--%s: %s", option->name, why.text);
 }
 
-/* As if its options had been given; given beside it they are given twice. */
+/* Parses a command line of nccl-tests as the options that it stands for. An option that is also
+ * given directly counts as given twice. */
 static error_t parse_nccl_tests(const char *arg, const struct argp_state *state)
 {
     struct nccl_options options;
@@ -206,7 +209,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return planned ? parse_planned(planned, arg, state) : parse_own(key, arg, state, options);
 }
 
-/* Each communicator, or the backend's own, serves the devices and can do what the modes need. */
+/* Checks that each communicator, or the default one of the backend, supports the devices and the
+ * modes. */
 static int check_communicators(const char *command, const struct plan_options *plan)
 {
     const bool collectives = plan->mode[CELL_COLLECTIVE] || plan->n_collectives > 0;
@@ -233,7 +237,7 @@ static int check_blas(const char *command, const struct plan_options *plan)
     return command_misuse(command);
 }
 
-/* The modes, and what else a cell of processes cannot have. */
+/* Checks the modes, and other options that a cell of processes does not support. */
 static int check_launched(const char *command, struct sweep_options *options)
 {
     struct plan_options *plan = &options->plan;
@@ -280,7 +284,8 @@ static int default_launched(const char *command, struct sweep_options *options)
     return 0;
 }
 
-/* As many as the most ranks; one a core. */
+/* Sets the default devices: with a launcher as many virtual devices as there are ranks at most,
+ * else one for each core. */
 static void default_devices(struct sweep_options *options)
 {
     struct plan_options *plan = &options->plan;
@@ -293,7 +298,7 @@ static void default_devices(struct sweep_options *options)
         command_default_devices(plan->devices, sizeof plan->devices);
 }
 
-/* What no option says alone. */
+/* Checks that the options fit together. */
 static int check_options(const char *command, struct sweep_options *options)
 {
     const double seconds = options->plan.limits.seconds;
@@ -319,7 +324,8 @@ static int check_options(const char *command, struct sweep_options *options)
     return status ? status : check_communicators(command, &options->plan);
 }
 
-/* GPUs need longer for their clocks. A short measurement has a short warm-up. */
+/* Sets the default warm-up. The clocks of GPUs need longer. A short measurement has a short
+ * warm-up. */
 static void default_warmup(struct plan_options *plan)
 {
     struct cell_limits *limits = &plan->limits;

@@ -1,4 +1,4 @@
-/* sweep/progress.c: the progress line. Failures always get a line that stays. */
+/* sweep/progress.c: prints the progress line. Failures always get a line that stays. */
 #include "sweep/sweep.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
                           .started = now()};
 }
 
-/* "2h05m", "1m20s", "45s"; "?" before the first cell is finished. */
+/* Writes the time left, like "2h05m", "1m20s" or "45s"; "?" before the first cell is finished. */
 static const char *left_text(const struct progress *p, char *text, size_t bytes)
 {
     if (p->finished_here == 0) {
@@ -69,7 +69,7 @@ static size_t columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* At most room bytes of name; "..." says that it goes on. */
+/* Copies at most room bytes of name; "..." marks that it was cut. */
 static void cut_name(const char *name, size_t room, char *text, size_t bytes)
 {
     if (strlen(name) <= room)
@@ -83,7 +83,7 @@ static int digits(size_t number)
     return snprintf(NULL, 0, "%zu", number);
 }
 
-/* "[ 3/48] launch 1/3"; without the word when there is little room. */
+/* Writes "[ 3/48] launch 1/3"; without the word if there is little space. */
 static void head_text(const struct progress *p, size_t number, const struct record_key *key,
                       const char *word, char *text, size_t bytes)
 {
@@ -93,8 +93,8 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                  p->launches);
 }
 
-/* "256Ki" of a bucket; "" of PyTorch's, and of any axis at its default. A name where the sweep has
- * several. */
+/* Writes the value of an axis: "256Ki" for a bucket; "" for PyTorch's bucket size, and for any axis
+ * at its default. It is a name if the sweep has several values. */
 static void axis_text(const struct progress *p, const struct plan_option *option,
                       const struct record_key *key, char *text, size_t bytes)
 {
@@ -127,8 +127,8 @@ static void axes_text(const struct progress *p, const struct record_key *key, ch
     }
 }
 
-/* "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or weak " 2 dev x   15
- * rows". The axes are so many bytes shorter than they would be. */
+/* Writes the setting: "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or with
+ * weak scaling " 2 dev x   15 rows". The axes are cut by excess bytes. */
 static void setting_text(const struct progress *p, const struct record_key *key, size_t excess,
                          char *text, size_t bytes)
 {
@@ -150,8 +150,8 @@ static void setting_text(const struct progress *p, const struct record_key *key,
         snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
 }
 
-/* "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without newline.
- * Where that is too long the workload is cut, then the axes, and rest last of all. Its last column
+/* Prints "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without
+ * newline. If that is too long the workload is cut, then the axes, and rest last. The last column
  * stays free: some terminals go on to the next line after it. */
 static void print_line(const struct progress *p, size_t number, const struct record_key *key,
                        const char *rest)

@@ -1,7 +1,7 @@
 /* sweep/sweep.c: runs the cells of a plan one after the other and keeps their records.
  *
  * Only this process writes the file, one fsynced line per cell: whatever happens, at most the
- * cell under way is lost, and --resume runs what is missing or not verified. */
+ * current cell is lost, and --resume runs the cells that are missing or not verified. */
 #include "sweep/sweep.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
     struct sweep_options options;
-    sweep_print_fn *print; /* its records, for --format */
+    sweep_print_fn *print; /* prints its records, for --format */
     struct record_run run;
     struct output output;
     struct core_locks locks;
@@ -34,8 +34,8 @@ struct sweep {
     bool *measured; /* it has samples */
     struct collectives_cell *collective;
     size_t n;
-    int sitting;               /* of this process: the earlier ones measured something, too */
-    struct record_timed timed; /* of this sitting */
+    int sitting;               /* session of this process; earlier ones have measured cells, too */
+    struct record_timed timed; /* of this session */
     struct record_costs costs;
     double writing; /* seconds */
     double seconds; /* in all */
@@ -66,7 +66,7 @@ static uint64_t new_seed(void)
     return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
 }
 
-/* The header's part that comes from the plan. */
+/* Fills the part of the header that comes from the plan. */
 static int describe_plan(struct sweep *sweep)
 {
     const struct plan_options *plan = &sweep->options.plan;
@@ -83,7 +83,8 @@ static int describe_plan(struct sweep *sweep)
                : 0;
 }
 
-/* An earlier sitting's header must describe the same sweep on the same build and processor. */
+/* Checks that the header of an earlier session describes the same sweep on the same build and
+ * processor. */
 static int check_resumed(struct sweep *sweep)
 {
     const struct record_run *there = &sweep->output.file.run;
@@ -99,7 +100,8 @@ static int check_resumed(struct sweep *sweep)
     return complain(sweep, text);
 }
 
-/* Whether the header can hold the grid, whatever the seed will be: before there is a file. */
+/* Checks that the header can hold the grid, whatever the seed will be. This is done before there is
+ * a file. */
 static int check_grid(struct sweep *sweep)
 {
     struct plan_options plan = sweep->options.plan;
@@ -112,7 +114,7 @@ static int check_grid(struct sweep *sweep)
                : 0;
 }
 
-/* The header, and that it is the one of the file that is resumed. */
+/* Makes the header, and checks that it is that of the file if one is resumed. */
 static int describe(struct sweep *sweep)
 {
     const int status = describe_plan(sweep);
@@ -130,13 +132,14 @@ static int open_trace(struct sweep *sweep)
     return complain(sweep, err.text);
 }
 
-/* Before anything is written: who is refused, or stops waiting, leaves nothing behind. */
+/* Locks the cores. This is done before anything is written: a sweep that is refused, or stops
+ * waiting, leaves no files. */
 static int lock_cores(struct sweep *sweep)
 {
     int status =
         core_locks_take("", sweep->command, &sweep->run, sweep->options.wait, &sweep->locks);
 
-    /* What was seen of the machine before is old by now. */
+    /* The description of the machine is outdated after the wait. */
     if (status == 0 && sweep->locks.waited) {
         status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
         if (status == 0)
@@ -172,7 +175,7 @@ static int open_output(struct sweep *sweep)
                : 0;
 }
 
-/* A verified cell of an earlier sitting. */
+/* A verified cell of an earlier session. */
 struct earlier {
     char id[sizeof((struct record_cell *)0)->cell_id];
     double median_ns;
@@ -192,8 +195,8 @@ static int next_sitting(const struct record_file *file)
     return next;
 }
 
-/* What an earlier sitting has verified. Its samples are not needed any more, and every worker would
- * begin as a copy of them. */
+/* Marks the cells that earlier sessions have verified, and frees their samples: these are not
+ * needed any more, and every worker would begin as a copy of them. */
 static int mark_done(struct sweep *sweep)
 {
     struct record_file *file = &sweep->output.file;
@@ -272,7 +275,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* 1: interrupted. *ns: what it took. */
+/* Launches a cell. Returns 1 if it was interrupted. *ns: the time that it took. */
 static int launch(const struct sweep *sweep, const struct cell_config *config,
                   struct record_cell *cell, char **trace, double *ns)
 {
@@ -285,7 +288,7 @@ static int launch(const struct sweep *sweep, const struct cell_config *config,
     return status;
 }
 
-/* 0, or the exit status that ends the sweep. */
+/* Runs a cell. Returns 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
     struct text_error err = {""};
@@ -348,7 +351,7 @@ static void print_timed(const struct record_timed *timed, double seconds)
             steps + beside, seconds, steps, beside);
 }
 
-/* The rest of a launch, on the average. */
+/* Prints the average costs of a launch outside of its measurement. */
 static void print_costs(const struct record_costs *costs, double writing)
 {
     char text[RECORD_COSTS_TEXT];
@@ -453,7 +456,7 @@ int sweep_main(int argc, char **argv, sweep_print_fn *print)
         status = read_devices(sweep);
     if (status == 0)
         status = check_grid(sweep);
-    stop_watch_signals(); /* before there is a file that would have no end */
+    stop_watch_signals(); /* before a file exists that an interrupt would leave unfinished */
     if (status == 0)
         status = open_output(sweep);
     if (status == 0)

@@ -16,48 +16,52 @@ struct sweep_options {
     char out[512];                                           /* "": a new file in results/local */
     char trace[512];                                         /* "": no trace */
     char launcher[sizeof((struct record_run *)0)->launcher]; /* "": none */
-    size_t format; /* of the numbers that it prints; REPORT_FORMATS: none */
+    size_t format; /* format of the numbers that it prints; REPORT_FORMATS: none */
     bool resume;
-    bool wait;       /* for cores that another sweep has */
+    bool wait;       /* waits for cores that another sweep has */
     double timeout;  /* seconds per cell */
     size_t required; /* devices */
     uint64_t seen;   /* options that were given */
 };
 
-/* Prints records in a format, as report_print does: a room after this one has it. */
+/* Prints records in a format, as report_print does. The caller passes it in, because report_print
+ * is in a folder that comes after this one in the order of calls. */
 typedef int sweep_print_fn(const char *command, const struct report *report, size_t format,
                            size_t *with_numbers);
-/* The subcommand; argv[0] is "lockstep sweep". Returns an exit status. */
+/* Runs the subcommand; argv[0] is "lockstep sweep". Returns an exit status. */
 int sweep_main(int argc, char **argv, sweep_print_fn *print);
 
-/* Parses and completes nothing: what was not given stays empty. 0 or an exit status. */
+/* Parses the options. Devices, backend, warm-up and time-out get defaults if they were not given;
+ * other options stay empty. Returns 0 or an exit status. */
 int sweep_parse(int argc, char **argv, struct sweep_options *options);
 
-/* What the manifest says of the devices and the machine. 0 or an exit status, with a message. */
+/* Fills the part of the header about the devices and the machine. Returns 0, or an exit status
+ * after a message. */
 int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run);
 
 /* ---- the table of collectives, as nccl-tests orders it: sweep/collectives.c ---- */
 
-/* A planned cell and what came of it. */
+/* A planned cell and its result. */
 struct collectives_cell {
     const struct cell_config *config;
     double median_ns; /* NaN: it is not verified */
 };
 
-/* A line for each, its launches as one: their median, and how many of them are verified. Sorts
- * cells. Nothing where they are no collectives. */
+/* Prints a line for each setting, with its launches combined: their median, and how many of them
+ * are verified. Sorts cells. It prints nothing if they are no collectives. */
 void collectives_print(FILE *to, struct collectives_cell cells[], size_t n);
 
 /* ---- a cell of several processes, which a launcher starts: sweep/launched.c ---- */
 
-/* As launch_cell, through the launcher: the record is what the first process sent, if all processes
- * have begun, have ended well, and the launcher, too. Else it names who has not. */
+/* Does the same as launch_cell, through the launcher. The record is the one that the first process
+ * sent, if all processes have begun and have ended well, and the launcher, too. Else it names the
+ * process that has not. */
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
                   struct record_cell *cell);
 
 /* ---- its numbers for other programs: sweep/numbers.c ---- */
 
-/* Prints what `lockstep report --format` prints of the file, which is read to output->file. 0, or
+/* Reads the file to output->file, and prints it as `lockstep report --format` does. Returns 0, or
  * EXIT_MISUSE after one line. */
 int sweep_print_numbers(const char *command, struct output *output, size_t format,
                         sweep_print_fn *print);
@@ -75,28 +79,31 @@ struct progress {
     size_t finished_here;
 };
 
-/* done: cells that an earlier sitting has finished. The plan is used until the end. */
+/* done: the number of cells that earlier sessions have finished. The plan must stay until the
+ * end. */
 void progress_open(struct progress *progress, const struct plan_options *plan, size_t done);
 void progress_begin(struct progress *progress, const struct cell_config *config);
 void progress_cell(struct progress *progress, const struct record_cell *cell);
-/* Leaves the rewritten line. */
+/* Ends the rewritten line. */
 void progress_close(struct progress *progress);
 
 /* ---- its trace, a file that appears whole at its end: sweep/trace_file.c ---- */
 
 struct trace_file {
     struct text_out out; /* without a file: there is no trace */
-    size_t cells;        /* that it has */
-    bool made;           /* it is closed, and there */
+    size_t cells;        /* number of cells in it */
+    bool made;           /* it is closed, and the file exists */
 };
 
-/* path "": opens nothing. Another file than a trace is not replaced. 0, or -1 and why. */
+/* Opens a trace; path "": opens nothing. A file that is no trace is not replaced. Returns 0, or -1
+ * and the reason. */
 int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err);
-/* The line of one cell: measure/trace.h. */
+/* Adds the line of one cell (measure/trace.h). */
 void trace_file_add(struct trace_file *trace, const char *events);
-/* 0, or -1 and why there is no such file, or still the old one. Of a trace that is not open: 0. */
+/* Closes a trace. Returns 0, or -1 and the reason why there is no new file. If the trace is not
+ * open, it returns 0. */
 int trace_file_close(struct trace_file *trace, struct text_error *err);
-/* Gives it up, if it is open. */
+/* Drops the trace, if it is open. */
 void trace_file_discard(struct trace_file *trace);
 
 /* ---- a command line of nccl-tests as options of a sweep: sweep/nccl_tests.c ---- */
@@ -112,10 +119,10 @@ struct nccl_options {
     size_t n;
 };
 
-/* "all_reduce_perf -b 8 -e 128M -f 2 -g 8", with the program's path or without it. Sizes are
- * rounded up to what every rank has a block of, and nccl-tests' own where none are given; what else
- * is not given stays a sweep's own. 0, or -1 and why: what is asked for cannot be had here, or is
- * not known. */
+/* Translates a command line like "all_reduce_perf -b 8 -e 128M -f 2 -g 8", with the path of the
+ * program or without it. Sizes are rounded up so that every rank has a whole block; if none are
+ * given, those of nccl-tests are taken. Other values that are not given keep the defaults of a
+ * sweep. Returns 0, or -1 and the reason: an option is not supported here, or unknown. */
 int nccl_tests_options(const char *command, struct nccl_options *options, struct text_error *why);
 
 #endif

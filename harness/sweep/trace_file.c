@@ -11,7 +11,8 @@
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":\"lockstep\"},"
                            "\"traceEvents\":[\n";
 
-/* The file of the records is never replaced, nor is anything else by a slip. */
+/* Whether the trace may replace the file at path. The file of the records must never be replaced,
+ * nor any other file by mistake. */
 static bool may_replace(const char *path)
 {
     char there[sizeof head] = "";
