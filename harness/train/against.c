@@ -1,15 +1,16 @@
 /* train/against.c: two trainings next to each other, and how far they diverge.
  *
- * On real data sums are rounded, in an order that depends on how many devices there are, and
- * training lets such differences grow. How far runs diverge that differ only in rounding is
- * measured at the same time: other trainings on the other side's devices get the rows of each batch
- * in another order, which changes nothing but the order of sums. The bound of a step is FACTOR
- * times the farthest that one of them is, or was, from the other side, and at least FACTOR
+ * On real data sums are rounded, in an order that depends on the number of devices, and training
+ * lets such differences grow. So it is also measured how far trainings diverge that differ in
+ * rounding only: further trainings on the devices of the other side get the rows of each batch in
+ * another order, which changes nothing but the order of sums. The bound of a step is FACTOR times
+ * the largest distance that one of them has, or had, from the other side, and at least FACTOR
  * roundings of the largest parameter.
  *
- * AdamW divides a gradient by its own size: an element whose gradient is nothing but rounding, as
- * that of a key's bias, moves as far as any other, and the largest difference says nothing. There
- * are few of them, so of AdamW differences and sizes are means over all parameters. */
+ * AdamW divides a gradient by its own size. An element whose gradient consists of rounding only,
+ * like that of a key's bias, moves as far as any other, so the largest difference has no meaning.
+ * There are few such elements, so with AdamW differences and sizes are means over all
+ * parameters. */
 #include "train/train.h"
 
 #include <float.h>
@@ -19,13 +20,13 @@
 
 #include "stream.h"
 
-/* One direction of growth soon dominates all differences, and then two of them are to each other as
- * two normal numbers: one is more than 64 times the largest of three others with a probability of
- * about E[(2 phi(0) |x| / 64)^3] = 3e-6. */
+/* One direction of growth soon dominates all differences, and then the ratio of two of them is that
+ * of two normal numbers: one is more than 64 times the largest of three others with a probability
+ * of about E[(2 phi(0) |x| / 64)^3] = 3e-6. */
 static const double FACTOR = 64;
 
-/* A bound that is more than this part of the largest parameter says nothing: from that step on
- * differences are recorded and not judged. */
+/* A bound that is more than this part of the largest parameter is useless: from that step on
+ * differences are recorded but not judged. */
 static const double LOOSE = 0.01;
 
 int train_against_open(struct train_against *against, struct train_side *side,
@@ -85,7 +86,7 @@ int train_against_start(struct train_against *against, struct train_side *first,
     return 0;
 }
 
-/* The batch with its rows in another order. */
+/* Copies the batch with its rows in another order. */
 static void shuffle(struct train_against *against, int i, const struct loader_batch *batch,
                     struct loader_batch *shuffled)
 {
@@ -110,8 +111,8 @@ static void shuffle(struct train_against *against, int i, const struct loader_ba
                                       .index = batch->index};
 }
 
-/* The largest difference of a parameter, or the mean of all; infinite when one is not a number.
- * *at is the place of the largest. */
+/* Returns the largest difference of a parameter, or the mean of all; infinite if one is not a
+ * number. *at is the place of the largest. */
 static double distance(const struct train_side *a, const struct train_side *b, bool mean,
                        size_t *at)
 {
@@ -130,7 +131,7 @@ static double distance(const struct train_side *a, const struct train_side *b, b
     return mean ? sum / (double)a->n_values : most;
 }
 
-/* The same of the numbers themselves. */
+/* Returns the largest magnitude of the parameters, or the mean. */
 static double size_of(const struct train_side *side, bool mean)
 {
     double most = 0, sum = 0;

@@ -9,7 +9,7 @@
 
 #include "train/train.h"
 
-/* The largest sum of |W| over a row, and over all entries that one input (dim[1]) has. */
+/* Computes the largest sum of |W| over a row, and over all entries that one input (dim[1]) has. */
 static void measure_weight(const struct dp_tensor *value, const float w[], double *row,
                            double *column)
 {

@@ -1,16 +1,16 @@
 /* train/exact.c: steps on whole numbers, after which both sides must have the same bits.
  *
- * Features are those of the data where they are whole numbers, else made; a row of a weight has two
- * entries of +-1, a bias is from -2 to 2, the loss is the sum of c * y with c from {-2, -1, 1, 2},
- * and the update is w - g. Then every number is whole, and sums are exact in any order while they
- * stay below 2^24, which train_bound shows for each step.
+ * Features are those of the data if these are whole numbers, else made up. A row of a weight has
+ * two entries of +-1, a bias is from -2 to 2, the loss is the sum of c * y with c from {-2, -1, 1,
+ * 2}, and the update is w - g. Then every number is whole, and sums are exact in any order while
+ * they stay below 2^24, which train_bound proves for each step.
  *
- * So there is one right result, too, and train/reference.c knows it where the model is a chain of
- * linear layers: both sides may be wrong alike.
+ * So there is one right result, too. train/reference.c computes it if the model is a chain of
+ * linear layers, because both sides may be wrong in the same way.
  *
- * The mean over R ranks is exact when R is a power of two. There c is multiplied by R, so that
- * gradients come out as without ranks; the losses of ranks, whole numbers of single precision, add
- * up to R times the loss. */
+ * The mean over R ranks is exact if R is a power of two. There c is multiplied by R, so that
+ * gradients are the same as without ranks; the losses of ranks, whole numbers in single precision,
+ * add up to R times the loss. */
 #include "train/train.h"
 
 #include <math.h>
@@ -22,14 +22,14 @@
 
 static const double LIMIT = 0x1p24;
 
-/* A step on both sides, from the same numbers. */
+/* A step on both sides, with the same numbers. */
 struct exact {
     const struct train_model *model;
     struct train_side *side[2];
     struct dp_module *loss[2];
-    struct dp_sgd *sgd[2];        /* not of ranks */
-    struct train_ranks ranks[2];  /* of DistributedDataParallel */
-    size_t factor[2];             /* of c: gradients are divided by as many ranks */
+    struct dp_sgd *sgd[2];       /* not of ranks */
+    struct train_ranks ranks[2]; /* of DistributedDataParallel */
+    size_t factor[2]; /* factor of c: the number of ranks that gradients are divided by */
     struct dp_tensor upstream[2]; /* [batch, classes] */
     float *value;                 /* all parameters */
     float *feature, *c, *scaled;  /* [batch, features], [batch, classes], c times factor */
@@ -48,7 +48,7 @@ static bool is_whole(const struct dataset *data)
     return true;
 }
 
-/* A number from -most to most, but never 0: a lost one shows. */
+/* Draws a number from -most to most, but never 0: then a lost number shows. */
 static float draw(struct stream *stream, size_t most)
 {
     const float size = (float)(1 + stream_below(stream, most));
@@ -102,7 +102,7 @@ static double bound_of(const struct exact *x, size_t rows)
     return train_bound(x->side[0], x->model, x->value, x->most_feature, rows, factor);
 }
 
-/* -0 is 0: a sum of nothing but zeros has the sign that its order gives it. */
+/* Reads a tensor, with -0 as 0: the sign of a sum of zeros depends on its order. */
 static int read_result(struct exact *x, const struct dp_tensor *tensor, float **to)
 {
     const size_t n = dp_tensor_count(tensor);
@@ -114,7 +114,7 @@ static int read_result(struct exact *x, const struct dp_tensor *tensor, float **
     return status;
 }
 
-/* Outputs, loss and gradients. */
+/* Runs a step without ranks: outputs, loss and gradients. */
 static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], float **to)
 {
     struct train_side *side = x->side[k];
@@ -189,7 +189,7 @@ static int run_side(struct exact *x, int k, size_t rows)
     return status;
 }
 
-/* What number i of the result is. */
+/* Writes which value number i of the result is. */
 static void name_result(const struct exact *x, size_t rows, size_t i, char *text, size_t bytes)
 {
     const size_t outputs = rows * (size_t)x->model->classes, values = x->side[0]->n_values;
@@ -211,7 +211,8 @@ static void name_result(const struct exact *x, size_t rows, size_t i, char *text
     snprintf(text, bytes, "%s%s[%zu]", updated ? "updated " : "gradient of ", name, element);
 }
 
-/* Side 0 with the float64 model; the other side has the same bits or differs from it. */
+/* Compares side 0 with the float64 model. The other side has the same bits, or differs from side 0
+ * and is reported for that. */
 static int compare_reference(const struct exact *x, struct train_against *against, size_t rows)
 {
     const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;

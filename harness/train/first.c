@@ -1,12 +1,13 @@
-/* train/first.c: steps on the devices of a training, before its first one. They are made and
- * verified as those of a cell are: one on numbers that are exact, then one on numbers with all the
- * bits of a float. A device whose products are wrong trains nothing, nor ranks whose sum is. */
+/* train/first.c: steps on the devices of a training, before its first one. They are run and
+ * verified like those of a cell: one on numbers that are exact, then one on numbers that use all
+ * the bits of a float. So no training starts on a device whose products are wrong, or on ranks
+ * whose sum is wrong. */
 #include <stdlib.h>
 
 #include "measure/probe_step.h"
 #include "train/train.h"
 
-/* Too large for a stack. */
+/* This is too large for a stack. */
 struct first {
     struct session session;
     struct record_cell cell;
@@ -55,7 +56,7 @@ int train_first(const struct train_model *model, const struct train_options *opt
     if (!first)
         return dp_fail(err, DP_ENOMEM, "no memory for the step before the first one");
     rows = rows > least ? rows : least;
-    /* Sums over many rows may not be exact. */
+    /* Sums over many rows may not be exact; then fewer rows are tried. */
     do {
         const struct cell_config probe = {.workload = model->workload,
                                           .rows = rows,
@@ -66,14 +67,15 @@ int train_first(const struct train_model *model, const struct train_options *opt
         struct cell_config exact = probe;
         struct dp_error probed = {.status = 0};
 
-        /* The mean over another number of ranks rounds: exact is what their devices add here. */
+        /* The mean over another number of ranks is rounded. Then the exact step covers only the
+         * sums of the devices of this process. */
         if (ranks && (world & (world - 1)) != 0) {
             exact.n_devices = here;
             exact.mode = CELL_DP;
         }
         why = (struct dp_error){.status = 0};
         status = verify_exact(first, group, &exact, &why);
-        /* One process alone may be wrong, but all must make the same calls. */
+        /* The exact step may fail in one process only, but all must make the same calls. */
         if ((status == 0 || status == DP_EFAULT) && verify_probe(first, group, &probe, &probed) &&
             status == 0) {
             status = probed.status;

@@ -1,4 +1,4 @@
-/* train/launched.c: the options of ranks in processes. */
+/* train/launched.c: checks the options of ranks in processes. */
 #include "command/command.h"
 #include "train/train.h"
 
@@ -6,7 +6,7 @@ int train_check_launched(const char *command, struct train_options *o)
 {
     const bool launched = o->processes.launcher[0] != '\0';
 
-    /* Options that only a training in one process has. */
+    /* These options are only for a training in one process. */
     if (launched && o->dp)
         return launcher_refuse(command, "--launcher is for ranks: it does not go with --mode dp");
     if (launched && o->communicator[0] != '\0')

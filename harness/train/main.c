@@ -1,4 +1,5 @@
-/* train/main.c: `lockstep train`: trainings one after the other, what they print and leave. */
+/* train/main.c: `lockstep train`: runs trainings one after the other, prints their results and
+ * saves their weights. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,7 +78,7 @@ static int train_seed(struct train_session *s, uint64_t seed, struct train_epoch
     return status ? status : train_run(&run, last, err);
 }
 
-/* The file has what the processes have. */
+/* Reads the saved file again, and checks that it has the parameters of the processes. */
 static int read_again(struct train_session *s, struct dp_error *err)
 {
     int status = weights_load(s->side.top, &s->model.workload, s->options.save, err);
@@ -89,7 +90,7 @@ static int read_again(struct train_session *s, struct dp_error *err)
     return status;
 }
 
-/* Whether the weights were wanted and are in their file. */
+/* Saves the weights if that was asked for. Returns whether they are in their file. */
 static bool save(struct train_session *s)
 {
     struct dp_error err = {0};
@@ -105,14 +106,15 @@ static bool save(struct train_session *s)
     return false;
 }
 
-/* Of an even number the lower middle one, which some seed has reached. */
+/* The median. Of an even number of results it is the lower middle one, so that some seed has
+ * reached it. */
 static double median_of(double number[], size_t n)
 {
     stats_sort(number, n);
     return number[(n - 1) / 2];
 }
 
-/* The exit status of what was asked for. */
+/* Judges the comparison and the result that were asked for. Returns an exit status. */
 static int judge(struct train_session *s, double median)
 {
     int status = EXIT_PASSED;
@@ -154,7 +156,7 @@ static int draw(struct train_session *s, double median)
     return status;
 }
 
-/* After a training: what came of it. An exit status. */
+/* Finishes a training: saves and prints its result. Returns an exit status. */
 static int finish(struct train_session *s, const struct train_epoch *last)
 {
     const struct train_options *o = &s->options;
@@ -206,7 +208,8 @@ static int run_seeds(struct train_session *s)
     return status;
 }
 
-/* Once nothing is refused any more: an error is a line of its own. */
+/* Prints by how much the batch grew. This is done when no option can be refused any more, because
+ * an error must be the only line. */
 static void tell_batch(const struct train_session *s)
 {
     const struct train_options *o = &s->options;
@@ -255,7 +258,7 @@ int train_main(int argc, char **argv)
     if (!s)
         return command_refuse(argv[0], "out of memory");
     s->command = argv[0];
-    stop_watch_signals(); /* before there is a file that would be left */
+    stop_watch_signals(); /* before a file exists that an interrupt would leave */
     if ((status = train_parse(argc, argv, &s->options)) == 0 &&
         (status = train_session_open(s)) == 0)
         status = run_all(s);

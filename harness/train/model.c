@@ -1,4 +1,4 @@
-/* train/model.c: models of `lockstep train`: the workloads of the sweep.
+/* train/model.c: the models of `lockstep train`, which are the workloads of the sweep.
  *
  * "mlp" alone takes its widths from the data, with one hidden layer between them. */
 #include "train/train.h"
@@ -96,7 +96,8 @@ int train_model_init(const struct train_model *model, struct dp_module *module, 
         status = weights_list_open(module, &model->workload, &list, err);
     for (int p = 0; p < list.n; ++p) {
         struct dp_param *param = list.param[p];
-        /* What is added to the sum of all layers begins small. */
+        /* The projections whose outputs are added to the residual stream begin with smaller
+         * values. */
         const double part = strstr(list.name[p], ".c_proj.") ? 1 / sqrt(2 * layers) : 1;
 
         if (param->init_bound >= 0)
@@ -111,7 +112,7 @@ static size_t states(const struct train_update *update)
     return update->kind == TRAIN_ADAMW ? 2 : update->momentum > 0 ? 1 : 0;
 }
 
-/* Of GPUs that which has least. */
+/* Finds the memory that is available; of several GPUs, that of the one with the least. */
 static int room_of(struct dp_group *group, struct plan_room *room, struct dp_error *err)
 {
     struct dp_machine machine;
@@ -133,7 +134,7 @@ static int room_of(struct dp_group *group, struct plan_room *room, struct dp_err
     return status;
 }
 
-/* Of a step, as a sweep plans it: a test takes less. */
+/* Checks that a step fits, as a sweep plans it; a test takes less memory. */
 static int batch_fits(const struct train_model *model, const struct train_options *options,
                       size_t devices, struct plan_room *room, struct dp_error *err)
 {
@@ -156,9 +157,9 @@ static int batch_fits(const struct train_model *model, const struct train_option
     return dp_fail(err, DP_EINVAL, "--batch: %s%.200s", parts > 1 ? "in each part " : "", why.text);
 }
 
-/* Of weights, gradients, what the optimizer keeps, and the replicas' weights, then of a batch: less
- * than what a training takes, so what does not fit is refused, and not all of what is not refused
- * fits. */
+/* Compares the available memory with that of weights, gradients, the state of the optimizer and the
+ * weights of the replicas, then with that of a batch. This is less than a training takes: a model
+ * that does not fit is refused, but one that is not refused may still not fit. */
 int train_model_fits(const struct train_model *model, struct dp_group *group, size_t devices,
                      const struct train_options *options, struct dp_error *err)
 {

@@ -96,7 +96,7 @@ static error_t parse_prefetch(const struct argp_state *state, const char *arg,
     return status;
 }
 
-/* Where a text goes. */
+/* Copies the value of an option that is a text to its field. */
 static error_t parse_text(int key, const char *arg, const struct argp_state *state,
                           struct train_options *o)
 {
@@ -120,7 +120,7 @@ static error_t parse_text(int key, const char *arg, const struct argp_state *sta
     return ARGP_ERR_UNKNOWN;
 }
 
-/* What a step does with gradients. */
+/* Parses the options about what a step does with gradients. */
 static error_t parse_update(int key, const char *arg, const struct argp_state *state,
                             struct train_update *update)
 {
@@ -306,7 +306,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return status ? status : parse_value(key, arg, state);
 }
 
-/* What no option says alone. */
+/* Checks that the options fit together. */
 static int check_options(const char *command, const struct train_options *o)
 {
     const char *what = NULL;
@@ -331,7 +331,7 @@ static int check_options(const char *command, const struct train_options *o)
     return command_misuse(command);
 }
 
-/* On the host nothing is carried. */
+/* Checks the communicators. A training on the host needs none. */
 static int check_communicators(const char *command, const struct train_options *o)
 {
     const unsigned can = DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0);

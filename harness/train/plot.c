@@ -1,4 +1,4 @@
-/* train/plot.c: the figure of a training: the losses by epoch, and below the test accuracy; of a
+/* train/plot.c: the figure of a training: the losses by epoch, and the test accuracy below; for a
  * text the losses by tokens. */
 #include "train/train.h"
 
@@ -38,13 +38,15 @@ static double value_of(const struct train_epoch *epoch, enum curve curve)
     }
 }
 
-/* An epoch, or of a text millions of tokens. */
+/* The position of an epoch on the x axis: its number, or for a text the millions of tokens so
+ * far. */
 static double place_of(const struct train_epoch *epoch)
 {
     return epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
 }
 
-/* One curve of a seed. Of more epochs than there is room for, every so many-th, and the last. */
+/* Adds one curve of a seed. If there are more epochs than marks, it has every n-th of them, and the
+ * last. */
 static void add_curve(struct plot_lines *lines, const struct subject *subject, uint64_t seed,
                       enum curve curve, const char *label)
 {
@@ -96,7 +98,8 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
         add_curve(lines, subject, o->seed, CURVE_OTHER, o->against);
 }
 
-/* What was trained; of accuracies also what came of it. */
+/* Writes the note of a panel: what was trained; for the accuracy, and for a text, also the
+ * result. */
 static void write_note(const struct subject *subject, bool accuracy, char *text, size_t bytes)
 {
     const struct train_options *o = subject->options;
@@ -113,7 +116,7 @@ static void write_note(const struct subject *subject, bool accuracy, char *text,
              results ? required : "");
 }
 
-/* There is no epoch 1.5. */
+/* Sets the ticks of the epochs, which are whole numbers. */
 static void tick_epochs(struct plot_axis *x, size_t epochs)
 {
     if (epochs > 7)
@@ -146,7 +149,7 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     else
         tick_epochs(&frame->x, o->epochs);
     plot_axis_round(&frame->y);
-    /* Words beside the axis would be upon numbers like 0.0001. */
+    /* The label is in the title, since words along the axis would overlap numbers like 0.0001. */
     snprintf(frame->words[PLOT_TITLE], PLOT_TEXT, "%s",
              accuracy       ? "Test accuracy (%)"
              : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"

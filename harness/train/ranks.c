@@ -1,5 +1,5 @@
-/* train/ranks.c: steps of DistributedDataParallel, as a user's program makes them: the model and
- * its loss on every rank. */
+/* train/ranks.c: steps of DistributedDataParallel, as the program of a user runs them: the model
+ * and its loss on every rank. */
 #include "train/ranks.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
     return 0;
 }
 
-/* Added in the order of ranks, whichever process they are in. */
+/* The losses are added in the order of ranks, whichever process these are in. */
 int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], float *loss,
                      uint64_t *arrived, struct dp_error *err)
 {

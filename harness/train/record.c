@@ -1,4 +1,4 @@
-/* train/record.c: the lines of JSON that `lockstep train --out` writes. */
+/* train/record.c: makes the lines of JSON that `lockstep train --out` writes. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "record/memory.h"
 #include "train/train.h"
 
-/* Large integers are text: many readers round them. */
+/* Large integers are written as text, because many readers round them. */
 static json_t *big(uint64_t number)
 {
     char text[24];
@@ -18,7 +18,7 @@ static json_t *big(uint64_t number)
     return json_string(text);
 }
 
-/* The line, and the end of object. */
+/* Returns the line, and frees object. */
 static char *finish(json_t *object, int failed)
 {
     if (failed) {
@@ -53,7 +53,7 @@ static json_t *missing(const struct dataset *data)
     return list;
 }
 
-/* Ranks in processes. */
+/* Adds the members about ranks in processes. */
 static int put_world(json_t *o, const struct train_options *options,
                      const struct train_world_about *about)
 {

@@ -1,6 +1,6 @@
-/* train/reference.c: what a step on whole numbers must leave, by a float64 model that shares no
- * code with core: two sides that are wrong alike are not equal to it. Chains of linear layers; of
- * other exact models the sweep's reference. */
+/* train/reference.c: the correct results of a step on whole numbers, by a float64 model that shares
+ * no code with core: two sides that are wrong alike differ from it. It covers chains of linear
+ * layers; for other exact models the reference of the sweep is used. */
 #include "train/train.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = WORKLOAD_MAX_SIZES };
 
-/* a[l]: what enters layer l, [rows, size[l]]; d: the gradient of what leaves it. */
+/* a[l]: the input of layer l, [rows, size[l]]; d: the gradient of its output. */
 struct chain {
     const struct workload *workload;
     const struct train_numbers *numbers;
@@ -69,7 +69,7 @@ static void forward(struct chain *c, size_t l, bool cut)
         }
 }
 
-/* Gradients of layer l, and d of the layer below. */
+/* Computes the gradients of layer l, and d of the layer below. */
 static void backward(struct chain *c, size_t l, bool cut, double *weight, double *bias)
 {
     const size_t in = c->workload->size[l], out = c->workload->size[l + 1];

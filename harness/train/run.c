@@ -1,4 +1,4 @@
-/* train/run.c: a training: split, epochs, tests. */
+/* train/run.c: runs a training: split, epochs, tests. */
 
 #include "files/stop.h"
 #include "train/train.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What a training has open. */
+/* The state of a training. */
 struct work {
     const struct train_run *run;
     struct loader *train, *test;
@@ -22,13 +22,14 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* A test needs no more memory than a part of a step. */
+/* The rows of a batch. A test has no more than a part of a step, so that it needs no more
+ * memory. */
 static size_t batch_of(const struct train_options *options, bool test)
 {
     return test ? options->batch / options->update.parts : options->batch;
 }
 
-/* Of a text as many whole batches as it takes for so many bytes as its first part has. */
+/* For a text, an epoch has as many whole batches as cover the number of bytes of its first part. */
 int train_epoch_steps(const struct train_options *options, const struct dataset *data,
                       size_t shares, size_t *steps, struct dp_error *err)
 {
@@ -42,8 +43,8 @@ int train_epoch_steps(const struct train_options *options, const struct dataset 
     return status;
 }
 
-/* Windows that train are drawn; those that test follow each other, so that every byte is told once.
- */
+/* Opens the loader of a text. Windows for training are drawn; those of the test follow each other,
+ * so that every byte is predicted once. */
 static int open_text(const struct train_options *options, const struct dataset *data, uint64_t seed,
                      bool test, struct loader **loader, struct dp_error *err)
 {
@@ -116,7 +117,8 @@ static int open_loaders(struct work *work)
                                       work->err);
 }
 
-/* Where nothing was updated yet, the rate is not to blame. */
+/* Reports a loss that is not finite. If no parameter was updated yet, the learning rate is not the
+ * cause. */
 static int runs_away(const struct work *work, const char *what, size_t step, size_t epoch)
 {
     const struct train_options *o = work->run->options;
@@ -144,7 +146,7 @@ static int make_step(struct work *work, const struct loader_batch *batch, float 
     return dp_fail(work->err, DP_EFAULT, "the devices had other rows than those of the batch");
 }
 
-/* What the steps have left is here. */
+/* Reads the parameters after the steps of the processes to side. */
 static int get_parameters(struct work *work)
 {
     return work->run->world ? train_world_read(work->run->world, work->run->side, work->err) : 0;
@@ -153,7 +155,7 @@ static int get_parameters(struct work *work)
 static int run_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
-    double began = now(); /* later by the time that the comparison took */
+    double began = now(); /* moved on by the time that comparisons take */
     struct loader_batch batch;
     double sum = 0;
     size_t rows = 0;
@@ -222,7 +224,7 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     return status;
 }
 
-/* Epoch 0 is a test only. */
+/* Runs all epochs. Epoch 0 is a test only. */
 static int run_epochs(struct work *work, struct train_epoch *last)
 {
     const struct train_run *run = work->run;

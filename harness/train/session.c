@@ -1,4 +1,5 @@
-/* train/session.c: opens all that a run of `lockstep train` needs, and refuses what cannot be. */
+/* train/session.c: opens all that a run of `lockstep train` needs, and refuses options that are not
+ * possible. */
 #include "train/session.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ void train_session_append(struct train_session *s, char *line, bool last)
     s->lost = EXIT_MISUSE;
 }
 
-/* Model and data, from their names. */
+/* Opens model and data by their names. */
 static int open_data(struct train_session *s)
 {
     struct train_options *o = &s->options;
@@ -68,8 +69,9 @@ size_t train_session_ranks(const struct train_session *s)
                                                     : (size_t)dp_group_size(s->group);
 }
 
-/* As many rows for every part of every rank, so that the mean over them is the mean over rows; and
- * what follows from the steps then. */
+/* Makes the batch a multiple, so that every part of every rank has the same number of rows: then
+ * the mean over them is the mean over rows. It also sets the values that depend on the number of
+ * steps. */
 static int fit_batch(struct train_session *s)
 {
     struct train_options *o = &s->options;
@@ -94,7 +96,8 @@ static int fit_batch(struct train_session *s)
 static int open_devices(struct train_session *s)
 {
     const struct train_options *o = &s->options;
-    /* Of ranks in processes it has one with what they have in the end. */
+    /* With ranks in processes, this process has one device for the parameters that they have in the
+     * end. */
     const bool apart = o->processes.launcher[0] != '\0';
     const struct dp_group_config one = {.devices = apart ? "virt:1" : o->devices,
                                         .backend = o->backend,
@@ -120,7 +123,8 @@ static bool is_same_file(const char *a, const char *b)
     return a[0] != '\0' && strcmp(a, b) == 0;
 }
 
-/* What would be found out only after the training, or after a record was begun. */
+/* Checks for errors that would otherwise be found only after the training, or after a record was
+ * begun. */
 static int check_files(struct train_session *s)
 {
     const struct train_options *o = &s->options;
@@ -153,7 +157,7 @@ static int check_files(struct train_session *s)
     return status ? command_core_error(s->command, &err) : 0;
 }
 
-/* With ranks in processes, each process does the same. */
+/* Checks the devices. With ranks in processes, each process checks its own. */
 static int check_devices(struct train_session *s)
 {
     const struct train_options *o = &s->options;

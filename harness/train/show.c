@@ -1,4 +1,4 @@
-/* train/show.c: what a person sees of a training: a bar on a terminal, a line per epoch. */
+/* train/show.c: shows a training on stderr: a bar on a terminal, and a line per epoch. */
 #include "train/train.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 
 enum { BAR = 20, LOSS_BYTES = 32 };
 
-/* Losses of a training that runs away have dozens of digits. */
+/* Writes a loss. Losses of a training that diverges have dozens of digits. */
 static void loss_text(double loss, char text[LOSS_BYTES])
 {
     snprintf(text, LOSS_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
 }
 
-/* "  6.2 k samples/s". */
+/* Prints a rate like "  6.2 k samples/s". */
 static void show_rate(const struct train_epoch *epoch)
 {
     char rate[UNITS_BYTES];
@@ -53,7 +53,7 @@ void train_show_gaps(const struct dataset *data)
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 {
     char bar[BAR + 1], mean[LOSS_BYTES];
-    /* About a hundred times an epoch is enough to look at. */
+    /* About a hundred updates per epoch are enough. */
     const size_t every = steps / 100 + 1;
 
     if (!isatty(STDERR_FILENO) || epoch->steps % every != 0)

@@ -1,6 +1,6 @@
 /* train/side.c: one model on one list of devices: a step of training, a test, its parameters.
  *
- * Everything is made once; steps allocate nothing. */
+ * All memory is allocated when it is opened; steps allocate nothing. */
 #include "train/train.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "files/stop.h"
 #include "files/weights.h"
 
-/* What a user wraps, or on no devices the thing itself. */
+/* Wraps the part of the model that a user would wrap; if there are no devices, it is used
+ * unwrapped. */
 static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
                 struct dp_error *err)
 {
@@ -31,7 +32,8 @@ static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
     return status;
 }
 
-/* Ranks have all of the model. The wrapper gives it PyTorch's names, and tests it. */
+/* Opens the ranks, which have the whole model. The wrapper gives it PyTorch's names, and runs the
+ * tests. */
 static int open_ranks(struct train_side *side, const struct train_side_config *config,
                       struct dp_error *err)
 {
@@ -56,7 +58,7 @@ static int open_modules(struct train_side *side, const struct train_side_config 
     struct train_side_config copy = *config;
     int status;
 
-    /* The mean over a batch is that of its parts, each a part of it. */
+    /* The mean over a batch is the sum of the means over its parts, divided by their number. */
     const float part = 1 / (float)config->update.parts;
 
     if ((status = dp_loss(side->group, DP_LOSS_XENT, part, true, &side->loss, err)) ||
@@ -86,7 +88,8 @@ static int open_params(struct train_side *side, const struct workload *workload,
     return side->value ? 0 : dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
 }
 
-/* Ranks get theirs from the first device, too; a table's numbers are where the table is. */
+/* Opens the memory of a batch. Ranks also get their rows from the first device; row numbers of a
+ * table are where the table is. */
 static int open_batch(struct train_side *side, const struct train_side_config *config,
                       struct dp_error *err)
 {
@@ -161,7 +164,7 @@ int train_side_put(struct train_side *side, size_t rows, const float feature[],
     return dp_tensor_write(input, side->number, err);
 }
 
-/* Puts a batch where the model takes it; *in are its rows. */
+/* Writes a batch to where the model takes it; in has its rows and targets. */
 static int put_batch(struct train_side *side, const struct loader_batch *batch,
                      struct dp_tensor in[2], struct dp_error *err)
 {
@@ -174,7 +177,8 @@ static int put_batch(struct train_side *side, const struct loader_batch *batch,
     return dp_tensor_write(&in[1], batch->label, err);
 }
 
-/* Adds the digest of the rows that the devices had: what a step has read is still there. */
+/* Adds the digest of the rows that the devices had. The rows that a step has read are still
+ * there. */
 static int take_back(struct train_side *side, const struct dp_tensor in[2], uint64_t *digest,
                      struct dp_error *err)
 {
@@ -192,7 +196,7 @@ static int take_back(struct train_side *side, const struct dp_tensor in[2], uint
     return 0;
 }
 
-/* The model, then the loss. outputs[0] what the model gave, outputs[1] the loss. */
+/* Runs the model, then the loss. outputs[0] is that of the model, outputs[1] the loss. */
 static int forward(struct train_side *side, const struct loader_batch *batch,
                    struct dp_tensor in[2], struct dp_tensor outputs[2], struct dp_error *err)
 {
@@ -214,7 +218,7 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
     return 0;
 }
 
-/* Each rank gets its rows of the batch. */
+/* Runs a pass in which each rank gets its rows of the batch. */
 static int pass_ranks(struct train_side *side, const struct loader_batch *batch, float *loss,
                       struct dp_error *err)
 {
@@ -286,7 +290,8 @@ int train_side_step(struct train_side *side, const struct loader_batch *batch, f
     return status ? status : train_optimizer_step(&side->optimizer, err);
 }
 
-/* Whether the class has the largest number; the first of several that are equal, as argmax. */
+/* Whether the class has the largest number; of several that are equal the first counts, as in
+ * argmax. */
 static bool is_right(const float logits[], size_t classes, int32_t label)
 {
     const size_t wanted = (size_t)label;

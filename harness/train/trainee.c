@@ -1,7 +1,7 @@
 /* train/trainee.c: `lockstep trainee`: one of several processes that hold the ranks of a training.
  *
- * Each answers for itself, and the one that asks compares what they say. They must be the same: a
- * step leaves all ranks the same losses and parameters. */
+ * Each sends its own answers, and the process that asks compares them. They must be the same: after
+ * a step all ranks have the same losses and parameters. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,8 @@ static int open_data(struct trainee *t, const char *wanted, struct dp_error *err
                          t->data.path);
 }
 
-/* What only this process may have against it: so nobody waits for it in a call of all. */
+/* Opens the data. Errors of this process alone show here, so that no other process waits for it in
+ * a collective call. */
 static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct trainee *t = self;
@@ -127,7 +128,8 @@ static int do_group(void *self, const json_t *request, json_t **ok, struct dp_er
     return 0;
 }
 
-/* All have them; one says them, if it is asked to. */
+/* Reports the digest of the parameters. One process also sends the parameters, if it is asked
+ * to. */
 static int say_values(struct trainee *t, bool whole, json_t **ok, struct dp_error *err)
 {
     const bool first = dp_mpi_rank(t->worker.mpi) == 0;
@@ -144,7 +146,7 @@ static int say_values(struct trainee *t, bool whole, json_t **ok, struct dp_erro
     return 0;
 }
 
-/* Everything anew: a seed has nothing from the one before it. */
+/* Opens the side and the loader again, so that a seed has no state of the one before it. */
 static int do_start(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct trainee *t = self;

@@ -1,16 +1,16 @@
-/* train/update.c: what a step of training does with gradients. */
+/* train/update.c: applies the gradients of a training step: clipping, optimizer, learning rate. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "train/train.h"
 
-/* The rate that a cosine falls to in the last step, and the part of all steps that warms up, but
- * for long trainings. */
+/* LEAST_PART: the rate that a cosine falls to in the last step, as a part of lr. WARM_PART: the
+ * part of all steps that warms up, except in long trainings. */
 static const double LEAST_PART = 0.1, WARM_PART = 0.1;
 enum { MOST_WARMUP = 100 };
 
-/* nanoGPT's, as are decay, clip and rate below. */
+/* These are nanoGPT's values, and so are decay, clip and rate below. */
 static const double BETA1 = 0.9, BETA2 = 0.95;
 
 const char *train_optimizer_name(enum train_optimizer_kind kind)
@@ -18,7 +18,7 @@ const char *train_optimizer_name(enum train_optimizer_kind kind)
     return kind == TRAIN_ADAMW ? "adamw" : "sgd";
 }
 
-/* Each where the options leave it open. */
+/* Each value is filled in only if the options leave it open. */
 int train_model_update(const struct train_model *model, struct train_update *update, char *why,
                        size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* train/values.c: the numbers of a model, between processes of one kind of machine. */
+/* train/values.c: writes and reads the numbers of a model, for processes on one kind of machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ char *train_values_text(const struct train_side *side, struct dp_error *err)
     return text;
 }
 
-/* False: it is none. */
+/* Reads hexadecimal digits. False: the text has other characters. */
 static bool read_digits(const char *text, size_t bytes, unsigned char to[])
 {
     for (size_t i = 0; i < bytes; ++i) {

@@ -1,4 +1,4 @@
-/* train/world.c: asks processes for steps and parameters. */
+/* train/world.c: asks the processes of a training for steps and parameters. */
 #include "train/train.h"
 
 #include <jansson.h>
@@ -11,26 +11,26 @@
 #include "files/digest.h"
 #include "measure/watch.h"
 
-/* As long may a request for steps take: someone looks, and may want to stop. */
+/* The seconds that a request for steps may take: a user watches, and may want to stop. */
 static const double soon = 0.25;
 
 struct train_world {
     const struct train_options *options;
     struct rank_asker asker;
     struct train_world_about about;
-    char digest[DIGEST_HEX]; /* of the parameters that all have said last */
+    char digest[DIGEST_HEX]; /* digest of the parameters that all processes have reported last */
     int ranks;
     struct step {
         float loss;
         uint64_t arrived;
-    } * step; /* that were made: [taken, made) are not used yet */
+    } * step; /* steps that were run: [taken, made) are not used yet */
     size_t made, taken, room;
-    size_t at_once, left; /* steps of a request; that the epoch still has */
+    size_t at_once, left; /* steps of a request; steps that the epoch still has */
 };
 
 /* ---- the begin ------------------------------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Makes the JSON of the update. NULL: no memory. */
 static json_t *update_request(const struct train_update *u)
 {
     return json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
@@ -153,7 +153,7 @@ int train_world_holds(const struct train_world *world, const struct train_side *
     return status;
 }
 
-/* Each process has said which parameters it has: they are those that side has. */
+/* Checks that the parameters that the processes have reported are those of side. */
 static int check_values(struct train_world *world, const struct train_side *side, const json_t *ok,
                         struct dp_error *err)
 {
@@ -198,7 +198,8 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
                              err);
 }
 
-/* Losses as the bits of their numbers, which may be none that JSON has. */
+/* Takes the losses of the answer. They are sent as the bits of floats, because JSON has no NaN and
+ * no infinity. */
 static int take_losses(struct train_world *world, const json_t *ok, size_t n, struct dp_error *err)
 {
     const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
@@ -235,7 +236,8 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     status = take_losses(world, ok, n, err);
     json_decref(ok);
     world->left -= n;
-    /* Parameters are compared after each step. */
+    /* With --against there is one step per request, because parameters are compared after each
+     * step. */
     if (seconds < soon / 2 && n == world->at_once && world->options->against[0] == '\0')
         world->at_once *= 2;
     else if (seconds > soon && world->at_once > 1)
