@@ -1,5 +1,5 @@
-/* validate/conformance.c: whether the cases that a profile requires pass on the machine's devices:
- * `lockstep check`, run and read back. */
+/* validate/conformance.c: whether the cases that a profile requires pass on the devices of the
+ * machine. It runs `lockstep check` and reads its result. */
 #include "check/record.h"
 #include "check/runner.h"
 #include "command/command.h"
@@ -33,7 +33,7 @@ static bool requires(const char *required, const struct runner_profile *profile)
            has_word(required, profile->name, strlen(profile->name));
 }
 
-/* The cases of which profile were required and not asked for; NULL: all were. */
+/* Finds a profile whose cases were required but not asked for; NULL: there is none. */
 static const char *find_missing(const char *required, const char *was)
 {
     for (int p = 0; p < RUNNER_PROFILES; ++p)
@@ -51,8 +51,8 @@ static const struct check_record_case *find_case(const struct check_record *reco
     return NULL;
 }
 
-/* All that this program lists for the required profiles is there, under the same rule, and no more.
- */
+/* Checks that the record has all cases that this program lists for the required profiles, each
+ * under the same rule, and no others. */
 static void find_absent(const struct check_record *record, const char *required,
                         char why[VALIDATE_TEXT])
 {
@@ -90,8 +90,8 @@ static void device_names(const struct record_run *run, char text[], size_t bytes
         text_list(text, bytes, ", ", run->slot[i].name);
 }
 
-/* Why it says nothing of these devices, or nothing of the program that was measured on them; "": it
- * does. */
+/* Finds a reason why the result is not valid for these devices, or for the program that was
+ * measured on them; "": it is valid. */
 static void find_doubt(const struct check_record *record, const struct record_run *run,
                        char why[VALIDATE_TEXT])
 {
@@ -128,7 +128,8 @@ static void find_doubt(const struct check_record *record, const struct record_ru
         snprintf(why, VALIDATE_TEXT, "only some of the cases were run: --only or --area");
 }
 
-/* The cases compute in f32: they say nothing of kernels that round the operands of products. */
+/* Finds cells in another math than f32. The cases compute in f32, so they do not test kernels that
+ * round the operands of products. */
 static void find_maths(const struct report *report, char why[VALIDATE_TEXT])
 {
     for (size_t i = 0; i < report->n_points && why[0] == '\0'; ++i) {

@@ -1,5 +1,5 @@
-/* validate/devices.c: what each device shows of a limit that is about devices, not only the worst
- * one: whoever compares many machines compares the same device of each. */
+/* validate/devices.c: the numbers of each device for a limit that is about devices, not only those
+ * of the worst one: to compare many machines, a program compares the same device of each. */
 #include "validate/validate.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* validate/export.c: the verdict as a set of cells for other programs: a limit is a cell.
+/* validate/export.c: the verdict as a set of cells for other programs; each limit is a cell.
  *
- * Readers count what is skipped as all right. So a binding limit that nobody could judge is an
- * error; an advisory one that is no PASS is skipped, as it decides nothing. */
+ * Readers count skipped cells as passed. So a binding limit that could not be judged is an error.
+ * An advisory one that is not PASS is skipped, because it decides nothing. */
 #include <stdlib.h>
 
 #include "export/export.h"
@@ -41,7 +41,7 @@ static void kind_of(const struct validate_judged *judged, char text[EXPORT_KEY_B
     snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->binding ? "binding" : "advisory");
 }
 
-/* The place names the worst device, which is another one the next time: it is no label. */
+/* The place is no label: it names the worst device, which may be another one the next time. */
 static const struct {
     struct export_part part;
     void (*text)(const struct validate_judged *, char text[EXPORT_KEY_BYTES]);
@@ -74,7 +74,7 @@ static enum export_state state_of(const struct validate_judged *judged)
     return judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED : EXPORT_BROKEN;
 }
 
-/* NULL: no memory. */
+/* Returns the details of a limit. NULL: no memory. */
 static char *detail_of(const struct validate_judged *judged)
 {
     const struct profile_limit *limit = judged->limit;
@@ -137,7 +137,7 @@ static void add_conformance(struct export_set *set, const struct validate *valid
     text_clean(cell->why, ' ');
 }
 
-/* Without a binding limit no other case would be red. */
+/* Adds a cell for the whole machine: if there is no binding limit, no other cell would fail. */
 static void add_machine(struct export_set *set, const struct validate *validate)
 {
     static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,

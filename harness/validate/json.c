@@ -1,6 +1,7 @@
 /* validate/json.c: the verdict for programs: lockstep/verdict/1.0, one object per machine.
  *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+ * If jansson runs out of memory and cannot add a member, that shows at the end
+ * (record/memory.h). */
 #include "validate/validate.h"
 
 #include <jansson.h>
@@ -13,7 +14,7 @@
 #include "record/document.h"
 #include "record/json.h"
 
-/* What is not known is null, never an empty text. */
+/* An unknown value is null, never an empty text. */
 static json_t *known(const char *value)
 {
     return value_cleaned(value && value[0] != '\0' ? value : NULL);
@@ -31,7 +32,7 @@ static void set(json_t *object, const char *name, json_t *value)
 
 /* ---- a limit ------------------------------------------------------------------------------ */
 
-/* Where it was measured; if nowhere, where it should have been. */
+/* The size at which it was measured; if it was not measured, the size of the limit. */
 static json_t *size_json(const struct validate_judged *judged)
 {
     const struct profile_place *at = &judged->limit->at;
@@ -52,7 +53,7 @@ static json_t *size_json(const struct validate_judged *judged)
     return o;
 }
 
-/* As the profile has it. */
+/* Adds the limit as the profile has it. */
 static void add_limit(json_t *o, const struct profile_limit *limit)
 {
     char bound[96];
@@ -90,7 +91,7 @@ static int add_devices(json_t *o, const struct validate_judged *judged)
     return n < 0 ? -1 : 0;
 }
 
-/* Of copies: from each device to each other one. */
+/* Adds the copies from each device to each other one, if the limit is about copies. */
 static int add_pairs(json_t *o, const struct validate_judged *judged)
 {
     const bool has = judged->limit->row->of_pair && judged->launches > 0;
@@ -110,7 +111,7 @@ static int add_pairs(json_t *o, const struct validate_judged *judged)
     return has && !rate ? -1 : 0;
 }
 
-/* As the machine shows it. */
+/* Adds the numbers of the machine. */
 static void add_shown(json_t *o, const struct validate_judged *judged)
 {
     const struct record_slot *slot = validate_slot(judged);
@@ -154,7 +155,7 @@ static json_t *devices_json(const struct record_run *run)
     return devices;
 }
 
-/* What may differ between machines of one class that should be alike. */
+/* The software, in which machines of one class may differ although they should be alike. */
 static json_t *software_json(const struct record_run *run)
 {
     json_t *o = json_object();
@@ -178,7 +179,8 @@ static json_t *program_json(const char *version, const char *commit)
     return o;
 }
 
-/* A digest of those of all launches: no two nodes have it in common, whatever their files say. */
+/* A digest of the samples of all launches: no two machines have the same, whatever their files
+ * claim. */
 static json_t *samples_json(const struct report *report)
 {
     char chain[2 * DIGEST_HEX] = "";
@@ -197,7 +199,7 @@ static json_t *samples_json(const struct report *report)
     return known(status == 0 ? chain : NULL);
 }
 
-/* The facts that make times doubtful, from records whose times are doubtful: the reader of the
+/* The facts that make times doubtful, from records whose times are doubtful: a reader of the
  * verdict judges them again. */
 static json_t *records_json(const struct report *report)
 {

@@ -1,4 +1,4 @@
-/* validate/judge.c: limits against the launches of the cells that they are about. */
+/* validate/judge.c: judges limits by the launches of the cells that they are about. */
 #include "validate/validate.h"
 
 #include "machine/provenance.h"
@@ -56,8 +56,8 @@ struct room {
     double *value, *steps;
 };
 
-/* Launches with right results on a device that is slow on purpose: what they show can be too slow,
- * and is never good. */
+/* Whether launches with right results ran on a device that is slow on purpose: their times may be
+ * too slow, so a verdict by them is never good. */
 static bool is_slowed(const struct report_point *point)
 {
     for (size_t i = 0; i < point->n; ++i) {
@@ -71,7 +71,7 @@ static bool is_slowed(const struct report_point *point)
     return true;
 }
 
-/* The first launch whose GPUs were not as they can be. */
+/* Finds the first launch whose GPUs did not run as they can. */
 static void find_gpu_doubt(const struct report_point *point, char why[VALIDATE_TEXT])
 {
     char text[RECORD_NODE_TEXT];
@@ -81,7 +81,7 @@ static void find_gpu_doubt(const struct report_point *point, char why[VALIDATE_T
             snprintf(why, VALIDATE_TEXT, "launch %d: %.200s", point->row[i].cell->key.launch, text);
 }
 
-/* The first launch that is of a file whose times nobody may judge by. */
+/* Finds the first launch of a file whose times must not be used to judge. */
 static void find_file_doubt(const struct validate *validate, const struct report_point *point,
                             char why[VALIDATE_TEXT])
 {
@@ -93,7 +93,7 @@ static void find_file_doubt(const struct validate *validate, const struct report
             snprintf(why, VALIDATE_TEXT, "it is of %s", doubt[0]);
 }
 
-/* Why nobody may believe the numbers of a cell; "": somebody may. */
+/* Finds a reason why the numbers of a cell are not valid; "": they are valid. */
 static void find_doubt(const struct validate *validate, const struct report_point *point,
                        char why[VALIDATE_TEXT])
 {
@@ -116,13 +116,15 @@ static void find_doubt(const struct validate *validate, const struct report_poin
                  (unsigned long long)needed);
 }
 
-/* A bandwidth is one of a size, which the limit has to name. */
+/* Whether the launch has the size of the limit: a bandwidth depends on the size, which the limit
+ * has to name. */
 static bool is_size(const struct profile_limit *limit, const struct report_row *row)
 {
     return !limit->row->bytes || limit->row->bytes(row) == limit->at_bytes;
 }
 
-/* Their number, or -1 when one of them does not know it. */
+/* Takes the values of all launches. Returns their number, or -1 if one of them does not have the
+ * value. */
 static int take_values(const struct profile_limit *limit, const struct report_point *point,
                        int device, double factor, const struct room *room)
 {
@@ -140,13 +142,13 @@ static int take_values(const struct profile_limit *limit, const struct report_po
     return n;
 }
 
-/* The part of the error that each of so many has. */
+/* The part of the error that each unit has if there are that many. */
 static double part_of(size_t units)
 {
     return -expm1(log1p(-validate_alpha) / (double)units);
 }
 
-/* That let a bound of one side be had. */
+/* The number of launches that a one-sided bound needs. */
 size_t validate_launches_for(size_t units)
 {
     return (size_t)ceil(-log2(part_of(units)));
@@ -159,8 +161,8 @@ static enum validate_verdict side_of(const struct profile_limit *limit, double l
     return hi < limit->least || lo > limit->most ? VALIDATE_FAIL : VALIDATE_OPEN;
 }
 
-/* What is counted has no error: all launches say the same, or the smallest and the largest stand
- * for all. */
+/* A counted value has no error: it is the same in all launches, or else the smallest and the
+ * largest are its bounds. */
 struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n)
 {
     struct stats_interval interval;
@@ -238,7 +240,7 @@ static void judge_unit(const struct validate *validate, double factor, const str
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-/* Worse, or as bad and farther on the bad side. */
+/* Whether a is worse than b: by its verdict, or with the same verdict farther on the bad side. */
 static bool is_worse(const struct validate_judged *a, const struct validate_judged *b)
 {
     if (a->verdict != b->verdict)
@@ -279,7 +281,8 @@ static bool is_there(const struct report *report, const struct validate_cell *ce
     return false;
 }
 
-/* A cell that should have been measured and was not: its limit is no PASS by the others. */
+/* Finds a cell that had to be measured and was not: then the limit is not PASS, whatever the other
+ * cells show. */
 static void find_missing(const struct validate *validate, struct validate_judged *judged)
 {
     const struct validate_need *need = validate->need;
@@ -337,14 +340,14 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
     return status;
 }
 
-/* A limit that no machine fails, or that each does, says nothing of this one. */
+/* Marks a limit that every machine passes, or that none does: its verdict means nothing. */
 static void doubt_limit(struct validate_judged *judged)
 {
     if (validate_is_wrong(judged->limit, judged->why))
         judged->verdict = VALIDATE_INVALID;
 }
 
-/* A profile that binds nobody accepts nobody. */
+/* A profile without binding limits accepts no machine. */
 enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICTS],
                                              enum validate_verdict cases)
 {

@@ -1,11 +1,11 @@
-/* validate/learn.c: a profile from sittings of a machine that is all right: limits that nearly all
- * of its sittings keep.
+/* validate/learn.c: makes a profile from sessions of a machine that works well, with limits that
+ * nearly all of its sessions keep.
  *
- * A sitting is a file of records: launches of one sitting have in common what the machine was like
- * that day, so the unit is the file. A sitting shows what `lockstep validate` would hold against a
- * limit: the upper bound of its launches. A limit is the one-sided tolerance bound of the
- * logarithms of these: 95 % of sittings with as many launches keep it, with a confidence of 95 %.
- */
+ * A session is a file of records. The launches of one session have in common the state of the
+ * machine on that day, so the unit is the file. The value of a session is the one that `lockstep
+ * validate` would compare with a limit: the upper bound of its launches. A limit is the one-sided
+ * tolerance bound of the logarithms of these: 95 % of sessions with as many launches keep it, with
+ * a confidence of 95 %. */
 #include "validate/validate.h"
 
 #include "command/command.h"
@@ -20,10 +20,11 @@
 #include <string.h>
 
 enum { LEAST_SITTINGS = 6, DATE_BYTES = 11 };
-/* What is above that is no limit: see validate/mutate.c. */
+/* A bound that is wider than this is no limit; see validate/mutate.c. */
 static const double WIDEST = 1.0 / 0.3;
 static const double SHARE = 0.95;
-/* Four digits are printed: what is rounded down would be below what was seen. */
+/* Four digits are printed; a bound that is rounded down would be below the values of the
+ * sessions. */
 static const double UP = 1.0005;
 
 struct learning {
@@ -31,9 +32,10 @@ struct learning {
     size_t n;
     const char *command, *name;
     const char *about; /* metrics, with commas between them; NULL: the usual ones */
-    bool near;         /* sittings that are not RECORD_SITTINGS_APART */
+    bool near;         /* sessions that are not RECORD_SITTINGS_APART */
     FILE *to;
-    double *bound, *middle; /* logarithms, of each sitting, of what is better when it is less */
+    double *bound,
+        *middle; /* logarithms, one for each session, of a value that is better if it is less */
 };
 
 /* ---- whether they can be learned from ----------------------------------------------------- */
@@ -44,7 +46,8 @@ static int refuse(const struct learning *learning, const char *path, const char 
     return EXIT_MISUSE;
 }
 
-/* Times with one library of matrix products are no limit of those with another. */
+/* Checks that all sessions have the same library of matrix products: a limit for times with one is
+ * not valid for another. */
 static int check_blas(const struct learning *learning, const char *path,
                       const struct record_run *run, const struct record_run *first)
 {
@@ -89,8 +92,8 @@ static int check_sitting(const struct learning *learning, size_t f, char *const 
     return 0;
 }
 
-/* Whether two of them are of one start of the machine and within hours: what they have in common is
- * not what days differ in. */
+/* Whether two sessions are of the same start of the machine and within hours: they do not show how
+ * days differ. */
 static bool is_near(const struct record_file *a, const struct record_file *b)
 {
     const uint64_t x = a->cell[0].start_epoch_ns, y = b->cell[0].start_epoch_ns;
@@ -109,7 +112,8 @@ static int read_sitting(const struct learning *learning, size_t f, char *const p
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-/* In quotes. All but ASCII as codes: some of it ends a line of YAML. */
+/* Prints a text in quotes. All characters but ASCII are codes, because some of them end a line of
+ * YAML. */
 static void print_text(FILE *to, const char *text)
 {
     uint32_t code = 0;
@@ -130,7 +134,7 @@ static void print_place(FILE *to, const struct profile_limit *limit, const struc
     fprintf(to, "    at: {workload: ");
     print_text(to, key->workload);
     fprintf(to, ", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
-            key->global_batch); /* the reader of records knows modes and maths */
+            key->global_batch); /* the reader of records checks modes and maths */
     print_text(to, key->backend);
     fprintf(to, ", communicator: ");
     print_text(to, key->communicator);
@@ -169,7 +173,8 @@ static void print_limit(const struct learning *learning, const struct profile_li
     fprintf(to, "\n    date: %.10s\n    evidence: learned\n", last);
 }
 
-/* What the sittings show at one place; *all: each of them does. 0, or -1: memory is short. */
+/* Takes the values of the sessions at one place; *all: each of them has one. Returns 0, or -1:
+ * memory is short. */
 static int take_sittings(const struct learning *learning, const struct profile_limit *limit,
                          bool *all)
 {
@@ -207,7 +212,8 @@ static double deviation_of(const double x[], size_t n, double mean)
     return sqrt(sum / ((double)n - 1.0));
 }
 
-/* 1: a limit was printed; 0: a reason why there is none; -1: memory is short. */
+/* Learns one limit. Returns 1: the limit was printed; 0: the reason was printed why there is none;
+ * -1: memory is short. */
 static int learn_limit(const struct learning *learning, const struct report_point *point,
                        const struct validate_metric *metric)
 {
@@ -253,7 +259,7 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     return 1;
 }
 
-/* Whether it is one of those that are asked for. */
+/* Whether name is in the list names. */
 static bool is_named(const char *names, const char *name)
 {
     const size_t length = strlen(name);
@@ -264,7 +270,8 @@ static bool is_named(const char *names, const char *name)
     return false;
 }
 
-/* Without a list: the step, what one device lacks of the others, and all parts that there are. */
+/* Whether a limit for the metric is wanted. Without a list these are the step time, the difference
+ * between devices, and all parts that were measured. */
 static bool is_wanted(const struct learning *learning, const struct report_point *point,
                       const struct validate_metric *metric)
 {
@@ -279,7 +286,7 @@ static bool is_wanted(const struct learning *learning, const struct report_point
            (metric->in_parts && cell->part[metric->part].ns);
 }
 
-/* Of all metrics; the number of limits, or -1. */
+/* Learns limits for all metrics. Returns their number, or -1. */
 static int learn_point(const struct learning *learning, const struct report_point *point)
 {
     int limits = 0;
@@ -296,7 +303,7 @@ static int learn_point(const struct learning *learning, const struct report_poin
     return limits;
 }
 
-/* A profile that is printed is one that can be read. */
+/* Prints the profile. It is read again first, so that a printed profile is one that can be read. */
 static int print_profile(const struct learning *learning)
 {
     struct profile *profile;
@@ -333,7 +340,7 @@ static int learn_all(const struct learning *learning)
         struct record_key others = *key;
         char axes[PLAN_AXES_TEXT];
 
-        others.chain = others.host_inputs = 0; /* which limits have */
+        others.chain = others.host_inputs = 0; /* limits name these two themselves */
         plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
             fprintf(learning->to, "  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload,
@@ -350,7 +357,7 @@ static int learn_all(const struct learning *learning)
     return EXIT_MISUSE;
 }
 
-/* Metrics that there are. */
+/* Checks that limits can be learned for the metrics of the list. */
 static int check_about(const char *command, const char *about)
 {
     for (const char *at = about; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {

@@ -1,6 +1,6 @@
-/* validate/links.c: which copies between devices are slow: those that one device sends, receives,
- * or both, or only those between two. The metric names a device that sends; what is broken may be
- * the other one, or the link. */
+/* validate/links.c: finds which copies between devices are slow: those that one device sends,
+ * receives, or both, or only those between two. The metric names a device that sends; the broken
+ * part may be the other device, or the link. */
 #include "validate/validate.h"
 
 #include "numbers/stats.h"
@@ -10,10 +10,10 @@
 
 struct links {
     const struct record_run *run;
-    int devices, copies, slow; /* kinds of copies, and those of them that are below the limit */
-    int sent[RECORD_MAX_SLOTS], received[RECORD_MAX_SLOTS]; /* slow ones, of each device */
+    int devices, copies, slow; /* pairs of devices, and those of them that are below the limit */
+    int sent[RECORD_MAX_SLOTS], received[RECORD_MAX_SLOTS]; /* slow copies of each device */
     int from, to;                                           /* of the slowest */
-    double slowest, fastest, others; /* of the slow ones; the slowest of the others */
+    double slowest, fastest, others; /* rates of the slow copies; the slowest of the others */
 };
 
 /* ---- what each copy shows ----------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void take(struct links *links, int from, int to, double rate, double leas
     }
 }
 
-/* Whether the slow ones are all that a device sends, or receives, or both. */
+/* Whether the slow copies are all that a device sends, or receives, or both. */
 static bool is_of(const struct links *links, int device)
 {
     const int sent = links->sent[device], received = links->received[device];

@@ -1,4 +1,4 @@
-/* validate/main.c: `lockstep validate`: options, and the order of things. */
+/* validate/main.c: `lockstep validate`: its options, and the order of its steps. */
 #include "validate/validate.h"
 
 #include "command/command.h"
@@ -27,7 +27,8 @@ static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
     const char *name;
-    int (*write)(FILE *stream, const struct validate *validate); /* NULL: one that others have */
+    int (*write)(FILE *stream,
+                 const struct validate *validate); /* NULL: a format of other subcommands, too */
     enum export_format shared;
 } forms[] = {{"text", validate_text, 0},
              {"json", validate_json, 0},
@@ -84,7 +85,8 @@ static const char documentation[] =
     "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
     "3 NOT SHOWN; 130 interrupted.";
 
-/* Lists of nodes are read by programs: what could part or break one is no name. */
+/* Takes the name of a node. Programs read lists of nodes, so a name must not have characters that
+ * would split or end it. */
 static error_t take_node(struct arguments *arguments, const char *value, struct argp_state *state)
 {
     const size_t length = strlen(value);
@@ -108,7 +110,7 @@ static error_t take_minutes(struct arguments *arguments, const char *value,
                         &arguments->request.minutes);
 }
 
-/* Records are read, or measured. */
+/* Checks the arguments at the end: records are either read or measured. */
 static error_t check_end(const struct arguments *arguments, struct argp_state *state)
 {
     const struct validate_request *request = &arguments->request;
@@ -199,7 +201,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Says what came of it; the exit status. */
+/* Judges, and writes the verdict. Returns the exit status. */
 static int judge(const struct arguments *arguments, struct validate *validate)
 {
     static const int statuses[] = {EXIT_PASSED, EXIT_FAILED, VALIDATE_EXIT_NOT_SHOWN};
@@ -215,7 +217,7 @@ static int judge(const struct arguments *arguments, struct validate *validate)
     return EXIT_MISUSE;
 }
 
-/* The records of n files, and what is known of the cases, held against the profile; the exit
+/* Judges the records of n files, and the result of the cases, by the profile. Returns the exit
  * status. */
 static int judge_files(const struct arguments *arguments, const struct profile *profile,
                        const struct validate_need *need, char *const files[], size_t n,
@@ -250,7 +252,7 @@ static int judge_files(const struct arguments *arguments, const struct profile *
 
 enum { PATH_BYTES = 512 };
 
-/* A file in a folder that nobody else can write to. */
+/* Makes a path in a new folder that other users cannot write to. */
 static int make_temporary(char folder[PATH_BYTES], char file[PATH_BYTES])
 {
     const char *const root = getenv("TMPDIR");
@@ -266,7 +268,8 @@ static int make_temporary(char folder[PATH_BYTES], char file[PATH_BYTES])
     return 0;
 }
 
-/* A file that is named is made anew: what is there already may be another machine's. */
+/* Chooses the file of the records. A file that --out names must not exist: an existing one may be
+ * of another machine. */
 static int choose_file(const struct arguments *arguments, char folder[PATH_BYTES],
                        char file[PATH_BYTES])
 {
@@ -284,7 +287,8 @@ static int choose_file(const struct arguments *arguments, char folder[PATH_BYTES
     return EXIT_MISUSE;
 }
 
-/* What nobody named is kept only if somebody will want to look at it. */
+/* Removes a temporary file if the machine was ACCEPTED; else it is kept for a user to look at, and
+ * is named. */
 static void keep_file(const struct arguments *arguments, const char *folder, const char *file,
                       const char *cases, int status)
 {

@@ -1,4 +1,5 @@
-/* validate/markdown.c: the verdict for the page of a CI job: the worst first, in short. */
+/* validate/markdown.c: writes the verdict for the page of a CI job: in short, and the worst
+ * first. */
 #include "validate/validate.h"
 
 #include "files/text_out.h"

@@ -1,11 +1,11 @@
-/* validate/match.c: whether records are of a machine that a profile is for. A profile held against
- * another machine has no verdict at all. */
+/* validate/match.c: whether records are of a machine that a profile is for. For another machine
+ * there is no verdict at all. */
 #include "validate/validate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* subject: "the records are of" */
+/* Says why the machine does not match. subject: a text like "the records are of". */
 static int refuse(struct text_error *why, const char *subject, const char *what, const char *wanted,
                   const char *is)
 {
@@ -32,7 +32,8 @@ static int match_count(struct text_error *why, const char *subject, const char *
     return refuse(why, subject, what, a, b);
 }
 
-/* Every GPU has to be of that model: seven of eight are another machine. */
+/* Checks that every GPU is of the model of the profile: a machine with seven of eight is another
+ * machine. */
 static int match_gpus(const struct profile_match *match, const struct record_run *run,
                       const char *subject, struct text_error *why)
 {

@@ -1,5 +1,5 @@
-/* validate/measure.c: measures what a profile needs: the cells of a sweep that its limits are
- * about, by the worker of a sweep, into a file as a sweep writes it. */
+/* validate/measure.c: measures the cells that a profile needs: those of a sweep that its limits are
+ * about, with the worker of a sweep, into a file like that of a sweep. */
 #include "validate/measure.h"
 
 #include "command/command.h"
@@ -28,7 +28,7 @@ struct measuring {
     struct cell_config *cell;
     size_t n, done, ok;
     struct watch watch;
-    double seconds; /* all of it; 0: as long as it takes */
+    double seconds; /* for all of the measurement; 0: no limit */
     char devices[DEVICES_BYTES];
 };
 
@@ -39,11 +39,11 @@ static int complain(const struct measuring *measuring, const char *text)
 
 /* ---- how much there is time for ----------------------------------------------------------- */
 
-/* Of a launch, for its start, its reference, its probe and its warm-up. It only chooses a level:
- * what ends in time is decided by the time. */
+/* The seconds of a launch for its start, its reference, its probe and its warm-up. They are only
+ * used to choose a level; a clock decides which launches end in time. */
 static const double AROUND = 0.5;
 
-/* Measured seconds of a launch, and how many times the launches that are needed. */
+/* The measured seconds of a launch, and the factor on the number of launches that are needed. */
 static const struct level {
     double seconds;
     size_t times;
@@ -51,7 +51,8 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
 
-/* The parts of a launch take as long as its steps, each. */
+/* The seconds that a level takes. Each part of the machine takes as long as the steps of a
+ * launch. */
 static double seconds_at(const struct validate_need *need, const struct level *level)
 {
     const double measured = level->seconds * (need->parts ? 1.0 + RECORD_PARTS : 1.0);
@@ -101,7 +102,7 @@ static void add_word(struct line *line, const char *format, ...)
     line->argument[++line->n] = NULL;
 }
 
-/* A value behind the others of the last word, once. */
+/* Adds a value after the others of the last word, unless it is there already. */
 static void add_value(struct line *line, const char *value)
 {
     char *const word = line->word[line->n - 1];
@@ -156,7 +157,7 @@ static void add_cells(struct line *line, const struct validate_need *need)
     for (size_t i = 0; i < need->n; ++i)
         add_number(line, need->cell[i].chain);
     if (strcmp(line->word[line->n - 1], "--chain=0") == 0)
-        line->argument[--line->n] = NULL; /* the default: no command says it */
+        line->argument[--line->n] = NULL; /* this is the default, so the option is left out */
     add_word(line, "--host-inputs=");
     for (size_t i = 0; i < need->n; ++i)
         add_number(line, need->cell[i].host_inputs);
@@ -167,8 +168,8 @@ static void add_cells(struct line *line, const struct validate_need *need)
             add_word(line, "--workload=%s", need->cell[i].workload);
 }
 
-/* What was asked for; else what the profile is for; else what a sweep would take, and more only if
- * a cell has more. */
+/* Chooses the devices: those that were asked for; else those that the profile is for; else those of
+ * a sweep, and more only if a cell has more. */
 static void choose_devices(const struct profile *profile, const struct validate_need *need,
                            const char *asked, char list[DEVICES_BYTES])
 {
@@ -216,7 +217,8 @@ static int read_options(struct measuring *measuring, const struct validate_reque
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-/* The header's part that comes from the plan; the order of the cells follows from the run's id. */
+/* Fills the part of the header that comes from the plan. The order of the cells follows from the id
+ * of the run. */
 static int describe(struct measuring *measuring)
 {
     struct plan_options *plan = &measuring->options.plan;
@@ -252,7 +254,7 @@ static int open_file(struct measuring *measuring, const struct validate_request 
         return status;
     }
     watch_close(&measuring->watch);
-    watch_start(&measuring->watch); /* who waits for others has not begun */
+    watch_start(&measuring->watch); /* the time begins after the wait for other programs */
     if (measuring->locks.note.text[0] != '\0')
         command_complain(measuring->command, "%s", measuring->locks.note.text);
     if (output_repair(&measuring->output, &why) != 0 ||
@@ -291,7 +293,7 @@ static bool is_needed(const struct validate_need *need, const struct cell_config
     return false;
 }
 
-/* Seconds that a launch may take: no more than are left. */
+/* The seconds that a launch may take: no more than are left. */
 static double room_for(const struct measuring *measuring)
 {
     const double left = measuring->seconds - watch_seconds(&measuring->watch);
@@ -300,7 +302,7 @@ static double room_for(const struct measuring *measuring)
                                                                         : left;
 }
 
-/* *over: the time was over before the launch was. */
+/* Runs one launch. *over: the time was over before the launch had ended. */
 static int run_launch(struct measuring *measuring, const struct cell_config *config, bool *over)
 {
     const double room = room_for(measuring), begin = watch_seconds(&measuring->watch);
@@ -347,10 +349,12 @@ static int run_launches(struct measuring *measuring)
     return status;
 }
 
-/* Of the cases, without --minutes; and of the launches, where the cases took all of them. */
+/* MOST_SECONDS: for the cases without --minutes. LEAST_SECONDS: for the launches, if the cases took
+ * all of the time. */
 static const double MOST_SECONDS = 604800, LEAST_SECONDS = 0.001;
 
-/* A machine without these devices is another one: that is no verdict, and nothing to skip. */
+/* Finds the devices. A machine without them is another machine: it gets no verdict, and it does not
+ * count as skipped. */
 static int find_devices(struct measuring *measuring)
 {
     const int status = sweep_devices(measuring->command, &measuring->options, &measuring->run);
@@ -358,8 +362,8 @@ static int find_devices(struct measuring *measuring)
     return status == 0 || status == EXIT_INTERRUPTED ? status : EXIT_MISUSE;
 }
 
-/* The cases that the profile requires. The rest of the time is for the launches: their level is
- * chosen again. */
+/* Runs the cases that the profile requires. The launches get the rest of the time, and their level
+ * is chosen again. */
 static int run_cases(struct measuring *measuring, const struct validate_request *request,
                      const char *cases)
 {
@@ -414,7 +418,7 @@ int validate_measure(const char *command, const struct validate_request *request
     measuring->seconds = 60.0 * request->minutes;
     measuring->output.fd = -1;
     watch_start(&measuring->watch);
-    stop_watch_signals(); /* before there is a file that would have no end */
+    stop_watch_signals(); /* before a file exists that an interrupt would leave unfinished */
     status = run(measuring, request, profile);
     watch_close(&measuring->watch);
     output_close(&measuring->output);

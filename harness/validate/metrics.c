@@ -1,4 +1,4 @@
-/* validate/metrics.c: what a limit can be about. */
+/* validate/metrics.c: the metrics that a limit can be about. */
 #include "validate/metrics.h"
 
 #include "numbers/stats.h"
@@ -24,7 +24,7 @@ static double throughput_of(const struct report_point *point, const struct repor
     return 1e9 * (double)row->cell->key.global_batch / step_of(point, row, device, by, steps);
 }
 
-/* The same launch of the base, in the same sitting. */
+/* Returns the same launch of the base, in the same session. */
 static const struct report_row *partner_of(const struct report_point *base,
                                            const struct report_row *row)
 {
@@ -64,7 +64,7 @@ static double peak_of(const struct report_point *point, const struct report_row 
     return device < row->cell->n_peaks ? (double)row->cell->peak_bytes[device] : (double)NAN;
 }
 
-/* What one device computes for a row of its shard: forward and backward. */
+/* The time that one device computes for a row of its shard, in forward and backward. */
 static double device_of(const struct report_point *point, const struct report_row *row, int device,
                         enum validate_statistic by, double steps[])
 {
@@ -84,7 +84,7 @@ static double device_of(const struct report_point *point, const struct report_ro
     return validate_sum_up(steps, n, by);
 }
 
-/* A device against the median of all of its launch. */
+/* The time of a device over the median of all devices of its launch. */
 static double spread_of(const struct report_point *point, const struct report_row *row, int device,
                         enum validate_statistic by, double steps[])
 {
@@ -166,7 +166,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .in_parts = true,
      .part = RECORD_SUSTAINED,
      .of = validate_sustained_spread},
-    /* The host. */
+    /* Metrics of the host. */
     {.name = "memlock",
      .means = "the memory that a process may lock",
      .kind = QUANTITY_BYTES,
@@ -219,7 +219,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .fact = true,
      .worst = 1,
      .of = validate_stolen},
-    /* What vendors and operators publish. */
+    /* Metrics that vendors and operators publish. */
     {.name = "allreduce_bandwidth",
      .means = "bus bandwidth of an all-reduce: its bytes x 2 (n-1)/n, over its time",
      .kind = QUANTITY_SPEED,

@@ -1,15 +1,16 @@
-/* validate/mutate.c: that a limit can fail. A limit in the wrong unit, or one that lost a digit,
- * accepts every machine, and nobody sees it. So each is tried on a machine that gets slower. */
+/* validate/mutate.c: shows that a limit can fail. A limit in the wrong unit, or one that lost a
+ * digit, accepts every machine, and that would not be noticed. So each limit is tried on a machine
+ * that gets slower. */
 #include "validate/validate.h"
 
 #include <math.h>
 
 /* A machine at less than a third of its speed is broken, whatever is measured. */
 static const double WORST = 1.0 / 0.3;
-/* And one that is faster than it can be is not that machine. */
+/* A machine that is faster than it can be is another machine. */
 static const double BEST = 1.1;
 
-/* The bound that a slower machine meets; NaN: there is none. Nothing is less than 0. */
+/* The bound that a slower machine reaches; NaN: there is none, because no value is less than 0. */
 static double bound_of(const struct profile_limit *limit)
 {
     const double bound = limit->row->higher ? limit->least : limit->most;
@@ -17,7 +18,8 @@ static double bound_of(const struct profile_limit *limit)
     return isfinite(bound) && (bound > 0.0 || !limit->row->higher) ? bound : (double)NAN;
 }
 
-/* The bound against a number of the same class of machine. what: "the %s that is expected". */
+/* Compares the bound with a number of the same class of machine. what: the end of a text like "the
+ * %s that is expected". */
 static void by_number(const struct profile_limit *limit, double number, const char *what,
                       struct validate_firing *firing)
 {
@@ -59,8 +61,8 @@ static int by_records(const struct profile *profile, const struct report *report
     return 0;
 }
 
-/* A limit that machines of the class below keep says nothing of this class: it is the limit of the
- * model before. */
+/* Compares the bound with the class of machine below. A limit that those machines keep is that of
+ * the previous model, and useless for this class. */
 static void by_sibling(const struct profile_limit *limit, struct validate_firing *firing)
 {
     const double bound = bound_of(limit), sibling = limit->sibling_at;
@@ -75,7 +77,7 @@ static void by_sibling(const struct profile_limit *limit, struct validate_firing
              quantity_words(bound, limit->row->kind, is));
 }
 
-/* What its own text shows. */
+/* Judges the limit by its own text. */
 static void by_itself(const struct profile_limit *limit, struct validate_firing *firing)
 {
     *firing = (struct validate_firing){.factor = NAN};

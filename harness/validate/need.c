@@ -1,11 +1,11 @@
-/* validate/need.c: from the limits of a profile to the cells that have to be measured. */
+/* validate/need.c: finds the cells that have to be measured for the limits of a profile. */
 #include "validate/measure.h"
 
 #include "validate/validate.h"
 
 #include <string.h>
 
-/* A limit with so many launches can be shown, and be shown on a day that is not all calm. */
+/* With this number of launches a limit can be judged, also on a day that is not quite calm. */
 enum { USUAL_LAUNCHES = 8 };
 
 static bool fits(const char *wanted, const char *is)
@@ -44,7 +44,7 @@ static void add(struct validate_need *need, const struct validate_cell *cell)
         need->devices = cell->devices;
 }
 
-/* What limits may leave out, and only one of which a sweep has. */
+/* Checks a value that limits may leave out, and of which a sweep has only one. */
 static int agree(const char *what, const char **all, const char *one, struct text_error *why)
 {
     if (!one || (*all && strcmp(*all, one) == 0))
@@ -60,7 +60,7 @@ static int agree(const char *what, const char **all, const char *one, struct tex
         what, *all, one);
 }
 
-/* A cell that is measured anyway, in chains or not. */
+/* Whether a cell of the limit is measured already, in chains or not. */
 static bool is_there(const struct validate_need *need, const struct profile_limit *limit)
 {
     for (size_t i = 0; i < need->n; ++i)
@@ -97,7 +97,8 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
     return 0;
 }
 
-/* Cells and devices of a limit share its error, so each takes more launches. */
+/* Counts launches. The cells and devices of a limit share its error, so each of them takes more
+ * launches. */
 static void count_launches(const struct profile *profile, struct validate_need *need)
 {
     need->launches = profile->requires.launches > 0 ? (size_t)profile->requires.launches
@@ -118,7 +119,7 @@ static void count_launches(const struct profile *profile, struct validate_need *
 int validate_need(const struct profile *profile, struct validate_need *need, struct text_error *why)
 {
     *need = (struct validate_need){.n = 0};
-    /* Last, those that take single steps and chains alike. */
+    /* Limits that allow both single steps and chains come last. */
     for (int choose = 0; choose < 2; ++choose)
         for (unsigned i = 0; i < profile->n_limits; ++i)
             if (may_choose(&profile->limit[i]) == (choose == 1) &&

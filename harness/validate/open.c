@@ -1,4 +1,4 @@
-/* validate/open.c: the records that a profile is held against, all of one machine. */
+/* validate/open.c: opens the records that are judged by a profile, all of one machine. */
 #include "validate/validate.h"
 
 #include "command/command.h"

@@ -1,4 +1,4 @@
-/* validate/parts.c: what a launch shows of the parts of a machine. */
+/* validate/parts.c: the values of a launch about parts of the machine. */
 #include "validate/parts.h"
 
 #include "numbers/stats.h"
@@ -21,7 +21,8 @@ static double time_of(const struct report_row *row, enum record_part part, size_
     return validate_sum_up(steps, n, by);
 }
 
-/* A run's first half is burst, or on the way from burst to sustained. */
+/* The first sample that counts. The first half of a run is burst, or still changes from burst to
+ * sustained. */
 static size_t first_of(const struct report_row *row, enum record_part part)
 {
     return part == RECORD_SUSTAINED ? row->cell->part[part].n / 2 : 0;
@@ -34,7 +35,8 @@ static double rate_of(const struct report_row *row, enum record_part part, int d
            time_of(row, part, (size_t)device, first_of(row, part), by, steps);
 }
 
-/* Of the others: with two devices the median of all would halve what one of them lacks. */
+/* The time of a device over the median of the others. With two devices the median of all would
+ * halve the difference. */
 static double spread_of(const struct report_row *row, enum record_part part, int device,
                         enum validate_statistic by, double steps[])
 {
@@ -107,7 +109,8 @@ double validate_copy(const struct report_point *point, const struct report_row *
     return isfinite(slowest) ? slowest : (double)NAN;
 }
 
-/* NaN: the two ways have different sizes, which nothing that measures them writes. */
+/* Returns the bytes of a copy to or from the host. NaN: the two directions have different sizes,
+ * which no program here writes. */
 double validate_host_bytes(const struct report_row *row)
 {
     const struct record_part_times *part = row->cell->part;

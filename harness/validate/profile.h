@@ -1,9 +1,9 @@
-/* validate/profile.h: profiles: what a machine has to reach to be accepted, in YAML.
+/* validate/profile.h: profiles, in YAML: the values that a machine has to reach to be accepted.
  *
- * A profile says which machines it is for, what a file of records has to have, and limits. A limit
- * is a metric at a place, with a bound and a unit, the statistic of a launch that is held against
- * it, and where the number is from. What a reader cannot check is refused: an unknown key, a number
- * without a unit, a limit without a source or a date. */
+ * A profile names the machines that it is for, the contents that a file of records has to have, and
+ * limits. A limit is a metric at a place, with a bound and a unit, the statistic of a launch that
+ * is compared with it, and the source of the number. Input that cannot be checked is refused: an
+ * unknown key, a number without a unit, a limit without a source or a date. */
 #ifndef HARNESS_PROFILE_H
 #define HARNESS_PROFILE_H
 
@@ -16,49 +16,50 @@
 
 enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64 };
 
-/* Which machines: each that is given has to hold. NULL, 0: any. */
+/* The machines that it is for: each member that is given must match. NULL, 0: any. */
 struct profile_match {
-    char *machine_class; /* as records have it: SHA-256 of what a program's speed depends on */
+    char *machine_class; /* as records have it: SHA-256 of the facts that the speed of a program
+                            depends on */
     char *cpu_model, *gpu_model; /* as records have them */
     uint64_t gpus, cores;
 };
 
-/* What a file of records has to have. */
+/* The contents that a file of records must have. */
 struct profile_requires {
-    uint64_t launches; /* of each cell; 0: as many as a limit takes */
+    uint64_t launches; /* of each cell; 0: as many as a limit needs */
     char *conformance; /* cases that have to pass, as of `lockstep check --profile`; NULL: none */
 };
 
-/* Where a metric is taken: all cells with these. NULL, 0: any. */
+/* The place of a metric: all cells with these values. NULL, 0: any. */
 struct profile_place {
     char *workload; /* as records have it: "mlp:256,256,256" */
     char *mode;     /* plain, dp, ddp */
     char *backend, *communicator, *math;
     uint64_t devices, batch;
-    uint64_t chain;       /* of metrics of steps 0 is that each was timed by itself, not any */
-    uint64_t host_inputs; /* 1: of steps that carry their batch from the host; 0: not any */
-    char *bytes;          /* "16 GiB": of what is copied or reduced */
+    uint64_t chain;       /* for metrics of steps, 0 means single steps, not any */
+    uint64_t host_inputs; /* 1: steps that copy their batch from the host; 0: others, not any */
+    char *bytes;          /* size of a copy or reduction, as "16 GiB" */
 };
 
 struct profile_limit {
-    /* As the file has it. */
+    /* These are the texts of the file. */
     char *metric, *statistic, *min, *max;
-    char *expected; /* what a machine that is all right shows; NULL: not known */
-    char *peak;     /* what the hardware cannot exceed; NULL: not known */
+    char *expected; /* value of a machine that works well; NULL: not known */
+    char *peak;     /* value that the hardware cannot exceed; NULL: not known */
     char *sibling;  /* the best that the class of machine below can show; NULL: not known */
-    char *kind;     /* binding: decides; advisory: is printed */
+    char *kind;     /* binding: it decides; advisory: it is printed */
     char *source, *date, *evidence;
     struct profile_place at;
-    /* What that means. */
+    /* These are the meanings of the texts. */
     int line; /* of the file, where the limit begins */
     const struct validate_metric *row;
     enum validate_statistic by;
     bool binding;
-    double least, most; /* base units; -inf, +inf: no such bound */
-    double healthy;     /* expected; NaN: not known */
-    double peak_at;     /* peak; NaN: not known */
-    double sibling_at;  /* sibling; NaN: not known */
-    double at_bytes;    /* of its place; NaN: it names none */
+    double least, most; /* bounds in base units; -inf, +inf: no such bound */
+    double healthy;     /* value of expected; NaN: not known */
+    double peak_at;     /* value of peak; NaN: not known */
+    double sibling_at;  /* value of sibling; NaN: not known */
+    double at_bytes;    /* bytes of its place; NaN: it names none */
 };
 
 struct profile {
@@ -67,23 +68,25 @@ struct profile {
     struct profile_requires requires;
     struct profile_limit *limit;
     unsigned n_limits;
-    char **unknown; /* what has no number, and why: so that nobody takes it for forgotten */
+    char **
+        unknown; /* metrics that have no number, with reasons, so that they do not seem forgotten */
     unsigned n_unknown;
 };
 
 #define PROFILE_SCHEMA "lockstep/profile/1.0"
 
-/* Reads a profile and refuses what is wrong with it: "FILE:LINE: why". 0, then the caller frees it;
- * or -1. */
+/* Reads a profile, and refuses one with an error: "FILE:LINE: why". Returns 0, then the caller
+ * frees it; or -1. */
 int profile_read(const char *path, struct profile **profile, struct text_error *why);
 void profile_free(struct profile *profile);
 
-/* Finds a file, or a shipped profile by its name: path. 0, or -1 after the complaint. */
+/* Finds a file, or a shipped profile by its name, and gives its path. Returns 0, or -1 after the
+ * complaint. */
 enum { PROFILE_PATH = 1024 };
 int profile_find(const char *command, const char *name, char path[PROFILE_PATH]);
 extern const struct shipped profile_shipped;
 
-/* "max 4.1 ms" */
+/* Writes the bound, as "max 4.1 ms". */
 void profile_bound_words(const struct profile_limit *limit, char text[96]);
 
 #endif

@@ -1,4 +1,5 @@
-/* validate/profile_main.c: `lockstep profile`: whether a profile is right, and can fail. */
+/* validate/profile_main.c: `lockstep profile`: checks whether a profile is valid, and whether its
+ * limits can fail. */
 #include "validate/validate.h"
 
 #include "command/command.h"

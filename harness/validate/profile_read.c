@@ -1,4 +1,5 @@
-/* validate/profile_read.c: a profile from its file: YAML by schema, then what its texts mean. */
+/* validate/profile_read.c: reads a profile from its file: YAML by schema, then the meanings of its
+ * texts. */
 #include "validate/profile.h"
 
 #include "check/runner.h"
@@ -82,7 +83,7 @@ static const cyaml_schema_field_t profile_fields[] = {
 static const cyaml_schema_value_t profile_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct profile, profile_fields)};
 
-/* What libcyaml says of an error: the first line is what, one behind it is where. */
+/* The messages of libcyaml about an error: the first has the error, a later one has the line. */
 struct complaint {
     char what[160];
     int line;
@@ -138,8 +139,8 @@ void profile_free(struct profile *profile)
 
 /* ---- where limits are --------------------------------------------------------------------- */
 
-/* What libcyaml takes for a number may be -64 or 0x40, and a 0 that is written is no number that
- * is left out. */
+/* The keys of counts. libcyaml also accepts -64 and 0x40 as numbers, and it cannot tell a 0 in the
+ * file from a number that is left out. */
 static const struct count {
     const char *key;
     size_t least, most;
@@ -151,8 +152,8 @@ static const struct count {
               {"chain", 0, CELL_CHAIN_MAX},
               {"host_inputs", 0, 1}};
 
-/* A text: at depth 1 the name of a part, in a mapping of counts the value of the one before, or the
- * next one. */
+/* Takes a text. At depth 1 it is the name of a part; in a mapping it may be the name of a count,
+ * whose value is the next text, or that value. */
 static int take_text(const char *text, int depth, bool *in_limits, const struct count **count,
                      struct text_error *why)
 {
@@ -165,7 +166,7 @@ static int take_text(const char *text, int depth, bool *in_limits, const struct 
     if (depth != 2 && depth != 4)
         return 0;
     *count = NULL;
-    /* libcyaml takes 030 for 24. */
+    /* libcyaml reads 030 as 24. */
     if (own && ((text[0] == '0' && text[1] != '\0') ||
                 option_size(text, own->least, own->most, &number, &problem) != 0))
         return text_fail(why, "%s: %.170s", own->key, problem.text);
@@ -175,8 +176,8 @@ static int take_text(const char *text, int depth, bool *in_limits, const struct 
     return 0;
 }
 
-/* An anchor, an alias or a tag: libcyaml reads past them, so a value would mean another thing here
- * than to who wrote it. */
+/* Whether an event has an anchor, an alias or a tag. libcyaml ignores them, so the value would mean
+ * something else to the author of the file. */
 static bool is_marked(const yaml_event_t *event)
 {
     switch (event->type) {
@@ -193,8 +194,8 @@ static bool is_marked(const yaml_event_t *event)
     }
 }
 
-/* The mappings in the sequence that `limits:` is: three levels deep. libcyaml does not say. Nor
- * does it read more than the first document. */
+/* Finds the lines of the mappings in the sequence of `limits:`, three levels deep, because libcyaml
+ * does not report them. It also refuses a second document, which libcyaml does not read. */
 static int find_lines(yaml_parser_t *parser, struct profile *profile, struct text_error *why)
 {
     const struct count *count = NULL;
@@ -282,7 +283,7 @@ static bool empty(const char *text)
     return !text || text[strspn(text, " ")] == '\0';
 }
 
-/* "2026-11-23": a date that there is. */
+/* Whether a text like "2026-11-23" is a date that exists. */
 static bool is_date(const char *text)
 {
     static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -356,7 +357,8 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
     return 0;
 }
 
-/* No record has another name than one that the workload's parser gives. */
+/* Checks that the name of a workload is the one that the parser of workloads gives, because records
+ * have no other. */
 static int check_workload(const char *path, const struct profile_limit *limit,
                           struct text_error *why)
 {
@@ -374,7 +376,7 @@ static int check_workload(const char *path, const struct profile_limit *limit,
     return refuse(path, limit, why, "workload", problem);
 }
 
-/* Names that records have. */
+/* Checks that the names are ones that records can have. */
 static int check_names(const char *path, const struct profile_limit *limit, struct text_error *why)
 {
     const struct profile_place *at = &limit->at;
@@ -399,7 +401,7 @@ static int check_names(const char *path, const struct profile_limit *limit, stru
                   "no record has one of that name");
 }
 
-/* Bytes of a place are those of a transfer: no cell has any. */
+/* Reads the bytes of a place. They belong to a transfer: no cell has any. */
 static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
@@ -429,7 +431,8 @@ static bool same_place(const struct profile_place *a, const struct profile_place
            a->batch == b->batch && a->chain == b->chain && a->host_inputs == b->host_inputs;
 }
 
-/* Two numbers that both decide: nobody could say by which one a machine was accepted. */
+/* Checks that no two numbers for the same place are binding: it would be unclear by which one a
+ * machine was accepted. */
 static int check_once(const char *path, const struct profile *profile, unsigned i,
                       struct text_error *why)
 {
@@ -451,7 +454,7 @@ static int check_once(const char *path, const struct profile *profile, unsigned 
     return 0;
 }
 
-/* The words that `lockstep check --profile` takes. */
+/* Checks the names of profiles of cases: those of `lockstep check --profile`. */
 static int check_conformance(const char *path, const char *cases, struct text_error *why)
 {
     for (const char *at = cases; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {

@@ -1,4 +1,4 @@
-/* validate/shipped.c: the profiles that are installed beside this program. */
+/* validate/shipped.c: finds the profiles that are installed with this program. */
 #include "validate/profile.h"
 
 #include "command/command.h"

@@ -1,4 +1,4 @@
-/* validate/statistic.c: what the samples of a launch are summed up as. */
+/* validate/statistic.c: computes the statistics of the samples of a launch. */
 #include "validate/statistic.h"
 
 #include "numbers/stats.h"

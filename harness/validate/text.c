@@ -1,4 +1,4 @@
-/* validate/text.c: the verdict for people, in lines of at most 80 columns. */
+/* validate/text.c: writes the verdict as text, in lines of at most 80 columns. */
 #include "validate/validate.h"
 
 #include "command/command.h"

@@ -1,4 +1,4 @@
-/* validate/words.c: what all forms of a verdict say alike. */
+/* validate/words.c: texts that all forms of a verdict have in common. */
 #include "validate/validate.h"
 
 #include <math.h>
@@ -76,8 +76,8 @@ const struct record_slot *validate_slot(const struct validate_judged *judged)
                                                                        : NULL;
 }
 
-/* When a limit of that metric fails: what it is likely to be, and what to do first. The last row is
- * for all others. */
+/* The likely reason if a limit of the metric fails, and the first action. The last row is for all
+ * other metrics. */
 static const struct {
     const char *metric, *reason, *action;
 } failures[] = {
