@@ -1,7 +1,8 @@
 /* verify/bounded_matrix.h: matrices of numbers with bounds (verify/bounded.h), products of them
- * with weights of which most are 0, and the gradients of such weights. A sum of products of two
- * rows of n numbers is away by the errors that its factors carry. If there are many such sums,
- * lengths bound them (Cauchy and Schwarz): sum of |a| |b| <= |a| |b|. */
+ * with weights of which most are 0, and the gradients of such weights.
+ *
+ * A sum of products of two rows of n numbers is away by the errors that its factors carry. If there
+ * are many such sums, lengths bound them (Cauchy and Schwarz): sum of |a| |b| <= |a| |b|. */
 #ifndef HARNESS_VERIFY_BOUNDED_MATRIX_H
 #define HARNESS_VERIFY_BOUNDED_MATRIX_H
 

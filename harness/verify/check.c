@@ -1,6 +1,7 @@
-/* verify/check.c: compares the results of a step with the reference, value by value. The split is
- * stated here in closed form. Weight gradients and updated weights are computed a row at a time, so
- * that a large layer needs no second copy. */
+/* verify/check.c: compares the results of a step with the reference, value by value.
+ *
+ * The split is stated here in closed form. Weight gradients and updated weights are computed a row
+ * at a time, so that a large layer needs no second copy. */
 #include "verify/verify.h"
 
 #include <math.h>

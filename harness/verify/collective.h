@@ -1,7 +1,9 @@
 /* verify/collective.h: the collectives that can be measured, one table row for each, with the
  * numbers that their ranks bring and those that each rank must have afterwards, computed without
- * core. The numbers are small integers, so that every sum is exact in any order. A number differs
- * from that of any other rank in the same place, and from those of the same rank in the iterations
+ * core.
+ *
+ * The numbers are small integers, so that every sum is exact in any order. A number differs from
+ * that of any other rank in the same place, and from those of the same rank in the iterations
  * around it. So a part that is missing, or there twice, or from another rank or iteration, shows in
  * every element. Other numbers stand before and after the numbers of a rank; they must not
  * change. */

@@ -1,12 +1,14 @@
-/* verify/norm.h: one channel of batch norm over a shard, in numbers with bounds. Values are added
- * one by one; rows that are alike are added at once, with `times` as their number. dp_batch_norm
- * computes all sums of a channel in double and rounds them once to float, and so it does with the
- * mean and 1 / deviation that backward reads. A sum in double of n terms is away by at most n 2^-53
- * times the sum of |terms|, so bounds do not widen with the rows. The upstream of a row is s times
- * that of its pattern. Its gradient is then s own + all, because backward of batch norm subtracts a
- * share from every row that does not depend on the scale of that row. Every bound is also a sum of
- * two such parts: a float step rounds s own + all by no more than it would round s |own| and
- * |all|. */
+/* verify/norm.h: one channel of batch norm over a shard, in numbers with bounds.
+ *
+ * Values are added one by one; rows that are alike are added at once, with `times` as their number.
+ * dp_batch_norm computes all sums of a channel in double and rounds them once to float, and so it
+ * does with the mean and 1 / deviation that backward reads. A sum in double of n terms is away by
+ * at most n 2^-53 times the sum of |terms|, so bounds do not widen with the rows.
+ *
+ * The upstream of a row is s times that of its pattern. Its gradient is then s own + all, because
+ * backward of batch norm subtracts a share from every row that does not depend on the scale of that
+ * row. Every bound is also a sum of two such parts: a float step rounds s own + all by no more than
+ * it would round s |own| and |all|. */
 #ifndef HARNESS_VERIFY_NORM_H
 #define HARNESS_VERIFY_NORM_H
 

@@ -1,8 +1,9 @@
-/* verify/open.c: the float64 model of a training step. It shares no code with core. Rows repeat, so
- * only the pattern rows are computed. Row n of the upstream is s_n times that of its pattern, so
- * the sum over n of g_n (x) a_n is the sum over patterns r of S_r * g_r (x) a_r, where S_r adds up
- * the s_n of the rows of pattern r. Weights are used as their two entries per row, never as
- * matrices. */
+/* verify/open.c: the float64 model of a training step. It shares no code with core.
+ *
+ * Rows repeat, so only the pattern rows are computed. Row n of the upstream is s_n times that of
+ * its pattern, so the sum over n of g_n (x) a_n is the sum over patterns r of S_r * g_r (x) a_r,
+ * where S_r adds up the s_n of the rows of pattern r. Weights are used as their two entries per
+ * row, never as matrices. */
 #include "verify/arrays.h"
 #include "verify/probe.h"
 

@@ -1,8 +1,9 @@
-/* verify/verify.h: the correct result of one training step, computed without core. It comes from a
- * separate float64 model over the integers of the workload: split, forward, loss, backward, update.
- * Every sum of |terms| is below 2^24 (verify_open proves it), so float results must be these
- * numbers bit for bit, in any order, on any backend, for any number of devices. The numbers of a
- * probe are rounded: each has a bound on how far any float step may be away. */
+/* verify/verify.h: the correct result of one training step, computed without core.
+ *
+ * It comes from a separate float64 model over the integers of the workload: split, forward, loss,
+ * backward, update. Every sum of |terms| is below 2^24 (verify_open proves it), so float results
+ * must be these numbers bit for bit, in any order, on any backend, for any number of devices. The
+ * numbers of a probe are rounded: each has a bound on how far any float step may be away. */
 #ifndef HARNESS_VERIFY_H
 #define HARNESS_VERIFY_H
 
