@@ -39,8 +39,7 @@ struct session {
     struct dp_group *group;
     struct dp_slot *slot; /* the first device; the host if there is none */
     struct dp_module *model, *probed, *loss_module;
-    struct dp_module
-        *top; /* the module that is trained: the model, or the wrapper of all of it or of a part */
+    struct dp_module *top; /* the trained module: the model, all or a part of it in the wrapper */
     struct dp_run *run;
     struct update update;
     struct probe probe;
@@ -54,10 +53,9 @@ struct session {
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
     struct session_rank *ranks;
-    struct dp_tensor *out;   /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
-    int n_ranks;             /* of this process */
-    uint64_t now_ns, end_ns; /* with several processes, by the clock of the first: now, and the end
-                                of the last step */
+    struct dp_tensor *out;         /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
+    int n_ranks;                   /* of this process */
+    uint64_t now_ns, end_ns;       /* of process 0: its clock, and the end of the last step */
     struct dp_tensor output, loss; /* of the last step, until the next */
     /* session_read fills these. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];

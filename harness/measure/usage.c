@@ -26,8 +26,7 @@ enum {
     COARSE_TICKS = 4, /* how far the times of a unit may be wrong: they are rounded one by one */
     PATH_BYTES = 512
 };
-static const double SLACK =
-    0.1; /* how far the times of the kernel may differ from the clock, as a part of them */
+static const double SLACK = 0.1; /* by which the times of the kernel may differ from the clock */
 static const double MOST_HZ = 1e11;
 
 static double ticks_per_second(void)

@@ -48,9 +48,7 @@ static int open_file(const char *path)
     if (fd >= 0)
         (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
     else if (errno == EEXIST)
-        fd = open(path,
-                  flags |
-                      O_RDONLY); /* it may belong to another user; reading is enough for a lock */
+        fd = open(path, flags | O_RDONLY); /* perhaps of another user: enough for a lock */
     /* If a file has a second name, it may serve another purpose. */
     if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1)) {
         close(fd);

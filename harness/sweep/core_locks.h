@@ -15,9 +15,8 @@
 struct core_locks {
     int *fd; /* NULL: none */
     int n;
-    bool waited; /* waited for another process */
-    struct text_error
-        note; /* a note for the record: another folder, no lock; "": nothing to note */
+    bool waited;            /* waited for another process */
+    struct text_error note; /* for the record: another folder, no lock; "": nothing to note */
 };
 
 /* Locks the cores of the bound slots of a run, in ascending order, so that of two sweeps that wait

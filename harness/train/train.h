@@ -59,8 +59,7 @@ struct train_options {
     size_t required; /* devices, at least */
     uint64_t seed;   /* the first of seeds */
     struct train_update update;
-    double require; /* percent that the median must reach, or a loss that it must not exceed;
-                       negative: none */
+    double require; /* least median in percent, or the largest loss; negative: none */
     bool no_prefetch, dp, ddp, header; /* dp: --mode dp was given */
     struct launcher_options processes; /* the processes of the ranks */
     uint64_t seen;                     /* options that were given */
@@ -323,8 +322,7 @@ enum { TRAIN_WORLD_TEXT = 128 };
 /* Where the processes are, and what they run on. */
 struct train_world_about {
     int processes, hosts;
-    char host_ranks[TRAIN_WORLD_TEXT],
-        library[TRAIN_WORLD_TEXT]; /* ranks of each host, as "2,2"; library of MPI */
+    char host_ranks[TRAIN_WORLD_TEXT], library[TRAIN_WORLD_TEXT]; /* of each host, "2,2"; of MPI */
     char backend[16], communicator[32], blas[160];
     bool oversubscribed; /* of at least one process */
 };

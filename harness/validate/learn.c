@@ -34,8 +34,7 @@ struct learning {
     const char *about; /* metrics, with commas between them; NULL: the usual ones */
     bool near;         /* sessions that are not RECORD_SITTINGS_APART */
     FILE *to;
-    double *bound,
-        *middle; /* logarithms, one for each session, of a value that is better if it is less */
+    double *bound, *middle; /* logarithms, by session, of a value that is better if less */
 };
 
 /* ---- whether they can be learned from ----------------------------------------------------- */

@@ -27,8 +27,7 @@ static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
     const char *name;
-    int (*write)(FILE *stream,
-                 const struct validate *validate); /* NULL: a format of other subcommands, too */
+    int (*write)(FILE *stream, const struct validate *validate); /* NULL: see export.c */
     enum export_format shared;
 } forms[] = {{"text", validate_text, 0},
              {"json", validate_json, 0},

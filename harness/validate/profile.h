@@ -18,8 +18,7 @@ enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64 };
 
 /* The machines that it is for: each member that is given must match. NULL, 0: any. */
 struct profile_match {
-    char *machine_class; /* as records have it: SHA-256 of the facts that the speed of a program
-                            depends on */
+    char *machine_class; /* as records have it: SHA-256 of what sets the speed of programs */
     char *cpu_model, *gpu_model; /* as records have them */
     uint64_t gpus, cores;
 };
@@ -68,8 +67,7 @@ struct profile {
     struct profile_requires requires;
     struct profile_limit *limit;
     unsigned n_limits;
-    char **
-        unknown; /* metrics that have no number, with reasons, so that they do not seem forgotten */
+    char **unknown; /* metrics without a number, with reasons: not forgotten ones */
     unsigned n_unknown;
 };
 

@@ -66,12 +66,11 @@ struct validate {
     const struct profile *profile;
     const struct report *report;
     const struct validate_conformance *conformance; /* NULL: the profile requires none */
-    const struct validate_need
-        *need;        /* cells that had to be measured; NULL: the records come from elsewhere */
-    bool allow_dirty; /* records of a changed tree are judged, too */
-    const char *node; /* name of the machine by --node; NULL: none */
-    struct validate_judged *judged;  /* of each limit */
-    size_t count[VALIDATE_VERDICTS]; /* of binding limits */
+    const struct validate_need *need;               /* cells to be measured here; NULL: none */
+    bool allow_dirty;                               /* records of a changed tree are judged, too */
+    const char *node;                               /* name of the machine by --node; NULL: none */
+    struct validate_judged *judged;                 /* of each limit */
+    size_t count[VALIDATE_VERDICTS];                /* of binding limits */
     enum validate_machine machine;
 };
 

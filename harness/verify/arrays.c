@@ -99,7 +99,8 @@ static void put_given(struct verify *v, const struct workload *workload,
         v->weight[r] = 1;
 }
 
-/* A math that rounds the operands of matrix products must leave these alone. */
+/* Checks that operands of matrix products are small enough that a math which rounds operands does
+ * not change them. */
 static int check_operands(const struct verify *v, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
@@ -137,7 +138,7 @@ static int check_limits(const struct verify *v, struct text_error *why)
                      most, FLOAT_LIMIT);
 }
 
-/* The widest bound, as a part of the largest number. */
+/* Returns the widest bound of a part, as a part of the largest number in it. */
 static double width_of_part(const struct reference_array *array, size_t part)
 {
     const size_t n = array->n / array->parts;

@@ -22,10 +22,8 @@ struct reference_arrays {
     struct reference_array output;                                          /* [patterns, width] */
     double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
     double norm, norm_bound;  /* of the gradients before they are clipped */
-    double loss, loss_bound;  /* of exact models; the loss of others is computed from the outputs of
-                                 the step */
-    double
-        operand; /* of exact models: the largest operand of a matrix product, except parameters */
+    double loss, loss_bound;  /* of exact models; else it follows from the outputs */
+    double operand;           /* of exact models: the largest operand, except parameters */
 };
 
 /* NAME.c: the reference of a workload that is no chain of linear layers. The function fills

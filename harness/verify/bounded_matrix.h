@@ -29,9 +29,8 @@ void bounded_matrix_operands(struct bounded_matrix *matrix, struct maths_variant
 /* The numbers of a matrix that are not 0, row by row. */
 struct sparse {
     size_t outs;
-    size_t *from; /* [outs + 1]: where a row begins */
-    size_t
-        *column; /* the column of each number; from has positions in this array and in the values */
+    size_t *from;   /* [outs + 1]: where a row begins */
+    size_t *column; /* of each number; from has positions in it and in the values */
     double *value;
 };
 

@@ -63,7 +63,7 @@ const struct collective_type *collective_type_of_nccl(const char *nccl_name);
 bool collective_adds(const struct collective *collective);
 /* Whether the collective supports that type. */
 bool collective_takes(const struct collective *collective, const struct collective_type *type);
-/* "allreduce, broadcast, ..." */
+/* Writes the names of all collectives: "allreduce, broadcast, ...". */
 enum { COLLECTIVE_NAMES = 96 };
 void collective_names(char text[COLLECTIVE_NAMES]);
 

@@ -70,7 +70,8 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
 
 /* ---- clipping -------------------------------------------------------------------------------- */
 
-/* |g + e| is at least |g| - g e / |g|, and at most |g| + g e / |g| + e e / (2 |g|). */
+/* Computes the norm and its bound: |g + e| is at least |g| - g e / |g|, and at most |g| + g e / |g|
+ * + e e / (2 |g|). */
 static void find_norm(struct reference_arrays *d)
 {
     double squares = 0, products = 0, away = 0;

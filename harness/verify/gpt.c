@@ -31,17 +31,15 @@ struct gpt {
     struct verify *v;
     size_t layers, width, time, vocabulary;
     struct row_sum_bound share; /* of a pattern */
-    double gamma_token; /* of the sums of the table of tokens, which is used twice: as embedding and
-                           as last layer */
-    struct weight *weight;    /* four of each layer, in the order of parameters, then the table */
-    struct bounded_matrix *h; /* the input of each layer, and of the last norm */
-    struct bounded_matrix *y; /* the output of attention in each layer */
+    double gamma_token;         /* of the token table: it embeds, and is the last layer */
+    struct weight *weight;      /* four of each layer, in the order of parameters, then the table */
+    struct bounded_matrix *h;   /* the input of each layer, and of the last norm */
+    struct bounded_matrix *y;   /* the output of attention in each layer */
     struct layer_norm norm[2];
     struct attention attention;
-    /* The values inside of one layer, in this order: after its norms and products. */
+    /* The values inside of one layer, after its norms and products. */
     struct bounded_matrix a, qkv, middle, b, z, g;
-    struct bounded_matrix branch, dh, dx, dqkv,
-        dg; /* the branch that is added to h, and gradients */
+    struct bounded_matrix branch, dh, dx, dqkv, dg; /* added to h; gradients */
     struct bounded_matrix dlogits;
     struct bounded_matrix dy;     /* a gradient as an operand */
     struct maths_variant variant; /* how operands are rounded now */
@@ -245,10 +243,11 @@ static void forward(struct gpt *m, struct bounded_matrix *logits)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Computes the gradient of the sum of the losses of all places; the factor of the mean comes with
- * the share. If a number is e away, its share changes by a factor of at most exp(e), times the
- * change of the sum, which is at most the sum of the shares times exp(e). The 8 roundings are those
- * of the factors of loss and mean, and of the difference. */
+/* Computes the gradient of the loss of place t. The loss is a sum over places here; the factor of
+ * the mean comes with the share of the pattern. If a number is e away, its share changes by a
+ * factor of at most exp(e), times the change of the sum, which is at most the sum of the shares
+ * times exp(e). The 8 roundings are those of the factors of loss and mean, and of the
+ * difference. */
 static void loss_back(struct gpt *m, const struct bounded_matrix *logits, size_t t, size_t target)
 {
     const size_t n = m->vocabulary, at = t * n;

@@ -28,9 +28,8 @@ struct verify {
     double *output; /* [patterns, last size], also the input of no layer */
     double *weight; /* S_r, [patterns] */
     double loss;
-    struct reference_arrays
-        *arrays;           /* of models that are no chain and have no layers here; else NULL */
-    bool ranks;            /* a step of DistributedDataParallel */
+    struct reference_arrays *arrays; /* of models that are no chain; NULL: the layers are above */
+    bool ranks;                      /* a step of DistributedDataParallel */
     size_t mean_roundings; /* of a mean over ranks: 2 if their number is no power of two */
     size_t divisor;        /* of the gradients: 1, or the ranks of a mean */
     double bound;          /* above every sum of |terms| of the gradients */

@@ -94,8 +94,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
             "exact",
             bound, FLOAT_LIMIT);
     verify->ranks = true;
-    verify->mean_roundings =
-        rounds ? 2 : 0; /* one of 1/ranks, and one of the product of each rank with it */
+    verify->mean_roundings = rounds ? 2 : 0; /* of 1/ranks, and of the product with it */
     if (mean && verify->rows < ranks)
         return text_fail(why, "%zu rows on %zu ranks: there is no mean of no rows", verify->rows,
                          ranks);

@@ -9,7 +9,7 @@
 static const struct bounded ZERO = {0, 0}, ONE = {1, 0}, HALF = {0.5, 0};
 static const struct bounded TINY = {1e-8, BOUNDED_U * 1e-8}; /* also as a float */
 
-/* before + a . b */
+/* Returns before + a . b. */
 static struct bounded dot(struct bounded before, const struct bounded *a, const struct bounded *b,
                           size_t n)
 {
