@@ -7,8 +7,8 @@
  * divided by their number.
  *
  * A GPU times phases by events in its queues, which take time themselves. So there a separate step
- * before each sample measures the phases, and the sample is not traced. The results of later
- * samples do not go to the host either: they are compared by digests that the devices compute
+ * before each sample measures the phases, and the sample is not traced. Only the first results of
+ * each set go to the host there: later ones are compared by digests that the devices compute
  * (measure/marks.h). */
 #include "measure/measure.h"
 
