@@ -1,4 +1,4 @@
-/* analysis/copies.c: what --parts measured of copies. */
+/* analysis/copies.c: the copies that `sweep --parts` measured. */
 #include "analysis/analysis.h"
 
 #include "numbers/stats.h"
@@ -22,7 +22,7 @@ static bool has_copies(const struct report_row *row)
     return any && row->verified;
 }
 
-/* Those on most devices say most: they come first. */
+/* Sets on most devices say most, so they come first. */
 static int compare_sets(const struct report_row *a, const struct report_row *b)
 {
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
@@ -36,7 +36,7 @@ static int compare_sets(const struct report_row *a, const struct report_row *b)
         order = strcmp(x->communicator, y->communicator);
     if (order == 0)
         order = (a->variant > b->variant) - (a->variant < b->variant);
-    /* Older records lack some. */
+    /* Older records lack some parts. */
     for (int p = 0; p < PARTS && order == 0; ++p)
         order = (a->cell->part[parts[p]].ns == NULL) - (b->cell->part[parts[p]].ns == NULL);
     return order;
@@ -50,8 +50,8 @@ static int sort_sets(const void *left, const void *right)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Of a launch, bytes copied per second: what a device reads and writes of its own memory is copied
- * once. */
+/* The bytes that a launch copied per second. A copy within the memory of a device reads and writes
+ * each byte; such a byte counts once. */
 static double rate_of_launch(const struct record_cell *cell, int from, int to)
 {
     const int devices = cell->key.n_devices, a = from - COPIES_DEVICE, b = to - COPIES_DEVICE;
@@ -60,7 +60,7 @@ static double rate_of_launch(const struct record_cell *cell, int from, int to)
                                   : from == to        ? RECORD_MEMORY
                                                       : RECORD_COPY;
     const struct record_part_times *times = &cell->part[part];
-    /* Its row among the times of the part. */
+    /* The row of this copy among the times of the part. */
     const int line = part == RECORD_COPY ? a * devices + b : part == RECORD_FROM_HOST ? b : a;
     const double bytes = (double)times->work / (part == RECORD_MEMORY ? 2 : 1);
     double ns[RECORD_MOST_PARTS];
@@ -72,7 +72,7 @@ static double rate_of_launch(const struct record_cell *cell, int from, int to)
     return 1e9 * bytes / stats_median(ns, times->n);
 }
 
-/* launch: room for a number of each row. */
+/* launch has capacity for one number per row. */
 static int fill_set(const struct report *report, struct copies_set *set, double launch[])
 {
     const int ends = set->devices + COPIES_DEVICE;
@@ -86,7 +86,7 @@ static int fill_set(const struct report *report, struct copies_set *set, double 
         for (size_t i = 0; i < report->n_rows && copy > 0; ++i)
             if (has_copies(&report->row[i]) && compare_sets(set->row, &report->row[i]) == 0)
                 launch[n++] = rate_of_launch(report->row[i].cell, copy / ends, copy % ends);
-        /* The first would be from the host to itself. */
+        /* Entry 0 would be a copy from the host to itself. */
         set->rate[copy] = copy > 0 && isfinite(launch[0]) ? stats_median(launch, n) : (double)NAN;
     }
     return 0;

@@ -1,8 +1,9 @@
-/* analysis/drift.c: whether the machine was the same while a run went on. A launch is compared with
- * the median of its cell; what is left should depend neither on the time nor on the launch before.
+/* analysis/drift.c: whether the machine stayed the same while a run was measured. Each launch is
+ * compared with the median of its cell. The difference should depend neither on the time nor on the
+ * previous launch.
  *
- * Two tests by permutation, seeded by the run: the slope of the blocks over their time, where
- * blocks change places as a whole, and the likeness of neighbouring launches. */
+ * There are two permutation tests, seeded by the run: one of the slope of the blocks over their
+ * time, where whole blocks are permuted, and one of the similarity of successive launches. */
 #include "analysis/analysis.h"
 
 #include "numbers/stats.h"
@@ -12,13 +13,13 @@
 #include <string.h>
 
 enum {
-    LEAST_OF_CELL = 3, /* launches: the median of fewer is one of them, or between the two */
-    LEAST_BLOCKS = 5,  /* fewer have too few orders to show anything at 5 % */
+    LEAST_OF_CELL = 3, /* launches: a median of fewer is one of them, or between two */
+    LEAST_BLOCKS = 5,  /* fewer blocks have too few permutations to show anything at 5 % */
     LEAST_LAUNCHES = 20,
     ROUNDS = 999
 };
 
-/* A launch: when it began, and log(its median step / that of its cell). */
+/* A launch: when it began, and log(its median step / the median step of its cell). */
 struct launch {
     double at; /* hours since 1970 */
     size_t order;
@@ -26,7 +27,7 @@ struct launch {
     double off;
 };
 
-/* The launches of a run; room for a number per launch behind x and y. */
+/* The launches of a run. x and y have capacity for one number per launch. */
 struct sitting {
     struct launch *launch;
     size_t n;
@@ -77,7 +78,7 @@ static int compare_blocks(const void *left, const void *right)
                                 : compare_times(left, right);
 }
 
-/* The mean of each block in *y, its mean time in *x; sorts by block. */
+/* Writes the mean of each block to y, and its mean time to x. It sorts the launches by block. */
 static size_t find_blocks(struct sitting *sitting)
 {
     size_t blocks = 0;
@@ -97,7 +98,7 @@ static size_t find_blocks(struct sitting *sitting)
     return blocks;
 }
 
-/* scratch: for a number per launch. */
+/* scratch has capacity for one number per launch. */
 static struct report_drift drift_of(struct sitting *sitting, uint64_t seed, double scratch[])
 {
     struct report_drift drift = {.change = NAN, .change_p = NAN, .lag1 = NAN, .lag1_p = NAN};
@@ -111,7 +112,7 @@ static struct report_drift drift_of(struct sitting *sitting, uint64_t seed, doub
         drift.change_p = permute_test(y, blocks, permute_slope, x, ROUNDS, seed, scratch);
     }
     qsort(sitting->launch, sitting->n, sizeof sitting->launch[0], compare_times);
-    /* Records that do not say when a launch began tell no order. */
+    /* If records do not say when a launch began, the order is not known. */
     if (sitting->n < LEAST_LAUNCHES ||
         !(sitting->launch[0].at < sitting->launch[sitting->n - 1].at))
         return drift;

@@ -1,8 +1,8 @@
-/* analysis/export.c: the cells of records for other programs.
+/* analysis/export.c: exports the cells of records for other programs.
  *
- * A cell has numbers there only if every planned launch of it was measured and verified. Any other
- * cell is without, and an error where the format knows errors: nothing that draws these numbers can
- * take it for a good one. */
+ * A cell has numbers there only if each of its planned launches was measured and verified. Any
+ * other cell has none, and is an error if the format has errors, so that a program that draws these
+ * numbers cannot take it for a good one. */
 #include "analysis/words.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@ _Static_assert((int)EXPORT_TEXT >= (int)REPORT_CELL_TEXT, "words of a cell fit")
 
 /* ---- a key ----------------------------------------------------------------------------------- */
 
-/* Behind them come the axes of numbers. */
+/* The parts that are texts. The axes that are numbers follow them. */
 static const struct {
     struct export_part part;
-    size_t text; /* of a text: where it is in a key */
+    size_t text; /* offset of a text in a key */
 } key_parts[] = {
     {{.name = "workload"}, offsetof(struct record_key, workload)},
     {{.name = "mode"}, offsetof(struct record_key, mode)},
@@ -79,7 +79,7 @@ struct export_cell *export_add_record(struct export_set *set, const struct recor
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* A number of a point: the value of the catalogue times scale. */
+/* A number of a point: the value in the catalogue, times scale. */
 static const struct {
     int metric;
     double scale;
@@ -104,7 +104,7 @@ static const struct export_metric metrics[METRICS] = {
     {"token_rate", "tokens_per_second", "token-rate", 1, false},
 };
 
-/* Why a point has no number; "": it has. */
+/* Writes why a point has no number; "" if it has one. */
 static void why_not(const struct report_point *point, char why[REPORT_CELL_TEXT])
 {
     const struct report_row *bad = NULL;
@@ -149,7 +149,7 @@ static void add_point(struct export_set *set, const struct report_point *point)
 
 int export_report(const struct report *report, struct export_set *set)
 {
-    bool stopped = false; /* where the last sitting of a file says so, and something was left */
+    bool stopped = false; /* whether the last session of a file says that it was interrupted */
 
     for (size_t f = 0; f < report->n_files; ++f)
         stopped = stopped || (report->file[f].ended && report->file[f].interrupted);

@@ -1,10 +1,12 @@
-/* analysis/fits.c: alpha and beta of collectives: the line through the times of its sizes.
+/* analysis/fits.c: fits alpha and beta of collectives, the line through the times of the sizes of a
+ * collective.
  *
- * A launch has a line of its own, through its median times; what is said is the median over the
- * launches. So a launch that was disturbed counts as one, and the interval is one over launches.
- * Whether the line holds is asked of what is shown: of the two medians, at the median time of each
- * size. Below some size other things than bytes decide: the smallest are left out until it holds,
- * but so few may be that what bends all the way has no line. */
+ * Each launch gets a separate line, through its median times; the result is the median over the
+ * launches. So a disturbed launch counts once, and the interval is one over launches. Whether the
+ * line holds is judged by what is shown: the medians of alpha and beta are compared with the median
+ * time of each size. For small sizes other things than the number of bytes decide, so the smallest
+ * sizes are left out until the line holds. At least REPORT_FIT_LEAST sizes and more than half of
+ * all must remain: times that bend over all sizes have no line. */
 #include "analysis/analysis.h"
 
 #include "numbers/line.h"
@@ -14,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The points of one line, by size. */
+/* The points of one line, ordered by size. */
 struct sizes {
     struct report_point *point[PLAN_MAX_SIZES];
     double bytes[PLAN_MAX_SIZES];
-    size_t n, all;        /* all: those for which there was no room, too */
-    double *alpha, *beta; /* room for a number per launch */
+    size_t n, all;        /* all also counts the points for which there was no capacity */
+    double *alpha, *beta; /* capacity for one number per launch */
 };
 
 static bool is_of_line(const struct report_point *a, const struct report_point *b)
@@ -28,8 +30,8 @@ static bool is_of_line(const struct report_point *a, const struct report_point *
            strcmp(a->row->cell->key.devices, b->row->cell->key.devices) == 0;
 }
 
-/* Verified points of a line, from one of it on, which are not on another: on as many devices they
- * follow each other. */
+/* Collects the verified points of one line, from point first on. They must not be on another line
+ * yet. Points on the same number of devices follow each other. */
 static void gather(struct report *own, size_t first, bool taken[], struct sizes *sizes)
 {
     struct report_point *const point = own->point;
@@ -47,7 +49,7 @@ static void gather(struct report *own, size_t first, bool taken[], struct sizes 
     }
 }
 
-/* The median step of the same launch; NaN: it is not verified there. */
+/* The median step of the same launch at this point; NaN: it is not verified there. */
 static double time_of(const struct report_point *point, const struct report_row *launch)
 {
     for (size_t i = 0; i < point->n; ++i)
@@ -56,7 +58,8 @@ static double time_of(const struct report_point *point, const struct report_row 
     return NAN;
 }
 
-/* Through all sizes from one on; false: no launch has them all. */
+/* Fits the line through all sizes from index from on. Returns false if no launch has all of them.
+ */
 static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *fit)
 {
     const struct report_point *first = sizes->point[from];
@@ -104,10 +107,10 @@ static enum report_fit_state fit_sizes(const struct sizes *sizes, struct report_
             *fit = part;
             return REPORT_FIT_HOLDS;
         }
-    return REPORT_FIT_NO_LINE; /* of all sizes it is said how far off it is */
+    return REPORT_FIT_NO_LINE; /* off is then the distance of the line through all sizes */
 }
 
-/* Time that does not grow with the bytes has no bandwidth. */
+/* Sets alpha and beta of the points. A time that does not grow with the bytes has no bandwidth. */
 static void note(const struct sizes *sizes, const struct report_fit *fit)
 {
     for (size_t i = sizes->n - fit->used; i < sizes->n; ++i) {

@@ -1,16 +1,17 @@
-/* analysis/limits.c: what keeps a point from its bound, phase by phase.
+/* analysis/limits.c: what keeps a point below its bound, phase by phase.
  *
- * At its bound, a point does each phase of its base in its share of the time. What a phase takes
- * above that share is what it costs; what no phase accounts for lies between the phases. In a pair
- * of launches the parts add up to all that is missing. Their medians over the pairs need not: they
- * are scaled to what the efficiency says is missing, and are not told where that is far. */
+ * At its bound, a point spends in each phase its share of the base's time. The time of a phase
+ * above that share is its cost; the time that no phase accounts for is between the phases. In one
+ * pair of launches the parts add up to all that is missing. Their medians over the pairs need not:
+ * they are scaled to the missing share that the efficiency gives, and are not reported if the
+ * factor is far from 1. */
 #include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest first. */
+/* Sorts the largest part first. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct report_part *a = left, *b = right;
@@ -23,12 +24,12 @@ static double known_or_none(double ns)
     return isfinite(ns) ? ns : 0.0;
 }
 
-/* A step and its phases; a phase that is not known is 0. */
+/* The time of a step and of its phases; a phase that is not known is 0. */
 struct taken {
     double step, phase[RECORD_PHASES];
 };
 
-/* By a launch, or without one by the point. */
+/* The times of a launch, or of the point if launch is NULL. */
 static struct taken taken_by(const struct report_point *point, const struct report_row *launch)
 {
     struct taken taken;
@@ -40,7 +41,8 @@ static struct taken taken_by(const struct report_point *point, const struct repo
     return taken;
 }
 
-/* What a phase, or with RECORD_PHASES no phase, takes above its share. */
+/* The time of a phase above its share. With RECORD_PHASES it is the time that no phase accounts
+ * for. */
 static double above_share(struct taken point, struct taken base, double share, int phase)
 {
     double rest = point.step - share * base.step;
@@ -56,7 +58,7 @@ void report_limit_parts(struct report_point *point, double scratch[])
 {
     const struct report_point *base = point->base;
     const struct record_key *key = &point->row->cell->key;
-    /* The base's time that the point would take at its bound. */
+    /* The share of the base's time that the point would take at its bound. */
     const double share = (double)key->global_batch / (double)base->row->cell->key.global_batch /
                          ((double)key->n_devices * point->bound);
 
@@ -72,7 +74,7 @@ void report_limit_parts(struct report_point *point, double scratch[])
     }
 }
 
-/* How far the sum of the medians may be from what is missing. */
+/* The largest factor between the sum of the medians and the missing share. */
 static const double FARTHEST = 2.0;
 
 bool report_limit_of(const struct report_point *point, struct report_limit *limit)
@@ -123,7 +125,8 @@ enum report_loss report_largest_loss(const struct report_limit *limit)
     return most;
 }
 
-/* Of several device counts the largest that had cores of their own, at the largest batch. */
+/* Whether a tells more than b: separate cores for all devices count first, then more devices, then
+ * the larger batch. */
 static bool tells_more(const struct report_point *a, const struct report_point *b)
 {
     const bool over_a = report_oversubscribed(a), over_b = report_oversubscribed(b);

@@ -1,4 +1,5 @@
-/* analysis/make.c: from files of records to rows, points and what is known of them. */
+/* analysis/make.c: makes rows and points from files of records, and all that is computed from them.
+ */
 #include "analysis/analysis.h"
 
 #include "command/command.h"
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell may call itself ok: believe it only with something checked and something measured, by GPUs
- * that ran as they can. */
+/* The state of a row. A cell may call itself ok; it is believed only if something was checked and
+ * measured, on GPUs that ran as they can. */
 static const char *row_state(const struct record_cell *cell)
 {
     const double rate = cell->busbw_bytes_per_s;
@@ -31,8 +32,8 @@ static const char *row_state(const struct record_cell *cell)
     return good ? "verified" : "unverified";
 }
 
-/* Rows of runs that do not fit together do not share a line: what was run, the build, the system
- * and the machine are the same, and so are the devices that both have. */
+/* Whether rows of two runs can share a line: the command, the build, the system and the machine are
+ * the same, and so are the devices that both have. */
 static bool fits(const struct record_run *a, const struct record_run *b)
 {
     const int n = a->n_slots < b->n_slots ? a->n_slots : b->n_slots;
@@ -43,7 +44,7 @@ static bool fits(const struct record_run *a, const struct record_run *b)
            !record_gpus_differ(a, b, &gpu);
 }
 
-/* The run with the longest list of devices that this one's is the beginning of. */
+/* The run with the longest list of devices that begins with the list of this run. */
 static int variant_of(const struct report *report, size_t file)
 {
     const struct record_run *run = &report->file[file].run;
@@ -60,7 +61,7 @@ static int variant_of(const struct report *report, size_t file)
     return (int)best;
 }
 
-/* By run, cell and variant, then by file. */
+/* Orders by run, cell and variant, then by file. */
 static int compare_identity(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
@@ -73,8 +74,8 @@ static int compare_identity(const void *left, const void *right)
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
-/* A later file's cell of the same id and run replaces an earlier one's. One file has no two of an
- * id. */
+/* If a run has a cell of one id in several files, the cell of the later file replaces the earlier
+ * one. One file never has two cells of one id. */
 static void drop_replaced(struct report *report)
 {
     size_t kept = 0;
@@ -114,7 +115,7 @@ static void collect(struct report *report)
     }
 }
 
-/* The run of a file; a resumed run may be in several. */
+/* The index of the run of a file; a resumed run may be in several files. */
 static size_t run_of(const struct report *report, size_t file)
 {
     size_t r = 0;
@@ -190,7 +191,8 @@ static int compare_kinds(const void *left, const void *right)
     return (int)record_is_collective(&a->cell->key) - (int)record_is_collective(&b->cell->key);
 }
 
-/* The rows of collectives last, for a report of their own: nothing of them is in any other. */
+/* Moves the rows of collectives, which are last, into a separate report. No other report has
+ * anything of them. */
 static int make_collectives(struct report *report)
 {
     struct report *own = report->collectives;
@@ -238,7 +240,7 @@ static int make_rows(struct report *report)
         return -1;
     report_slowest_make(report);
     report_rates_make(report);
-    /* The drift of a report without training is that of its collectives. */
+    /* A report without training shows the drift of its collectives. */
     return report_settling_make(report) ||
                    report_drift_make(report->n_rows > 0 ? report : report->collectives) ||
                    report_noise_make(report) || report_copies_make(report)

@@ -1,14 +1,14 @@
-/* analysis/metrics.c: the catalogue of metrics: what is said of a point, a row each.
+/* analysis/metrics.c: the catalogue of metrics. Each metric of a point is one row.
  *
- * A metric is a number of a launch, summed up over the launches of a point, or a ratio of a point
- * and its base. What no launch knows is NaN, and its words are "-". */
+ * A metric is either a number of a launch, summed up over the launches of a point, or a ratio of a
+ * point and its base. If no launch knows it, it is NaN, and is printed as "-". */
 #include "analysis/words.h"
 
 #include "numbers/stats.h"
 
 #include <math.h>
 
-/* name, unit, heading, brief, better, column, range, number */
+/* The columns are name, unit, heading, brief, better, column, range and number. */
 const struct report_metric report_metrics[REPORT_PHASE + 1] = {
     [REPORT_STEP] = {"step time", "ns", "Median step", "Step", REPORT_LOWER, REPORT_ALWAYS,
                      REPORT_ALWAYS, report_time},
@@ -66,7 +66,7 @@ bool report_is_ratio(int metric)
 
 /* ---- a launch ----------------------------------------------------------------------------- */
 
-/* Products of `sweep --parts`: of the fastest device the median. */
+/* Operations per second in the products of `sweep --parts`: the median of the fastest device. */
 static double in_parts(const struct record_part_times *part)
 {
     double ns[RECORD_MOST_PARTS], least = NAN;
@@ -106,7 +106,7 @@ double report_number_of(const struct report_row *row, int metric)
         return cell->comm_alone_ns;
     case REPORT_WHOLE:
         return cell->whole_ns;
-    case REPORT_HIDDEN: /* older records have it cut at 0 and 1 */
+    case REPORT_HIDDEN: /* older records cut it to 0..1 */
         return isnan(cell->hidden_frac)
                    ? (double)NAN
                    : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0.0);
@@ -153,7 +153,7 @@ bool report_resolved(const struct report_value *value, double whole)
     return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
 }
 
-/* "82 %", or "not resolved: reduction 23 us, noise of the step 400 us". */
+/* Appends "82 %", or "not resolved: reduction 23 us, noise of the step 400 us". */
 static void add_hidden(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const struct report_value *share = &point->value[REPORT_HIDDEN];
@@ -187,7 +187,7 @@ void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *p
         report_add(text, " of %.2f", point->bound);
 }
 
-/* A ratio may have fewer pairs than there are launches. */
+/* A ratio may have fewer pairs than there are launches; the text says so. */
 void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
                              int metric)
 {

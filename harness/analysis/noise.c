@@ -1,4 +1,5 @@
-/* analysis/noise.c: how far launches lie apart, and which change of a cell such files can show. */
+/* analysis/noise.c: how far launches lie apart, and the smallest change of a cell that such files
+ * can show. */
 #include "analysis/analysis.h"
 
 #include "numbers/stats.h"
@@ -30,9 +31,10 @@ int report_noise_make(struct report *report)
                     fabs(log(point->row[k].cell->median_ns / report_middle(point, REPORT_STEP)));
     }
     if (n > 0) {
-        /* 1.4826: from the median distance to a standard deviation, of a normal distribution. */
+        /* For a normal distribution, 1.4826 times the median distance is a standard deviation. */
         report->noise.spread = 1.4826 * stats_median(off, n);
-        /* One-sided level 0.05 and power 0.8; 1.05: a rank test instead of means. */
+        /* The one-sided level is 0.05 and the power 0.8; 1.05 is for a rank test instead of means.
+         */
         report->noise.least =
             expm1((stats_normal_width(0.90) + stats_normal_width(0.60)) * 1.05 *
                   report->noise.spread * sqrt(2.0 / stats_median(launches, cells)));

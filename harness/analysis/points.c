@@ -1,7 +1,7 @@
-/* analysis/points.c: launches summed up, and compared with the base case launch by launch.
+/* analysis/points.c: sums launches up, and compares them with the base case launch by launch.
  *
- * The launch is what is repeated: an interval is over launches and never over the steps of one.
- * Rows come sorted, so a pass over them is all it takes. */
+ * The launch is the unit of repetition: an interval is over launches and never over the steps of
+ * one. Rows are sorted, so one pass over them is enough. */
 #include "analysis/analysis.h"
 
 #include "numbers/stats.h"
@@ -20,7 +20,8 @@ static double rows_of_step(const struct report_row *row)
     return (double)row->cell->key.global_batch;
 }
 
-/* Over the launches that know the number, which are the first in *scratch then, in order. */
+/* Sums up over the launches that know the number. *scratch then begins with their numbers, in
+ * order. */
 static struct report_value over_launches(const struct report_point *point, int metric,
                                          double scratch[])
 {
@@ -36,9 +37,11 @@ static struct report_value over_launches(const struct report_point *point, int m
     return report_value_of(scratch, n);
 }
 
-/* Shards are whole rows, so the slowest device has ceil(N/K), and plain-mt has none; and devices
- * that share cores are together no faster than these: the cores that the run could use, on all
- * hosts of its ranks as many as on the first. Nobody may know them, and GPUs work on none. */
+/* The bound of the efficiency. A shard is a whole number of rows, so the slowest device has
+ * ceil(N/K) of them; plain-mt has no shards. Devices that share cores are together no faster than
+ * these cores: those that the run could use, where every host of its ranks is assumed to have as
+ * many as the first. The number of cores may be unknown, and GPUs do not work on them; then it does
+ * not count. */
 static double bound_of(const struct report_point *point)
 {
     const struct report_row *row = point->row;
@@ -68,10 +71,10 @@ static void sum_up(struct report_point *point, double scratch[])
     point->bound = bound_of(point);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
-    /* The steps last: they are left in *scratch. */
+    /* The steps come last, because *scratch must hold them afterwards. */
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
         value[m] = over_launches(point, m, scratch);
-    /* The first launch that is as slow as the lower median. */
+    /* Finds the first launch that is as slow as the lower median. */
     for (size_t i = 0; i < point->n && point->verified > 0 && !point->middle; ++i) {
         const double ns = step_of_launch(&point->row[i]);
 
@@ -79,14 +82,14 @@ static void sum_up(struct report_point *point, double scratch[])
             ns <= scratch[(point->verified - 1) / 2])
             point->middle = &point->row[i];
     }
-    /* The steps of the only launch are all that there is to show a spread. */
+    /* With only one launch, its steps are all that can show a spread. */
     if (point->verified == 1) {
         step->range = REPORT_STEPS;
         step->n = point->middle->cell->n_valid;
         step->lo = point->middle->cell->p05_ns;
         step->hi = point->middle->cell->p95_ns;
     }
-    /* These follow from the steps, exactly: rows of training, bytes of a collective. */
+    /* These follow exactly from the steps: by rows for training, by bytes for a collective. */
     if (record_is_collective(&cell->key)) {
         value[REPORT_THROUGHPUT] = report_unknown;
         value[REPORT_ALGBW] = report_inverse(step, size);
@@ -98,8 +101,8 @@ static void sum_up(struct report_point *point, double scratch[])
     }
 }
 
-/* The one estimate for two points: how many times as many rows in the same time as the base, by the
- * median steps. Every ratio of them is made of it. */
+/* The only estimate for two points: the rows per time of the point over those of the base, by the
+ * median steps. Every ratio of two points is made from it. */
 static struct report_value paired(const struct report_point *point, const struct report_point *base,
                                   double scratch[])
 {
@@ -132,7 +135,8 @@ static void compare_with_base(struct report_point *point, double scratch[])
     report_limit_parts(point, scratch);
 }
 
-/* With DataParallel's verified point on as many devices with as many rows. */
+/* Compares a point with the verified point of DataParallel on as many devices with the same batch.
+ */
 static void compare_with_peer(const struct report *report, const struct report_group *group,
                               struct report_point *point, double scratch[])
 {
@@ -156,8 +160,8 @@ static void compare_with_peer(const struct report *report, const struct report_g
     point->beside = report_inverse(&faster, 1.0);
 }
 
-/* The points on one device in that mode, which follow each other: n of them from *first on, by
- * bucket and batch. */
+/* Finds the points on one device in that mode, which follow each other: n of them from *first on,
+ * ordered by bucket and batch. */
 static size_t find_ones(const struct report *report, const struct report_group *group,
                         const char *mode, size_t *first)
 {
@@ -173,7 +177,7 @@ static size_t find_ones(const struct report *report, const struct report_group *
     return n;
 }
 
-/* The verified one of these, or NULL. */
+/* The verified point among these with that bucket and batch, or NULL. */
 static const struct report_point *find_one(const struct report_point points[], size_t n,
                                            size_t bucket, size_t batch)
 {
@@ -238,7 +242,7 @@ bool report_base_next(const struct report *report, const struct report_group *gr
                                  .single = single && (!plain || y <= x) ? b : NULL};
     at[0] += base->plain != NULL;
     at[1] += base->single != NULL;
-    /* DDP on one rank, where that is what ranks are compared with, or would be. */
+    /* DDP on one rank is the base if neither plain nor single is there. */
     while (!plain && !single && !base->rank && at[2] < group->n_rank) {
         const struct report_point *rank = &report->point[group->rank + at[2]++];
 
@@ -276,7 +280,7 @@ static int compare_sizes(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* bucket has room for one more than points. */
+/* bucket has capacity for one more than the number of points. */
 static void find_buckets(struct report *report)
 {
     size_t n = 1, kept = 1;

@@ -1,5 +1,5 @@
-/* analysis/rates.c: what a device can do at most, which shares are of: the product rate, which is
- * measured, and the peak, which somebody states. */
+/* analysis/rates.c: the most that a device can do, which shares refer to: the product rate, which
+ * is measured, and the peak, which the user states. */
 #include "analysis/words.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const char *slot_model(const struct record_slot *slot)
     return slot->model[0] != '\0' ? slot->model : slot->kind;
 }
 
-/* Of all devices of the run; NULL: they are not of one model. */
+/* The model of all devices of the run; NULL: they are not of one model. */
 const char *report_device_model(const struct record_run *run)
 {
     for (int i = 1; i < run->n_slots; ++i)
@@ -39,7 +39,7 @@ static double rate_of(const struct report_point *point, int metric)
                : (double)NAN;
 }
 
-/* Products of `sweep --parts` are in the math of their cell, and of no workload. */
+/* Products of `sweep --parts` have the math of their cell, and do not depend on its workload. */
 double report_rate_in_parts(const struct report *report, const struct report_row *like)
 {
     double most = NAN;
@@ -84,7 +84,7 @@ void report_rates_make(struct report *report)
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
-/* What is needed, per second and device. */
+/* The operations that the tokens need, per second and device. */
 double report_tokens_work(const struct report_point *point)
 {
     const struct record_cell *cell = point->row->cell;
@@ -98,7 +98,7 @@ double report_tokens_share(const struct report_point *point)
     return report_tokens_work(point) / point->product_rate.most;
 }
 
-/* A time that was simulated is none of a device that has a peak. */
+/* A simulated time is not the time of a device that has a peak. */
 double report_peak_share(const struct report_point *point)
 {
     return report_simulated(point->row) ? (double)NAN

@@ -1,7 +1,7 @@
-/* analysis/rows.c: which rows a report has, in which order, and what they are compared with.
+/* analysis/rows.c: which rows a report has, in which order, and which rows belong together.
  *
- * Only a row whose values were checked and whose numbers are finite is verified; everything else
- * is listed with its state and takes part in nothing. */
+ * Only a row whose values were checked and whose numbers are finite is verified. All others are
+ * listed with their state, and are used for nothing else. */
 #include "analysis/words.h"
 
 #include "command/command.h"
@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of a run that are in the key of a cell, too (true), or are not (false): the key's sort
- * rows into groups, and only a record that contradicts itself has others in its run. */
+/* Compares the fields of a run that are also in the key of a cell (in_key is true), or those that
+ * are not (false). Those of the key sort rows into groups; only a record that contradicts itself
+ * has others in its run. */
 int report_runs_order(bool in_key, const struct record_run *a, const struct record_run *b)
 {
     int order = 0;
@@ -29,8 +30,8 @@ int report_runs_order(bool in_key, const struct record_run *a, const struct reco
     return order;
 }
 
-/* Records that were written before there were classes have none: those are of one machine only if
- * they are of one host. */
+/* Records that were written before there were machine classes have none; two of them are of one
+ * machine only if they are of one host. */
 bool report_same_machine(const struct record_run *a, const struct record_run *b)
 {
     const unsigned roles =
@@ -39,7 +40,7 @@ bool report_same_machine(const struct record_run *a, const struct record_run *b)
     return !record_differs(record_run_fields, roles, a, b);
 }
 
-/* plain, dp, then others; plain-mt is a reference, and last. */
+/* The order of modes: plain, dp, others; plain-mt is a reference, and last. */
 static int mode_rank(const char *mode)
 {
     static const char *const first[] = {"plain", "dp"};
@@ -50,7 +51,7 @@ static int mode_rank(const char *mode)
     return strcmp(mode, "plain-mt") == 0 ? 3 : 2;
 }
 
-/* The axes of a group, of the fields of a key: what its points differ in. */
+/* Whether a field of a key is an axis of a group: points of one group differ in these. */
 static bool is_axis(const struct record_field *field)
 {
     static const size_t axes[] = {
@@ -64,7 +65,7 @@ static bool is_axis(const struct record_field *field)
     return found;
 }
 
-/* Everything that a group has in common: of a key all but the axes. */
+/* Compares everything that a group has in common: all of a key except the axes. */
 static int compare_setting(const struct report_row *a, const struct report_row *b)
 {
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
@@ -113,7 +114,7 @@ static int compare_keys(const void *left, const void *right)
     return order != 0 ? order : compare_key(a, b);
 }
 
-/* Of one key: the verified ones first, those of one work together. */
+/* Orders rows of one key: verified ones first, and those of one work together. */
 static int compare_work(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
@@ -122,8 +123,9 @@ static int compare_work(const void *left, const void *right)
     return order != 0 || !a->verified ? order : compare_cells(a, b);
 }
 
-/* Numbers the work of rows of one key: what a cell says of it beside its key differs. A cell that
- * was not verified may have ended before it said anything: it goes with the first. */
+/* Numbers the work of rows of one key: rows differ in it if their cells differ in what they say
+ * about the work outside their key. A cell that was not verified may have ended before it said
+ * anything; it goes with the first. */
 static void number_work(struct report_row row[], size_t n)
 {
     qsort(row, n, sizeof *row, compare_work);
@@ -133,7 +135,7 @@ static void number_work(struct report_row row[], size_t n)
                           : 0;
 }
 
-/* Of one key. */
+/* Orders rows of one key by work and launch. */
 static int compare_launches(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
@@ -142,7 +144,8 @@ static int compare_launches(const void *left, const void *right)
     return order != 0 ? order : report_launch_order(a, b);
 }
 
-/* Keys are many words: what is of one key is sorted by itself, so that they are compared once. */
+/* A key has many words. Rows of one key are sorted in a second pass, so that keys are compared
+ * once. */
 void report_rows_sort(struct report *report)
 {
     qsort(report->row, report->n_rows, sizeof *report->row, compare_keys);
@@ -176,7 +179,7 @@ bool report_same_point(const struct report_row *a, const struct report_row *b)
     return a->work == b->work && compare_keys(a, b) == 0;
 }
 
-/* A launch that is not verified may have ended before it knew. */
+/* Asks the launch of the median step: one that is not verified may have ended before it knew. */
 bool report_oversubscribed(const struct report_point *point)
 {
     return (point->middle ? point->middle : point->row)->cell->oversubscribed;

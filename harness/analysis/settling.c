@@ -1,7 +1,7 @@
-/* analysis/settling.c: whether steps were still getting faster while they were measured.
+/* analysis/settling.c: whether steps were still becoming faster while they were measured.
  *
- * It is judged after the measurement and across launches: what one launch shows is mostly noise,
- * and a launch that chose by its own times when to begin would choose its result, too. */
+ * It is judged after the measurement and across launches. One launch shows mostly noise, and a
+ * launch that chose by its own times when to begin would also choose its result. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static double of_launch(const struct record_cell *cell, double steps[], double s
     return stats_settling(steps, n, scratch);
 }
 
-/* Only an interval that lies wholly above that is said. */
+/* True only if the whole interval is above REPORT_SETTLED. */
 bool report_settles(const struct report_point *point)
 {
     return point->settling.valid && point->settling.lo > log(1 + REPORT_SETTLED);

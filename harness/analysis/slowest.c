@@ -1,21 +1,22 @@
 /* analysis/slowest.c: which rank of DistributedDataParallel is the slowest, on which host, and
  * whether that is more than chance.
  *
- * All ranks wait for the slowest, in their reduction. So what a rank did itself counts: forward,
- * loss and backward. Only ranks with as many rows as the largest shard are compared. A step is one
- * count within a launch; but steps resemble the step before them, so the test is of launches. */
+ * In the reduction all ranks wait for the slowest. So only the work of a rank itself counts:
+ * forward, loss and backward. Only ranks with as many rows as the largest shard are compared.
+ * Within a launch every step counts once; but successive steps are similar, so the test is over
+ * launches. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/words.h"
 #include "numbers/stats.h"
 
-/* Of one launch. */
+/* The comparison of the ranks in one launch. */
 struct race {
     int n;                         /* ranks that are compared */
-    int rank[RECORD_MAX_RANKS];    /* which they are */
-    size_t lost[RECORD_MAX_RANKS]; /* steps in which it was the slowest, by itself */
-    double work[RECORD_MAX_RANKS]; /* ns, of all steps */
+    int rank[RECORD_MAX_RANKS];    /* their numbers */
+    size_t lost[RECORD_MAX_RANKS]; /* steps in which only this rank was the slowest */
+    double work[RECORD_MAX_RANKS]; /* ns over all steps */
     size_t steps;
 };
 
@@ -31,7 +32,7 @@ static double own_work(const struct record_cell *cell, int rank, size_t step)
     return ns;
 }
 
-/* Only ranks with as many rows as the largest shard, where all of their phases are known. */
+/* Chooses the ranks with as many rows as the largest shard, if all of their phases are known. */
 static void choose_ranks(const struct record_cell *cell, struct race *race)
 {
     const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
@@ -48,8 +49,8 @@ static void choose_ranks(const struct record_cell *cell, struct race *race)
             race->n = 0;
 }
 
-/* The rank that was the slowest in most of its steps, as an index of race; -1: none. In a step in
- * which two took as long there is no slowest. */
+/* The rank that was the slowest in most steps, as an index of race; -1: none. A step in which two
+ * ranks took equally long has no slowest. */
 static int loser_of_launch(const struct record_cell *cell, struct race *race)
 {
     int loser = -1;
@@ -78,7 +79,7 @@ static int loser_of_launch(const struct record_cell *cell, struct race *race)
     return loser;
 }
 
-/* The work of a rank above that of the others, as a ratio less 1. */
+/* The work of a rank over that of the others, less 1. */
 static double more_than_others(const struct race *race, int loser)
 {
     double others = 0;
@@ -88,8 +89,9 @@ static double more_than_others(const struct race *race, int loser)
     return others > 0 ? race->work[loser] / others - 1 : (double)NAN;
 }
 
-/* All launches have the same shards. Of the rank that lost most launches its numbers are kept; it
- * could have been any, so its chance is that of each of them. */
+/* All launches have the same shards. The result has the numbers of the rank that lost most
+ * launches. Any rank could have been that one, so p is the chance that any of them loses as many.
+ */
 static struct report_slowest slowest_of(const struct report_point *point)
 {
     const struct report_row *row = point->row;

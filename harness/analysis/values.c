@@ -1,5 +1,5 @@
-/* analysis/values.c: medians over launches with their intervals, and launches of two points in
- * pairs. */
+/* analysis/values.c: medians over launches with their intervals, and pairs of launches of two
+ * points. */
 #include "analysis/analysis.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ struct report_value report_inverse(const struct report_value *value, double over
     return inverse;
 }
 
-/* Both are ordered by launch, run and sitting, so that equal ones meet. */
+/* Both points are ordered by launch, run and session, so one pass over both finds the equal ones.
+ */
 bool report_pair_next(const struct report_point *point, const struct report_point *base,
                       size_t at[2], struct report_pair *pair)
 {

@@ -1,11 +1,11 @@
-/* analysis/words.c: numbers in words, alone or at the end of a text. */
+/* analysis/words.c: prints numbers in words, alone or at the end of a text. */
 #include "analysis/words.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-/* Three significant digits without an exponent. */
+/* Prints three significant digits without an exponent. */
 static const char *three_digits(double value, const char *unit, char text[32])
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -15,7 +15,7 @@ static const char *three_digits(double value, const char *unit, char text[32])
 }
 
 struct unit {
-    double size; /* that of the last is 1 */
+    double size; /* the last one is 1 */
     const char *unit;
 };
 
@@ -42,7 +42,7 @@ const char *report_rate(double per_second, char text[32])
     return in_units(per_second, units, text);
 }
 
-/* "1.23 M" and a unit, which is no unit of nothing. */
+/* Prints "1.23 M" and a unit; "-" has no unit. */
 static const char *rate_of(double per_second, const char *unit, char text[32])
 {
     const char *rate = report_rate(per_second, WORD);
