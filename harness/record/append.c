@@ -1,4 +1,4 @@
-/* record/append.c: a line more in a file of records, on the disk or not at all. */
+/* record/append.c: appends a line to a file of records, either wholly on the disk or not at all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 
 #include "record/json.h"
 
-/* Everything, or -1 with errno. A short write is tried again for its reason: the disk is full. */
+/* Writes everything, or returns -1 with errno. A short write is tried again, so that errno tells
+ * the reason: the disk is full. */
 static int write_all(int fd, const char *text, size_t bytes)
 {
     while (bytes > 0) {
@@ -23,7 +24,7 @@ static int write_all(int fd, const char *text, size_t bytes)
     return 0;
 }
 
-/* Pipes and terminals cannot be synchronised, and need not be. */
+/* Flushes the file to the disk. Pipes and terminals cannot be synchronized, and need not be. */
 static int sync_file(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
@@ -42,7 +43,7 @@ int record_append(int fd, const char *line, struct text_error *err)
     memcpy(text, line, length);
     text[length] = '\n';
 
-    /* -1: not a file that can be cut back. */
+    /* -1: the file cannot be truncated to what it was */
     const off_t before = lseek(fd, 0, SEEK_END);
     const int status = write_all(fd, text, length + 1) == 0 ? sync_file(fd) : -1;
     const int reason = errno;

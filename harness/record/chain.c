@@ -1,6 +1,7 @@
-/* record/chain.c: each line of a file has the SHA-256 of the line before, the last one its own, so
- * that a line that was edited, removed, added or moved shows. It is no signature: anyone can
- * compute it again. A file without it is unsealed, and is read. */
+/* record/chain.c: the chain of a file. Each line has the SHA-256 of the line before it, and the
+ * last line also its own, so that a line that was edited, removed, added or moved is detected. This
+ * is no signature: anyone can compute the chain again. A file without a chain is unsealed, and is
+ * read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 static const char chain_key[] = ",\"chain\":\"", seal_key[] = ",\"seal\":\"", tail[] = "\"}";
 static const char algorithm[] = "sha256"; /* the chain of a first line */
 
-/* Where a member that is the last of its line begins, from its comma; NULL: it is not the last. */
+/* Finds where a member begins, from its comma, if it is the last member of its line; NULL: it is
+ * not. */
 static const char *last_member(const char *line, size_t bytes, const char *key, size_t value)
 {
     const size_t length = strlen(key) + value + strlen(tail);
@@ -21,7 +23,8 @@ static const char *last_member(const char *line, size_t bytes, const char *key, 
                : NULL;
 }
 
-/* The line with one more member; the line is freed. NULL: memory is short, or it is no object. */
+/* Returns the line with one more member, and frees line. NULL: memory is short, or line is no
+ * object. */
 static char *add_member(char *line, const char *key, const char *value)
 {
     const size_t length = line ? strlen(line) : 0;
@@ -56,7 +59,7 @@ struct record_link record_link_of(const json_t *root)
                                 .seal = json_string_value(json_object_get(root, "seal"))};
 }
 
-/* The line closes a file: its seal is of its own bytes before that. */
+/* Checks the line that closes a file. Its seal is the SHA-256 of its bytes before the seal. */
 static int check_seal(const char *seal, const char *line, size_t bytes, struct text_error *err)
 {
     const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);

@@ -1,7 +1,7 @@
-/* record/check.c: what a cell's record must show before its "ok" is believed.
+/* record/check.c: what the record of a cell must show before its "ok" is believed.
  *
- * A record comes from a worker process or from a file: it is evidence, not a claim. Whatever can
- * be recomputed from the raw samples is recomputed and must agree. */
+ * A record comes from a worker process or from a file: it is evidence, not a claim. Every value
+ * that can be recomputed from the raw samples is recomputed, and must agree. */
 #include "record/json.h"
 
 #include "command/device_list.h"
@@ -38,7 +38,8 @@ static int check_steps(const struct record_cell *cell, struct text_error *err)
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* Ceiling of rows / devices, and the last what is left; of ranks: as many, or one more. */
+/* The rows of replica i. Each gets the ceiling of rows / devices, and the last one what is left. In
+ * mode ddp all ranks have equal numbers of rows, except that the first ones may have one more. */
 static size_t rows_of(const struct record_key *key, size_t i)
 {
     const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
@@ -50,7 +51,7 @@ static size_t rows_of(const struct record_key *key, size_t i)
     return rest < part ? rest : part;
 }
 
-/* Rows of each replica are how the mode splits the batch; a collective has none. */
+/* Checks that the rows of the replicas are how the mode splits the batch; a collective has none. */
 static int check_devices(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;
@@ -62,7 +63,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
         split = split && cell->shard[s] == rows_of(key, (size_t)s) && cell->shard[s] > 0;
     }
     const double values = record_collective_values(cell) * (double)cell->n_samples;
-    /* Lists of an unknown kind are not judged. */
+    /* A device list of an unknown kind is not judged. */
     struct dp_kind_row kind;
     const bool known = strchr(key->devices, ':') && dp_kind_of(key->devices, &kind);
     const int listed = known ? device_list_count(key->devices) : key->n_devices;
@@ -72,7 +73,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
         {"n_ranks", cell->n_ranks, key->n_devices, key->n_devices},
         {"shard_rows", cell->n_shards, 0, none ? 0 : key->n_devices},
         {"shard_rows", (double)rows, (double)key->global_batch, (double)key->global_batch},
-        /* Of a collective every number of every rank, in every iteration. */
+        /* A collective checks every number of every rank, in every iteration. */
         {"values_checked", (double)cell->values_checked, none ? values : 0,
          none ? values : INFINITY},
     };
@@ -85,7 +86,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
                              key->mode, key->global_batch, key->n_devices);
 }
 
-/* Programs without a probe, or that did not compare their clock, wrote nothing of it. */
+/* Programs that had no probe, or did not compare their clock, wrote nothing about it. */
 static int check_probe(const struct record_cell *cell, struct text_error *err)
 {
     const bool none = cell->probe_values == 0 && cell->probe_ns == 0;
@@ -105,7 +106,7 @@ bool record_clock_holds(double ratio)
     return fabs(ratio - 1) <= CLOCK_WITHIN;
 }
 
-/* The first step without a time for that phase of that replica, or the number of steps. */
+/* Returns the first step without a time for that phase of that replica, or the number of steps. */
 static size_t step_without_time(const struct record_cell *cell, enum record_phase phase, int rank)
 {
     const uint64_t *ns = cell->phase_ns[phase];
@@ -117,9 +118,10 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
     return i;
 }
 
-/* Every replica that got rows worked in every step that counts, and the first one had the loss and
- * the update; of ranks each had its own. Where inputs start on the host each got its own, too. Of a
- * chain on GPUs nobody knows. */
+/* Every replica that got rows must have worked in every step that counts. In DataParallel only the
+ * first one has the loss and the update; in DistributedDataParallel every rank has its own. If
+ * inputs start on the host, every replica also has a scatter. The phases of a chain on GPUs are not
+ * known. */
 int record_check_phases(const struct record_cell *cell, struct text_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
@@ -150,7 +152,7 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* The derived field that is not the same; NULL: all are. */
+/* Returns the name of the first derived field that differs; NULL: all are equal. */
 static const char *find_other(const struct record_cell *a, const struct record_cell *b)
 {
     const struct record_field *field =
@@ -167,14 +169,14 @@ static const char *find_other(const struct record_cell *a, const struct record_c
     return flags ? "flags" : NULL;
 }
 
-/* Programs that kept no rounds wrote 0 or 1 for what noise puts outside of 0 to 1. */
+/* Programs that kept no rounds wrote 0 or 1 if noise put the hidden share outside of 0 to 1. */
 static bool is_cut(const struct record_cell *cell, double hidden)
 {
     return cell->n_rounds == 0 &&
            ((hidden < 0 && cell->hidden_frac == 0) || (hidden > 1 && cell->hidden_frac == 1));
 }
 
-/* What is hidden follows from three times; that it is unknown may have other reasons. */
+/* The hidden share follows from three times. It may be unknown for other reasons. */
 static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
     const double hidden =
@@ -196,7 +198,8 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* Derives everything again from the samples, with flags of its own: deriving sets some. */
+/* Derives everything again from the samples. It works on a copy of the flags, because record_derive
+ * sets some of them. */
 static int check_summary(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;

@@ -1,5 +1,5 @@
-/* record/collective.c: what the record of a collective says of itself must fit: name, type, size,
- * and the factor of its bus bandwidth. */
+/* record/collective.c: checks that what the record of a collective says about it is consistent:
+ * name, type, size, and the factor of its bus bandwidth. */
 #include "record/json.h"
 
 #include "plan/cell.h"
@@ -18,7 +18,7 @@ double record_collective_values(const struct record_cell *cell)
     const struct collective_type *type = collective_type_find(cell->key.dtype);
     const struct collective *collective = collective_find(cell->key.workload);
     const size_t count = type ? cell->key.size_bytes / type->bytes : 0;
-    /* Of a reducescatter each has one block of them. */
+    /* In a reduce-scatter each rank gets only one block. */
     const bool one = collective && collective->in_blocks && !collective->out_blocks;
     return type ? (double)count * (one ? 1.0 : (double)cell->key.n_devices) : (double)NAN;
 }
@@ -57,7 +57,7 @@ static int check_key(const struct record_key *key, struct text_error *err)
     return 0;
 }
 
-/* Also that there is none of what only training has. */
+/* Also checks that the record has nothing that only training has. */
 int record_check_collective(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;

@@ -1,5 +1,5 @@
-/* record/copied.c: whether a launch stands in records twice, whatever its run or its cell is called
- * there: counted twice, it would narrow an interval by nothing that was measured. */
+/* record/copied.c: whether records contain a launch twice, whatever its run or its cell is called
+ * there. If it were counted twice, it would narrow an interval without a measurement. */
 #include "record/json.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool same_steps(const struct record_cell *a, const struct record_cell *b)
 int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err)
 {
     const bool resumed = a != b && strcmp(a->run.run_id, b->run.run_id) == 0;
-    /* It starts no two launches in the same nanosecond. */
+    /* One machine never starts two launches in the same nanosecond. */
     const bool one_machine = a->run.machine_instance[0] != '\0' &&
                              strcmp(a->run.machine_instance, b->run.machine_instance) == 0;
 

@@ -1,9 +1,11 @@
-/* record/direct.c: a cell's line straight into its struct, without a JSON value in between.
+/* record/direct.c: reads the line of a cell directly into its struct, without JSON values in
+ * between.
  *
- * Making those values, and finding them by name, costs more than all else that a reader does. The
- * line must be written as record_cell_text writes it: the members in the order of the tables, no
- * blanks, no escapes. Any other line, a wrong one included, is left to JSON as it is, which says
- * what is wrong. So what is taken here is exactly what JSON gives, and is checked as that is. */
+ * Making those values, and finding them by name, costs more than everything else that a reader
+ * does. The line must be written as record_cell_text writes it: the members in the order of the
+ * tables, without blanks and escapes. Any other line, also a wrong one, is left to the JSON reader,
+ * which says what is wrong. So a line that is read here gives exactly the struct that JSON gives,
+ * and is checked in the same way. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,10 +13,10 @@
 
 #include "record/json.h"
 
-/* What is left of a line. It ends with "}", which ends every loop over digits and characters. */
+/* The rest of a line. It ends with "}", which ends every loop over digits and characters. */
 struct scan {
     const char *at, *end;
-    char lead; /* before the next member: its brace, or a comma */
+    char lead; /* expected before the next member: the opening brace, or a comma */
 };
 
 static bool take(struct scan *s, const char *text)
@@ -27,7 +29,7 @@ static bool take(struct scan *s, const char *text)
     return true;
 }
 
-/* The name of the next member, up to its value; false: it is another. */
+/* Reads the name of the next member, up to its value. Returns false if it is another member. */
 static bool take_name(struct scan *s, const char *name)
 {
     const size_t length = strlen(name);
@@ -46,7 +48,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits as they are in an integer; at most 19, which 64 bits hold. */
+/* Reads the digits of an integer; at most 19, which fit in 64 bits. */
 static bool take_digits(struct scan *s, uint64_t *number)
 {
     const char *const begin = s->at, *p = begin;
@@ -76,7 +78,7 @@ static bool take_integer(struct scan *s, json_int_t min, json_int_t max, json_in
     return *number >= min && *number <= max;
 }
 
-/* What the writer leaves unquoted of characters; *length of them from *text on. */
+/* Reads a text of characters that the writer does not escape: *length characters from *text on. */
 static bool take_text(struct scan *s, const char **text, size_t *length)
 {
     if (*s->at != '"') {
@@ -90,8 +92,8 @@ static bool take_text(struct scan *s, const char **text, size_t *length)
     return take(s, "\"");
 }
 
-/* The number is digits / 10^places. Up to 15 digits both are exact, and so the quotient is the
- * nearest double, as that of strtod. */
+/* Reads a number as digits / 10^places. Up to 15 digits both are exact, so the quotient is the
+ * nearest double, as with strtod. */
 static bool take_real(struct scan *s, double *number)
 {
     static const double power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
@@ -191,7 +193,7 @@ static bool take_fields(struct scan *s, const struct record_field *field, void *
     return true;
 }
 
-/* n whole numbers, none above most. */
+/* Reads n whole numbers, none above most. */
 static bool take_times(struct scan *s, size_t n, uint64_t most, uint64_t *to)
 {
     if (n == 0) {
@@ -205,7 +207,7 @@ static bool take_times(struct scan *s, size_t n, uint64_t most, uint64_t *to)
     return take(s, "]");
 }
 
-/* As many as there are, at most room. */
+/* Reads a list of any length up to room, and sets *n to it. */
 static bool take_list(struct scan *s, int room, uint64_t *to, int *n)
 {
     *n = 0;
@@ -234,8 +236,8 @@ static bool take_flags(struct scan *s, size_t n, unsigned *to)
     return take(s, n == 0 ? "[]" : "]");
 }
 
-/* An array per rank, or null. Every element takes two characters of the line, so memory is taken
- * for no more than there can be. */
+/* Reads null, or an array per rank. Every element takes at least two characters of the line, so
+ * memory is allocated for no more elements than the line can have. */
 static bool take_ranks(struct scan *s, const struct record_cell *cell, uint64_t **times)
 {
     const size_t n = cell->n_samples, ranks = (size_t)cell->n_ranks;
@@ -374,7 +376,8 @@ static bool take_key(struct scan *s, struct record_key *key)
     return take_fields(s, record_key_fields, key) && take(s, "}");
 }
 
-/* Of no chain, or of one that may be right. */
+/* Reads the chain if there is one. It is accepted if its length is right; its value is checked
+ * later. */
 static bool take_chain(struct scan *s, char chain[DIGEST_HEX])
 {
     const char *text = NULL;

@@ -1,4 +1,4 @@
-/* record/document.c: values of JSON documents, and documents as text. */
+/* record/document.c: makes values of JSON documents, and prints documents as text. */
 #include "record/document.h"
 
 #include <jansson.h>
@@ -25,7 +25,7 @@ json_t *value_cleaned(const char *text)
 
     if (!text)
         return json_null();
-    json_get_alloc_funcs(&allocate, &release); /* memory that is short is noted there */
+    json_get_alloc_funcs(&allocate, &release); /* the allocator notes there that memory is short */
     char *copy = allocate(strlen(text) + 1);
     json_t *string = NULL;
 

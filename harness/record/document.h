@@ -1,6 +1,7 @@
-/* record/document.h: what JSON documents that are written are made of, and the way to print one.
+/* record/document.h: makes the values of JSON documents that are written, and prints a document.
  *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+ * If jansson cannot add a value because memory is short, that shows at the end (record/memory.h).
+ */
 #ifndef HARNESS_RECORD_DOCUMENT_H
 #define HARNESS_RECORD_DOCUMENT_H
 
@@ -10,17 +11,19 @@
 struct json_t;
 struct record_key;
 
-/* "?" where the text is not UTF-8: texts of files were cleaned, and so were arguments. */
+/* Makes a string; "?" if the text is not UTF-8. Texts of files and arguments were cleaned before.
+ */
 struct json_t *value_text(const char *text);
-/* '?' for each byte that is not UTF-8: names of files, and what others wrote. null without one. */
+/* Makes a string with '?' for each byte that is not UTF-8, for file names and texts of other
+ * programs; null if text is NULL. */
 struct json_t *value_cleaned(const char *text);
-/* null where the number is not finite. */
+/* Makes a real; null if the number is not finite. */
 struct json_t *value_real(double number);
 struct json_t *value_count(size_t n);
-/* An object: the members of a key that identify a cell. */
+/* Makes an object of the members of a key that identify a cell. */
 struct json_t *value_key(const struct record_key *key);
 
-/* Prints it, with a newline, and releases it. 0, or -1 when memory is short. */
+/* Prints the document and a newline, and releases it. Returns 0, or -1 if memory is short. */
 int document_print(FILE *stream, struct json_t *root);
 
 #endif

@@ -1,7 +1,7 @@
-/* record/file.c: whole files of records, and single lines of them.
+/* record/file.c: reads whole files of records, and single lines of them.
  *
- * A file is only ever appended to, so the only damage that an interrupted sitting can leave is a
- * torn last line; anything else that cannot be read is an error, never skipped. */
+ * A file is only ever appended to, so an interrupted session can leave only one kind of damage, a
+ * torn last line. Any other line that cannot be read is an error, and is never skipped. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "record/planned.h"
 #include "record/timed.h"
 
-/* Loads one line that must be of that type. */
+/* Loads one line, which must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
                          struct text_error *err)
 {
@@ -51,21 +51,21 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct text_er
     return status;
 }
 
-/* A file being read. */
+/* A file that is being read. */
 struct reader {
     const char *path;
     struct record_lines *lines;
     struct record_line *line; /* the current one */
     size_t capacity_cells;
-    size_t *place;         /* by cell_id: its index in the cells and 1, or 0; open addressing */
-    size_t places;         /* a power of two, more than twice the cells */
+    size_t *place; /* hash table of cell_id with open addressing: index in the cells plus 1, or 0 */
+    size_t places; /* a power of two, more than twice the number of cells */
     struct record_raw raw; /* of the current line */
     struct record_chain chain;
-    struct record_plan plan; /* unless the file has none */
+    struct record_plan plan; /* not used if the file has none */
     struct record_sittings sittings;
 };
 
-/* err becomes "FILE:LINE: text"; of a long path the end is shown. */
+/* Makes err "FILE:LINE: text". If the path is long, its end is shown. */
 static int locate(const struct reader *reader, size_t number, struct text_error *err)
 {
     const struct text_error cause = *err;
@@ -75,7 +75,8 @@ static int locate(const struct reader *reader, size_t number, struct text_error 
     return record_fail(err, "%s%s:%zu: %.*s", cut ? "..." : "", shown, number, 130, cause.text);
 }
 
-/* Where the cell of that id is, or where it has to go. Ids are hashes already. */
+/* Finds the place of the cell with that id, or the place where it has to go. Ids are hashes
+ * already. */
 static size_t *find_place(const struct reader *reader, const struct record_file *file,
                           const char *cell_id)
 {
@@ -109,7 +110,7 @@ static int grow_cells(struct reader *reader, struct record_file *file, struct te
     return 0;
 }
 
-/* A cell of an id that is there replaces the older one. */
+/* Keeps a cell. It replaces an earlier cell with the same id. */
 static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
                      struct text_error *err)
 {
@@ -135,7 +136,7 @@ static int same_run(const char *run_id, const struct record_file *file, struct t
     return record_fail(err, "belongs to run %s, the file to run %s", run_id, file->run.run_id);
 }
 
-/* The cell, which is freed on failure. */
+/* Takes a cell, which is freed on failure. */
 static int take_cell(struct reader *reader, struct record_cell *cell, struct record_file *file,
                      struct text_error *err)
 {
@@ -170,7 +171,8 @@ static int take_end(struct reader *reader, const json_t *root, struct record_fil
     return 0;
 }
 
-/* Files of minor 0 had no launches, and their commands were others: they have no plan. */
+/* Reads the header. Files of minor 0 had no launches, and their commands were different: they have
+ * no plan. */
 static int take_run(struct reader *reader, const json_t *root, struct record_file *file,
                     struct text_error *err)
 {
@@ -224,7 +226,7 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     return take_cell(reader, &cell, file, err);
 }
 
-/* The same of a cell that was read without JSON, and checked. */
+/* Takes a cell that was read without JSON, and checked. */
 static int take_direct(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     struct record_line *line = reader->line;
@@ -242,7 +244,7 @@ static int take_direct(struct reader *reader, struct record_file *file, struct t
     return take_cell(reader, &line->cell, file, err);
 }
 
-/* Whether nothing is behind the current line, which is gone then. */
+/* Whether no line follows the current one. If so, the current line is gone afterwards. */
 static bool is_last(struct reader *reader)
 {
     struct record_lines *lines = reader->lines;
@@ -253,8 +255,8 @@ static bool is_last(struct reader *reader)
     return lines->n == 0 && lines->status == 0;
 }
 
-/* The current line is not a record. As the last line of several it is what an interrupted write
- * leaves; anywhere else it is an error, which err already holds. */
+/* Handles a current line that is not a record. As the last one of several lines it is the remainder
+ * of an interrupted write; anywhere else it is an error, which err already holds. */
 static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const long torn_at = reader->line->offset;
@@ -270,7 +272,7 @@ static int accept_torn(struct reader *reader, struct record_file *file, struct t
     return 0;
 }
 
-/* The current line; 1: it was torn, and nothing is behind it. */
+/* Takes the current line. Returns 1 if it was torn, and no line follows it. */
 static int take_line(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const struct record_line *line = reader->line;
@@ -280,7 +282,8 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     json_t *root = record_json_load(line->text, line->length, &reader->raw, err);
     if (record_memory_failed()) {
         json_decref(root);
-        return locate(reader, line->number, err); /* the line may be whole: it is not torn */
+        /* Memory was short: the line may be whole, so it is not torn. */
+        return locate(reader, line->number, err);
     }
     if (!root || !line->complete) {
         json_decref(root);

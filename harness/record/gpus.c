@@ -1,6 +1,6 @@
-/* record/gpus.c: what the GPUs of a cell said about its measured steps, judged: what lets nobody
- * believe the times, and what is only worth saying. Bits are judged one by one: a GPU at its power
- * limit is a healthy one. */
+/* record/gpus.c: judges what the GPUs of a cell reported about its measured steps. Some reports
+ * mean that the times cannot be trusted; others are only mentioned. Throttle bits are judged one by
+ * one: a GPU at its power limit is a healthy one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "record/record.h"
 #include "record/roles.h"
 
-/* Time in thermal slowdown that is none, as a part of what passed: counters that move by a tick of
- * theirs are seen on GPUs that are all right. */
+/* A share of the time in thermal slowdown up to this one is ignored: on healthy GPUs these counters
+ * are seen to move by one tick. */
 static const double LEAST_SLOWED = 0.01;
 
 static const struct bit {
     unsigned bit;
     const char *words;
-    bool invalid; /* nobody may believe times */
+    bool invalid; /* times cannot be trusted */
 } bits[] = {{RECORD_THROTTLE_IDLE, "idle", false},
             {RECORD_THROTTLE_SET, "clocks that were set", false},
             {RECORD_THROTTLE_POWER_CAP, "power cap", false},
@@ -63,7 +63,8 @@ void record_watched_free(struct record_watched *watched, int n)
 
 /* ---- readings of one GPU ------------------------------------------------------------------- */
 
-/* The throttle reasons of all readings, the first and the last included. */
+/* Counts the readings with that throttle reason, the first and the last reading included; *known is
+ * how many readings are known. */
 static size_t count_readings(const struct record_watched *watched, unsigned bit, size_t *known)
 {
     const struct record_series *during = &watched->during.throttle;
@@ -90,7 +91,7 @@ static double hottest(const struct record_watched *watched)
     return most;
 }
 
-/* What a counter gained; 0 where it is not known. */
+/* The increase of a counter; 0 if it is not known. */
 static double gained(double before, double after)
 {
     return after > before ? after - before : 0;
@@ -106,7 +107,7 @@ static void add_heat(char why[RECORD_NODE_TEXT], const struct record_watched *wa
         text_list(why, RECORD_NODE_TEXT, ", ", words);
 }
 
-/* ---- what lets nobody believe the times ---------------------------------------------------- */
+/* ---- reports that make the times untrustworthy --------------------------------------------- */
 
 static bool is_throttled(const struct record_watched *watched, char why[RECORD_NODE_TEXT])
 {
@@ -124,7 +125,7 @@ static bool is_throttled(const struct record_watched *watched, char why[RECORD_N
     return false;
 }
 
-/* The counter sees what is between two readings. */
+/* The counter also covers the time between two readings. */
 static bool is_heated(const struct record_watched *watched, double passed_ns,
                       char why[RECORD_NODE_TEXT])
 {
@@ -148,7 +149,7 @@ static bool is_wrong(const struct record_watched *watched, char why[RECORD_NODE_
     return errors > 0;
 }
 
-/* From the first measured step to the last. */
+/* The time from the first measured step to the last. */
 static double passed_of(const struct record_cell *cell)
 {
     double sum = 0;
@@ -171,7 +172,7 @@ bool record_gpu_doubt(const struct record_cell *cell, char why[RECORD_NODE_TEXT]
     return found;
 }
 
-/* ---- what is worth saying ------------------------------------------------------------------ */
+/* ---- reports that are only mentioned ------------------------------------------------------- */
 
 static bool note_cap(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
 {

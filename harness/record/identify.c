@@ -1,4 +1,5 @@
-/* record/identify.c: what the records of a cell say of it before it is run, and its id. */
+/* record/identify.c: fills what the records of a cell say about it before it runs, and computes its
+ * id. */
 #include "record/identify.h"
 
 #include "plan/plan.h"
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
+/* Updates an FNV-1a hash. The closing zero byte is included, so that neighbouring fields cannot run
+ * together. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     const char *p = text;
@@ -21,7 +23,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* Its digits: a reader does this for every line, and printf is slow. */
+/* Hashes the decimal digits of a number. A reader does this for every line, and printf is slow. */
 static uint64_t hash_number(uint64_t hash, uintmax_t number)
 {
     char text[24] = "", *p = text + sizeof text - 1;
@@ -32,7 +34,8 @@ static uint64_t hash_number(uint64_t hash, uintmax_t number)
     return hash_text(hash, p);
 }
 
-/* Ids from before an axis was there stay what they were. Names have their own places. */
+/* Hashes only the axes that are set, so that ids from before an axis existed remain the same. Axes
+ * that are names are hashed separately. */
 static uint64_t hash_axes(uint64_t hash, const struct record_key *key)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
@@ -74,7 +77,7 @@ static void identify_training(const struct cell_config *config, struct record_ce
     cell->flops_per_token = workload_token_flops(&config->workload);
 }
 
-/* A name that is none has no factor. */
+/* A collective of unknown name has no factor. */
 static void identify_collective(const struct cell_config *config, struct record_cell *cell)
 {
     const struct collective *collective = collective_find(config->collective);

@@ -1,11 +1,12 @@
-/* record/identify.h: the records of a cell, before it is run. */
+/* record/identify.h: makes the record of a cell before it runs. */
 #ifndef HARNESS_RECORD_IDENTIFY_H
 #define HARNESS_RECORD_IDENTIFY_H
 
 #include "plan/cell.h"
 #include "record/record.h"
 
-/* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
+/* Fills the identity of a cell in its record. The status is RECORD_BROKEN until the result is
+ * known. */
 void cell_identify(const struct cell_config *config, struct record_cell *cell);
 
 #endif

@@ -1,4 +1,4 @@
-/* record/input.c: reads the files that a command line names, or says what they are. */
+/* record/input.c: reads the files that a command line names, or says what they are instead. */
 #include "record/input.h"
 
 #include "command/command.h"

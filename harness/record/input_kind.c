@@ -1,4 +1,4 @@
-/* record/input_kind.c: which of this program's files a file is. */
+/* record/input_kind.c: tells which kind of file of this program a file is. */
 #include "record/input.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ const char *const input_kind_words[INPUT_KINDS] = {
     [INPUT_TRAIN] = "the record of `lockstep train`",
     [INPUT_WEIGHTS] = "weights of `lockstep train`"};
 
-/* In the first lines, where all of them say what they are. */
+/* Each kind of file has one of these texts in its first lines. */
 static const struct {
     const char *text;
     enum input_kind kind;

@@ -1,4 +1,5 @@
-/* record/json.c: what every reader of records shares: loading a line, its schema, its members.
+/* record/json.c: functions that all readers of records share: they load a line, and read its schema
+ * and its members.
  *
  * The input is untrusted: types and ranges are checked here, before anything is stored. */
 #include "record/json.h"
@@ -25,7 +26,8 @@ int record_fail(struct text_error *err, const char *format, ...)
     return -1;
 }
 
-/* About the memory of the values: an object costs ten times what a number does. */
+/* Estimates the memory of the JSON values of a text: an object costs ten times as much as a number.
+ */
 static size_t memory_of(const char *text, size_t bytes)
 {
     enum { OBJECT = 320, ARRAY = 128, VALUE = 48 };
@@ -59,7 +61,7 @@ json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
     return NULL;
 }
 
-/* All of a file of that size, with a 0 behind it; NULL: it cannot be read. */
+/* Reads all of a file of that size, and appends a 0 byte; NULL: it cannot be read. */
 static char *read_all(const char *path, size_t bytes)
 {
     FILE *stream = fopen(path, "rb");
@@ -129,7 +131,8 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
         root = record_json_text(raw->line, raw->length, &error);
     }
     if (!root) {
-        /* Of a line that is not JSON the column must be that of the file. */
+        /* If the line is not JSON, the error must name the column in the file, so the original line
+         * is parsed. */
         raw->n_arrays = 0;
         root = record_json_text(line, bytes, &error);
     }

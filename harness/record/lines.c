@@ -1,7 +1,7 @@
 /* record/lines.c: see record/lines.h.
  *
  * What a line says by itself depends on no other line, so the lines of a batch are read and checked
- * on several cores. What they say together is judged line by line, in record/file.c. */
+ * on several cores. Whether they fit together is judged line by line, in record/file.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "record/json.h"
 #include "record/lines.h"
 
-enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 }; /* worth a thread */
+/* THREAD_BYTES: enough work for a thread. */
+enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 };
 
 struct record_lines *record_lines_open(FILE *stream)
 {
@@ -21,8 +22,8 @@ struct record_lines *record_lines_open(FILE *stream)
     return lines;
 }
 
-/* More of the file behind text[0 .. end-1], where there is room for another byte of the longest
- * line. */
+/* Reads more of the file after text[0 .. end-1], while the text is shorter than the longest line
+ * may be. */
 static int read_block(struct record_lines *lines)
 {
     if (lines->end == lines->capacity) {
@@ -43,7 +44,8 @@ static int read_block(struct record_lines *lines)
     return 0;
 }
 
-/* Until there is the end of a line, or of the file. What is left of the last batch moves ahead. */
+/* Reads until the text has the end of a line, or of the file. The rest of the last batch moves to
+ * the front. */
 static int read_line(struct record_lines *lines)
 {
     size_t looked = lines->at;
@@ -65,7 +67,8 @@ static int read_line(struct record_lines *lines)
     return 0;
 }
 
-/* The next line of those that were read; false: it is not whole yet, or there is none. */
+/* Takes the next line from the text. Returns false if the line is not whole yet, or there is none.
+ */
 static bool cut_line(struct record_lines *lines, struct record_line *line)
 {
     const char *begin = lines->text + lines->at;
@@ -87,7 +90,8 @@ static bool cut_line(struct record_lines *lines, struct record_line *line)
     return true;
 }
 
-/* What cannot be computed here is tried again where it is needed, and complained of there. */
+/* Reads and checks one line. A failure here is no error: the line is read again where it is needed,
+ * and the complaint is made there. */
 static void look(void *context, size_t i)
 {
     struct record_lines *lines = context;

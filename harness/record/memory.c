@@ -1,11 +1,12 @@
-/* record/memory.c: jansson's memory, and a note that there was too little of it. */
+/* record/memory.c: the allocator of jansson, which notes that memory was short. */
 #include "record/memory.h"
 
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* jansson passes its allocator nothing by which it could find an object of its caller. */
+/* It is global: jansson gives its allocator no argument through which it could find an object of
+ * the caller. */
 static atomic_bool failed;
 
 static void *allocate(size_t bytes)

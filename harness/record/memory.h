@@ -1,7 +1,7 @@
-/* record/memory.h: whether jansson was short of memory.
+/* record/memory.h: whether memory was short in jansson.
  *
- * A value that jansson cannot add is left out, and what is written then is valid JSON with a hole
- * in it. So whoever writes or reads a document asks here once, when it is done. */
+ * If jansson cannot add a value, it leaves the value out, and the document is valid JSON with a
+ * hole in it. So code that writes or reads a document asks here once, when the document is done. */
 #ifndef HARNESS_RECORD_MEMORY_H
 #define HARNESS_RECORD_MEMORY_H
 
@@ -10,11 +10,13 @@
 
 struct json_t;
 
-/* Before the first document. */
+/* Call this before the first document. */
 void record_memory_watch(void);
-/* An allocation of jansson's has failed since: no document that was made or read can be trusted. */
+/* Whether an allocation in jansson has failed since then. If so, no document that was made or read
+ * can be trusted. */
 bool record_memory_failed(void);
-/* json_dumps of a document that is complete, else NULL. Releases root; caller: free. */
+/* Returns json_dumps of a document if it is complete, else NULL. It releases root; the caller frees
+ * the text. */
 char *record_memory_text(struct json_t *root, size_t flags);
 
 #endif

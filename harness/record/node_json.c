@@ -1,17 +1,18 @@
-/* record/node_json.c: the node of a run and the GPUs of a cell, as JSON and back. Input is
- * untrusted: lengths are checked before anything is stored, and series are as long as their times.
- */
+/* record/node_json.c: converts the node of a run and the GPUs of a cell to JSON and back. The input
+ * is untrusted: lengths are checked before anything is stored, and each series must be as long as
+ * its times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/json.h"
 
-/* One of the arrays of objects of a node: what its members are, and where they go. */
+/* One of the arrays of objects of a node: the fields of its members, and where they are stored. */
 struct list {
     const char *name;
     const struct record_field *fields;
-    size_t offset, count, bytes; /* of the first in struct record_node, of their number; of one */
+    /* Offsets in struct record_node of the first member and of their number; size of one. */
+    size_t offset, count, bytes;
     int most;
 };
 static const struct list lists[] = {
@@ -26,7 +27,7 @@ enum { LISTS = sizeof lists / sizeof lists[0] };
 
 /* ---- to JSON ------------------------------------------------------------------------------ */
 
-/* A value of NULL makes the set fail, too, and so the whole record. */
+/* If a value is NULL, setting it fails, and with it the whole record. */
 static json_t *reading_json(const struct record_reading *reading)
 {
     json_t *object = record_json_of(record_reading_fields, reading), *links = json_array();
@@ -108,7 +109,7 @@ int record_watched_to_json(json_t *root, const struct record_cell *cell)
 
 /* ---- from JSON ---------------------------------------------------------------------------- */
 
-/* The array of that name, of at most most; *array is NULL where it is missing. */
+/* Finds the array of that name, with at most most elements; *array is NULL if it is missing. */
 static int find_list(const json_t *root, const char *name, int most, const json_t **array,
                      struct text_error *err)
 {
@@ -119,7 +120,7 @@ static int find_list(const json_t *root, const char *name, int most, const json_
     return record_fail(err, "\"%s\" is not an array of at most %d", name, most);
 }
 
-/* An element of an array: all of its members may be missing, but not their object. */
+/* Reads an element of an array. All of its members may be missing, but not the object. */
 static int read_members(const json_t *from, const struct record_field *fields, void *to,
                         struct text_error *err)
 {
@@ -178,7 +179,7 @@ int record_node_from_json(const json_t *root, struct record_node *node, struct t
     return 0;
 }
 
-/* Whether each series has a number for each time; the times go on. */
+/* Checks that each series has one number for each time, and that the times increase. */
 static int check_during(const struct record_during *during, struct text_error *err)
 {
     const size_t n = during->at_ns.n;
@@ -229,7 +230,7 @@ int record_watched_from_json(const json_t *root, struct record_cell *cell, struc
     return 0;
 }
 
-/* An array of numbers and nulls. What is there before is freed by whoever frees the object. */
+/* Reads an array of numbers and nulls. An earlier series is freed with the object, by its owner. */
 int record_series_from_json(const json_t *value, const char *name, struct record_series *series,
                             struct text_error *err)
 {

@@ -18,7 +18,7 @@
 
 enum { DEFAULT_NAMES = 100, OPEN_FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-/* Opens a file that was not there. Two sweeps of one second have two names. */
+/* Opens a new file. Two sweeps that begin in one second get two names. */
 static int open_default(struct output *output, struct text_error *err)
 {
     static const char *const folders[] = {"results", "results/local"};
@@ -58,16 +58,17 @@ static int open_path(struct output *output, const char *path, bool resume, struc
     return 0;
 }
 
-/* The lock is of this descriptor: no other one that is closed gives it up, as with fcntl. */
+/* Locks the file. The lock belongs to this descriptor: unlike with fcntl, closing another
+ * descriptor does not release it. */
 static int lock(const struct output *output, struct text_error *err)
 {
     if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return 0; /* a file system without locks: go on without */
+        return 0; /* the file system has no locks: it goes on without one */
     return text_fail(err, "%.180s: another lockstep is writing to it", output->path);
 }
 
-/* Whether the file is the beginning of a header whose write was interrupted: nothing is lost when
- * the sweep starts anew. */
+/* Whether the file is the beginning of a header whose write was interrupted. Then nothing is lost
+ * if the sweep starts again. */
 static bool is_started(int fd)
 {
     static const char header[] = "{\"schema\":\"lockstep/run/";
@@ -95,7 +96,7 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
         return text_fail(err, "%.180s is not a regular file: records would be lost", output->path);
     if (lock(output, err))
         return -1;
-    /* Another sweep may have filled it before this one had the lock. */
+    /* Another sweep may have filled it before this process got the lock. */
     if (fstat(output->fd, &info))
         return text_fail(err, "cannot read %.180s: %s", output->path, strerror(errno));
     if (info.st_size > 0 && !resume)
@@ -138,7 +139,7 @@ static int repair(struct output *output, struct text_error *err)
         return size > 0 ? cut(output, 0, err) : 0;
     if (!output->file.torn)
         return 0;
-    /* With a newline the last line is either a record or still torn. */
+    /* With a newline the last line is either a record, or still torn. */
     if (write(output->fd, "\n", 1) != 1)
         return cut(output, (off_t)output->file.torn_offset, err);
     record_file_free(&output->file);
@@ -168,7 +169,7 @@ int output_repair(struct output *output, struct text_error *err)
     return status;
 }
 
-/* Another program's bytes must not get mixed up with records. */
+/* The bytes of another program must not get mixed up with records. */
 static int check_size(const struct output *output, struct text_error *err)
 {
     struct stat info;
@@ -201,7 +202,7 @@ static int copy_to(int from, int to)
     return n == 0 && fsync(to) == 0 ? 0 : -1;
 }
 
-/* No name leads to the file any more: copies it to one that is free. */
+/* No name leads to the file any more. This copies it to a name that is free. */
 static int rescue(const struct output *output, const char *what, struct text_error *err)
 {
     char path[sizeof output->path + 16];
@@ -225,7 +226,7 @@ static int rescue(const struct output *output, const char *what, struct text_err
                      what, path);
 }
 
-/* Records in a file that nobody can find are lost. */
+/* Records are lost if no name leads to their file. */
 static int check_place(const struct output *output, struct text_error *err)
 {
     char link[64], path[sizeof output->path] = "";
@@ -236,7 +237,7 @@ static int check_place(const struct output *output, struct text_error *err)
     const bool replaced = stat(output->path, &there) == 0;
 
     if (!replaced && errno != ENOENT && errno != ENOTDIR)
-        return 0; /* it cannot be told */
+        return 0; /* it is not known */
     snprintf(link, sizeof link, "/proc/self/fd/%d", output->fd);
     if (readlink(link, path, sizeof path - 1) > 0 && leads_to(path, &file))
         return text_fail(
@@ -244,7 +245,8 @@ static int check_place(const struct output *output, struct text_error *err)
     return rescue(output, replaced ? "replaced" : "removed", err);
 }
 
-/* line with its place in the chain; next: of the line that follows. NULL: memory is short. */
+/* Puts the line in the chain; next becomes the SHA-256 for the line that follows. NULL: memory is
+ * short. */
 static char *chain(const struct output *output, char *line, bool closes, char next[DIGEST_HEX])
 {
     if (output->sealed)
@@ -274,7 +276,8 @@ static int append(struct output *output, char *line, bool closes, struct text_er
     free(line);
     if (status == 0)
         memcpy(output->last, next, sizeof output->last);
-    /* Asked of the file, the size would be right whatever was done to it during the append. */
+    /* The size is computed and not read from the file: the file would give a right size even if it
+     * was changed during the append. */
     if (status == 0 && output->size >= 0)
         output->size += added;
     else
@@ -315,7 +318,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
     return line ? append(output, line, false, err) : 0;
 }
 
-/* Whether a reader takes this line as the next one of the file. */
+/* Whether a reader accepts this line as the next one of the file. */
 static int read_back(const struct output *output, const char *line, double ns,
                      struct text_error *why)
 {

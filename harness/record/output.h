@@ -1,4 +1,4 @@
-/* record/output.h: the file of a sweep: opened so that nothing measured can be lost. */
+/* record/output.h: the file of a sweep. It is opened so that no measurement can be lost. */
 #ifndef HARNESS_OUTPUT_H
 #define HARNESS_OUTPUT_H
 
@@ -11,35 +11,36 @@ struct record_plan;
 struct output {
     int fd;
     char path[512];
-    off_t size;              /* that this process left it with */
-    bool made;               /* it was not there before */
-    bool resumed;            /* it held records: they are in file */
-    bool started;            /* it held a part of its first line only, or nothing */
-    bool sealed;             /* lines are chained; not so in a file that was begun without */
-    char last[DIGEST_HEX];   /* if sealed: the SHA-256 of the last line, "" before the first */
-    struct record_file file; /* of the earlier sittings */
-    /* As a reader has it after the last line; NULL: there is none. */
+    off_t size;            /* when this process last wrote to it */
+    bool made;             /* it did not exist before */
+    bool resumed;          /* it held records, which are in file */
+    bool started;          /* it held only a part of its first line, or nothing */
+    bool sealed;           /* lines are chained; false for a file that was begun without a chain */
+    char last[DIGEST_HEX]; /* if sealed: SHA-256 of the last line, "" before the first */
+    struct record_file file; /* the records of earlier sessions */
+    /* The state of a reader after the last line; NULL: the file has no plan. */
     struct record_plan *plan;
 };
 
-/* path NULL: a new results/local/sweep-UTC.jsonl, folders are made. Refuses what is no regular
- * file, a file that holds something unless resume, and resume of a file that is not there. Changes
- * nothing in the file. No second process can have it open here, from now until it is closed. */
+/* Opens the file. If path is NULL, it makes a new results/local/sweep-UTC.jsonl and its folders. It
+ * refuses a file that is not regular, a file that is not empty unless resume is set, and resume of
+ * a file that does not exist. It changes nothing in the file. Until it is closed, no other process
+ * can open it with this function. */
 int output_open(struct output *output, const char *path, bool resume, struct text_error *err);
-/* In place of what follows: a file that output_open has made goes again. */
+/* Call this instead of the functions that follow: it removes a file that output_open has made. */
 void output_abandon(const struct output *output);
-/* Before the first append: what an interrupted write left is cut off, unless only the newline is
- * missing, which is added. */
+/* Call this before the first append. It cuts off the rest of an interrupted write; if only the
+ * newline is missing, it adds that. */
 int output_repair(struct output *output, struct text_error *err);
-/* Appends and frees the line; NULL is an error. So is a file that was changed, removed, replaced or
- * moved since, or meanwhile: the first gets nothing more, the others are saved, and the error says
- * where to. */
+/* Appends the line, and frees it; a line of NULL is an error. It is also an error if the file was
+ * changed, removed, replaced or moved. A file that was changed gets no more lines. In the other
+ * cases the records are saved, and the error says where. */
 int output_append(struct output *output, char *line, struct text_error *err);
-/* For records of a sweep, after output_repair: a new file gets this header. */
+/* Writes the header to a new file of records, after output_repair. */
 int output_begin(struct output *output, const struct record_run *run, struct text_error *err);
-/* Appends the record of a cell, which a reader takes, with the time of its launch. One that it
- * would refuse becomes a broken cell, and its reason says why. ns: what its launch took; the record
- * may not say more. */
+/* Appends the record of a cell, with the time of its launch, if a reader accepts it. A record that
+ * a reader would refuse becomes a broken cell with the reason. ns is the time that its launch took;
+ * the record must not claim more. */
 int output_cell(struct output *output, const struct cell_config *config, double ns,
                 struct record_cell *cell, struct text_error *err);
 /* The same for the line that closes the file. */

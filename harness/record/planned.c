@@ -1,7 +1,8 @@
-/* record/planned.c: what the command of a header says of all that follows it.
+/* record/planned.c: what the command in a header says about all lines that follow.
  *
- * The header's fields are those that a sweep with this command writes, a cell is one that it plans,
- * once verified it is not run again, and the end line counts what is there. */
+ * The fields of the header are those that a sweep with this command writes. Each cell is one that
+ * the sweep plans, and is not run again after it was verified. The end line counts what is there.
+ */
 #include "record/planned.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* The backend's own; of an unknown backend what the run has. */
+/* The communicator that the backend has by default; for an unknown backend the one of the run. */
 static const char *own_communicator(const struct record_run *run, const char *name)
 {
     struct dp_backend_row backend;
@@ -35,7 +36,8 @@ static const char *own_communicator(const struct record_run *run, const char *na
     return run->communicator;
 }
 
-/* Those that the command asks for; each may call itself otherwise. */
+/* Writes the communicators that the command asks for. In the run, each of them may have a name of
+ * another form. */
 static void planned_communicators(const struct record_run *run, const struct plan_options *plan,
                                   char text[sizeof run->communicator])
 {
@@ -181,7 +183,8 @@ void record_plan_close(struct record_plan *plan)
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* The cell of a launch that has that key; NULL: the command does not plan it. */
+/* Returns the planned cell with that key, as it is in the first launch; NULL: the command does not
+ * plan it. */
 static const struct cell_config *find_cell(const struct record_plan *plan,
                                            const struct record_key *key)
 {
@@ -194,8 +197,9 @@ static const struct cell_config *find_cell(const struct record_plan *plan,
     return found && (size_t)key->launch < plan->options.launches ? &plan->cell[found->index] : NULL;
 }
 
-/* Values that are surely compared; record/check.c knows them of a collective. Of both sets the
- * number of shards, the rows of each, outputs, loss, gradients and updated parameters. */
+/* The number of values that are compared at least; for a collective, record/check.c knows it. For
+ * both sets of data: the number of shards, the rows of each, outputs, loss, gradients and updated
+ * parameters. */
 static size_t least_values(const struct cell_config *cell, int shards)
 {
     if (cell->mode == CELL_COLLECTIVE)
@@ -208,18 +212,18 @@ static size_t least_values(const struct cell_config *cell, int shards)
            (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
 }
 
-/* An unknown number is -1 where numbers have to be the same. */
+/* Returns -1 for an unknown number, so that unknown numbers compare as equal. */
 static double known(double number)
 {
     return isnan(number) ? -1 : number;
 }
 
-/* Numbers that follow from the command alone. Older records do not have tokens. */
+/* Checks numbers that follow from the command alone. Older records do not have tokens. */
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
                          struct text_error *err)
 {
     if (planned->mode == CELL_COLLECTIVE)
-        return 0; /* nothing that its key does not say */
+        return 0; /* its key says all of it */
 
     const struct workload *workload = &planned->workload;
     const bool messages = cell->tokens_per_row > 0 || !isnan(cell->flops_per_token);
@@ -236,8 +240,8 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* What a step carries at least where its inputs start on the host: the rows, but for numbers of
- * rows of a table, which is there, and the factors of its loss. */
+/* The bytes that a step copies at least if its inputs start on the host: the rows, except indices
+ * of rows of a table, whose rows are on the device, and the factors of its loss. */
 static double least_bytes(const struct cell_config *cell)
 {
     const struct workload *workload = &cell->workload;
@@ -248,7 +252,7 @@ static double least_bytes(const struct cell_config *cell)
     return (double)cell->rows * (double)(width * sizeof(float));
 }
 
-/* A command of before says nothing of the warm-up. */
+/* A command of an older program says nothing about the warm-up. */
 static int check_warmup(const struct record_cell *cell, const struct cell_limits *limits,
                         struct text_error *err)
 {
@@ -278,10 +282,12 @@ static double least_of(const struct record_cell *cell, const uint64_t *ns, int r
     return least;
 }
 
-/* More than a core can do in a nanosecond: its matrix unit of bfloat16 has 8192 operations then. */
+/* More than a core can compute in a nanosecond: its matrix unit for bfloat16 does 8192 operations.
+ */
 static const double MOST_RATE = 1e4;
 
-/* Amounts of a verified cell. Programs that did not yet compare clocks wrote 0 for some. */
+/* Checks amounts of a verified cell. Programs that did not yet compare clocks wrote 0 for some of
+ * them. */
 static int check_amounts(const struct record_plan *plan, const struct record_cell *cell,
                          const struct cell_config *planned, struct text_error *err)
 {
@@ -328,13 +334,13 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* What a verified cell shows of the command. */
+/* Checks what a verified cell shows about the command. */
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
                           const struct cell_config *planned, struct text_error *err)
 {
     const int devices = cell->key.n_devices;
 
-    /* Cores of processes may be those of other machines. */
+    /* The cores of several processes may be on other machines. */
     if (plan->cores > 0 && planned->per_process == 0 &&
         (cell->oversubscribed ? devices == 1 : devices > plan->cores))
         return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
@@ -344,8 +350,8 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
                                                           : check_amounts(plan, cell, planned, err);
 }
 
-/* A cell has one place in the order, in the block of its launch, and no other cell has it; what is
- * verified is not run again. */
+/* Checks the place of a cell. It has one place in the order, in the block of its launch, which no
+ * other cell has. A cell that was verified is not run again. */
 static int take_place(struct record_plan *plan, const struct record_cell *cell, size_t index,
                       struct text_error *err)
 {
@@ -394,8 +400,9 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A sitting that was not interrupted has run all cells; one that was has left some, and counts
- * those that failed in an earlier one only if it came to them. */
+/* Checks the end line. A session that was not interrupted has run all cells. One that was
+ * interrupted has left some, and counts cells that failed in an earlier session only if it came to
+ * them. */
 int record_plan_end(const struct record_plan *plan, const struct record_end *end,
                     struct text_error *err)
 {

@@ -1,5 +1,5 @@
-/* record/ranges.c: the values that a field can have: its unit says which numbers and which texts.
- * An unknown number is NaN, and is let through. */
+/* record/ranges.c: the values that a field can have. Its unit says which numbers and which texts.
+ * An unknown number is NaN, and is accepted. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,16 +9,17 @@
 #include "record/json.h"
 
 static const char hex[] = "0123456789abcdef";
-/* Of candidates and of packages, too: "2.12.0rc1", "2.9.0+dfsg~1". */
+/* The characters of a version, also of release candidates and packages: "2.12.0rc1",
+ * "2.9.0+dfsg~1". */
 static const char version[] = "0123456789.+-~_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* With any other unit a number is 0 or more, and a text is any, or one of those that the unit
- * lists. */
+/* With a unit that is not in this table a number is at least 0, and a text is any text, or one of
+ * those that the unit lists. */
 static const struct unit {
     const char *name;
-    double least, most; /* of a text: characters */
-    const char *set;    /* of those; NULL: no text */
-    bool none;          /* it may be empty, or "unknown" */
+    double least, most; /* range of a number; of a text, its length in characters */
+    const char *set;    /* the characters of a text; NULL: it is no text */
+    bool none;          /* a text may be empty, or "unknown" */
 } units[] = {
     {"0 or 1", 0, 1, NULL, false},
     {"0..1", 0, 1, NULL, false},
@@ -45,7 +46,7 @@ static const struct unit {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-/* The last one: of other units. */
+/* Finds a unit; the last one stands for all other units. */
 static const struct unit *find_unit(const char *name)
 {
     size_t i = 0;
@@ -55,7 +56,8 @@ static const struct unit *find_unit(const char *name)
     return &units[i];
 }
 
-/* "2026-11-28T16:02:56Z", of a day that there is: it stays what it is when it is counted. */
+/* Whether it is "2026-11-28T16:02:56Z", with a day that exists: it remains the same when it is
+ * converted to seconds and back. */
 static bool is_date(const char *text)
 {
     struct tm day = {.tm_hour = 12, .tm_isdst = -1};
@@ -128,7 +130,7 @@ int record_check_value(const struct record_field *field, const void *object, str
         return check_number(field, *(const double *)member, err);
     if (field->kind == RECORD_COUNT)
         return check_number(field, (double)*(const size_t *)member, err);
-    /* A time that is not known is 0. */
+    /* 0 means that a time is not known. */
     if (field->kind == RECORD_BIG && *(const uint64_t *)member != 0)
         return check_number(field, (double)*(const uint64_t *)member, err);
     for (size_t i = 0; is_series && i < series->n && status == 0; ++i)

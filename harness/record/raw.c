@@ -1,24 +1,24 @@
-/* record/raw.c: takes the arrays of numbers out of a cell's line before jansson sees it.
+/* record/raw.c: takes the arrays of numbers out of the line of a cell before jansson reads it.
  *
- * They are nearly all of a line, and a JSON value for every number costs more time than all the
- * rest of reading. In "raw", each array of whole numbers becomes one number, its place in a list:
- * what is valid stays valid, what is not stays invalid. A line that is not written as this program
- * writes it is left to jansson as it is. */
+ * Nearly all of a line is arrays, and a JSON value for every number costs more time than the rest
+ * of reading. In "raw", each array of whole numbers is replaced by one number, its index in a list.
+ * A valid line remains valid, and an invalid one remains invalid. A line that is not in the form
+ * that this program writes is left to jansson as it is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/json.h"
 
-/* What is left of a line, and where the rest goes. The line ends with "}", which ends every loop
- * over digits, and what is written is never longer than what was read. */
+/* The rest of a line, and where its output goes. The line ends with "}", which ends every loop over
+ * digits, and the output is never longer than the input. */
 struct cutter {
     const char *from, *end;
     char *to;
     struct record_raw *raw;
 };
 
-/* The closing quote of the string that begins at p; NULL: it has none. */
+/* Finds the closing quote of the string that begins at p; NULL: it has none. */
 static const char *string_end(const char *p, const char *end)
 {
     for (++p; p < end && *p != '"'; ++p) {
@@ -27,7 +27,7 @@ static const char *string_end(const char *p, const char *end)
     return p < end ? p : NULL;
 }
 
-/* The brace after the outermost "raw":, NULL if there is none. */
+/* Finds the text after the brace of the outermost "raw":{; NULL: there is none. */
 static const char *find_raw(const char *line, const char *end)
 {
     static const char key[] = "\"raw\":{";
@@ -54,7 +54,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Room for one more of n elements. */
+/* Makes capacity for one more than n elements. */
 static bool room_for(void **list, size_t n, size_t *capacity, size_t bytes)
 {
     if (n < *capacity) {
@@ -90,7 +90,7 @@ static bool take_number(struct cutter *c)
     return true;
 }
 
-/* "[1,2,3]" becomes its place in the list of arrays. */
+/* Replaces "[1,2,3]" by its index in the list of arrays. */
 static bool take_array(struct cutter *c)
 {
     struct record_raw *raw = c->raw;
@@ -102,12 +102,12 @@ static bool take_array(struct cutter *c)
         return false;
     }
     do {
-        ++c->from; /* the bracket, then the commas */
+        ++c->from; /* the bracket, and later the commas */
         if (!take_number(c)) {
             return false;
         }
     } while (*c->from == ',');
-    /* Another array behind it would make one number of two places. */
+    /* With another array directly after it, the two indices would become one number. */
     if (*c->from++ != ']' || strchr(",]}", *c->from) == NULL) {
         return false;
     }
@@ -130,8 +130,8 @@ static void copy_to(struct cutter *c, const char *end)
     c->from = end;
 }
 
-/* The object at c->from. A number that is not in such an array would pass for a place: then
- * jansson gets the line as it is. */
+/* Cuts the object at c->from. A number that is not in such an array would be taken for an index;
+ * then jansson gets the line as it is. */
 static bool cut_object(struct cutter *c)
 {
     static const char others[] = "{}[]:,nul";

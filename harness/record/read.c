@@ -1,5 +1,5 @@
-/* record/read.c: JSON to records. The input is untrusted: every length is checked before it is
- * used, and memory is taken only for elements that are there. */
+/* record/read.c: converts JSON to records. The input is untrusted: every length is checked before
+ * it is used, and memory is allocated only for elements that exist. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "record/json.h"
 
-/* The array of that name, of exactly n elements. */
+/* Finds the array of that name, with exactly n elements. */
 static const json_t *find_array(const json_t *object, const char *name, size_t n,
                                 struct text_error *err)
 {
@@ -25,7 +25,7 @@ static const json_t *find_array(const json_t *object, const char *name, size_t n
     return array;
 }
 
-/* Reads at most one number for each rank; *n: how many. */
+/* Reads at most one number for each rank; *n becomes their number. */
 static int read_list(const json_t *list, const char *name, uint64_t *to, int *n,
                      struct text_error *err)
 {
@@ -45,7 +45,7 @@ static int read_list(const json_t *list, const char *name, uint64_t *to, int *n,
     return 0;
 }
 
-/* Records from before peaks were measured have none. */
+/* Records from before peaks were measured have no peak_bytes. */
 static int read_lists(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const json_t *peaks = json_object_get(root, "peak_bytes");
@@ -72,7 +72,7 @@ static int read_status(const json_t *root, struct record_cell *cell, struct text
                        name == NULL ? "missing or no string" : name);
 }
 
-/* What types cannot say. The last rule is the promise of no false pass. */
+/* Checks what types cannot express. The last rule is the promise that no cell passes wrongly. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err)
 {
     char id[17];

@@ -1,14 +1,14 @@
-/* record/read_samples.c: "raw" of a cell: its samples, an array of times for each thing that was
- * timed. Lengths are checked before memory is taken. */
+/* record/read_samples.c: reads "raw" of a cell: its samples, with an array of times for everything
+ * that was timed. Lengths are checked before memory is allocated. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "record/json.h"
 
-/* An array of numbers: in the list that was taken out of the line, or still in the JSON. */
+/* An array of numbers, either in the list that was taken out of the line, or still in the JSON. */
 struct series {
-    const uint64_t *number; /* NULL: json */
+    const uint64_t *number; /* NULL: they are in json */
     const json_t *json;
     size_t n;
 };
@@ -28,7 +28,7 @@ static bool find_series(const json_t *value, const struct record_raw *raw, struc
     return true;
 }
 
-/* The elements, none above most; to has room for all of them. */
+/* Reads the elements, none above most; to has capacity for all of them. */
 static int read_series(const struct series *series, const char *name, json_int_t most, uint64_t *to,
                        struct text_error *err)
 {
@@ -51,9 +51,9 @@ static int read_series(const struct series *series, const char *name, json_int_t
     return 0;
 }
 
-/* What "raw" is read from. */
+/* The input from which "raw" is read. */
 struct source {
-    const json_t *object; /* of "raw" */
+    const json_t *object; /* the object "raw" */
     const struct record_raw *raw;
     size_t n; /* samples */
 };
@@ -79,7 +79,7 @@ static int read_times(const struct source *source, const char *name, json_int_t 
                                                        : read_series(&series, name, most, to, err);
 }
 
-/* Through the memory of the starts, which come after them. */
+/* Reads the flags, through the memory of the start times, which are read after them. */
 static int read_flags(const struct source *source, struct record_cell *cell, struct text_error *err)
 {
     if (read_times(source, "flags", UINT16_MAX, cell->t_start_ns, err) != 0) {
@@ -91,7 +91,8 @@ static int read_flags(const struct source *source, struct record_cell *cell, str
     return 0;
 }
 
-/* Null, or n_ranks arrays of n_samples. Lengths first, then memory. */
+/* Reads null, or n_ranks arrays of n_samples numbers. It checks lengths first, and then allocates
+ * memory. */
 static int read_ranks(const json_t *value, const char *name, const struct source *source,
                       size_t n_ranks, uint64_t **times, struct text_error *err)
 {
@@ -113,7 +114,8 @@ static int read_ranks(const json_t *value, const char *name, const struct source
                                source->n);
         }
     }
-    /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
+    /* The product cannot overflow, because the elements were counted. It allocates one more,
+     * because NULL means not measured. */
     *times = calloc(n_ranks * source->n + 1, sizeof **times);
     if (!*times) {
         return record_fail(err, "no memory for %zu times", n_ranks * source->n);
@@ -127,7 +129,7 @@ static int read_ranks(const json_t *value, const char *name, const struct source
     return 0;
 }
 
-/* Null or missing, or an array per turn, all of one length. */
+/* Reads null or nothing, or an array per turn, all of the same length. */
 static int read_rounds(const struct source *source, struct record_cell *cell,
                        struct text_error *err)
 {
@@ -150,7 +152,7 @@ static int read_rounds(const struct source *source, struct record_cell *cell,
     return 0;
 }
 
-/* Null or missing, or an array. */
+/* Reads null or nothing, or an array. */
 static int read_alone(const struct source *source, struct record_cell *cell, struct text_error *err)
 {
     const json_t *alone = json_object_get(source->object, "alone_ns");
@@ -166,7 +168,7 @@ static int read_alone(const struct source *source, struct record_cell *cell, str
     return read_series(&series, "alone_ns", RECORD_EXACT_MAX, cell->alone_ns, err);
 }
 
-/* Null or missing, or one for each sample. */
+/* Reads null or nothing, or one number for each sample. */
 static int read_phased(const struct source *source, struct record_cell *cell,
                        struct text_error *err)
 {
@@ -217,7 +219,7 @@ static int read_part(const json_t *object, const struct record_raw *raw, enum re
     return 0;
 }
 
-/* Missing, or an object with those that were measured. */
+/* Reads nothing, or an object with the parts that were measured. */
 static int read_parts(const struct source *source, struct record_cell *cell, struct text_error *err)
 {
     const json_t *parts = json_object_get(source->object, "parts");
@@ -241,7 +243,8 @@ int record_samples_from_json(const json_t *root, const struct record_raw *raw,
     if (!phases || find_times(&source, "t_step_ns", &steps, err) != 0) {
         return -1;
     }
-    /* Without ranks: phase arrays are allocated only for phases that are there. */
+    /* It allocates none for ranks: arrays of phases are allocated only for the phases that the
+     * record has. */
     if (record_cell_alloc(cell, source.n, 0) != 0) {
         return record_fail(err, "no memory for %zu samples", source.n);
     }

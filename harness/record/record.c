@@ -1,7 +1,7 @@
-/* record/record.c: memory and derived fields of a cell; appending a line to a file.
+/* record/record.c: memory and derived fields of a cell.
  *
- * No JSON here. What record_derive fills is a function of the raw samples alone, so that
- * everybody can compute it again. */
+ * There is no JSON here. The fields that record_derive fills are a function of the raw samples
+ * alone, so that anyone can compute them again. */
 #include "record/record.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
     if (n_ranks < 0 || n_ranks > RECORD_MAX_RANKS || n_samples > SIZE_MAX / 8 / RECORD_MAX_RANKS) {
         return -1;
     }
-    /* At least one element: calloc(0) may return NULL, which means "not measured". */
+    /* It allocates at least one element: calloc(0) may return NULL, which means "not measured". */
     const size_t n = n_samples > 0 ? n_samples : 1;
     cell->n_samples = n_samples;
     cell->n_ranks = n_ranks;
@@ -108,7 +108,8 @@ static bool counts(const struct record_cell *cell, size_t i)
     return (cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0;
 }
 
-/* Slowest rank of each counted step, then the median: the other order hides stragglers. */
+/* Takes the slowest rank of each counted step, and then the median; the other order would hide
+ * stragglers. */
 static double phase_median(const struct record_cell *cell, enum record_phase phase, double x[])
 {
     const uint64_t *ns = cell->phase_ns[phase];
@@ -126,7 +127,8 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
     return cell->n_ranks == 0 ? NAN : stats_median(x, n);
 }
 
-/* The mean over the ranks with rows: what one of them waits for the others is outside, too. */
+/* Takes the mean over the ranks with rows. The time that one of them waits for the others is also
+ * outside. */
 static double outside_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
@@ -142,7 +144,8 @@ static double outside_median(const struct record_cell *cell, double x[])
     return stats_median(x, n);
 }
 
-/* Each beside its own sample, so that what the machine does in between touches both. */
+/* The time that recording phases adds to a step. Each step with phases is compared with its own
+ * sample, so that a change of the machine in between affects both. */
 static double tracing_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
@@ -166,7 +169,8 @@ uint64_t record_phased_ns(const struct record_cell *cell, size_t i)
     return cell->phased_ns ? cell->phased_ns[i] : cell->t_step_ns[i];
 }
 
-/* Of the samples that are measured, without what is between them. */
+/* The share of the measured samples in the time from the first to the last; the rest is between
+ * them. */
 static double duty_of(const struct record_cell *cell)
 {
     const size_t first = cell->warmup_steps, n = cell->n_samples;
@@ -224,7 +228,7 @@ static void set_summary(struct record_cell *cell, const struct stats_summary *s)
     cell->cv = s->cv;
     cell->rho1 = s->rho1;
     cell->n_eff = s->n_eff;
-    /* Total work over total time: the mean already is total time over steps. */
+    /* The throughput is total work over total time: the mean already is total time over steps. */
     const bool has_rows = isnan(cell->bus_factor), has_size = !has_rows;
     cell->throughput_samples_per_s =
         has_rows ? (double)cell->key.global_batch * 1e9 / s->mean : (double)NAN;

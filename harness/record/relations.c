@@ -1,5 +1,5 @@
-/* record/relations.c: what the fields of any cell say of each other, whatever its status: a record
- * that contradicts itself was not written by a sweep. */
+/* record/relations.c: what the fields of any cell say about each other, whatever its status is. A
+ * record that contradicts itself was not written by a sweep. */
 #include "record/json.h"
 
 #include "dp.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { WINDOW_MAX = 64 };
-/* More operations, or bytes, than any device does in a nanosecond. */
+/* More operations, or bytes, than any device handles in a nanosecond. */
 static const double MOST_RATE = 1e7;
 
 static bool is_mode(const struct record_cell *cell, const char *mode)
@@ -26,14 +26,14 @@ bool record_on_cores(const struct record_cell *cell)
     return dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
 }
 
-/* Its record is the parent's. */
+/* Whether the process sent no record; then the parent wrote it. */
 static bool sent_nothing(const struct record_cell *cell)
 {
     return cell->status == RECORD_CRASHED || cell->status == RECORD_TIMEOUT ||
            cell->status == RECORD_SKIPPED;
 }
 
-/* What is never more than something else. */
+/* Checks numbers that are never more than another one. */
 static int check_order(const struct record_cell *cell, struct text_error *err)
 {
     const size_t n = cell->n_samples;
@@ -45,7 +45,7 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
         {"first_bad_step", (double)cell->first_bad_step, -1, (double)n},
         {"devices_ns\", \"probe_ns\" and \"reference_ns",
          (double)cell->devices_ns + (double)cell->probe_ns + (double)cell->reference_ns, 0, begin},
-        /* Ticks of the kernel are coarse; they may be unknown. */
+        /* Ticks of the kernel are coarse. Both may be unknown. */
         {"foreign_frac\" and \"steal_frac", fmax(cell->foreign_frac + cell->steal_frac, 0), 0, 1.1},
         {"hosts", cell->hosts, 0,
          cell->key.per_process > 0 ? cell->key.n_devices / (double)cell->key.per_process : 0},
@@ -60,7 +60,7 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* Steps follow each other. */
+/* Checks that steps do not overlap, and that their flags are known. */
 static int check_starts(const struct record_cell *cell, struct text_error *err)
 {
     const unsigned known = RECORD_WARMUP | RECORD_BAD_VALUES | RECORD_MILD | RECORD_SEVERE;
@@ -89,7 +89,7 @@ static int check_starts(const struct record_cell *cell, struct text_error *err)
                              cell->first_bad_step, first_bad);
 }
 
-/* A part of a step is not longer than the step. */
+/* Checks that a part of a step is not longer than the step. */
 static int check_part(const struct record_cell *cell, const char *name, const uint64_t *ns,
                       struct text_error *err)
 {
@@ -115,7 +115,7 @@ static bool has_parts(const struct record_cell *cell)
     return any;
 }
 
-/* What a mode has not. */
+/* Checks that a cell has nothing that its mode does not have. */
 static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
     const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
@@ -158,7 +158,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* It begins with the first step and ends with a step. */
+/* Checks that the warm-up begins with the first step and ends with a step. */
 static int check_fixed_warmup(const struct record_cell *cell, struct text_error *err)
 {
     size_t least = 0, most = 0;
@@ -179,7 +179,7 @@ static int check_fixed_warmup(const struct record_cell *cell, struct text_error 
     return 0;
 }
 
-/* The times of the three turns are the medians of their rounds, where these were kept. */
+/* Checks that the times of the three turns are the medians of their rounds, if these were kept. */
 static int check_rounds(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
@@ -205,8 +205,8 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
                : 0;
 }
 
-/* What was measured took time, but for the copies of a device to itself, which there are none of.
- */
+/* Checks that every measured part took time, except copies of a device to itself, which do not
+ * exist. */
 static int check_parts(const struct record_cell *cell, struct text_error *err)
 {
     const size_t devices = (size_t)cell->key.n_devices;
@@ -227,7 +227,7 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* Records of before: a rule that is written as it was written is applied again. */
+/* Checks the warm-up of older records: a rule in the old form is applied again. */
 static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
     static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "

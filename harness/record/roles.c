@@ -1,4 +1,5 @@
-/* record/roles.c: walks over the tables of fields: what differs, in which order, in which words. */
+/* record/roles.c: walks over the tables of fields. They find what differs, in which order, and
+ * print values. */
 #include "record/roles.h"
 
 #include "plan/plan.h"
@@ -21,8 +22,9 @@ const char *record_role_name(enum record_role role)
     return "unknown";
 }
 
-/* Whether fields of the record say what the option does, or it says only how many steps and
- * launches there are and in which order. Runs that differ in any other were not run alike. */
+/* Whether other fields of the record say what the option does, or it only says how many steps and
+ * launches there are, and in which order. If runs differ in any other option, they were not run
+ * alike. */
 static bool is_said_elsewhere(const char *option, size_t length)
 {
     const size_t name = strcspn(option, " ") < length ? strcspn(option, " ") : length;
@@ -37,7 +39,8 @@ static bool is_said_elsewhere(const char *option, size_t length)
     return false;
 }
 
-/* The next option that tells runs apart, and its length with its value; 0 at the end. */
+/* Finds the next option that tells runs apart, and returns its length with its value; 0 at the end.
+ */
 static size_t next_option(const char **text)
 {
     for (;;) {
@@ -121,7 +124,7 @@ int record_field_order(const struct record_field *field, unsigned roles, const v
     return (field->role & roles) != 0 ? compare(field, a, b) : 0;
 }
 
-/* The first that differs, NULL: none; *order: how. */
+/* Returns the first field that differs, NULL: none; *order says how. */
 static const struct record_field *walk(const struct record_field *field, unsigned roles,
                                        const void *a, const void *b, int *order)
 {

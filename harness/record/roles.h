@@ -1,43 +1,44 @@
-/* record/roles.h: the tables of fields: what each field of a record is for, and what follows from
- * it without its name being known: copies of a run are resumed, pooled, told apart and cleaned by
- * walks over these tables.
+/* record/roles.h: walks over the tables of fields. A table says what each field of a record is for,
+ * so runs are resumed, pooled, told apart and cleaned by walks that know no name of a field.
  *
- * No JSON here: record/json.h reads and writes by the same tables. */
+ * There is no JSON here: record/json.h reads and writes by the same tables. */
 #ifndef HARNESS_RECORD_ROLES_H
 #define HARNESS_RECORD_ROLES_H
 
 #include "record/record.h"
 #include "schema/fields.h"
 
-/* "identity" */
+/* The name of a role, like "identity". */
 const char *record_role_name(enum record_role role);
 
-/* Walks take a mask of roles and leave fields of others, and nested ones, alone. */
+/* Each walk takes a mask of roles. It ignores fields of other roles, and nested fields. */
 
-/* The first field that differs, by any bit but that NaN is NaN; NULL: none. */
+/* Returns the first field that differs; NULL: none. Values are compared bit by bit, but NaN equals
+ * NaN. */
 const struct record_field *record_differs(const struct record_field *fields, unsigned roles,
                                           const void *a, const void *b);
-/* An order of two objects by one field, 0 if it is of another role or is the same in both. */
+/* Orders two objects by one field. It returns 0 if the field has another role, or is the same in
+ * both. */
 int record_field_order(const struct record_field *field, unsigned roles, const void *a,
                        const void *b);
-/* The same of the slots of two runs, n of each; *slot: of which. */
+/* The same for the slots of two runs, n of each; *slot becomes the index of the slot. */
 const struct record_field *record_slots_differ(const struct record_run *a,
                                                const struct record_run *b, int n, int *slot);
-/* The same of all GPUs of their nodes, if both runs have read them: *gpu: which. Another number of
- * GPUs is one that differs in its address. */
+/* The same for all GPUs of their nodes, if both runs have read them; *gpu becomes the index. If the
+ * numbers of GPUs differ, the first GPU that only one has differs in its address. */
 const struct record_field *record_gpus_differ(const struct record_run *a,
                                               const struct record_run *b, int *gpu);
-/* An order in which 0 means that no field differs. */
+/* Orders two objects by all fields; 0 means that no field differs. */
 int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b);
-/* The field of that name; NULL: none. */
+/* Finds the field of that name; NULL: none. */
 const struct record_field *record_find(const struct record_field *fields, const char *name);
-/* "virt:2", "4", "true": its value in object, cut to the room there is. */
+/* Writes its value in object, like "virt:2", "4" or "true", cut to bytes. */
 void record_show(const struct record_field *field, const void *object, char *text, size_t bytes);
 
-/* Real numbers that records of minor 0 do not have become NaN: unknown until they are measured. */
+/* Sets real numbers that records of minor 0 do not have to NaN: unknown until they are measured. */
 void record_unknown(const struct record_field *fields, void *object);
 
-/* Makes every text of a header, and of a cell, printable: text_clean. */
+/* These make every text of a header, and of a cell, printable: text_clean. */
 void record_clean_run(struct record_run *run);
 void record_clean_cell(struct record_cell *cell);
 

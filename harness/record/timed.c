@@ -1,4 +1,4 @@
-/* record/timed.c: what of a file's time was measured: within launches, and over its sittings. */
+/* record/timed.c: how the time of a file was spent, within launches and over its sessions. */
 #include "record/timed.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "record/json.h"
 #include "text/units.h"
 
-/* The clock of a launch and that of the sitting need not agree better. */
+/* The clocks of a launch and of the session need to agree only this well. */
 static const double CLOCKS = 0.9;
 
 static double sum_of(const uint64_t ns[], size_t n)
@@ -39,7 +39,7 @@ const char *const record_cost_names[RECORD_COSTS] = {
     [RECORD_COST_WARMUP] = "warm-up",  [RECORD_COST_VERIFY] = "verifying",
     [RECORD_COST_REST] = "rest"};
 
-/* All of them; the samples from the warm-up on are the others. */
+/* The time of the whole warm-up. The samples after it are the measured ones. */
 static double warmup_ns(const struct record_cell *cell)
 {
     const size_t n = cell->n_samples;
@@ -57,7 +57,7 @@ void record_costs_add(struct record_costs *costs, const struct record_cell *cell
 
     if (cell->status != RECORD_OK)
         return;
-    /* Of a cell that only the steps were kept of, it is not known when they began. */
+    /* If only the steps of a cell were kept, it is not known when they began. */
     if (cell->launch_ns == 0 || !cell->t_start_ns) {
         ++costs->unknown;
         return;

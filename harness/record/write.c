@@ -1,7 +1,7 @@
-/* record/write.c: records to JSON, one line each.
+/* record/write.c: writes records as JSON, one line each.
  *
- * Every string is data: jansson escapes it; bytes that are not UTF-8 (a name cut in the middle of
- * a character) become "?" so that a record is never lost because of a name. */
+ * Every string is data: jansson escapes it. Bytes that are not UTF-8 (a name cut in the middle of a
+ * character) become "?", so that a record is never lost because of a name. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static json_t *real_value(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
-/* An array or an object, or NULL where a value of it could not be added. */
+/* Returns an array or an object, or NULL if one of its values could not be added. */
 static json_t *whole(json_t *value, int status)
 {
     if (status == 0)
@@ -97,7 +97,8 @@ static json_t *field_value(const struct record_field *field, const void *object)
     return NULL;
 }
 
-/* A value of NULL (no memory, no JSON form) makes these fail, too: jansson says so. */
+/* If a value is NULL (no memory, or no form in JSON), setting it fails in jansson, and so does
+ * this. */
 static int put_fields(json_t *object, const struct record_field *field, const void *from)
 {
     int status = 0;
@@ -135,13 +136,13 @@ static json_t *array_of_flags(const unsigned *flag, size_t n)
     return whole(array, status);
 }
 
-/* NULL where there cannot be so many. */
+/* Returns NULL if there are more than most. */
 static json_t *array_of_at_most(const uint64_t *number, int n, int most)
 {
     return n < 0 || n > most ? NULL : array_of_u64(number, (size_t)n);
 }
 
-/* An array per rank; null when it was not measured. */
+/* Makes an array per rank; null if it was not measured. */
 static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
 {
     if (!ns) {
@@ -178,7 +179,7 @@ static json_t *phase_medians(const struct record_cell *cell)
     return whole(object, status);
 }
 
-/* An array per turn; null when there were none. */
+/* Makes an array per turn; null if there were none. */
 static json_t *rounds(const struct record_cell *cell)
 {
     if (cell->n_rounds == 0) {
@@ -206,7 +207,7 @@ static json_t *part_times(const struct record_part_times *times)
     return whole(object, status);
 }
 
-/* Those that were measured; nothing at all where none was. */
+/* Adds the parts that were measured; adds nothing if none was. */
 static int add_parts(json_t *object, const struct record_cell *cell)
 {
     json_t *parts = NULL;
