@@ -1,8 +1,8 @@
-/* report/answers.c: the table that the page answers with: a row per workload and mode, its best
- * step, how good that is, and what it loses most by.
+/* report/answers.c: the table with the answers of the page. It has a row per workload and mode,
+ * with its best step, how good that is, and what costs most.
  *
- * Best is the largest speed-up, of cells with cores or GPUs of their own whose interval tells
- * anything, if there are such. */
+ * The best point has the largest speed-up. Points on several devices, with separate cores or GPUs,
+ * and with an interval that tells anything, are preferred. */
 #include "report/page.h"
 #include "report/peer.h"
 
@@ -15,7 +15,8 @@ struct answer {
     const struct report_point *point;
 };
 
-/* The number that a point is chosen by first: several devices, of their own, and resolved. */
+/* The rank of a point, which is compared before the speed-up: it has several devices, these are not
+ * shared, and its interval is resolved. */
 static int worth_of(const struct report_point *point)
 {
     const bool resolved = report_resolved(&point->value[REPORT_EFFICIENCY], point->bound);
@@ -31,7 +32,7 @@ static bool answers_better(const struct report_point *a, const struct report_poi
                                       report_middle(b, REPORT_SPEEDUP));
 }
 
-/* The best of each mode of a group; their number. */
+/* Finds the best point of each mode of a group, and returns their number. */
 static size_t find_answers(const struct report *report, const struct report_group *group,
                            struct answer list[])
 {
@@ -54,7 +55,7 @@ static size_t find_answers(const struct report *report, const struct report_grou
     return n;
 }
 
-/* The nearest to its bound first. */
+/* Puts the points closest to their bound first. */
 static int compare_answers(const void *left, const void *right)
 {
     const struct report_point *a = ((const struct answer *)left)->point;
@@ -87,8 +88,8 @@ static void cells_of_place(struct grid *grid, const struct report *report,
               point->bucket > 0 ? ", buckets " : "", point->bucket > 0 ? bucket : "");
 }
 
-/* The comparison's cell of that workload that has both programs on as many devices, with the same
- * batch if there is one; NULL: none. */
+/* Finds the cell of the comparison with that workload that has both programs on as many devices,
+ * preferably with the same batch; NULL: none. */
 static const struct peer_cell *find_peer_cell(const struct report *report,
                                               const struct report_point *point, enum peer_kind kind)
 {

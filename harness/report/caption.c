@@ -1,6 +1,6 @@
-/* report/caption.c: what stands under a figure: what is drawn, the statistic, its level and n.
+/* report/caption.c: writes the caption of a figure: what is drawn, the statistic, its level and n.
  *
- * A reader who sees only the figure and these words knows what a point and a bar are. */
+ * A reader who sees only the figure and its caption must know what a point and a bar are. */
 #include "report/page.h"
 #include "report/peer.h"
 
@@ -21,7 +21,8 @@ void report_add_span(char text[REPORT_CELL_TEXT], struct report_span span)
         report_add(text, "%zu to %zu", span.lo, span.hi);
 }
 
-/* The n of all bars of that kind; with ratios, which are of pairs of launches, also theirs. */
+/* The n of all bars of that kind. With ratios, also the n of the ratios, which count pairs of
+ * launches. */
 static struct report_span launches(const struct report *report, enum report_range range,
                                    bool ratios)
 {
@@ -49,7 +50,7 @@ static double least_coverage(const struct report *report, bool ratios)
     return least;
 }
 
-/* What the bars of a figure are. */
+/* Says what the bars of a figure are. */
 static void bars(struct text_out *out, const struct report *report, bool ratios)
 {
     const struct report_span interval = launches(report, REPORT_INTERVAL, ratios);

@@ -1,4 +1,5 @@
-/* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
+/* report/cautions.c: what a reader has to keep in mind about the numbers of this report, as the
+ * records tell. */
 #include "command/device_list.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
@@ -11,14 +12,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Launches that an interval takes. */
+/* the launches that an interval needs */
 enum { FEWEST = 6 };
-/* Mean over median: from here on stalls are said, which are not in what is made of the median. */
+/* From this ratio of mean and median on, stalls are mentioned, because numbers that are computed
+ * from the median do not have them. */
 static const double STALLED = 1.25;
-/* Effects that are not chance at this level are said. */
+/* Effects that are significant at this level are mentioned. */
 static const double SHOWN = 0.05;
 
-/* Where cautions go, and what stands around each. */
+/* Where cautions go, and the text before and after each. */
 struct list {
     struct text_out *out;
     const char *before, *after;
@@ -48,8 +50,8 @@ static const char *const note_words[RECORD_NOTES] = {
     [RECORD_NOTE_LINKS] = "NVLinks of a GPU had errors, or were down",
     [RECORD_NOTE_FOREIGN] = "processes of others computed on a GPU"};
 
-/* A note of GPUs, which launches have that were watched; or with RECORD_NOTES what makes launches
- * INVALID. With the first of them. */
+/* Writes a note about GPUs: how many of the watched launches have it, or with RECORD_NOTES how many
+ * launches are INVALID and why. The first of them is an example. */
 static void about_gpu_note(const struct list *list, const struct report *report, int which)
 {
     char first[RECORD_NODE_TEXT] = "", note[RECORD_NODE_TEXT];
@@ -78,7 +80,8 @@ static void about_gpu_note(const struct list *list, const struct report *report,
                 n, report->n_all, first);
 }
 
-/* Of each node once: resumed runs are in several files. */
+/* Writes the notes about GPUs, and the notes about the node of each run once: a resumed run is in
+ * several files. */
 static void about_gpus(const struct list *list, const struct report *report)
 {
     char note[RECORD_NODE_TEXT];
@@ -94,17 +97,18 @@ static void about_gpus(const struct list *list, const struct report *report)
 /* ---- points ------------------------------------------------------------------------------- */
 
 struct counts {
-    size_t points, most; /* verified ones; launches of one */
+    size_t points, most; /* verified points; the most launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
-    size_t slowed;       /* transfers take longer on purpose */
+    size_t slowed;       /* points whose transfers take longer on purpose */
     size_t settling, oversubscribed, shared, on_single, on_rank, without_base;
-    size_t unpaired;                    /* no launch in common with their base case */
-    size_t stalled;                     /* the mean step is much longer than the median */
-    double longest;                     /* mean over median, the most of them */
-    const struct report_point *settler; /* still getting faster the most, surely; NULL: none */
+    size_t unpaired; /* points without a launch in common with their base case */
+    size_t stalled;  /* points whose mean step is much longer than the median */
+    double longest;  /* the largest ratio of mean and median */
+    /* The one that most certainly still became faster; NULL: none. */
+    const struct report_point *settler;
 };
 
-/* Of training; of collectives, which have no base. */
+/* Counts points of training, or of collectives, which have no bases. */
 static void count_points(const struct report *report, bool has_bases, struct counts *counts)
 {
     for (size_t i = 0; i < report->n_points; ++i) {
@@ -136,7 +140,8 @@ static void count_points(const struct report *report, bool has_bases, struct cou
     }
 }
 
-/* What looking into a step costs, of the middle launch of each point. */
+/* Writes how much longer steps take whose phases are recorded, in the middle launch of each point.
+ */
 static void about_phases(const struct list *list, const struct report *report, size_t points)
 {
     double least = INFINITY, most = -INFINITY;
@@ -241,8 +246,8 @@ static void about_steps(const struct list *list, const struct report *report,
 
 /* ---- machine and runs --------------------------------------------------------------------- */
 
-/* What else the cores worked on, while the steps of a launch were measured: of verified launches
- * that say it, those above the limit, and the worst. */
+/* Writes what else the cores worked on while the steps of a launch were measured: how many of the
+ * verified launches that know it are above the limit, and the worst one. */
 static void about_cores(const struct list *list, const struct report *report)
 {
     for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e) {
@@ -277,7 +282,7 @@ static void about_cores(const struct list *list, const struct report *report)
     }
 }
 
-/* What makes intervals over launches too narrow. */
+/* Writes what makes intervals over launches too narrow. */
 static void about_drift(const struct list *list, const struct report *report)
 {
     for (size_t r = 0; r < report->n_runs; ++r) {
@@ -301,7 +306,8 @@ static void about_drift(const struct list *list, const struct report *report)
     }
 }
 
-/* One machine that was started again, or several of one class; and runs in several sittings. */
+/* Writes whether the records are from several boots of one machine, or from several machines of one
+ * class; and which runs have several sessions. */
 static void about_boots(const struct list *list, const struct report *report)
 {
     const struct record_run *first = report->run[0].run, *other = NULL;
@@ -334,7 +340,7 @@ static void about_boots(const struct list *list, const struct report *report)
     }
 }
 
-/* Whether the records of a run are all there, and all as they were written. */
+/* Writes whether the records of each run are complete, and are as they were written. */
 static void about_files(const struct list *list, const struct report *report)
 {
     for (size_t r = 0; r < report->n_runs; ++r) {
@@ -396,7 +402,8 @@ void report_shares(struct text_out *out, const struct report *report, const char
 
 /* ---- what stands next to the records ------------------------------------------------------ */
 
-/* Next to cells that are all verified it would be overlooked. */
+/* Errors that other programs found are mentioned here, because next to cells that are all verified
+ * they would be overlooked. */
 static void about_other_programs(const struct list *list, const struct report *report)
 {
     bool wrong = false;
@@ -409,7 +416,8 @@ static void about_other_programs(const struct list *list, const struct report *r
         caution(list, "nvbandwidth ended with an error: see the table of copies.");
 }
 
-/* What is above its limit, records of another library than that of the limits, and a low peak. */
+/* Writes what is faster than its limit, whether records used another library than the limits, and
+ * whether the stated peak is too low. */
 static void about_limits(const struct list *list, const struct report *report)
 {
     char text[REPORT_CELL_TEXT];

@@ -1,4 +1,4 @@
-/* report/cells.c: the words of cells, and their two tables: base cases, and all cells. */
+/* report/cells.c: the words of cells, and two tables: base cases, and all cells. */
 #include "report/page.h"
 
 #include <math.h>
@@ -72,7 +72,8 @@ void report_group_words(const struct report *report, const struct report_group *
     report_add(text, ")");
 }
 
-/* On the page rows have their group as a heading, in summary.md their workload as a name. */
+/* On the page a group is a heading above its rows; in summary.md each row begins with its workload.
+ */
 static void name_of_rows(struct grid *grid, const struct report *report,
                          const struct report_row *row)
 {
@@ -116,8 +117,8 @@ void report_cell_metric(struct grid *grid, const struct report_point *point, int
     grid_cell(grid, "number", "%s", text);
 }
 
-/* What the ranges of a column are, when they all are the same. Those of ratios are of pairs of
- * launches, of which there may be fewer than of launches. */
+/* The name of the range of a column, if all its ranges are of one kind. Ranges of ratios count
+ * pairs of launches, which can be fewer than the launches. */
 static const char *range_name(const struct report *report, int metric)
 {
     static const char *const kinds[] = {"Range", "p05..p95 of its steps", "Range of launches",
@@ -139,8 +140,8 @@ static const char *range_name(const struct report *report, int metric)
 
 /* ---- base cases --------------------------------------------------------------------------- */
 
-/* Its step and the range of that. alone: what the others of its row are planned for says nothing
- * about it. */
+/* Adds the step of a base case, and its range. alone: whether the others of its row are planned
+ * says nothing about this one. */
 static void cells_of_base(struct grid *grid, const struct report_point *point, bool alone)
 {
     if (point && point->verified > 0) {
@@ -152,7 +153,7 @@ static void cells_of_base(struct grid *grid, const struct report_point *point, b
     }
 }
 
-/* The step of DataParallel over that of the plain program: the inverse of a speed-up. */
+/* Adds the step of DataParallel over that of the plain program, the inverse of a speed-up. */
 static void cells_of_wrapper(struct grid *grid, const struct report_base *base)
 {
     struct report_value ratio;
@@ -238,7 +239,7 @@ void report_add_mode(char text[REPORT_CELL_TEXT], const struct report_point *poi
                point->row->cell->key.n_devices);
 }
 
-/* "5x2 (3 idle)", "4, 4, 1": the rows of each replica; of plain-mt all. */
+/* Adds the rows of each replica: "5x2 (3 idle)" or "4, 4, 1"; for plain-mt all rows. */
 static void cell_of_shards(struct grid *grid, const struct record_cell *cell)
 {
     const int n = cell->n_shards < RECORD_MAX_RANKS ? cell->n_shards : RECORD_MAX_RANKS;
@@ -257,7 +258,7 @@ static void cell_of_shards(struct grid *grid, const struct record_cell *cell)
     grid_cell(grid, "text shards", "%s", n > 0 ? text : "-");
 }
 
-/* The two phases that take most of the median step. */
+/* Adds the two phases that take most of the median step. */
 static void cell_of_phases(struct grid *grid, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "";
@@ -294,7 +295,7 @@ bool report_point_failed(const struct report_point *point)
     return false;
 }
 
-/* The launches that are left out, all in one state or not. */
+/* Appends the launches that are left out, and their state if they all have the same. */
 static void add_left_out(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const char *state = NULL;
@@ -328,7 +329,7 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
     char text[REPORT_CELL_TEXT] = "", why[200];
     struct workload workload;
 
-    /* What rounds cannot be compared bit for bit. */
+    /* Results that are rounded cannot be compared bit for bit. */
     if (point->verified > 0)
         report_add(text, "verified%s",
                    workload_parse(point->row->cell->key.workload, &workload, why, sizeof why) ==
@@ -349,7 +350,7 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
     grid_cell(grid, "text status", "%s", text);
 }
 
-/* Columns that some tables lack: those in which no point has something to say. */
+/* Columns that some tables lack, because no point has a value in them. */
 struct shown {
     bool bucket, metric[REPORT_PHASE], range[REPORT_PHASE];
 };
@@ -402,8 +403,8 @@ static void point_row(struct grid *grid, const struct report *report,
     cell_of_status(grid, point);
 }
 
-/* A short table has these first: 0 the batch that the scaling sentence is about, 1 the smallest
- * batch, 2 the others. */
+/* A short table takes the points with the lowest rank: 0 for the batch of the sentence about
+ * scaling, 1 for the smallest batch, 2 for the others. */
 static int rank_of_point(const struct report *report, const struct report_group *group,
                          const struct report_point *point)
 {
@@ -415,7 +416,7 @@ static int rank_of_point(const struct report *report, const struct report_group 
     return batch == report->point[group->first].row->cell->key.global_batch ? 1 : 2;
 }
 
-/* Marks so many of them at most. */
+/* Marks at most so many points. */
 static void choose_points(const struct report *report, size_t most, bool chosen[])
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* report/check.c: the conformance page, from a result of `lockstep check --format json`. */
+/* report/check.c: writes the conformance page, from a result of `lockstep check --format json`. */
 #include "report/page.h"
 
 #include <string.h>

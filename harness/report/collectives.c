@@ -1,8 +1,8 @@
 /* report/collectives.c: the tables of collectives: their times, the lines through their sizes, and
- * what nccl-tests says of the same.
+ * the results of nccl-tests for the same cells.
  *
- * Sizes, times and bandwidths are those of nccl-tests, but that a time is the median over launches
- * of the median of a launch's iterations. */
+ * Sizes, times and bandwidths are defined as in nccl-tests, except that a time is the median over
+ * launches of the median over the iterations of a launch. */
 #include "report/external.h"
 #include "report/page.h"
 
@@ -20,7 +20,7 @@ bool report_collectives_any(const struct report *report)
     return any;
 }
 
-/* The columns that all of these tables begin with. */
+/* All of these tables begin with these columns. */
 static const char places[] = "Collective|Type|Devices|Over";
 
 static void cells_of_place(struct grid *grid, const struct report_point *point)
@@ -52,7 +52,7 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
 {
     const struct report *own = report->collectives;
 
-    /* Without a model it is what the page is about. */
+    /* If there is no model, this table is the subject of the page, so it is open. */
     grid->fold = report->n_points > 0 ? GRID_FOLDED : GRID_OPEN;
     snprintf(grid->contents, sizeof grid->contents, "%zu cells", own->n_points);
     grid_headings(grid, "text", places);
@@ -69,7 +69,7 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
         cells_of_place(grid, point);
         grid_cell(grid, "number", "%zu", key->size_bytes);
         grid_cell(grid, "number", "%zu", type ? key->size_bytes / type->bytes : 0);
-        /* Numbers of a point of which no launch is verified are none. */
+        /* A point without a verified launch has no numbers. */
         if (point->verified > 0)
             cells_of_times(grid, point);
         for (int c = 0; c < 4 && point->verified == 0; ++c)
@@ -86,7 +86,7 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
 
 /* ---- alpha and beta ----------------------------------------------------------------------- */
 
-/* Three digits, and never an exponent. */
+/* Prints three digits, and never an exponent. */
 static const char *three_digits(double value, const char *unit, char text[32])
 {
     int decimals = 2;
@@ -199,7 +199,7 @@ static void nccl_tests_row(struct grid *grid, const struct report_point *point,
     report_cell_metric(grid, point, REPORT_STEP);
     grid_cell(grid, "number", "%.2f\u00a0GB/s", line->busbw / 1e9);
     report_cell_metric(grid, point, REPORT_BUSBW);
-    /* No ratio of what is wrong. */
+    /* Wrong results get no ratio. */
     if (line->wrong > 0)
         grid_cell(grid, "number", "WRONG there: %.0f numbers", line->wrong);
     else if (point->verified < point->n)

@@ -1,5 +1,5 @@
-/* report/copies_table.c: the table of copies, and what nvbandwidth says of them. A column is an end
- * that they go to, so that eight devices take nine lines and not eighty. */
+/* report/copies_table.c: the table of copies, with the results of nvbandwidth. Each end that copies
+ * go to is a column, so that eight devices take nine lines and not eighty. */
 #include "report/external.h"
 #include "report/page.h"
 
@@ -25,10 +25,10 @@ static const char note_there[] =
 
 /* ---- what nvbandwidth says ---------------------------------------------------------------- */
 
-/* Less than any end that nvbandwidth has. */
+/* NO_NUMBER is less than any end that nvbandwidth has. */
 enum { NO_NUMBER = NVBANDWIDTH_HOST - 1, NUMBER_MOST = 1 << 20 };
 
-/* Of "cuda:5" 5, as CUDA and nvbandwidth number it. */
+/* The number of an end in nvbandwidth: 5 for "cuda:5", because it numbers devices as CUDA does. */
 static int number_of_end(const struct copies_set *set, int end)
 {
     const struct record_run *run = set->row->run;
@@ -55,8 +55,8 @@ static enum nvbandwidth_test test_of_ends(int from, int to, bool read)
                                : NVBANDWIDTH_WRITE;
 }
 
-/* Of a copy that the receiving device starts, or of the other kind; NaN: nothing, or it was not
- * measured here. */
+/* The rate of a copy in nvbandwidth, started by the receiving device (read) or by the sending one.
+ * NaN: it has none, or the copy was not measured here. */
 static double rate_there(const struct report *report, const struct copies_set *set, int from,
                          int to, bool read)
 {
@@ -69,7 +69,7 @@ static double rate_there(const struct report *report, const struct copies_set *s
                             number_of_end(set, to));
 }
 
-/* The end with that number there; -1: none has. */
+/* Finds the end with that number in nvbandwidth; -1: none. */
 static int end_of_number(const struct copies_set *set, int number)
 {
     int end = COPIES_DEVICE + set->devices - 1;
@@ -113,9 +113,9 @@ static size_t count_unmatched(const struct report *report)
     return n;
 }
 
-/* Numbers of other GPUs next to ours say nothing of these, or both number them in other ways. Of
- * the first GPU that is another than that of the same number there, as far as both say where it is.
- */
+/* Numbers of other GPUs must not be compared with ours, and the two programs may number GPUs
+ * differently. This names the first GPU whose address differs from that of the GPU with the same
+ * number in nvbandwidth, as far as both addresses are known. */
 static void add_another_gpu(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     for (size_t s = 0; s < report->n_copies; ++s)
@@ -166,7 +166,7 @@ void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TE
 
 /* ---- table -------------------------------------------------------------------------------- */
 
-/* Lines of an end. */
+/* The lines of one end. */
 enum of { HERE, THERE, RATIO, READ, READ_RATIO, OFS };
 static const char *const of_names[OFS] = {[HERE] = "here",
                                           [THERE] = "nvbandwidth",
@@ -174,7 +174,7 @@ static const char *const of_names[OFS] = {[HERE] = "here",
                                           [READ] = "nvbandwidth, read",
                                           [READ_RATIO] = "ratio, read"};
 
-/* In GB/s; of ratios none. NaN: there is no such copy, or no number of it. */
+/* The number in GB/s, or a ratio. NaN: there is no such copy, or it has no number. */
 static double number_of_copy(const struct report *report, const struct copies_set *set, int from,
                              int to, enum of of)
 {
@@ -184,7 +184,7 @@ static double number_of_copy(const struct report *report, const struct copies_se
     return of == HERE ? here / 1e9 : of == THERE || of == READ ? there / 1e9 : here / there;
 }
 
-/* The words that all numbers of a set share. */
+/* Writes the words that all numbers of a set share. */
 static void set_words(const struct report *report, const struct copies_set *set,
                       char text[REPORT_CELL_TEXT])
 {
@@ -202,8 +202,8 @@ static void set_words(const struct report *report, const struct copies_set *set,
         report_add(text, ", SIMULATED");
 }
 
-/* The first columns: the place of the device in the list and its name, "2 (cuda:5)"; and, where
- * there is another program, whose number it is. */
+/* Adds the first columns: the index of the device in the list and its name, "2 (cuda:5)". If there
+ * are results of another program, it also adds which program the numbers are from. */
 static void cells_of_line(struct grid *grid, const struct report *report,
                           const struct copies_set *set, int end, enum of of)
 {
@@ -236,7 +236,7 @@ static void cell_of_copy(struct grid *grid, double speed, enum of of)
         grid_cell(grid, "number", "-");
 }
 
-/* The sets on a page have as many columns as the largest one. */
+/* All sets on a page have as many columns as the largest one. */
 static void add_headings(struct grid *grid, const struct report *report, int devices)
 {
     char name[32];
@@ -258,7 +258,7 @@ static void add_set(struct grid *grid, const struct report *report, const struct
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
         for (enum of of = HERE; of < OFS; ++of) {
-            bool any = of == HERE; /* it is always there */
+            bool any = of == HERE; /* the line of this program is always there */
 
             for (int to = 0; to < ends && !any; ++to)
                 any = isfinite(number_of_copy(report, set, from, to, of));
@@ -291,7 +291,7 @@ static int write_page(struct grid *grid, const struct report *report)
     return grid_html(grid);
 }
 
-/* A table for each set, as long as there is room for a line of it. */
+/* Writes a table for each set, as long as the summary has space for a line of it. */
 static int write_summary(struct text_out *out, const struct report *report)
 {
     size_t all = 0, shown = 0;

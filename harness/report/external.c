@@ -1,4 +1,4 @@
-/* report/external.c: the files of --beside by their program, and what is found in those of
+/* report/external.c: reads the files of other programs, and looks up results in those of
  * nccl-tests. */
 #include "report/external.h"
 
@@ -43,7 +43,7 @@ static int add_json(const char *path, struct report *report, struct text_error *
     return status;
 }
 
-/* By how a file begins, without spaces. */
+/* The beginning of a file, without spaces, tells which program wrote it. */
 int external_add(const char *path, struct report *report, struct text_error *err)
 {
     FILE *file = fopen(path, "re");

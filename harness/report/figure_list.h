@@ -1,8 +1,8 @@
-/* report/figure_list.h: the figures of a report, a row each, in the order of the page.
+/* report/figure_list.h: the figures of a report. Each is a row, in the order of the page.
  *
- * A row is: the end of its name in enum report_figure; the name of its files and of
- * plots/NAME.gp; its writer (report/figure.h); its title. What stands under it is the function NAME
- * of report/caption.c. */
+ * A row has four columns: the end of its name in enum report_figure; the name of its files and of
+ * plots/NAME.gp; its writer (report/figure.h); its title. The function NAME of report/caption.c
+ * writes its caption. */
 #ifndef HARNESS_REPORT_FIGURE_LIST_H
 #define HARNESS_REPORT_FIGURE_LIST_H
 

@@ -1,4 +1,4 @@
-/* report/options.h: what the command line of `lockstep report` says. */
+/* report/options.h: the options on the command line of `lockstep report`. */
 #ifndef HARNESS_REPORT_OPTIONS_H
 #define HARNESS_REPORT_OPTIONS_H
 
@@ -9,7 +9,7 @@
 
 enum { REPORT_EXTERNAL_MOST = 32 };
 
-/* Behind the formats that a sweep prints, too. */
+/* These formats come after those that a sweep also prints. */
 enum { REPORT_NCCL_TESTS = REPORT_FORMATS, REPORT_PAGE };
 
 struct report_arguments {
@@ -17,13 +17,14 @@ struct report_arguments {
     const char *external[REPORT_EXTERNAL_MOST];
     size_t n_external;
     double peak;   /* operations per second of one device; 0: not stated */
-    size_t format; /* REPORT_PAGE: none, but a page */
+    size_t format; /* REPORT_PAGE: no format, but a page */
     char **files;
     size_t n_files;
-    uint64_t seen; /* options that were given */
+    uint64_t seen; /* bits of the options that were given */
 };
 
-/* 0: the options go together; else a line has said why not. The texts are those of argv. */
+/* Returns 0 if the options go together; otherwise it has printed a line that says why not. The
+ * texts belong to argv. */
 int report_options(int argc, char **argv, struct report_arguments *arguments);
 
 #endif
