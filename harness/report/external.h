@@ -1,6 +1,5 @@
-/* report/external.h: the results of other programs, given by --beside: those of nccl-tests for
- * collectives, and those of nvbandwidth for copies. They are shown next to our measurements, and
- * never mixed with them.
+/* report/external.h: the results of other programs: those of nccl-tests for collectives, and those
+ * of nvbandwidth for copies. They are shown next to our measurements, and never mixed with them.
  *
  * A file is untrusted: types and ranges are checked before anything is stored, and text is cleaned.
  * A file of nccl-tests has one collective: either what src/util.cu of NVIDIA's nccl-tests 2.19

@@ -1,14 +1,14 @@
-/* report/figure_bandwidth.c: bus bandwidth of collectives by size: a panel per collective with its
- * type, communicator and place, a line per number of devices. */
+/* report/figure_bandwidth.c: draws the bus bandwidth of collectives by size. There is a panel for
+ * each collective with its type, communicator and place, and a line for each number of devices. */
 #include "report/figure.h"
 #include "report/page.h"
 
 #include <math.h>
 
-/* Ranks' colour, with a marker of its own for each line. */
+/* All lines have the colour of ranks, and each has a different marker. */
 enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
 
-/* The points of one number of devices are neighbours, by size. */
+/* Writes one line. Points on the same number of devices follow each other, ordered by size. */
 static size_t write_line(struct plot_table *table, const struct report_point points[], size_t n,
                          size_t line)
 {

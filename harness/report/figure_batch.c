@@ -1,15 +1,16 @@
-/* report/figure_batch.c: samples/s per device against rows per device: a panel per group, in it the
- * plain program, and DataParallel and ranks on the most devices that have cores of their own.
+/* report/figure_batch.c: draws samples/s per device over rows per device. There is a panel for each
+ * group, with the plain program, and with DataParallel and ranks on the most devices that have
+ * separate cores.
  *
- * With rows per device on the axis, equal step times lie on one diagonal for all numbers of
- * devices, and what is between two lines is what several devices cost. */
+ * Because the axis has rows per device, equal step times lie on one diagonal for all numbers of
+ * devices, and the distance between two lines is the cost of several devices. */
 #include "report/figure.h"
 #include "report/page.h"
 
 #include <math.h>
 
 enum { LEAST_FOR_KNEE = 4 };
-/* The knee is the smallest batch whose range reaches this part of the line's best median. */
+/* The knee is the smallest batch whose range reaches this share of the best median of its line. */
 static const double KNEE = 0.9;
 
 static double per_device(const struct report_point *point, double of_all)
@@ -17,14 +18,14 @@ static double per_device(const struct report_point *point, double of_all)
     return of_all / (double)point->row->cell->key.n_devices;
 }
 
-/* What a line is: its points are those of the group in this style on so many devices. */
+/* A line of the figure: the points of a group in one style on one number of devices. */
 struct line {
     const struct report_group *group;
     size_t style, devices, n;
     double best;
 };
 
-/* Those of a group, ascending. */
+/* The batches of a group, ascending. */
 struct batches {
     size_t list[PLOT_MAX_TICKS], n;
 };
@@ -46,7 +47,7 @@ static const struct report_point *next_of(const struct plot *plot, const struct 
     return NULL;
 }
 
-/* No line crosses a batch of others that it lacks. */
+/* A line has a gap at a batch that other lines have and it lacks. */
 static void write_line(struct plot_table *table, const struct line *line,
                        const struct batches *batches)
 {

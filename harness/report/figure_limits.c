@@ -1,13 +1,14 @@
-/* report/figure_limits.c: each phase of each workload, and its slowest products by themselves, as a
- * share of what the machine allows: a panel per workload and batch, a row each. */
+/* report/figure_limits.c: draws each phase of each workload, and its slowest products by
+ * themselves, as a share of the limit of the machine. There is a panel for each workload and batch,
+ * and a row for each phase or product. */
 #include "report/figure.h"
 #include "report/roof.h"
 
 #include <math.h>
 
-/* Products that take the most time; all of them are in the table. */
+/* The number of products that are drawn, those with the most time. The table has all of them. */
 enum { MOST_PRODUCTS = 6 };
-/* What a row is, as a style: plots/limits.gp. */
+/* The styles of the two kinds of rows, see plots/limits.gp. */
 enum { PHASE_STYLE = FIGURE_DP, PRODUCT_STYLE = FIGURE_PYTORCH };
 
 static void write_row(struct plot_table *table, const struct roof *roof,
@@ -31,7 +32,7 @@ static void write_row(struct plot_table *table, const struct roof *roof,
                    4);
 }
 
-/* Whether so few products take longer that this one is among the first. */
+/* Whether the product is among the MOST_PRODUCTS that take the most time. */
 static bool among_slowest(const struct roof_workload *w, size_t which)
 {
     size_t longer = 0;

@@ -1,5 +1,6 @@
-/* report/figure_map.c: where it scales, at one look: a panel per group and mode, in it a cell per
- * number of devices and batch, with the part of the bound that its efficiency reaches. */
+/* report/figure_map.c: draws an overview of scaling. There is a panel for each group and mode. In
+ * it, the cell for a number of devices and a batch has the share of the bound that the efficiency
+ * reaches. */
 #include "report/figure.h"
 #include "report/page.h"
 
@@ -7,16 +8,16 @@
 
 enum { MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
 
-/* A cell tells something of how fast if its interval is narrower than this part of the bound. */
+/* A cell says something about speed if its interval is narrower than this share of the bound. */
 static const double RESOLVED = 0.2;
 
 enum state { SHOWN, OPEN, CROWDED };
 
-/* The axes of all panels. */
+/* All panels have the same axes. */
 struct map {
     size_t devices[PLOT_MAX_TICKS], n_devices;
     size_t batch[PLOT_MAX_TICKS], n_batches;
-    bool more; /* than are drawn */
+    bool more; /* there are more than are drawn */
 };
 
 static bool has_cell(const struct report_point *point)
@@ -25,7 +26,7 @@ static bool has_cell(const struct report_point *point)
            isfinite(report_middle(point, REPORT_EFFICIENCY));
 }
 
-/* At most so many of them: the smallest, the largest, and some between. */
+/* Reduces a list to at most so many numbers: the smallest, the largest, and some between them. */
 static size_t thin(size_t list[], size_t n, size_t most, bool *more)
 {
     if (n <= most)
@@ -54,7 +55,7 @@ static void map_make(const struct report *report, struct map *map)
     map->n_batches = thin(map->batch, map->n_batches, MOST_BATCHES, &map->more);
 }
 
-/* From 1; 0: it is not drawn. */
+/* The position of a number, counted from 1; 0: it is not drawn. */
 static size_t place_of(const size_t list[], size_t n, size_t number)
 {
     for (size_t i = 0; i < n; ++i)
@@ -63,7 +64,7 @@ static size_t place_of(const size_t list[], size_t n, size_t number)
     return 0;
 }
 
-/* Where a point's cell is, both 0 if it has none there. */
+/* The position of the cell of a point; both are 0 if the point has none in this panel. */
 struct cell {
     size_t x, y;
 };
@@ -80,7 +81,7 @@ static struct cell cell_of(const struct map *map, const struct report_group *gro
     return cell;
 }
 
-/* In percent of the bound. */
+/* Writes a cell, in percent of the bound. */
 static void write_cell(struct plot_table *table, const struct report_point *point, struct cell cell)
 {
     const struct report_value *value = &point->value[REPORT_EFFICIENCY];
@@ -123,7 +124,7 @@ static void write_panel(struct plot_table *table, const struct map *map,
     }
 }
 
-/* A row per mode, a column per group. */
+/* Draws a row of panels for each mode, and a column for each group. */
 int figure_map(struct plot *plot)
 {
     const struct report *report = figure_report(plot);

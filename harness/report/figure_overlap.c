@@ -1,6 +1,6 @@
-/* report/figure_overlap.c: what ranks pay for their communication: of each cell that can tell, the
- * reduction as a part of the step, how much of it the step does not hide, and the bytes that it
- * moves and holds. A panel per workload, a row per cell. */
+/* report/figure_overlap.c: draws the cost of communication for ranks. For each cell whose overlap
+ * is resolved it has the reduction as a share of the step, the exposed part of it, and the bytes
+ * that the step moves and holds. There is a panel for each workload, and a row for each cell. */
 #include "report/figure.h"
 #include "report/page.h"
 
@@ -13,7 +13,7 @@ static bool resolved(const struct report_point *point)
     return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
 }
 
-/* The reduction over the step, the exposed part of it, and the range of that. */
+/* Writes the reduction over the step, its exposed part, and the range of that part. */
 static void write_row(struct plot_table *table, const struct report_point *point, double row)
 {
     const struct report_value *hidden = &point->value[REPORT_HIDDEN];
@@ -52,7 +52,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
     report_add(more, "%zu not resolved", open);
     if (!figure_panel(table, group, hollow, more))
         return;
-    /* The largest batches come last. */
+    /* The loop goes backwards, because the largest batches come last. */
     for (size_t i = group->n; i > 0 && n < MOST_ROWS; --i)
         if (resolved(&points[i - 1]))
             write_row(table, &points[i - 1], (double)++n);

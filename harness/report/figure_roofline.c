@@ -1,8 +1,9 @@
-/* report/figure_roofline.c: how fast a device computes against how much work there is for each byte
- * that is moved between devices: a panel per group, a line per mode, with what was measured here as
- * ceilings: the matrix products by themselves, and the reduction alone.
+/* report/figure_roofline.c: draws how fast a device computes, over the amount of work for each byte
+ * that is moved between devices. There is a panel for each group, and a line for each mode. The
+ * ceilings are rates that were measured here: the matrix products by themselves, and the reduction
+ * alone.
  *
- * No ceiling is drawn that the records do not have. */
+ * A ceiling is drawn only if the records have it. */
 #include "report/figure.h"
 #include "report/page.h"
 

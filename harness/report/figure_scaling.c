@@ -1,23 +1,25 @@
-/* report/figure_scaling.c: speed-up against the number of devices at the largest batch: a panel per
- * group, in it DataParallel, ranks, and PyTorch where a comparison has the same work.
+/* report/figure_scaling.c: draws the speed-up over the number of devices at the largest batch.
+ * There is a panel for each group, with DataParallel, ranks, and PyTorch if a comparison has the
+ * same work.
  *
- * With the bound that unequal shards and shared cores set: N rows on K devices take as long as
- * ceil(N/K) rows, and virtual devices are together no faster than the cores that they have. Ranks
- * have a second one where it is lower and known: no step is shorter than its reduction alone. */
+ * It also draws the bound that unequal shards and shared cores set: N rows on K devices take as
+ * long as ceil(N/K) rows, and virtual devices are together no faster than the cores that they have.
+ * Ranks have a second bound, which is drawn if it is lower and known: a step is never shorter than
+ * its reduction alone. */
 #include "report/figure.h"
 #include "report/peer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A bound above it hardly differs from the ideal and would only hide it. */
+/* A bound above this share hardly differs from the ideal, and would only hide it. */
 static const double SHOWN = 0.98;
 
 struct panel {
     const struct report_group *group;
     const struct peer_cell *peer; /* the same work in the comparison with PyTorch; NULL: none */
     size_t batch;
-    size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices, all series together */
+    size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices in all series together */
     bool hollow, bounded;
 };
 
@@ -48,7 +50,7 @@ static void panel_at(const struct plot *plot, const struct report_group *group, 
     }
 }
 
-/* The same work in the comparison, on the same machine; NULL: none. */
+/* Finds the same work in the comparison, on the same machine; NULL: none. */
 static const struct peer_cell *find_peer(const struct plot *plot, const struct panel *panel)
 {
     const struct peer_record *record = figure_report(plot)->peer;
@@ -64,8 +66,9 @@ static const struct peer_cell *find_peer(const struct plot *plot, const struct p
     return NULL;
 }
 
-/* At the largest batch of those on the most numbers of devices: of these one that PyTorch has, if
- * there is one. False: there are not two numbers. */
+/* Chooses the batch of a panel: of the batches with the most numbers of devices one that PyTorch
+ * has, if there is one, and of these the largest. Returns false if there are fewer than two numbers
+ * of devices. */
 static bool panel_make(const struct plot *plot, const struct report_group *group,
                        struct panel *panel)
 {
@@ -92,8 +95,8 @@ static void write_row(struct plot_table *table, double devices, const struct rep
                    7);
 }
 
-/* Times as fast as the base, if a step took no longer than its reduction alone; 0: not known, or no
- * lower than the bound. */
+/* The speed-up over the base if a step took only as long as its reduction alone; 0: it is not
+ * known, or not lower than the bound. */
 static double roof_of(const struct report_point *point)
 {
     const double rows = (double)point->row->cell->key.global_batch;
@@ -125,7 +128,8 @@ static void write_series(struct plot_table *table, const struct panel *panel, si
     }
 }
 
-/* PyTorch's programs against lockstep's plain program of the same comparison, round by round. */
+/* Writes the programs of PyTorch against the plain program of lockstep in the same comparison,
+ * paired by round. */
 static void write_peer(struct plot_table *table, const struct panel *panel)
 {
     const struct plot *plot = table->plot;

@@ -1,9 +1,9 @@
-/* report/figure_trust.c: whether the launches can be trusted, in three panels: each launch against
- * the median of its cell, in the order of time; the cells whose launches are farthest apart; and
- * the first steps of launches, laid over each other.
+/* report/figure_trust.c: draws whether the launches can be trusted, in three panels: each launch
+ * over the median of its cell, in the order of time; the cells whose launches are farthest apart;
+ * and the first steps of launches, drawn over each other.
  *
- * Of a cell with fewer than 3 launches the median tells nothing of them: those are in the last
- * panel only. What there is no room for is counted in the words above a panel. */
+ * If a cell has fewer than 3 launches, the median says nothing about them; they are in the last
+ * panel only. The text above a panel counts what it has no space for. */
 #include "report/figure.h"
 #include "report/page.h"
 
@@ -18,18 +18,19 @@ enum {
     FIRST_STEPS = 60,
     MOST_LINES = 60
 };
-enum { RUN_CHART = 1, STRIP, FIRST }; /* kinds of panels, in plots/trust.gp */
+enum { RUN_CHART = 1, STRIP, FIRST }; /* the kinds of panels, as in plots/trust.gp */
 
-/* A launch, and the median of its cell; 0: too few launches. */
+/* A launch, and the median of its cell; 0: the cell has too few launches. */
 struct launch {
     const struct report_row *row;
     double of_cell;
 };
 
 struct launches {
-    struct launch *list; /* verified, those in cells of enough launches first, each by time */
+    /* Verified launches; those in cells with enough launches first; each part by time. */
+    struct launch *list;
     size_t n, charted;
-    double *scratch; /* a number for each */
+    double *scratch; /* capacity for one number per launch */
 };
 
 static int compare_launches(const void *left, const void *right)
@@ -70,7 +71,7 @@ static bool panel(struct plot_table *table, int kind, const char *title, const c
     return true;
 }
 
-/* NaN is what no table has: -1. */
+/* Replaces NaN, which a table cannot have, by -1. */
 static double known(double share)
 {
     return isfinite(share) ? share : -1;
@@ -119,7 +120,8 @@ static double apart(const struct report_point *point)
     return point->verified >= LEAST_OF_CELL ? step->hi / step->lo : 0;
 }
 
-/* The farthest apart first; equal ones as they come. */
+/* Chooses the cells whose launches are farthest apart, and sorts these first. Equal ones keep their
+ * order. */
 static size_t choose_cells(const struct report *report,
                            const struct report_point *chosen[MOST_CELLS + 1])
 {
@@ -153,7 +155,7 @@ static void cell_words(const struct plot *plot, const struct report_point *point
     report_add(text, ", %zu", key->global_batch);
 }
 
-/* A row: the range of the median, and the floor; then a dot per launch. */
+/* Writes a row: the range of the median, the floor, and a dot for each launch. */
 static void write_cell(struct plot_table *table, const struct report_point *point, double row,
                        double scratch[])
 {
@@ -195,7 +197,7 @@ static void write_strip(struct plot_table *table, const struct report *report, d
     }
 }
 
-/* Step i of a launch against its own median. */
+/* Step i of a launch over the median of the launch. */
 static double relative(const struct launch *launch, size_t i)
 {
     const struct record_cell *cell = launch->row->cell;

@@ -1,14 +1,15 @@
-/* report/figure_waterfall.c: where the time of a step on several devices goes, by measured steps:
+/* report/figure_waterfall.c: draws how the time of a step on several devices is spent, from
+ * measured steps:
  *
  *     T(N) = T1(N)/K + [T1(N/K) - T1(N)/K] + [A(N) - T1(N/K)] + [T(N) - A(N)]
  *            ideal      smaller shard         together           communication
  *
  * A is a step without communication. The time of a launch is its floor, the 5th percentile of its
- * steps, which what else the machine does disturbs least; of the few steps without communication it
- * is the shortest. Each time is the median over launches, so that the terms add up to the step; the
- * range of a term is that of its difference in the same launches. A time that was not measured
- * joins its two terms. A panel per workload, at its smallest batch, at its knee and at its largest;
- * in it the modes.
+ * steps, which is disturbed least by other work of the machine. For the few steps without
+ * communication it is the shortest one. Each time is the median over launches, so that the terms
+ * add up to the step. The range of a term is that of the difference in the same launches. If a time
+ * was not measured, the terms on both sides of it are one. There is a panel for each workload at
+ * its smallest batch, at its knee and at its largest batch, and each panel has the modes.
  */
 #include "report/figure.h"
 #include "report/page.h"
@@ -19,16 +20,17 @@
 
 #include "plan/plan.h"
 
-/* The times, in order: with none of the two in between there is one term. */
+/* The times, in order. If SHARD or ALONE was not measured, the terms on both sides of it are one.
+ */
 enum { IDEAL, SHARD, ALONE, STEP, LEVELS };
-/* What a row is to plots/waterfall.gp. A term is its two levels: 1 << from | 1 << to. */
+/* The kinds of rows in plots/waterfall.gp. A term has a bit for each of its two levels. */
 enum { KIND_IDEAL = 1, KIND_OF_STACK = 16, STACK = 5, PANELS = 3 };
 
 struct level {
-    const struct report_point *point;                /* whose launches have the time */
-    double (*of_launch)(const struct record_cell *); /* it, */
-    double part;                                     /* so often; 1/K of the base */
-    double middle;                                   /* over the launches; NaN: not known */
+    const struct report_point *point;                /* its launches have the time */
+    double (*of_launch)(const struct record_cell *); /* the time of a launch */
+    double part;                                     /* factor of the time; 1/K for the base */
+    double middle;                                   /* median over the launches; NaN: not known */
 };
 
 static double floor_of(const struct record_cell *cell)
@@ -36,7 +38,8 @@ static double floor_of(const struct record_cell *cell)
     return cell->p05_ns;
 }
 
-/* Of the wrapper from steps of their own, of ranks from the turns. */
+/* The shortest step without communication. DataParallel measures such steps separately, and ranks
+ * measure them in the turns. */
 static double alone_of(const struct record_cell *cell)
 {
     const uint64_t *ns = cell->n_alone > 0 ? cell->alone_ns : cell->round_ns[RECORD_COMPUTE];
@@ -74,7 +77,7 @@ static double middle_of(const struct level *level, double scratch[])
     return stats_median(scratch, n);
 }
 
-/* The base at another batch: the same mode on one device. */
+/* Finds the cell of the mode of the base, on one device, that has as many rows as a shard. */
 static const struct report_point *find_shard(const struct plot *plot,
                                              const struct report_group *group,
                                              const struct report_point *point)
@@ -94,7 +97,8 @@ static const struct report_point *find_shard(const struct plot *plot,
     return NULL;
 }
 
-/* Of weak scaling the base has the rows of one device: then its whole step is the ideal. */
+/* Fills the levels. With weak scaling the base has the rows of one device, so its whole step is the
+ * ideal. */
 static void levels_make(const struct plot *plot, const struct report_group *group,
                         const struct report_point *point, double scratch[],
                         struct level level[LEVELS])
@@ -110,7 +114,7 @@ static void levels_make(const struct plot *plot, const struct report_group *grou
         level[i].middle = middle_of(&level[i], scratch);
 }
 
-/* Over the launches that both have. */
+/* The difference of two levels, over the launches that both have. */
 static struct report_value difference(const struct level *from, const struct level *to,
                                       double scratch[])
 {
@@ -126,7 +130,7 @@ static struct report_value difference(const struct level *from, const struct lev
     return report_value_of(scratch, n);
 }
 
-/* A term is hollow when nothing says that it is not 0. */
+/* A term is hollow unless its interval excludes 0. */
 static void write_terms(struct plot_table *table, const struct level level[LEVELS],
                         double scratch[], double *row)
 {
@@ -155,13 +159,14 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
     }
 }
 
-/* Which part of the stack a phase is: forward, backward, loss and update, moving; the rest waits.
- */
+/* The part of the stack to which a phase belongs: 0 forward, 1 backward, 2 loss and update, 3
+ * copies. The last part is waiting. */
 static const int stack_of[RECORD_PHASES] = {
     [RECORD_SCATTER] = 3, [RECORD_REPLICATE] = 3, [RECORD_FORWARD] = 0, [RECORD_GATHER] = 3,
     [RECORD_LOSS] = 2,    [RECORD_BACKWARD] = 1,  [RECORD_REDUCE] = 3,  [RECORD_UPDATE] = 2};
 
-/* Adds the mean share of a step, over steps and replicas with rows, of one launch. */
+/* Adds the mean share of each part of the stack in a step of one launch, over its steps and the
+ * replicas with rows. */
 static bool add_shares(const struct record_cell *cell, double share[STACK])
 {
     const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
@@ -178,7 +183,7 @@ static bool add_shares(const struct record_cell *cell, double share[STACK])
     return any;
 }
 
-/* A thin bar: the mean over launches, which adds up, and what is left is waiting. */
+/* Writes a thin bar with the mean shares over launches, which add up; the rest is waiting. */
 static void write_stack(struct plot_table *table, const struct report_point *point, double row)
 {
     double share[STACK] = {0}, at = 0, n = 0;
@@ -215,10 +220,11 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         return;
     write_terms(table, level, scratch, row);
     write_stack(table, point, ++*row);
-    *row += 2; /* room for the label of the next one */
+    *row += 2; /* space for the label of the next one */
 }
 
-/* Several, on cores of their own if there are such. */
+/* The number of devices of a mode: the most that had separate cores, or else the most on shared
+ * cores. */
 static size_t most_devices(const struct plot *plot, const struct report_group *group, size_t style)
 {
     size_t most = figure_most_devices(plot, group, style);
@@ -232,7 +238,7 @@ static size_t most_devices(const struct plot *plot, const struct report_group *g
     return most;
 }
 
-/* DataParallel, and ranks with the first bucket that there is. */
+/* Chooses the points of a batch: DataParallel, and ranks with their first bucket. */
 static size_t choose(const struct plot *plot, const struct report_group *group, size_t batch,
                      const struct report_point *points[2])
 {
@@ -262,8 +268,8 @@ static bool has_shard(const struct plot *plot, const struct report_group *group,
     return figure_is_weak(group) || find_shard(plot, group, point) != NULL;
 }
 
-/* Those with a waterfall, of a shard that was measured alone where there is one, and the throughput
- * there. */
+/* Lists the batches that have a waterfall, with their throughput. If the shards of some batches
+ * were measured alone, only these are listed. */
 static size_t list_batches(const struct plot *plot, const struct report_group *group,
                            size_t list[PLOT_MAX_TICKS], double rate[PLOT_MAX_TICKS])
 {
@@ -284,7 +290,8 @@ static size_t list_batches(const struct plot *plot, const struct report_group *g
     return n;
 }
 
-/* The smallest, that which first reaches 90 % of the best throughput, and the largest. */
+/* Chooses the smallest batch, the first one that reaches 90 % of the best throughput, and the
+ * largest. */
 static size_t choose_batches(const struct plot *plot, const struct report_group *group,
                              size_t chosen[PANELS])
 {

@@ -1,4 +1,5 @@
-/* report/figures.c: all figures of a report, one after the other, and what their writers share. */
+/* report/figures.c: draws all figures of a report, one after the other. It also has the functions
+ * that their writers share. */
 #include "report/figure.h"
 #include "report/page.h"
 
@@ -11,7 +12,7 @@
 const char *const report_figure_names[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_NAME)};
 const char *const report_figure_titles[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_TITLE)};
 
-/* A figure's subject. */
+/* The subject of a figure. */
 struct figure {
     const struct report *report;
     plot_writer_fn *write;
@@ -217,7 +218,7 @@ struct figure_value figure_value(const struct report_value *value, double scale)
 
 /* ---- all figures -------------------------------------------------------------------------- */
 
-/* The words at the foot, unless the writer has said others. */
+/* Writes the words at the foot, unless the writer has set other words. */
 static void write_footer(struct plot *plot)
 {
     const struct report *report = figure_report(plot);
@@ -272,7 +273,7 @@ enum plot_status report_plot(const char *directory, const struct report *report,
         made->status[f] = plot_make(&plot, figures[f].script, write_figure);
         snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == PLOT_NONE ? plot.why : why.text);
-        /* The worst of all; the first reason of a failure stays. */
+        /* The status is the worst of all, and err keeps the first reason of a failure. */
         if (made->status[f] == PLOT_WRITE ||
             (made->status[f] == PLOT_FAILED && status != PLOT_FAILED)) {
             status = made->status[f];

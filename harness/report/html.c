@@ -1,5 +1,5 @@
-/* report/html.c: the page. It is also well-formed XML, which is how the tests know that nothing
- * went through unescaped; it loads nothing and runs nothing. */
+/* report/html.c: writes the page. It is also well-formed XML, so that tests can show that all text
+ * was escaped. It loads nothing and runs nothing. */
 #include "report/page.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ void report_head(struct text_out *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
 
-/* A setting after the other. */
+/* Prints the settings, one after the other. */
 static void settings(struct text_out *out, const struct report *report)
 {
     static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
@@ -69,8 +69,8 @@ static void summary(struct text_out *out, const struct report *report)
     fputs("</ul>\n", out->file);
 }
 
-/* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have: 0 and NULL.
- */
+/* Opens NAME.svg of a figure for wide pages, or for narrow ones. Not all figures have a narrow one:
+ * then it returns 0 and *svg is NULL. */
 static int open_svg(const char *directory, const char *name, bool narrow, FILE **svg,
                     struct text_error *err)
 {
@@ -85,7 +85,8 @@ static int open_svg(const char *directory, const char *name, bool narrow, FILE *
     return text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
 }
 
-/* From "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
+/* Copies a drawing from "<svg" on, because a page must not contain an XML declaration and a
+ * DOCTYPE. */
 static int drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
                    struct text_error *err)
 {
@@ -110,7 +111,8 @@ static int drawing(struct text_out *out, const char *name, const char *class, FI
     return whole ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
-/* Twice where there is room for less: the style sheet shows one of them. */
+/* Writes the drawing for wide and the one for narrow pages, if there are both. The style sheet
+ * shows one of them. */
 static int drawings(struct text_out *out, const char *directory, const char *name,
                     struct text_error *err)
 {
@@ -158,7 +160,8 @@ void report_fact(struct text_out *out, const char *name, const char *value)
         text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
-/* "Model (cuda:0 to cuda:3); driver 13.0, ...": neighbours of one model in one word. */
+/* Prints "Model (cuda:0 to cuda:3); driver 13.0, ...". Successive GPUs of one model are printed
+ * together. */
 static void gpus(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT] = "";
@@ -243,7 +246,7 @@ static void provenance(struct text_out *out, const struct record_run *run)
     fputs("</dl>\n</details>\n", out->file);
 }
 
-/* Where a long page goes on. */
+/* Prints links to the parts of a long page. */
 static void contents(struct text_out *out, const struct report *report,
                      const struct report_figures *figures)
 {
@@ -259,7 +262,7 @@ static void contents(struct text_out *out, const struct report *report,
           out->file);
 }
 
-/* The whole page behind its head. 0, or -1. */
+/* Prints the whole page after its head. Returns 0, or -1. */
 static int body(struct text_out *out, const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
 {

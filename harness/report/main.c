@@ -1,4 +1,4 @@
-/* report/main.c: `lockstep report`: reading, refusing, and the order of writing.
+/* report/main.c: `lockstep report`: it reads files, refuses wrong ones, and writes the report.
  *
  * Everything is read and judged before the first byte is written. */
 #include "check/record.h"
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell or the figure is missing; no result can be believed. */
+/* EXIT_PARTLY: a cell or the figure is missing; EXIT_INVALID: no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
 static const char NAME[] = "lockstep report";
 
-/* Where a file of another kind belongs. */
+/* The option for a file of another kind. */
 static const char *const belongs[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
                                                  [INPUT_CHECK] = "; name it by --check",
                                                  [INPUT_PEER] = "; name it by --peer",
@@ -31,7 +31,7 @@ static const char *class_of(const char *machine_class)
     return machine_class[0] != '\0' ? machine_class : "unknown";
 }
 
-/* A file that stands next to the records is of the same machine. */
+/* Checks that a file that is shown with the records is from the same machine. */
 static int check_machine(bool same, const char *path, const char *node_hash,
                          const char *machine_class, const char *other, const struct record_run *run)
 {
@@ -45,8 +45,8 @@ static int check_machine(bool same, const char *path, const char *node_hash,
     return EXIT_INVALID;
 }
 
-/* Whether the versions differ in what both have: the one of NCCL, which is the last, is there only
- * where NCCL was used. */
+/* Whether two texts differ in the versions that both have. The version of NCCL is the last, and is
+ * there only if NCCL was used. */
 static bool drivers_differ(const char *a, const char *b)
 {
     static const char nccl[] = ", NCCL ";
@@ -56,7 +56,7 @@ static bool drivers_differ(const char *a, const char *b)
     return memcmp(a, b, with) != 0 || (rest[0] != '\0' && strncmp(rest, nccl, strlen(nccl)) != 0);
 }
 
-/* Records of no GPU have no driver, and go with those of any. */
+/* Checks that the drivers are the same. Records without a GPU have no driver, and fit any. */
 static int check_drivers(const struct report *report, char *const paths[])
 {
     size_t first = 0;
@@ -115,7 +115,7 @@ static int check_files(const struct report *report, const struct report_argument
     return status;
 }
 
-/* The exit status that it adds. */
+/* Returns EXIT_PARTLY if the conformance is not PASS, after a complaint. */
 static int judge_conformance(const struct check_record *check)
 {
     if (!check || check->verdict == CHECK_RECORD_PASS)
@@ -126,7 +126,7 @@ static int judge_conformance(const struct check_record *check)
     return EXIT_PARTLY;
 }
 
-/* The same of all that stands next to the records. */
+/* Judges everything that is shown with the records, in the same way. */
 static int judge_others(const struct report *report)
 {
     const struct peer_record *peer = report->peer;
@@ -338,7 +338,7 @@ int report_main(int argc, char **argv)
 
     if (report_options(argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    stop_watch_signals(); /* so that no temporary file is left */
+    stop_watch_signals(); /* without this, an interrupt could leave a temporary file */
     const int status = report_all(&arguments);
 
     return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;

@@ -1,9 +1,9 @@
-/* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
- * size of the sweep, but with all that failed. */
+/* report/markdown.c: writes summary.md, for pull requests and the job pages of CI. It is short,
+ * whatever the size of the sweep, but it has all failures. */
 #include "report/page.h"
 #include "report/peer.h"
 
-/* The page has them all. */
+/* The page has all of them. */
 enum { MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
 
 void report_left(struct text_out *out, size_t all, size_t shown, const char *what)

@@ -21,9 +21,9 @@ static int set_program(const char *program, struct nccl_tests *file, struct text
 
 /* ---- a result ----------------------------------------------------------------------------- */
 
-/* Its bus bandwidth must be the algorithm bandwidth times the factor of the collective on so many
- * ranks: else it is of other ranks than the file says. What it prints is rounded: to 0.01 GB/s, and
- * to four digits where there are more. */
+/* Checks a result. The bus bandwidth must be the algorithm bandwidth times the factor of the
+ * collective on so many ranks; otherwise it is from another number of ranks than the file says.
+ * nccl-tests rounds its numbers, to 0.01 GB/s, and to four digits if they have more. */
 static int check_result(const struct nccl_tests *file, const struct nccl_tests_line *line,
                         struct text_error *err)
 {
@@ -64,22 +64,21 @@ static int add_result(struct nccl_tests *file, const struct nccl_tests_line *lin
     return 0;
 }
 
-/* ---- text: lines of '#' say what was run and name the columns; each other line is one size ----
- */
+/* ---- text: lines of '#' say what was run and name the columns; any other line is one size ---- */
 
 struct words {
     char *word[MOST_WORDS];
     size_t n;
 };
 
-/* Where the columns are; 0: there is no such column, as the first is "size". */
+/* The positions of the columns. 0: there is no such column; position 0 itself is "size". */
 struct columns {
     size_t type, op, time[PLACES], algbw[PLACES], busbw[PLACES], wrong[PLACES];
     size_t n;
 };
 
-/* "# size count type redop root time algbw busbw #wrong ...": the first place of a word is out of
- * place, the second in place. */
+/* Reads "# size count type redop root time algbw busbw #wrong ...". The first column of a name is
+ * out of place, the second is in place. */
 static void read_heading(const struct words *words, struct columns *columns)
 {
     struct columns found = {.n = words->n - 1};
@@ -98,7 +97,7 @@ static void read_heading(const struct words *words, struct columns *columns)
             if (strcmp(words->word[i], known[k].name) == 0)
                 known[k].column[known[k].twice && known[k].column[0] > 0 ? 1 : 0] = i - 1;
         if (strcmp(words->word[i], "timestamp") == 0)
-            --found.n; /* it is two words in a line */
+            --found.n; /* the timestamp is two words in a line */
     }
     *columns = found;
 }
@@ -177,10 +176,10 @@ static int read_text_line(const struct words *words, const struct columns *colum
 
     file->others += other;
     for (int place = 0; place < PLACES; ++place) {
-        /* Another one is not shown; what is wrong in it is said all the same. */
+        /* A line of another type is not shown, but wrong values in it are counted. */
         if (other)
             file->failed = file->failed || read_real(words->word[columns->wrong[place]]) > 0;
-        /* What has no such place says so. */
+        /* The columns of a place that was not measured have "N/A". */
         else if (strcmp(words->word[columns->time[place]], "N/A") != 0 &&
                  read_text_place(words, columns, place, file, err))
             return -1;
@@ -243,7 +242,7 @@ static const char *text_of_member(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* The program and its ranks: "devices" has one entry of each process. */
+/* Reads the program and the number of ranks: "devices" has one entry per process. */
 static int read_json_head(const json_t *root, struct nccl_tests *file, struct text_error *err)
 {
     const char *path = json_string_value(json_array_get(json_object_get(root, "args"), 0));
@@ -310,7 +309,7 @@ static int read_json_result(const json_t *result, struct nccl_tests *file, struc
         const json_t *place = json_object_get(result, places[i]);
 
         line.out_of_place = i == 0;
-        /* Another one is not shown; what is wrong in it is said all the same. */
+        /* A line of another type is not shown, but wrong values in it are counted. */
         if (other)
             file->failed = file->failed || json_number_value(json_object_get(place, "nwrong")) > 0;
         else if (read_json_place(place, line, file, err))

@@ -1,5 +1,5 @@
-/* report/nccl_tests.c: collectives as the table that nccl-tests prints, for what reads that: a
- * table for each collective, type, number of devices and communicator. */
+/* report/nccl_tests.c: prints collectives as the table of nccl-tests, for programs that read it.
+ * There is one table for each collective, type, number of devices and communicator. */
 #include "report/page.h"
 
 #include "record/roles.h"
@@ -24,7 +24,7 @@ static void head(FILE *to, const struct report_point *point)
     fputc('\n', to);
 }
 
-/* The columns of one place; as many digits as nccl-tests gives a time. */
+/* Prints the columns of one place. The time has as many digits as in nccl-tests. */
 static void columns(FILE *to, const struct report_point *point)
 {
     const double us = point ? report_middle(point, REPORT_STEP) / 1e3 : 0;
@@ -67,7 +67,7 @@ static void line(FILE *to, const struct report_point *out, const struct report_p
     fputc('\n', to);
 }
 
-/* The same, measured in the other place. */
+/* Finds the same cell, measured in the other place. */
 static const struct report_point *other_place(const struct report *own,
                                               const struct report_point *point)
 {
@@ -87,7 +87,7 @@ static const struct report_point *other_place(const struct report *own,
     return NULL;
 }
 
-/* Both places of a cell are one line, in the table of that in place. */
+/* Both places of a cell are printed in one line, in the table of the cell in place. */
 size_t report_nccl_tests(FILE *to, const struct report *report)
 {
     const struct report *own = report->collectives;
@@ -99,7 +99,7 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
         const bool out = point->row->cell->key.out_of_place != 0;
 
         verified += point->verified == point->n;
-        /* Of one table all but size and place is the same. */
+        /* Lines of one table differ only in size and place. */
         if (i > 0 && (!report_same_group(point[-1].row, point->row) ||
                       point[-1].row->cell->key.n_devices != point->row->cell->key.n_devices))
             headed = NULL;

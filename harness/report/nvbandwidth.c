@@ -10,7 +10,8 @@
 
 static const double SPEED_MOST = 1e6; /* GB/s */
 
-/* By the code of its tests: the arrows in their descriptions are not the way of the data. */
+/* How the matrix of a test is read, taken from the source of its tests: the arrows in their
+ * descriptions do not show the direction of the data. */
 enum shape { BY_DEVICE, FROM_ROW, FROM_COLUMN };
 
 static const struct known {
@@ -26,7 +27,7 @@ static const struct known {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* "26.03" or "N/A", which is NaN. */
+/* Reads "26.03", or "N/A" as NaN. */
 static int read_number(const json_t *value, double *number, struct text_error *err)
 {
     const char *text = json_string_value(value);
@@ -100,7 +101,7 @@ static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
     return 0;
 }
 
-/* A test that means something else: how many numbers it has. */
+/* Counts the numbers of a test that measures something else. */
 static void count_others(const json_t *matrix, struct nvbandwidth *nvbandwidth)
 {
     for (size_t row = 0; row < json_array_size(matrix); ++row) {
@@ -154,7 +155,7 @@ static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct
     if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0) {
         char failed[NVBANDWIDTH_NAME];
 
-        /* It adds a test a second time, as one that failed, after the one that it began with. */
+        /* nvbandwidth adds a failed test a second time, after the entry with which it began. */
         keep_name(failed, name);
         if (nvbandwidth->failed++ == 0)
             keep_name(nvbandwidth->first, name);
@@ -172,7 +173,7 @@ static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct
     return 0;
 }
 
-/* "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)" */
+/* Reads texts like "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)". */
 static void read_places(const json_t *list, struct nvbandwidth *nvbandwidth)
 {
     for (size_t i = 0; i < json_array_size(list) && i < NVBANDWIDTH_DEVICES; ++i) {

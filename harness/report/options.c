@@ -65,7 +65,7 @@ static error_t read_format(struct argp_state *state, const char *value, size_t *
     return command_choice(state, "format", "format", value, names, REPORT_PAGE, format);
 }
 
-/* Which options go with numbers for other programs. */
+/* Checks the options that are given with --format: it prints numbers for other programs. */
 static error_t check_format(const struct argp_state *state,
                             const struct report_arguments *arguments)
 {
@@ -162,7 +162,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'f':
         return read_format(state, value, &arguments->format);
     case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
+        return ARGP_ERR_UNKNOWN; /* argp then passes all of them together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
         arguments->files = state->argv + state->next;
         arguments->n_files = (size_t)(state->argc - state->next);

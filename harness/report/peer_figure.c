@@ -1,19 +1,20 @@
-/* report/peer_figure.c: lockstep beside PyTorch: a panel per workload and batch, in it a row per
- * ratio of step times, with its interval, and whether it keeps the limit that it has. */
+/* report/peer_figure.c: draws lockstep against PyTorch. There is a panel for each workload and
+ * batch, and a row for each ratio of step times, with its interval and whether it keeps its limit.
+ */
 #include "report/figure.h"
 #include "report/peer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The most that a ratio may be: the rows of suites/peers/pytorch/lockstep_peers/limits.py that are
- * about ratios of the two programs. */
+/* The largest values that ratios may have. These are the rows of
+ * suites/peers/pytorch/lockstep_peers/limits.py about ratios of the two programs. */
 static const struct {
     const char *workload;
     size_t batch;
     const char *name;
     double most;
-    const char *math; /* tf32: on GPUs */
+    const char *math; /* tf32 is for GPUs */
 } limits[] = {
     {"mlp:1024,1024,1024,1024", 256, "lockstep 2 / PyTorch's fastest", 0.47, "f32"},
     {"mlp:1024,1024,1024,1024", 2048, "lockstep 2 / PyTorch's fastest", 0.80, "f32"},
@@ -32,12 +33,12 @@ static const struct {
     {"gpt2", 8, "lockstep 1 / PyTorch in steps", 1.25, "tf32"},
 };
 
-/* A limit is kept or missed where the whole interval says so; what is too few for one leaves it
- * open. */
+/* A limit is met or missed if the whole interval is on one side of it. With too few rounds for an
+ * interval it is open. */
 enum verdict { UNLIMITED, MET, OPEN, MISSED };
 static const char *const verdict_names[] = {"", "MET", "OPEN", "MISSED"};
 
-/* 0: none. On GPUs there are none in f32. */
+/* The limit of a ratio; 0: none. On GPUs there are no limits for f32. */
 static double limit_of(const struct peer_record *record, const struct peer_cell *cell,
                        const struct peer_comparison *one)
 {
@@ -61,7 +62,7 @@ static enum verdict judge(const struct report_value *value, double most)
     return value->hi <= most ? MET : value->lo > most ? MISSED : OPEN;
 }
 
-/* "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
+/* Writes "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
 static void row_words(const struct peer_comparison *one, double most, char text[REPORT_CELL_TEXT])
 {
     text[0] = '\0';

@@ -1,5 +1,5 @@
-/* report/peer_page.c: what is said of a comparison with PyTorch: as a part of the page and of
- * summary.md, and as a page of nothing else. */
+/* report/peer_page.c: prints a comparison with PyTorch: as a part of the page and of summary.md,
+ * and as a page of the comparison alone. */
 #include "report/peer.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 #include "descriptor.h"
 
-/* Processes that ran besides the comparison. */
+/* With a higher load when the comparison started, the machine was busy: so many other processes
+ * ran. */
 static const double BUSY = 0.5;
 
 /* ---- names -------------------------------------------------------------------------------- */
@@ -34,14 +35,14 @@ static void peer_title(const struct peer_record *record, char text[REPORT_CELL_T
                peer_is_tf32(record) ? ", in TF32" : "");
 }
 
-/* "lockstep DataParallel, 2 devices"; rows of a device are as many as the first has. */
+/* Appends "lockstep DataParallel, 2 devices". The rows of a device are those of the first one. */
 static void add_arm(char text[REPORT_CELL_TEXT], const struct peer_arm *arm,
                     const struct peer_cell *cell)
 {
     const struct peer_kind_row *kind = &peer_kinds[arm->kind];
     const size_t n = (size_t)arm->devices, rows = cell->batch / n + (cell->batch % n != 0);
     const char *first = NULL;
-    bool several = false; /* versions of PyTorch */
+    bool several = false; /* there are several versions of PyTorch */
 
     report_add(text, "%s, ", kind->name);
     if (arm->kind == PEER_PYTORCH_PRODUCTS)
@@ -170,7 +171,7 @@ static int peer_table(struct text_out *out, const struct peer_record *record, bo
 
 /* ---- sentences ---------------------------------------------------------------------------- */
 
-/* "0.45 [0.44, 0.47]". */
+/* Appends "0.45 [0.44, 0.47]". */
 static void add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio)
 {
     const bool interval = ratio->range == REPORT_INTERVAL;
@@ -187,7 +188,7 @@ static void add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_val
     report_add(text, interval ? "" : ")");
 }
 
-/* Whether an earlier cell lacks the same for the same reason. */
+/* Whether an earlier cell lacks the same arm for the same reason. */
 static bool lacked_before(const struct peer_record *record, size_t cells,
                           const struct peer_arm *arm)
 {
@@ -244,7 +245,7 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 void report_peer_caption(struct text_out *out, const struct peer_record *record)
 {
     struct report_span interval = {0}, range = {0};
-    double coverage = 1.0; /* the least */
+    double coverage = 1.0; /* the smallest of all */
     char text[REPORT_CELL_TEXT] = "";
 
     for (size_t c = 0; c < record->n_cells; ++c)
@@ -288,7 +289,7 @@ static bool rounds_in_peers(const struct workload *workload)
     return workload->is->peer && !workload_is_exact(workload);
 }
 
-/* The checks that a launch passed before it counted. */
+/* Writes the checks that a launch passed before it counted. */
 static void checks_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
     char names[160];
@@ -408,7 +409,7 @@ int report_peer_markdown(struct text_out *out, const struct peer_record *record)
 
 /* ---- a page of nothing else --------------------------------------------------------------- */
 
-/* 0, or -1 and why. */
+/* Returns 0, or -1 and why. */
 static int write_body(struct text_out *out, const char *directory, const struct report *report,
                       const struct report_figures *figures, struct text_error *err)
 {

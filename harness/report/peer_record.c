@@ -1,5 +1,5 @@
-/* report/peer_record.c: reads lockstep/peer/1.x, which is untrusted: types and ranges are checked
- * before anything is stored, and text is cleaned. */
+/* report/peer_record.c: reads lockstep/peer/1.x. The file is untrusted: types and ranges are
+ * checked before anything is stored, and text is cleaned. */
 #include "report/peer.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ const struct peer_kind_row peer_kinds[PEER_KINDS] = {
     [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul", "torch.mm alone", NULL, PEER_NO_GROUP},
 };
 
-/* The first fault wins. */
+/* Sets err, unless it is set already: the first fault counts. */
 static void fault(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -75,7 +75,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
     text_clean(text, ' ');
 }
 
-/* Texts whose keys are the names of their members. */
+/* Texts whose keys have the names of their members. */
 struct text_field {
     const char *key;
     size_t at, bytes;
@@ -146,7 +146,7 @@ static bool read_flag(const json_t *object, const char *key, struct text_error *
     return json_is_true(value);
 }
 
-/* A list of so many; its length is 0 when there is a fault. */
+/* Reads a list of min to max elements. Returns its length, or 0 after a fault. */
 static size_t read_list(const json_t *object, const char *key, size_t min, size_t max,
                         const json_t **list, struct text_error *err)
 {
@@ -159,7 +159,7 @@ static size_t read_list(const json_t *object, const char *key, size_t min, size_
 
 /* ---- a launch ----------------------------------------------------------------------------- */
 
-/* The median of its steps, all of which were checked. */
+/* Returns the median of the steps of a launch, all of which were checked. */
 static double read_steps(const json_t *object, struct text_error *err)
 {
     const json_t *list;
@@ -330,7 +330,7 @@ static void read_versions(const json_t *versions, struct peer_record *record,
         READ_TEXTS(json_array_get(beside, i), pytorch_texts, &record->beside[i], err);
 }
 
-/* Old records have none. */
+/* Reads the math; old records have none. */
 static void read_math(const json_t *root, struct peer_record *record, struct text_error *err)
 {
     snprintf(record->math, sizeof record->math, "f32");

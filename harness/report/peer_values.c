@@ -1,7 +1,8 @@
-/* report/peer_values.c: medians over launches and ratios paired by round, of a comparison.
+/* report/peer_values.c: computes medians over launches, and ratios paired by round, of a
+ * comparison.
  *
- * The same sums and the same rows as suites/peers/pytorch/lockstep_peers/figures.py, by the
- * statistics of the analysis. */
+ * The sums and rows are those of suites/peers/pytorch/lockstep_peers/figures.py; the statistics are
+ * those of harness/analysis. */
 #include "report/peer.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ struct report_value peer_outside(const struct peer_arm *arm)
     return over_good_launches(arm, outside_of_peer);
 }
 
-/* Of the round's launch that was good, unless the arm was wrong; NAN: there is none. */
+/* The number of the good launch of that round; NaN if there is none, or the arm was wrong. */
 static double number_in_round(const struct peer_arm *arm, size_t round, peer_number_fn *number)
 {
     for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
@@ -86,7 +87,7 @@ static double number_in_round(const struct peer_arm *arm, size_t round, peer_num
 
 /* ---- groups ------------------------------------------------------------------------------- */
 
-/* An arm that is absent is in no group. */
+/* Whether the arm belongs to a group. An arm that is absent belongs to none. */
 static bool is_of_group(const struct peer_arm *arm, enum peer_group group, int devices)
 {
     return peer_kinds[arm->kind].group == group && arm->absent[0] == '\0' &&
@@ -146,10 +147,10 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     return !dp ? "DDP" : ddp ? "DP or DDP" : "DP";
 }
 
-/* ---- products alone: in each round those of the fastest of all that made them ------------- */
+/* ---- products alone: each round counts the fastest arm that measured products ------------- */
 
-/* What the arm says of products on so many devices: torch.mm of each PyTorch, and lockstep in its
- * steps; NULL: it did not make them. */
+/* How an arm measures products on so many devices: each PyTorch by torch.mm, and lockstep in its
+ * steps; NULL: it does not. */
 static peer_number_fn *made_by(const struct peer_arm *arm, int devices)
 {
     bool measured = false;
@@ -161,7 +162,7 @@ static peer_number_fn *made_by(const struct peer_arm *arm, int devices)
     return measured && peer_is_lockstep(arm) && arm->devices == devices ? products_of_peer : NULL;
 }
 
-/* How many made products on so many devices; without torch.mm there are none. */
+/* The number of arms that measured products on so many devices; 0 if torch.mm was not measured. */
 static size_t count_makers(const struct peer_cell *cell, int devices)
 {
     size_t n = 0;
@@ -171,7 +172,8 @@ static size_t count_makers(const struct peer_cell *cell, int devices)
     return peer_choice(cell, PEER_PRODUCTS, devices) > 0 ? n : 0;
 }
 
-/* Of a round, with its time. NULL: one of them has no number in it, or there is none. */
+/* The arm with the fastest products of a round, and its time. NULL: one of the arms has no number
+ * in this round, or no arm measured products. */
 static const struct peer_arm *maker_in_round(const struct peer_cell *cell, int devices,
                                              size_t round, double *ns)
 {
@@ -193,8 +195,8 @@ static const struct peer_arm *maker_in_round(const struct peer_cell *cell, int d
     return best;
 }
 
-/* The one that was fastest in most rounds, the number of these, and of all that count. NULL: none.
- */
+/* The arm that was fastest in most rounds. *rounds becomes the number of these, and *of that of all
+ * rounds that count. NULL: none. */
 static const struct peer_arm *fastest_maker(const struct peer_cell *cell, int devices,
                                             size_t *rounds, size_t *of)
 {
@@ -218,11 +220,11 @@ static const struct peer_arm *fastest_maker(const struct peer_cell *cell, int de
 
 /* ---- ratios ------------------------------------------------------------------------------- */
 
-/* One end of a ratio: an arm, or products alone. */
+/* One side of a ratio: an arm, or the products alone. */
 struct operand {
-    const struct peer_arm *arm;       /* NULL: nothing, or products */
-    const struct peer_cell *products; /* NULL: an arm */
-    int devices;                      /* of products */
+    const struct peer_arm *arm;       /* NULL: none, or products */
+    const struct peer_cell *products; /* NULL: the side is an arm */
+    int devices;                      /* devices of the products */
 };
 
 static double operand_in_round(const struct operand *operand, size_t round)
@@ -234,7 +236,8 @@ static double operand_in_round(const struct operand *operand, size_t round)
     return maker_in_round(operand->products, operand->devices, round, &ns) ? ns : NAN;
 }
 
-/* Of two, or of four: the latter two are the ratio that is the unit of the first. */
+/* The ratio of two operands. With four operands, it is the ratio of the first two over the ratio of
+ * the last two. */
 static struct report_value ratio_of(const struct operand operand[], size_t n_operands)
 {
     double ratios[PEER_MAX_LAUNCHES];
@@ -256,8 +259,8 @@ struct report_value peer_ratio(const struct peer_arm *above, const struct peer_a
     return ratio_of((const struct operand[]){{.arm = above}, {.arm = under}}, 2);
 }
 
-/* The ends of the ratios of the table: an arm of lockstep or llm.c, or the fastest of a group of
- * PyTorch's. */
+/* The sides of the ratios in the table: an arm of lockstep or llm.c, or the fastest arm of a group
+ * of PyTorch. */
 enum side {
     NO_SIDE,
     OURS,
@@ -276,12 +279,13 @@ enum side {
 };
 
 static const struct {
-    const char *name; /* before the number of devices; of PARALLEL before its own name */
+    /* Name before the number of devices; with PARALLEL the name of the program follows. */
+    const char *name;
     enum peer_kind kind;
     enum peer_group group;
-    bool counted;  /* the name ends with the devices */
+    bool counted;  /* the name ends with the number of devices */
     bool one;      /* on one device */
-    bool may_lack; /* not every cell has it, or can measure it, and no row says so */
+    bool may_lack; /* not every cell can have it, and a cell that lacks it has no row */
 } sides[] = {
     [OURS] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true},
     [ONE] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true, .one = true},
@@ -300,8 +304,8 @@ static const struct {
 };
 
 static const struct ratio_row {
-    enum side side[4]; /* above, under; the latter two: the unit is their ratio */
-    const char *name;  /* of a speed-up; NULL: from its sides */
+    enum side side[4]; /* above, under; the last two, if set, divide their ratio */
+    const char *name;  /* name of a speed-up; NULL: the name is made of the sides */
     bool drawn;
 } rows[] = {
     {{OURS, FASTEST}, .drawn = true},
@@ -332,7 +336,7 @@ static int devices_of_side(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
-/* Whether the cell has an arm for it that is not absent. */
+/* Whether the cell has an arm for this side that is not absent. */
 static bool has_side(const struct peer_cell *cell, enum side side)
 {
     const enum peer_group group = sides[side].group;
@@ -353,7 +357,7 @@ static bool makes_sense(const struct ratio_row *row, const struct peer_cell *cel
     for (size_t s = 0; s < sizeof row->side / sizeof row->side[0]; ++s)
         if (sides[row->side[s]].may_lack && !has_side(cell, row->side[s]))
             return false;
-    /* On one device these are other rows again, or 1. */
+    /* On one device, these rows would repeat others, or be 1. */
     return k > 1 || (row->side[0] != ONE && row->side[0] != PRODUCTS_1 && !row->name);
 }
 
@@ -396,7 +400,7 @@ static struct peer_comparison compare_sides(const struct ratio_row *row,
     add_side_name(&one, cell, row->side[0], k);
     text_add(one.name, sizeof one.name, " / ");
     add_side_name(&one, cell, row->side[1], k);
-    /* Which one is the fastest of several, of what is under the line. */
+    /* Sets which of several arms under the line is the fastest. */
     if (under == PEER_PRODUCTS && count_makers(cell, devices) > 1)
         one.fastest = fastest_maker(cell, devices, &one.rounds, &one.of);
     else if (under != PEER_NO_GROUP && peer_choice(cell, under, devices) > 1)

@@ -1,7 +1,7 @@
-/* report/point_tables.c: tables whose rows are points: of language models their tokens, and the
- * memory that they are planned to take; of DistributedDataParallel DataParallel next to it, how
- * much of the reduction overlaps backward, and which rank is the slowest; and how memory grows with
- * the batch. */
+/* report/point_tables.c: tables whose rows are points. Language models have tables of their tokens,
+ * and of the memory that they are planned to take. DistributedDataParallel has tables that compare
+ * it with DataParallel, and that show how much of the reduction overlaps backward, and which rank
+ * is the slowest. The last table shows how memory grows with the batch. */
 #include "report/page.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "plan/cell.h"
 #include "workload.h"
 
-/* A row for each point that has one, by group. */
+/* Adds a row for each point that has one, by group. */
 static void fill_rows(struct grid *grid, const struct report *report,
                       bool (*has)(const struct report_point *point),
                       void (*cells)(struct grid *grid, const struct report *report,
@@ -35,16 +35,16 @@ static void fill_rows(struct grid *grid, const struct report *report,
 
 /* ---- language models ---------------------------------------------------------------------- */
 
-/* What has so much memory, and what is planned for it. */
+/* The planned memory of a point, and the memory that the device or the machine has. */
 struct plan {
     struct workload workload;
     struct workload_use use;
-    bool shared;   /* one memory for all devices */
-    double memory; /* of GPUs that of the one that has least; NaN: not known */
+    bool shared;   /* all devices share one memory */
+    double memory; /* of the GPU with the least memory, or of the host; NaN: not known */
 };
 
-/* False: its rows are no sequences of tokens. A plan follows from the name of the workload,
- * whatever was measured. */
+/* Returns false if its rows are not sequences of tokens. A plan follows from the name of the
+ * workload, whether it was measured or not. */
 static bool plan_of_point(const struct report_point *point, struct plan *plan)
 {
     const struct record_run *run = point->row->run;
@@ -232,7 +232,8 @@ const char *report_peak_words(double peak, char text[QUANTITY_TEXT])
 
 void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT])
 {
-    const struct report_point *fastest = NULL; /* its devices need most per second */
+    /* The point whose devices need the most operations per second. */
+    const struct report_point *fastest = NULL;
     char peak[QUANTITY_TEXT];
 
     text[0] = '\0';
@@ -390,7 +391,7 @@ static bool has_slowest(const struct report_point *point)
            point->slowest.launches > 0;
 }
 
-/* Which of its hosts, from 1; 0: it is not known. */
+/* The number of the host of a rank, from 1; 0: it is not known. */
 static int host_of_rank(const char *ranks_of_hosts, int rank)
 {
     int host = 0;
@@ -454,7 +455,7 @@ void report_fill_slowest(struct grid *grid, const struct report *report)
 
 /* ---- how memory grows --------------------------------------------------------------------- */
 
-/* Tensors of all devices together; NaN: not known. */
+/* The bytes of tensors on all devices together; NaN: not known. */
 static double held_by_all(const struct report_point *point)
 {
     const struct record_cell *cell = point->middle ? point->middle->cell : NULL;
@@ -467,7 +468,8 @@ static double held_by_all(const struct report_point *point)
     return held;
 }
 
-/* From the two largest batches; the line through them is drawn on to the memory of the machine. */
+/* Adds a row from the two largest batches. The line through them is extended to the memory of the
+ * machine. */
 static void memory_row(struct grid *grid, const struct report_point *large,
                        const struct report_point *small)
 {
@@ -490,7 +492,8 @@ static void memory_row(struct grid *grid, const struct report_point *large,
                        report_rate);
 }
 
-/* A row for each line of points, which come by batch. What fills a GPU is not known. */
+/* Adds a row for each line of points, which are ordered by batch. Only cells on the host are shown:
+ * what else fills the memory of a GPU is not known. */
 void report_fill_memory(struct grid *grid, const struct report *report)
 {
     grid_headings(grid, "text", "Devices");

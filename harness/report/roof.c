@@ -1,4 +1,4 @@
-/* report/roof.c: what a machine allows, and the share of it that was reached. */
+/* report/roof.c: computes the limit of a machine, and the share of it that was reached. */
 #include "report/roof.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ const char *const roof_bound_words[ROOF_BOUNDS] = {[ROOF_UNKNOWN] = "not counted
                                                    [ROOF_BY_MEMORY] = "memory",
                                                    [ROOF_BY_COPIES] = "copies"};
 
-/* A copy reads its bytes and writes them. */
+/* The memory rate. A copy reads and also writes its bytes. */
 static double memory(const struct roof_ceilings *c, enum roof_way way, bool best)
 {
     const struct roof_range *read = &c->rate[ROOF_READ][way], *copy = &c->rate[ROOF_COPY][way];
@@ -20,7 +20,7 @@ static double memory(const struct roof_ceilings *c, enum roof_way way, bool best
     return best ? fmax(read->hi, 2 * copy->hi) : fmax(read->middle, 2 * copy->middle);
 }
 
-/* The time at the limit; 0: nothing is counted. best: by the best round of each ceiling. */
+/* The time at the limit; 0: nothing is counted. best: it uses the best round of each ceiling. */
 static double time_at(const struct roof_ceilings *c, const struct roof_work *w, bool best,
                       enum roof_bound *bound)
 {

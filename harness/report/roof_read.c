@@ -1,5 +1,5 @@
-/* report/roof_read.c: reads lockstep/limits/1.x, which is untrusted: types and ranges are checked
- * before anything is stored, and text is cleaned. */
+/* report/roof_read.c: reads lockstep/limits/1.x. The file is untrusted: types and ranges are
+ * checked before anything is stored, and text is cleaned. */
 #include "report/roof.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "record/json.h"
 
 enum { FILE_BYTES_MOST = 16 << 20 };
-/* Of any time in ns, any rate per ns, and any number of operations or bytes of a step: far more
- * than there can be, and no quotient of two of them is infinite. */
+/* The range of any time in ns, any rate per ns, and any number of operations or bytes of a step. It
+ * is much wider than real values, and no quotient of two values in it is infinite. */
 static const double LEAST = 1e-9, MOST = 1e21;
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static int read_count(const json_t *object, const char *key, json_int_t min, siz
     return 0;
 }
 
-/* 0 or more; more than 0 where least is. */
+/* Reads a number that is at least least; 0 is accepted only if least is 0. */
 static int read_number(const json_t *value, const char *key, double least, double *number,
                        struct text_error *err)
 {
@@ -51,7 +51,7 @@ static int read_number(const json_t *value, const char *key, double least, doubl
     return record_fail(err, "\"%s\" is missing or no number of %g to %g", key, least, MOST);
 }
 
-/* [middle, lo, hi], in that order of size. */
+/* Reads [middle, lo, hi], and checks that lo <= middle <= hi. */
 static int read_range(const json_t *object, const char *key, struct roof_range *range,
                       struct text_error *err)
 {
@@ -82,7 +82,7 @@ static enum roof_kind kind_of(int phase)
     return phase < RECORD_PHASES ? kinds[phase] : ROOF_COMPUTES;
 }
 
-/* "" is none, which only a product can be of. */
+/* Reads the phase. "" is no phase, which is valid only for a product. */
 static int read_phase(const json_t *object, bool product, int *phase, struct text_error *err)
 {
     char name[32];

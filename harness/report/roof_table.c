@@ -1,5 +1,5 @@
-/* report/roof_table.c: each phase of each workload against its limit, and below it its products by
- * themselves. */
+/* report/roof_table.c: the table of each phase of each workload against its limit. The products of
+ * a phase are below it. */
 #include "report/roof.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ const char *roof_rate_words(const struct roof_work *work, double ns, char text[3
                              : "-";
 }
 
-/* A phase, or a product. */
+/* Adds the row of a phase, or of a product. */
 static void limit_row(struct grid *grid, const struct roof *roof, const struct roof_workload *w,
                       const struct roof_line *line)
 {
@@ -96,7 +96,7 @@ void report_fill_limits(struct grid *grid, const struct report *report)
         text[0] = '\0';
         report_add(text, "%s, %zu", w->name, w->batch);
         grid_name(grid, text);
-        /* Each phase, and after it each of its products; those of no phase come last. */
+        /* Each phase is followed by its products; products of no phase come last. */
         for (int phase = 0; phase <= RECORD_PHASES; ++phase)
             for (int product = 0; product < 2; ++product)
                 for (size_t k = 0; k < w->n; ++k)

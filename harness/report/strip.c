@@ -1,11 +1,11 @@
-/* report/strip.c: what stands on top of the page: machine, commit and date, and three badges: what
- * was verified, how far launches lie apart, and in which state the machine was. */
+/* report/strip.c: the top of the page: machine, commit and date, and three badges: how much was
+ * verified, how far launches lie apart, and the state of the machine. */
 #include "report/page.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Up to there a grade goes; the last has no end. */
+/* A grade is given up to this value; the last grade has no end. */
 static const struct grade {
     const char *name;
     double most;
@@ -67,14 +67,14 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 
 /* ---- state -------------------------------------------------------------------------------- */
 
-/* Effects that are not chance at this level, and shares from there on, are said. */
+/* Effects that are significant at this level, and shares from these values on, are mentioned. */
 static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
 
-/* The share of the cores that other programs took. */
+/* Appends the share of the cores that other programs took. */
 static void add_foreign(struct report_badge *badge, const struct report *report)
 {
     const size_t verified = report->counts.verified;
-    size_t known = 0, little = 0, much = 0; /* launches */
+    size_t known = 0, little = 0, much = 0; /* numbers of launches */
 
     for (size_t i = 0; i < report->n_all; ++i) {
         const double share = report->row[i].cell->foreign_frac;
@@ -102,8 +102,8 @@ static void add_foreign(struct report_badge *badge, const struct report *report)
     report_add(badge->words, ".");
 }
 
-/* Of the run whose drift is shown to be largest; else of a run of unknown drift, if there is one.
- */
+/* Shows the run whose drift is the most significant; if none is significant, a run whose drift is
+ * unknown comes first. */
 static void state_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_drift *drift = &report->run[0].drift;
@@ -149,8 +149,9 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge)
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
 }
 
-/* "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". The kernels are of a text like
- * "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2", where the second makes large products. */
+/* Writes "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". The kernels come from a
+ * text like "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2", where the second library computes
+ * large products. */
 static void machine_words(const struct record_run *run, char text[REPORT_CELL_TEXT])
 {
     const char *set = strrchr(run->blas, '(');

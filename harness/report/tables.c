@@ -1,4 +1,4 @@
-/* report/tables.c: the tables of a report, each filled in one place for the page, which has all
+/* report/tables.c: the tables of a report. One function fills a table for the page, which has all
  * rows, and for summary.md, which is short. */
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "report/page.h"
 #include "report/roof.h"
 
-/* Failures that are short stay open on the page. */
+/* On the page, a table of failures with fewer rows stays open. */
 enum { LONG_TABLE = 12 };
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -20,7 +20,7 @@ static void cell_of_run(struct grid *grid, const struct report_run *run)
     grid_cell(grid, "text", "%s", name);
 }
 
-/* run NULL: of all runs, which have no time in common. */
+/* run NULL: the row is the sum of all runs, which have no common time. */
 static void count_row(struct grid *grid, const struct report_counts *counts,
                       const struct report_run *run)
 {
@@ -56,7 +56,7 @@ static void fill_counts(struct grid *grid, const struct report *report)
     }
 }
 
-/* A launch takes time outside its measured steps, too. */
+/* Fills the table of the time that launches take outside their measured steps. */
 static void fill_costs(struct grid *grid, const struct report *report)
 {
     grid_headings(grid, "text", "Run");
@@ -112,10 +112,10 @@ static void fill_failures(struct grid *grid, const struct report *report)
 /* ---- all of them -------------------------------------------------------------------------- */
 
 static const struct report_table {
-    const char *id, *title, *rows; /* rows: what they are */
-    size_t most;                   /* of them in summary.md */
+    const char *id, *title, *rows; /* rows: the name of its rows */
+    size_t most;                   /* the largest number of rows in summary.md */
     const char *names;             /* see struct grid */
-    bool right;                    /* as well */
+    bool right;                    /* see struct grid, too */
     report_fill_fn *fill;
 } tables[REPORT_TABLES] = {
     [REPORT_TABLE_COUNTS] = {"counts", NULL, "runs", 0, NULL, false, fill_counts},
@@ -182,7 +182,7 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     return status;
 }
 
-/* A range of them in their order. */
+/* Prints the tables of a range, in their order. */
 static int from_to(struct text_out *out, const struct report *report, enum report_table_id from,
                    enum report_table_id to)
 {
@@ -193,7 +193,7 @@ static int from_to(struct text_out *out, const struct report *report, enum repor
     return status;
 }
 
-/* Whether there is more than collectives. */
+/* Whether the report has more than collectives. */
 static bool has_models(const struct report *report)
 {
     return report->n_points > 0 || report->collectives->n_points == 0;

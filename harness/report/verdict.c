@@ -1,6 +1,6 @@
-/* report/verdict.c: the sentences on top of a report: what was verified, how it scales, and what
- * limits it; and the numbers of a setting, a line each. Nothing is claimed that the records do not
- * carry. */
+/* report/verdict.c: the sentences at the top of a report: how much was verified, how the workloads
+ * scale, and what limits them. It also prints the numbers of a setting, one line each. Every claim
+ * has numbers in the records. */
 #include "report/page.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ void report_verdict(struct text_out *out, const struct report *report)
 {
     const struct report_counts *counts = &report->counts;
     const bool repeated = report_repeated(report);
-    const char *done = "measured"; /* or what must not be taken for it */
+    const char *done = "measured"; /* changed if some of it was simulated */
     size_t simulated = 0;
 
     for (size_t i = 0; i < report->n_all; ++i)
@@ -42,7 +42,8 @@ void report_verdict(struct text_out *out, const struct report *report)
 
 /* ---- parts of sentences ------------------------------------------------------------------- */
 
-/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */
+/* Appends "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki" or "plain on 2
+ * cores". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const int devices = point->row->cell->key.n_devices;
@@ -58,7 +59,7 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
     report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
 }
 
-/* "1.86x [1.84, 1.88]". */
+/* Appends "1.86x [1.84, 1.88]". */
 void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const struct report_metric *metric = &report_metrics[REPORT_SPEEDUP];
@@ -73,7 +74,7 @@ void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *
     report_add(text, interval ? "" : ")");
 }
 
-/* "93 % of the bound 2.00". */
+/* Appends "93 % of the bound 2.00". */
 void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     report_add(text, "%s of the bound %.2f", report_share(report_of_bound(point), WORD),
@@ -87,7 +88,7 @@ const char *report_base_name(const struct report_point *base)
                                  : "DataParallel on one device";
 }
 
-/* "2048 rows", "256 rows per device". */
+/* Appends "2048 rows" or "256 rows per device". */
 void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     report_add(text, "%zu rows%s", report_base_batch(point),
@@ -96,7 +97,7 @@ void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *po
 
 /* ---- how it scales ------------------------------------------------------------------------ */
 
-/* The shortest true answer to "what limits it". */
+/* Appends the shortest true answer to the question what limits the point. */
 static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     static const char *const losses[REPORT_LOSSES] = {
@@ -122,8 +123,9 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
                    report_share(report_middle(point, REPORT_OUTSIDE), WORD));
 }
 
-/* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ..."; limits:
- * and what limits it; cores: and what the same cores do without a wrapper. */
+/* Prints "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...".
+ * limits: it adds what limits the point. cores: it adds the speed-up of the plain program on the
+ * same cores. */
 static void say_comparison(struct text_out *out, const char *first,
                            const struct report_point *point, bool limits, bool cores)
 {
@@ -139,7 +141,7 @@ static void say_comparison(struct text_out *out, const char *first,
     report_add_batch(text, point);
     report_add(text, ", ");
     report_add_bound(text, point);
-    /* The interval or range of the ratio does not tell which is faster. */
+    /* The interval or range of the ratio does not tell which one is faster. */
     if (value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0)
         report_add(text, " (difference not significant)");
     if (limits)
@@ -155,15 +157,15 @@ static void say_comparison(struct text_out *out, const char *first,
     text_print(out, "%s. ", text);
 }
 
-/* Points on several devices, with the one of the largest speed-up and the one that is farthest from
- * its bound. */
+/* The points on several devices: their number, the one with the largest speed-up, and the one that
+ * is farthest from its bound. */
 struct choice {
     size_t n;
     const struct report_point *best, *farthest;
 };
 
-/* resolved: only those whose interval tells anything; crowded: also those that share cores or
- * GPUs. */
+/* resolved: only points whose interval tells anything are chosen. crowded: points that share cores
+ * or GPUs are chosen, too. */
 static struct choice choose_points(const struct report *report, bool resolved, bool crowded)
 {
     struct choice choice = {.n = 0};
@@ -214,7 +216,7 @@ void report_lead(struct text_out *out, const struct report *report)
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */
 
-/* Where facts go, and what stands around their names. */
+/* Where facts go, and the text around their names. */
 struct facts {
     struct text_out *out;
     const struct report_fact_style *style;
@@ -234,8 +236,8 @@ static void say_fact(const struct facts *facts, const char *name, const char *te
     fputs(facts->style->after, facts->out->file);
 }
 
-/* The base, and all device counts at its batch with the plain program on several cores; each in a
- * text of its own: a number that is cut is another number. */
+/* Prints the base, and all device counts at its batch, with the plain program on several cores.
+ * Each number is printed from a separate text, so that a long list is never cut inside a number. */
 static void say_speedups(const struct facts *facts, const struct report *report,
                          const struct report_group *group, const struct report_point *best)
 {
@@ -276,7 +278,7 @@ static void say_speedups(const struct facts *facts, const struct report *report,
     fputs(facts->style->after, facts->out->file);
 }
 
-/* The three largest, and what is left; and the part of a step outside matrix products. */
+/* Prints the three largest losses and the rest, and the share of a step outside matrix products. */
 static void say_losses(const struct facts *facts, const struct report_point *point)
 {
     const double outside[] = {report_middle(point->base, REPORT_OUTSIDE),
@@ -311,7 +313,7 @@ static void say_losses(const struct facts *facts, const struct report_point *poi
     say_fact(facts, report_metrics[REPORT_OUTSIDE].heading, text);
 }
 
-/* Of those whose interval tells anything, or of all; NULL: none. */
+/* The best point, of those whose interval tells anything (resolved) or of all; NULL: none. */
 static const struct report_point *best_rate(const struct report *report,
                                             const struct report_group *group, bool resolved)
 {
@@ -353,7 +355,8 @@ static void say_best_rate(const struct facts *facts, const struct report_point *
     say_fact(facts, name, text);
 }
 
-/* Of a language model the same in its tokens, and what they take of what its devices can do. */
+/* Prints the same for the tokens of a language model, and their share of what its devices can do.
+ */
 static void say_tokens(const struct facts *facts, const struct report_point *best)
 {
     const struct record_cell *cell = best->row->cell;
