@@ -1,4 +1,5 @@
-/* machine/devices.c: writes the devices object; strings from the system are data and escaped. */
+/* machine/devices.c: writes the object with the devices. Strings from the system are data, and are
+ * escaped. */
 #include "machine/devices.h"
 
 #include <jansson.h>
@@ -30,7 +31,7 @@ static json_t *machine_object(const struct dp_machine *machine)
                      (json_int_t)machine->l3_bytes, "foreign", machine->foreign ? 1 : 0);
 }
 
-/* As the first line of a record has them. */
+/* Adds the members of the node, as in the first line of a record. */
 static int node_members(json_t *root, const struct record_run *run)
 {
     const double gpus = run->gpus_on_bus;

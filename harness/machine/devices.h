@@ -1,4 +1,4 @@
-/* machine/devices.h: the device list and the machine as one JSON object. */
+/* machine/devices.h: writes the device list and the machine as one JSON object. */
 #ifndef HARNESS_RECORD_DEVICES_H
 #define HARNESS_RECORD_DEVICES_H
 
@@ -11,10 +11,11 @@ struct record_devices {
     const struct dp_machine *machine;
     struct dp_group *group;
     int n_slots;
-    const struct record_run *run; /* its node, and where the facts of its GPUs are from */
+    const struct record_run *run; /* for its node, and the source of the facts of its GPUs */
 };
 
-/* Schema lockstep/devices/1.0; NULL when memory is short. Caller frees. */
+/* Returns an object of schema lockstep/devices/1.0; NULL if memory is short. The caller frees it.
+ */
 char *record_devices_text(const struct record_devices *devices);
 
 #endif

@@ -1,4 +1,5 @@
-/* machine/gpu.c: which function of NVML tells which field: a row each. */
+/* machine/gpu.c: reads the fields of a GPU. A table says which function of NVML returns which
+ * field. */
 #include "machine/gpu.h"
 
 #include <math.h>
@@ -12,29 +13,29 @@
 #include "record/roles.h"
 #include "text/text.h"
 
-/* The arguments of a function in addition to the GPU, and its results. */
+/* The shape of a function: its arguments in addition to the GPU, and its results. */
 enum shape {
     NUMBER,      /* a number */
-    NUMBER_OF,   /* a number, of one of several kinds */
+    NUMBER_OF,   /* a number, for one of several kinds */
     WIDE,        /* a number of 64 bits */
-    WIDE_OF_TWO, /* the same, of two kinds */
-    PAIR,        /* two numbers: the first */
-    FOUR,        /* four numbers: that of index first */
-    VIOLATION,   /* a time, of a policy */
+    WIDE_OF_TWO, /* a number of 64 bits, for a pair of kinds */
+    PAIR,        /* two numbers, of which the first is used */
+    FOUR,        /* four numbers, of which the one with index first is used */
+    VIOLATION,   /* a time, for a policy */
     MEMORY_ALL,
     MEMORY_USED,
     PROCESSES,
-    LINK,       /* a number, of a link */
-    LINK_ERRORS /* a number of 64 bits, of a link */
+    LINK,       /* a number, for a link */
+    LINK_ERRORS /* a number of 64 bits, for a link */
 };
 
 struct fact {
-    const char *name; /* of the field */
+    const char *name; /* name of the field */
     size_t field;
     enum node_call call;
     enum shape shape;
-    unsigned first, second; /* the kinds */
-    double scale;           /* of a unit of NVML's, 0: 1 */
+    unsigned first, second; /* the kinds that are passed */
+    double scale;           /* factor for a unit of NVML; 0 means 1 */
 };
 
 #define OF_GPU(member)     .name = #member, .field = offsetof(struct record_gpu, member)
@@ -102,7 +103,7 @@ enum {
 
 /* ---- one answer ---------------------------------------------------------------------------- */
 
-/* Functions of NVML, by what they take. */
+/* The functions of NVML, by their arguments. */
 typedef int number_function(node_device, unsigned *);
 typedef int number_of_function(node_device, unsigned, unsigned *);
 typedef int wide_function(node_device, unsigned long long *);
@@ -207,7 +208,8 @@ static int ask_wide(node_function *call, node_device device, const struct fact *
     return status;
 }
 
-/* Into the field of the object; NaN where it is not told. What the function returned. */
+/* Asks NVML for a fact, and stores it in its field of the object; NaN if there is no answer.
+ * Returns the value of the function. */
 static int ask(const struct node_nvml *nvml, node_device device, const struct fact *fact,
                unsigned link, void *object)
 {
@@ -249,7 +251,7 @@ static void find_end(const struct node_nvml *nvml, node_device device, unsigned 
         node_pci_words(&pci, to);
 }
 
-/* Links up to the last that has a state. status: of the first link. */
+/* Reads the links up to the last one that has a state. status is that of the first link. */
 static void read_links(const struct node_nvml *nvml, node_device device,
                        struct record_reading *reading, int status[LINK_FACTS])
 {
@@ -275,7 +277,7 @@ static void read_links(const struct node_nvml *nvml, node_device device,
     }
 }
 
-/* ---- what is absent, and why --------------------------------------------------------------- */
+/* ---- absent fields, with reasons ----------------------------------------------------------- */
 
 static void reason_words(int status, char text[48])
 {
@@ -294,7 +296,7 @@ static void reason_words(int status, char text[48])
             snprintf(text, 48, "%s", known[i].words);
 }
 
-/* "not supported: a, b; no such function: c" */
+/* Writes "not supported: a, b; no such function: c". */
 static void list_absent(const char *const name[], const int status[], int n, char *text,
                         size_t bytes)
 {

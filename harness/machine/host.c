@@ -1,4 +1,4 @@
-/* machine/host.c: limits of the host. */
+/* machine/host.c: reads limits of the host. */
 #include "machine/host.h"
 
 #include <math.h>

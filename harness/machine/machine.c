@@ -1,4 +1,4 @@
-/* machine/machine.c: reads what makes one machine differ from another, and hashes it. */
+/* machine/machine.c: reads what makes one machine differ from another one, and hashes it. */
 #include "machine/machine.h"
 #include "files/memory_file.h"
 
@@ -50,14 +50,16 @@ static bool put_processor(const char *root, FILE *to, int *status)
     free(line);
     if (!from)
         return false;
-    if (n < 0 && !feof(from)) /* no memory for the line, or no more of the file */
+    /* There is no memory for the line, or the file cannot be read further. */
+    if (n < 0 && !feof(from))
         *status = -1;
     fclose(from);
     return true;
 }
 
-/* As NVIDIA's driver lists them: CUDA is not woken for it. None is fine; one that cannot be read
- * would make the machine another. */
+/* Writes the GPUs as the driver of NVIDIA lists them, without starting CUDA. It is fine if there
+ * are none. A list that cannot be read is an error, because it would change the class of the
+ * machine. */
 static void put_gpus(const char *root, FILE *to, int *status)
 {
     char path[PATH_BYTES], line[256];
@@ -126,7 +128,7 @@ bool machine_line(const char *root, const char *name, char *line, size_t bytes, 
     return read;
 }
 
-/* A container need not have a machine-id; the id of the start is enough there. */
+/* A container need not have a machine-id; the id of the boot is enough there. */
 int machine_instance(const char *root, char hex[DIGEST_HEX])
 {
     char machine[ID_BYTES] = "", boot[ID_BYTES] = "", text[2 * ID_BYTES];

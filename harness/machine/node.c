@@ -1,5 +1,5 @@
-/* machine/node.c: the facts of a node together: core for its cores, NVML and the PCI bus for its
- * GPUs, sysfs for its network ports. */
+/* machine/node.c: collects the facts of a node: core reads its cores, NVML and the PCI bus know its
+ * GPUs, and sysfs its network ports. */
 #include "machine/node.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static struct record_gpu *next_gpu(struct record_node *node)
     return gpu;
 }
 
-/* One that NVML counts and cannot open is known by the bus alone, where it is on it. */
+/* A GPU that NVML counts but cannot open is known from the PCI bus alone, if it is on it. */
 static void read_nvml(struct sysfs *sys, const struct node_nvml *nvml, struct record_node *node)
 {
     const int n = node_nvml_count(nvml);
@@ -79,7 +79,7 @@ static int compare_gpus(const void *left, const void *right)
     return strcmp(a->bus, b->bus);
 }
 
-/* Else gpu_facts says why there is none. */
+/* Whether NVML was there; otherwise gpu_facts says why not. */
 static bool has_nvml(const struct record_run *run)
 {
     static const char begins[] = "NVML ";
@@ -153,7 +153,7 @@ bool node_has_gpus(const char *devices)
     return dp_kind_of(name, &kind) && (kind.flags & DP_KIND_GPU) != 0;
 }
 
-/* ---- what is to be said -------------------------------------------------------------------- */
+/* ---- notes --------------------------------------------------------------------------------- */
 
 static bool note_shown(const struct record_gpu *gpu, char note[RECORD_NODE_TEXT])
 {
@@ -243,7 +243,7 @@ static bool note_port(const struct record_nic *nic, char note[RECORD_NODE_TEXT])
            strcmp(nic->state, "ACTIVE") != 0;
 }
 
-/* Once for all GPUs. */
+/* Writes one note for all GPUs, if there is no NVML. */
 static bool note_nvml(const struct record_run *run, char note[RECORD_NODE_TEXT])
 {
     snprintf(note, RECORD_NODE_TEXT, "%d GPU%s on the PCI bus, and %.159s", run->node.n_gpus,
@@ -262,7 +262,7 @@ bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT
     const int of_gpus = NOTES * node->n_gpus;
 
     if (*at == 0 && note_nvml(run, note)) {
-        *at = 1; /* past the first GPU's visibility, which is the same */
+        *at = 1; /* skips the note about the first GPU being hidden, which would say the same */
         return true;
     }
     while (*at < of_gpus + node->n_nics) {

@@ -1,4 +1,4 @@
-/* machine/nvml.c: opens NVML, and finds its functions by their names. */
+/* machine/nvml.c: opens NVML, and finds its functions by name. */
 #include "machine/nvml.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,8 @@
 
 #include "text/text.h"
 
-/* older: takes and gives the same. Without one that is needed nothing can be asked. */
+/* older is an older function with the same arguments and results. If a function that is needed is
+ * missing, NVML cannot be used. */
 static const struct {
     const char *name, *older;
     bool needed;
@@ -55,11 +56,12 @@ static node_function *find(void *library, const char *name)
     void *const symbol = name ? dlsym(library, name) : NULL;
     node_function *function = NULL;
 
-    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for it */
+    /* ISO C has no cast from a pointer to an object to one to a function. */
+    memcpy(&function, &symbol, sizeof function);
     return function;
 }
 
-/* The first name that is needed and missing, else NULL. */
+/* Returns the first name that is needed and missing, else NULL. */
 static const char *find_all(struct node_nvml *nvml)
 {
     const char *missing = NULL;
@@ -108,8 +110,8 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
 
         snprintf(why, 160, "no NVML: %.140s", text ? text : "libnvidia-ml.so.1");
         text_clean(why, ' ');
-        /* In the C library's words: it has no code for it. Without memory for the words themselves
-         * it names no file. */
+        /* dlerror has no code for a lack of memory, only the words of the C library. If it has no
+         * memory even for these words, the text names no file. */
         return strstr(why, "out of memory") || !text || !strstr(text, ": ") ? -2 : -1;
     }
     const char *missing = find_all(nvml);

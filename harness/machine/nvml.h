@@ -1,16 +1,17 @@
-/* machine/nvml.h: NVIDIA's management library, NVML: the few of its functions that are used,
- * declared here after its public documentation, and found at run time. A program that is built
- * without CUDA has them, too, where a driver is; where none is, that is a fact with a reason.
+/* machine/nvml.h: NVML, the management library of NVIDIA. The few functions that are used are
+ * declared here as in its public documentation, and are found at run time. So a program that is
+ * built without CUDA can also use them if there is a driver. If there is none, that is a fact with
+ * a reason.
  *
- * An NVML that is older than a function has none of that name: then what the function tells is
- * absent, and nothing else. */
+ * An NVML that is older than a function does not have its name. Then only the fact that the
+ * function returns is absent. */
 #ifndef HARNESS_NODE_NVML_H
 #define HARNESS_NODE_NVML_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return values of its functions; others are only shown as numbers. */
+/* Return values of the functions; other values are only shown as numbers. */
 enum {
     NVML_SUCCESS = 0,
     NVML_INVALID_ARGUMENT = 2,
@@ -20,7 +21,7 @@ enum {
     NVML_FUNCTION_NOT_FOUND = 13,
     NVML_GPU_IS_LOST = 15,
     NVML_UNKNOWN = 999,
-    NVML_NO_CALL = -1 /* ours: this NVML has no such function */
+    NVML_NO_CALL = -1 /* our value: this NVML has no such function */
 };
 
 enum node_call {
@@ -61,10 +62,10 @@ enum node_call {
     NODE_CALLS
 };
 
-typedef void node_function(void); /* is called as what it is */
-typedef void *node_device;        /* NVML's own, opaque */
+typedef void node_function(void); /* cast to its real type before it is called */
+typedef void *node_device;        /* opaque type of NVML */
 
-/* In the layout that NVML documents. */
+/* The layout is that of the documentation of NVML. */
 struct nvml_pci {
     char legacy[16];
     unsigned domain, bus, device, device_id, subsystem_id;
@@ -82,7 +83,7 @@ struct nvml_process {
     unsigned gpu_instance, compute_instance;
 };
 
-/* Kinds of clocks, of temperatures, of errors, of policies, of counters of a link. */
+/* Kinds of clocks, temperatures, errors, policies, and counters of a link. */
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
 enum { NVML_CORRECTED = 0, NVML_UNCORRECTED = 1, NVML_VOLATILE = 0, NVML_AGGREGATE = 1 };
@@ -91,20 +92,21 @@ enum { NVML_LINK_REPLAY = 0, NVML_LINK_RECOVERY = 1, NVML_LINK_FLIT = 2, NVML_LI
 
 struct node_nvml {
     void *library;
-    node_function *call[NODE_CALLS]; /* NULL: it has none of that name */
+    node_function *call[NODE_CALLS]; /* NULL: it has no function of that name */
     char version[40], driver[40];    /* "12.550.54.15"; "unknown" */
 };
 
-/* path: NULL is what the system finds as libnvidia-ml.so.1. 0, or why: -1 there is none, it is too
- * old, or the driver does not answer; -2 memory is short, and so it is not known. */
+/* Opens NVML. If path is NULL, the system finds libnvidia-ml.so.1. Returns 0, or why not. -1: there
+ * is none, it is too old, or the driver does not answer. -2: memory is short, so it is not known.
+ */
 int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160]);
 void node_nvml_close(struct node_nvml *nvml);
 
-/* GPUs that it shows; -1: it does not say. */
+/* The number of GPUs that it shows; -1: it does not answer. */
 int node_nvml_count(const struct node_nvml *nvml);
 /* Returns the value of the function. */
 int node_nvml_device(const struct node_nvml *nvml, int index, node_device *device);
-/* "0000:19:00.0", as CUDA and sysfs write it. What the function returned. */
+/* Writes "0000:19:00.0", the form of CUDA and sysfs. Returns the value of the function. */
 int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16]);
 void node_pci_words(const struct nvml_pci *pci, char bus[16]);
 

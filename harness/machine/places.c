@@ -1,4 +1,4 @@
-/* machine/places.c: what differs between processes on several hosts, by the table of fields. */
+/* machine/places.c: compares processes on several hosts, by the table of fields. */
 #include "machine/places.h"
 
 #include <jansson.h>

@@ -1,13 +1,12 @@
-/* machine/places.h: the processes that a launcher has started, where they are and on what. */
+/* machine/places.h: the processes that a launcher has started, and where they run. */
 #ifndef HARNESS_RECORD_PLACES_H
 #define HARNESS_RECORD_PLACES_H
 
 #include "record/record.h"
 #include "record/roles.h"
 
-/* One process: what it said of itself (files/launcher_messages.h), and the header that its records
- * would have.
- */
+/* One process: what it said about itself (files/launcher_messages.h), and the header that its
+ * records would have. */
 struct record_place {
     char host[64], library[96];
     long pid;
@@ -17,18 +16,18 @@ struct record_place {
 /* Fills host, pid and library from "HOST PID LIBRARY". */
 void record_place_begun(struct record_place *place, const char *begun);
 
-/* Fields that say what a process runs on: of build, system and machine. Those that differ between
- * the processes, one after the other; NULL: there are no more. `after` is NULL at first.
- */
+/* Walks over the fields of roles build, system and machine, which say what a process runs on, and
+ * returns the next one that differs between the processes; NULL: there are no more. after is the
+ * previous one, or NULL for the first. */
 const struct record_field *record_places_differ(const struct record_place place[], int n,
                                                 const struct record_field *after);
-/* Its value in the run of a process; of a digest the first 12 digits. */
+/* Writes its value in the run of a process; for a digest, the first 12 digits. */
 void record_place_show(const struct record_field *field, const struct record_place *place,
                        char *text, size_t bytes);
-/* Whether the libraries of MPI are other ones. */
+/* Whether the processes use different MPI libraries. */
 bool record_places_libraries(const struct record_place place[], int n);
 
-/* lockstep/places/1.0: all of it. NULL: memory is short. Caller frees. */
+/* Returns all of it as lockstep/places/1.0; NULL if memory is short. The caller frees it. */
 char *record_places_text(const char *launcher, const struct record_place place[], int n);
 
 #endif

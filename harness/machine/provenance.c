@@ -1,5 +1,5 @@
-/* machine/provenance.c: reads machine, system, build and clock. The host's name is hashed, never
- * stored. */
+/* machine/provenance.c: reads machine, system, build and clock. The name of the host is hashed, and
+ * never stored. */
 #include "machine/provenance.h"
 
 #include <gnu/libc-version.h>
@@ -21,7 +21,7 @@
 enum { CLOCK_CALLS = 1000 };
 static const char clock_name[] = "CLOCK_MONOTONIC_RAW";
 
-extern char **environ; /* POSIX names no header for it */
+extern char **environ; /* POSIX has no header that declares it */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -38,8 +38,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Tick: the smallest positive difference of two readings; overhead: the median difference of
- * readings that follow each other directly. */
+/* Measures the clock. The tick is the smallest positive difference of two readings, the overhead is
+ * the median difference of successive readings. */
 static void read_clock(struct record_run *run)
 {
     static const clockid_t clock = CLOCK_MONOTONIC_RAW;
@@ -63,7 +63,8 @@ static void read_clock(struct record_run *run)
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
 }
 
-/* Told to a reader, compared with nothing: one that cannot be read is unknown. */
+/* Reads the load, which is shown to a reader and never compared. If it cannot be read, it is
+ * unknown. */
 static void read_load(struct record_run *run)
 {
     double *load = run->load_avg;
@@ -125,7 +126,7 @@ int provenance_program(const struct record_run *run, char hex[DIGEST_HEX])
     return digest_sha256(text, (size_t)n, hex);
 }
 
-/* The model of every GPU that the tests' fake of CUDA has. */
+/* The model of every GPU in the fake of CUDA for tests. */
 static const char simulated[] = "Fake GPU";
 
 bool provenance_simulated(struct dp_group *group)
@@ -272,7 +273,7 @@ static int compare_source(const struct record_run *here, const struct record_run
     return -1;
 }
 
-/* Both have the same number of them. */
+/* Compares the slots of two runs, which have the same number of them. */
 static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
                          size_t bytes)
 {

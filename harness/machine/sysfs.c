@@ -15,7 +15,7 @@
 
 enum { PATH_BYTES = 512, LINE_BYTES = 64 };
 
-/* The first line of a file, "": there is none. */
+/* Reads the first line of a file; "": there is none. */
 static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -33,7 +33,7 @@ static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *form
     text_clean(line, ' ');
 }
 
-/* The number that the line begins with; NaN if there is none, or if it is below 0. */
+/* Returns the number at the beginning of the line; NaN if there is none, or if it is below 0. */
 static double number_of(const char *line)
 {
     char *end;
@@ -42,7 +42,7 @@ static double number_of(const char *line)
     return end != line && number >= 0 && number <= (double)RECORD_EXACT_MAX ? number : (double)NAN;
 }
 
-/* A file that does not exist, or that we may not read, is no failure. */
+/* Notes a failure. A file that does not exist, or that this process may not read, is none. */
 static void note_failure(struct sysfs *sys)
 {
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
@@ -64,7 +64,8 @@ static unsigned long hex_of(const char *line)
     return strtoul(line, NULL, 16);
 }
 
-/* Display controllers and processing accelerators: a server's own console is of another vendor. */
+/* Whether it is a display controller or a processing accelerator. The console of a server is of
+ * another vendor. */
 static bool is_gpu(unsigned long vendor, unsigned long class)
 {
     static const unsigned long vendors[] = {0x10de, 0x1002};
@@ -125,7 +126,7 @@ int sysfs_gpus(struct sysfs *sys, struct sysfs_gpu gpu[], int most)
     return n;
 }
 
-/* "32.0 GT/s PCIe": generation 5. */
+/* Returns the PCIe generation: 5 for "32.0 GT/s PCIe". */
 static double generation_of(const char *line)
 {
     static const double rates[] = {2.5, 5, 8, 16, 32, 64};
@@ -163,7 +164,7 @@ struct nics {
     int n, most;
 };
 
-/* "PCI_SLOT_NAME=0000:18:00.0", of the lines of a file. */
+/* Reads the address from the line "PCI_SLOT_NAME=0000:18:00.0" of a file. */
 static void read_slot(struct sysfs *sys, const char *path, char bus[16])
 {
     static const char key[] = "PCI_SLOT_NAME=";
@@ -204,7 +205,7 @@ static void add(struct nics *nics, const struct record_nic *nic)
     ++nics->n;
 }
 
-/* "4: ACTIVE", "400 Gb/sec (4X NDR)". */
+/* Adds a port, whose files have lines like "4: ACTIVE" and "400 Gb/sec (4X NDR)". */
 static void add_port(struct nics *nics, const char *card, const char *port)
 {
     struct record_nic nic = {.name = ""};
@@ -224,8 +225,8 @@ static void add_port(struct nics *nics, const char *card, const char *port)
     add(nics, &nic);
 }
 
-/* An interface without a PCI card is no port of one; those of InfiniBand are already in the list.
- */
+/* Adds a network interface. One without a PCI card is no port of a card, and ports of InfiniBand
+ * are already in the list. */
 static void add_interface(struct nics *nics, const char *name, const char *unused)
 {
     struct record_nic nic = {.layer = "Ethernet"};
@@ -245,7 +246,7 @@ static void add_interface(struct nics *nics, const char *name, const char *unuse
     add(nics, &nic);
 }
 
-/* Each entry of a folder, by name. */
+/* Calls take for each entry of a folder, sorted by name. */
 static void each(struct nics *nics, const char *folder, const char *before,
                  void (*take)(struct nics *, const char *, const char *))
 {

@@ -1,5 +1,5 @@
-/* machine/tree.c: the picture of a node, with a line for each thing, below the thing that it is
- * connected to. */
+/* machine/tree.c: draws a node as text. Each thing has a line, below the thing that it is connected
+ * to. */
 #include "machine/tree.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ struct tree {
     const struct record_node *node;
 };
 
-static const double NOWHERE = -1; /* near no NUMA node that is known */
+static const double NOWHERE = -1; /* not near a known NUMA node */
 
 static void branch(const struct tree *tree, int depth, const char *text)
 {

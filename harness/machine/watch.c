@@ -1,5 +1,6 @@
-/* machine/watch.c: readings of GPUs during measured steps. The series have space for all readings
- * from the start, so nothing is allocated while steps are measured; when it is full, they end. */
+/* machine/watch.c: reads GPUs during measured steps. The series have capacity for all readings from
+ * the start, so nothing is allocated while steps are measured. When the capacity is used up, they
+ * end. */
 #include "machine/watch.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 struct node_watch {
     struct node_nvml nvml;
     pthread_t thread;
-    pthread_mutex_t lock; /* what is below, but for the readings of one who reads */
+    pthread_mutex_t lock; /* protects what follows, except the readings of the thread that reads */
     pthread_cond_t change;
     bool reads, ends;
     int n_gpus;
@@ -66,7 +67,7 @@ static struct timespec next_time(void)
                              .tv_nsec = (long)(at % 1000000000U)};
 }
 
-/* Until it is time for the next reading, or something changes. True: it is time. */
+/* Waits until it is time for the next reading, or the state changes. Returns true if it is time. */
 static bool wait_for_time(struct node_watch *watch)
 {
     const struct timespec at = next_time();
@@ -92,7 +93,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* 0, or -1 and none: memory is short. */
+/* Allocates all series. Returns 0, or -1 and none if memory is short. */
 static int open_series(struct record_watched *watched)
 {
     int status = 0;
@@ -170,7 +171,7 @@ static int find_device(const struct node_nvml *nvml, const char *bus, node_devic
     return -1;
 }
 
-/* Several slots may be on one GPU. */
+/* Chooses the GPU with that address once: several slots may be on one GPU. */
 static void choose(struct node_watch *watch, const char *bus)
 {
     struct record_watched *gpu = &watch->gpu[watch->n_gpus];

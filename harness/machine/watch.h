@@ -1,9 +1,9 @@
-/* machine/watch.h: the GPUs of a cell before, during and after its measured steps.
+/* machine/watch.h: watches the GPUs of a cell before, during and after its measured steps.
  *
- * All fields are read before the first measured step and after the last. In between a separate
- * thread reads four numbers of each GPU, NODE_WATCH_RATE times a second, and counts how long that
- * takes. No step waits for it. The thread is created before workers are bound, so that it may run
- * on any core. */
+ * All fields are read before the first measured step and after the last one. In between, a separate
+ * thread reads four numbers of each GPU, NODE_WATCH_RATE times per second, and measures how long
+ * that takes. No step waits for it. The thread is created before workers are bound, so that it may
+ * run on any core. */
 #ifndef HARNESS_NODE_WATCH_H
 #define HARNESS_NODE_WATCH_H
 
@@ -14,12 +14,12 @@ enum { NODE_WATCH_RATE = 4 };
 struct node_watch;
 struct dp_group;
 
-/* NULL where there is nothing to watch: no GPUs in the list, no NVML, no memory. nvml: as in
- * machine/nvml.h. */
+/* Returns NULL if there is nothing to watch: no GPUs in the list, no NVML, or no memory. nvml is as
+ * in machine/nvml.h. */
 struct node_watch *node_watch_open(const char *devices, const char *nvml);
-/* The GPUs of these slots; one that NVML does not show is not watched. */
+/* Chooses the GPUs of these slots. A GPU that NVML does not show is not watched. */
 void node_watch_choose(struct node_watch *watch, struct dp_group *group);
-/* Around the measured steps. NULL is fine in all of these. */
+/* Call these before and after the measured steps. All of these functions accept NULL. */
 void node_watch_begin(struct node_watch *watch);
 void node_watch_end(struct node_watch *watch);
 /* Writes the readings to the cell. */

@@ -1,4 +1,5 @@
-/* machine/words.c: the facts of GPUs in words. What is not known is said to be unknown. */
+/* machine/words.c: prints the facts of GPUs in words. A fact that is not known is printed as
+ * unknown. */
 #include "machine/tree.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static void add(char text[NODE_WORDS], const char *format, ...)
     va_end(arguments);
 }
 
-/* "1980", of 1.98e9 in 1e6; "unknown". */
+/* Appends "1980" for 1.98e9 in units of 1e6; "unknown" if it is not known. */
 static void add_number(char text[NODE_WORDS], double value, double unit)
 {
     if (isfinite(value))

@@ -1,4 +1,4 @@
-/* plan/cell.c: what follows from one point of the grid. */
+/* plan/cell.c: values that follow from one cell. */
 #include "plan/cell.h"
 
 #include <stdio.h>

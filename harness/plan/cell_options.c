@@ -1,4 +1,4 @@
-/* plan/cell_options.c: the table of a worker's options. */
+/* plan/cell_options.c: the table of the options of a worker. */
 #include "plan/cell_options.h"
 
 #include <inttypes.h>
@@ -10,14 +10,15 @@
 #include "command/command.h"
 #include "text/options.h"
 
-/* An EXTRA is left out where it is 0, as the value of an axis is: programs of before do not
- * know it. */
+/* An EXTRA is left out if it is 0, like the value of an axis, because older programs do not know
+ * it. */
 enum kind { TEXT, SIZE, INTEGER, NUMBER, SECONDS, EXTRA, FLAG, WORKLOAD, MATH, MODE };
 
 static const struct field {
     const char *name, *value;
     enum kind kind;
-    size_t place, most; /* in struct cell_config: where, and its bytes or its largest number */
+    /* Offset in struct cell_config, and the size of a text or the largest number. */
+    size_t place, most;
 } fields[CELL_FIELDS] = {
 #define PLACE(member) offsetof(struct cell_config, member)
 #define BYTES(member) sizeof((struct cell_config *)0)->member

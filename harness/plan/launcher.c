@@ -1,4 +1,4 @@
-/* plan/launcher.c: the text of a launcher to its words. */
+/* plan/launcher.c: splits the text of a launcher into words. */
 #include "plan/launcher.h"
 
 #include <stdio.h>
@@ -61,7 +61,8 @@ int launcher_check(const char *text, struct text_error *why)
     return 0;
 }
 
-/* The word at text, with the number for {n}. NULL: there is no room for it. */
+/* Writes the word at text, with the number in place of {n}. Returns its end; NULL: there is no
+ * space for it. */
 static char *put_word(const char *text, size_t length, int processes, char *room, const char *end)
 {
     for (size_t i = 0; i < length;) {

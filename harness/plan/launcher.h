@@ -1,4 +1,4 @@
-/* plan/launcher.h: the command that starts processes. */
+/* plan/launcher.h: the launcher, the command that starts the processes. */
 #ifndef HARNESS_RECORD_LAUNCHER_H
 #define HARNESS_RECORD_LAUNCHER_H
 
@@ -7,20 +7,21 @@
 
 enum { LAUNCHER_BYTES = sizeof((struct record_run *)0)->launcher, LAUNCHER_WORDS = 40 };
 
-/* Its words, which have no blanks; the last one is NULL. */
+/* The words of a command, which contain no blanks; the last one is NULL. */
 struct launcher {
     char room[LAUNCHER_BYTES * 2];
     char *word[LAUNCHER_WORDS + 1];
     int n;
 };
 
-/* The whole command of a name that is short for one, cut to the room there is; any other text as it
- * is. */
+/* Writes the whole command that a short name stands for; any other text is copied. It is cut to
+ * LAUNCHER_BYTES. */
 void launcher_text(const char *option, char text[LAUNCHER_BYTES]);
-/* Whether processes can be started so: there is an {n} in it, its program is found, and this build
- * has an MPI. 0, or -1 and why not. */
+/* Whether a launcher can start processes: it contains {n}, its program is found, and this build has
+ * MPI. Returns 0, or -1 and why not. */
 int launcher_check(const char *text, struct text_error *why);
-/* The command for so many processes, without what they execute. 0, or -1: it is too long. */
+/* Writes the command for so many processes, up to the program that they execute. Returns 0, or -1
+ * if it is too long. */
 int launcher_words(const char *text, int processes, struct launcher *launcher);
 
 #endif

@@ -1,5 +1,4 @@
-/* plan/launcher_options.c: what a command that starts processes is asked for, and what it
- * refuses. */
+/* plan/launcher_options.c: reads and checks the options for ranks in several processes. */
 #include "plan/launcher_options.h"
 
 #include <string.h>
@@ -30,7 +29,7 @@ int launcher_refuse(const char *command, const char *text)
     return command_misuse(command);
 }
 
-/* As many devices in each process. */
+/* Checks that each process gets the same number of devices. */
 static int check_devices(const char *command, const struct launcher_options *o, const char *list,
                          size_t required)
 {

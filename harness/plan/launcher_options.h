@@ -1,4 +1,4 @@
-/* plan/launcher_options.h: the options of ranks in processes that a launcher starts, for commands
+/* plan/launcher_options.h: the options for ranks in processes that a launcher starts, for commands
  * that start them once. */
 #ifndef HARNESS_RECORD_LAUNCHER_OPTIONS_H
 #define HARNESS_RECORD_LAUNCHER_OPTIONS_H
@@ -9,12 +9,12 @@
 #include "plan/launcher.h"
 
 struct launcher_options {
-    char launcher[LAUNCHER_BYTES]; /* ""; the ranks are in this process */
-    size_t per_process;            /* devices of each; 0: not given */
-    double timeout;                /* seconds that one waits for another; 0: not given */
+    char launcher[LAUNCHER_BYTES]; /* "": all ranks are in this process */
+    size_t per_process;            /* devices per process; 0: not given */
+    double timeout;                /* seconds that a process waits for another; 0: not given */
 };
 
-/* Their entries in a table; doc: what has its ranks in processes. */
+/* The entries of these options in a table. text says which command has its ranks in processes. */
 enum { LAUNCHER_KEY = 528, LAUNCHER_KEY_EACH, LAUNCHER_KEY_TIMEOUT };
 #define LAUNCHER_OPTIONS(text)                                                                     \
     {.name = "launcher",                                                                           \
@@ -32,15 +32,16 @@ enum { LAUNCHER_KEY = 528, LAUNCHER_KEY_EACH, LAUNCHER_KEY_TIMEOUT };
         .doc = "with --launcher: seconds that a process waits for another one (default 60)"        \
     }
 
-/* The value of the option of one of these keys. */
+/* Reads the value of the option with one of these keys. */
 error_t launcher_option(int key, const char *arg, const struct argp_state *state,
                         struct launcher_options *options);
 
-/* One line on stderr, and where the options are explained: EXIT_MISUSE. */
+/* Prints one line on stderr, and where the options are explained. Returns EXIT_MISUSE. */
 int launcher_refuse(const char *command, const char *text);
-/* Whether --per-process and --timeout have a launcher; it can start processes, and there is one for
- * every few of these devices, which are virtual ones, and as many as required. Fills in what was
- * not given. 0, or an exit status after a line. */
+/* Checks the options, and fills in those that were not given. --per-process and --timeout need a
+ * launcher, and the launcher must be able to start processes. The devices must be virtual ones, as
+ * many as required, and the same number in each process. Returns 0, or an exit status after a line.
+ */
 int launcher_options_check(const char *command, struct launcher_options *options,
                            const char *devices, size_t required);
 

@@ -1,8 +1,8 @@
-/* plan/plan.c: from the options of a sweep to its list of cells.
+/* plan/plan.c: makes the list of cells of a sweep from its options.
  *
- * The order is a function of seed and grid only, so that a resumed sweep has the same one. Launches
- * are blocks: what drifts over the time of a sweep meets all cells alike. In a block, the cells of
- * a workload and batch are neighbours. */
+ * The order is a function of the seed and the grid only, so that a resumed sweep has the same
+ * order. A block has one launch of each cell, so drift over the time of a sweep affects all cells
+ * alike. In a block, the cells of one workload and batch follow each other. */
 #include "plan/plan.h"
 #include "numbers/random.h"
 
@@ -22,9 +22,9 @@ static void default_counts(struct plan_options *options, int n_devices)
     options->count[options->n_counts++] = all;
 }
 
-/* The most steps whose record is surely short enough, on so many devices. Of a step it has two
- * times and a flag, and per device a time of each phase and of matrix products; no time is longer
- * than a day. */
+/* The most steps for which a record is certainly short enough, on so many devices. For each step it
+ * has two times and a flag, and for each device a time of each phase and of matrix products. No
+ * time is longer than a day. */
 static size_t steps_that_fit(size_t n_devices)
 {
     const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
@@ -49,7 +49,7 @@ static int check_steps(const struct plan_options *options, struct text_error *wh
     return 0;
 }
 
-/* A bound on a model's rounding is one on that of float. */
+/* A model whose results are rounded has a bound for float only. */
 static int check_math(const struct plan_options *options, struct text_error *why)
 {
     for (size_t i = 0; i < options->n_workloads; ++i) {
@@ -61,7 +61,7 @@ static int check_math(const struct plan_options *options, struct text_error *why
     return 0;
 }
 
-/* "plain,dp"; modes is a mask. */
+/* Writes "plain,dp"; modes is a mask. */
 static void mode_names(unsigned modes, char text[64])
 {
     text[0] = '\0';
@@ -70,7 +70,7 @@ static void mode_names(unsigned modes, char text[64])
             text_list(text, 64, ",", cell_mode_names[mode]);
 }
 
-/* Whether one of a mask is asked for. */
+/* Whether the options ask for one of the modes in a mask. */
 static bool has_modes(const struct plan_options *options, unsigned modes)
 {
     bool any = false;
@@ -80,7 +80,7 @@ static bool has_modes(const struct plan_options *options, unsigned modes)
     return any;
 }
 
-/* Nothing that was asked for may be without effect. */
+/* Every option that was given must have an effect. */
 static int check_axes(const struct plan_options *options, struct text_error *why)
 {
     unsigned given = 0;
@@ -102,7 +102,7 @@ static int check_axes(const struct plan_options *options, struct text_error *why
     return 0;
 }
 
-/* Some options are for one process alone; and every process has as many devices. */
+/* Some options are for one process only, and every process must have the same number of devices. */
 int plan_check_processes(const struct plan_options *options, struct text_error *why)
 {
     size_t most = 0;
@@ -133,9 +133,9 @@ int plan_check_processes(const struct plan_options *options, struct text_error *
     return 0;
 }
 
-/* Ranks, references and weak scaling are not for all grids; lists are ascending. Means over ranks
- * are verified where they are exact, and no rank may be without rows. A reference stands next to
- * something, and is not mode plain under another name. */
+/* Checks a sweep of models. Ranks, references and weak scaling do not go with all grids, and lists
+ * are ascending. Means over ranks are verified only if they are exact, and no rank may be without
+ * rows. A reference must be compared with something, and must not be the same as mode plain. */
 static int check_training(const struct plan_options *options, struct text_error *why)
 {
     const bool ddp = options->mode[CELL_DDP];
@@ -198,7 +198,8 @@ static int default_training(struct plan_options *options, struct text_error *why
         memcpy(options->batch, batches, sizeof batches);
         options->n_batches = sizeof batches / sizeof batches[0];
     }
-    /* The model alone is on one device: it must not look as if more were asked for in vain. */
+    /* The model alone is on one device; with more counts, the command would ask for more in vain.
+     */
     if (plain && options->n_counts == 0)
         options->count[options->n_counts++] = 1;
     if (!plain || (options->n_counts == 1 && options->count[0] == 1))
@@ -244,13 +245,13 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
     return check_steps(options, why);
 }
 
-/* Numbers of devices that a mode has: the model alone has one, the others all that there are. */
+/* The number of device counts of a mode: one for the model alone, all for the others. */
 static size_t counts_of(const struct plan_options *options, enum cell_mode mode)
 {
     return cell_is_alone(mode) ? 1 : options->n_counts;
 }
 
-/* Combinations of values of the outer axes that a mode has, or of all others. */
+/* The number of combinations of values of the outer axes of a mode, or of all other axes. */
 static size_t values_of(const struct plan_options *options, enum cell_mode mode, bool outer)
 {
     size_t n = 1;
@@ -261,15 +262,15 @@ static size_t values_of(const struct plan_options *options, enum cell_mode mode,
     return n;
 }
 
-/* Cells of one workload and batch; of one collective and size. */
+/* The number of groups: the cells of one workload and batch, or of one collective and size. */
 static size_t groups_of(const struct plan_options *options)
 {
     return options->mode[CELL_COLLECTIVE] ? values_of(options, CELL_COLLECTIVE, true)
                                           : options->n_workloads * options->n_batches;
 }
 
-/* Settings of one workload and batch in one mode: its numbers of devices, each with all values of
- * the axes that it has. */
+/* The number of settings of a group in one mode: each of its device counts has all values of the
+ * axes of the mode. */
 static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
 {
     const size_t n = counts_of(options, mode) * values_of(options, mode, false);
@@ -277,7 +278,7 @@ static size_t settings_of(const struct plan_options *options, enum cell_mode mod
     return options->mode[mode] ? n : 0;
 }
 
-/* In all modes. */
+/* The number of settings in all modes. */
 static size_t settings(const struct plan_options *options)
 {
     size_t n = 0;
@@ -297,7 +298,7 @@ size_t plan_cells(const struct plan_options *options)
     return options->launches * plan_block(options);
 }
 
-/* The numbers 0 .. n-1. */
+/* Writes a permutation of the numbers 0 .. n-1. */
 static void shuffle(size_t number[], size_t n, uint64_t seed)
 {
     for (size_t i = 0; i < n; ++i)
@@ -310,8 +311,8 @@ static void shuffle(size_t number[], size_t n, uint64_t seed)
     }
 }
 
-/* Setting number place of the axes of a mode, the outer ones or the others: the first one in the
- * table changes fastest. */
+/* Sets the axes of a mode, the outer ones or the others, to combination number place. The first
+ * axis in the table changes fastest. */
 static void set_axes(const struct plan_options *options, enum cell_mode mode, bool outer,
                      size_t place, struct cell_config *cell)
 {
@@ -327,7 +328,8 @@ static void set_axes(const struct plan_options *options, enum cell_mode mode, bo
     }
 }
 
-/* Setting number place of a group: one workload with one batch, one collective with one size. */
+/* Fills the cell with setting number place of a group: one workload with one batch, or one
+ * collective with one size. */
 static void make_cell(const struct plan_options *options, size_t group, size_t place,
                       struct cell_config *cell)
 {
@@ -337,7 +339,7 @@ static void make_cell(const struct plan_options *options, size_t group, size_t p
         place -= settings_of(options, mode);
 
     const size_t counts = counts_of(options, mode);
-    /* The reference has the cores of the most devices. */
+    /* The reference uses the cores of the largest device count. */
     const size_t at = mode == CELL_PLAIN_MT ? options->n_counts - 1 : place % counts;
     const size_t count = mode == CELL_PLAIN ? 1 : options->count[at];
 
@@ -370,7 +372,8 @@ void plan_communicator(const char *communicators, size_t i, char name[32])
     snprintf(name, 32, "%.*s", (int)strcspn(communicators, ","), communicators);
 }
 
-/* A cell that has been given the name that was asked for gets the one that is there. */
+/* Replaces the name of the communicator that was asked for by the name that it has on these
+ * devices. */
 static void name_communicator(const struct plan_options *options, const char *communicators,
                               struct cell_config *cell)
 {
@@ -396,8 +399,8 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
     const bool complete = cells && group && place;
     uint64_t state = options->seed;
 
-    /* Cells that are compared, those of one workload and batch, run next to each other: a machine
-     * changes less between neighbours than over a block. */
+    /* Cells that are compared, those of one workload and batch, follow each other, because the
+     * machine changes less between neighbours than over a block. */
     for (size_t i = 0; complete && i < n;) {
         if (i % block == 0)
             shuffle(group, groups, random_next(&state));

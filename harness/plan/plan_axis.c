@@ -1,5 +1,5 @@
-/* plan/plan_axis.c: the values of the sweep's axes: in a plan, in a cell, in the key of a record.
- */
+/* plan/plan_axis.c: the values of the axes of a sweep in a plan, in a cell, and in the key of a
+ * record. */
 #include <stdio.h>
 #include <string.h>
 

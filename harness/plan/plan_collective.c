@@ -1,4 +1,4 @@
-/* plan/plan_collective.c: a sweep of collectives: what it has that one of models has not. */
+/* plan/plan_collective.c: sweeps of collectives, as far as they differ from sweeps of models. */
 #include "plan/plan.h"
 
 #include "verify/collective.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nothing that was asked for may be without effect. */
+/* Every option that was given must have an effect. */
 static int check_models(const struct plan_options *options, struct text_error *why)
 {
     const struct {
@@ -47,7 +47,7 @@ static size_t common_multiple(size_t a, size_t b)
     return a / x * b;
 }
 
-/* The number of bytes that all sizes must be multiples of; 0: it is more than any size. */
+/* The number of bytes that all sizes must be multiples of; 0: it is larger than any size. */
 static size_t unit_of(const struct plan_options *options)
 {
     const struct collective_type *type = collective_type_find(options->type[0]);
@@ -60,7 +60,7 @@ static size_t unit_of(const struct plan_options *options)
     return unit <= PLAN_MAX_SIZE ? unit : 0;
 }
 
-/* Rounded up to what all of them can have. */
+/* Sets the default sizes, rounded up to a size that all collectives can have. */
 static int default_sizes(struct plan_options *options, struct text_error *why)
 {
     const size_t unit = unit_of(options), last = (size_t)16 << 20;
@@ -77,7 +77,7 @@ static int default_sizes(struct plan_options *options, struct text_error *why)
         why, "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
 }
 
-/* A record may have any. */
+/* A user may ask only for known names; a record may have any. */
 static int check_names(const struct plan_options *options, struct text_error *why)
 {
     char names[COLLECTIVE_NAMES];
@@ -110,7 +110,7 @@ static int check_sums(const struct plan_options *options, struct text_error *why
     return 0;
 }
 
-/* Each size is one of each collective, on each number of devices. */
+/* Checks that every collective can have each size, on each number of devices. */
 static int check_sizes(const struct plan_options *options, struct text_error *why)
 {
     const struct collective_type *type = collective_type_find(options->type[0]);
@@ -136,7 +136,7 @@ static int check_sizes(const struct plan_options *options, struct text_error *wh
     return 0;
 }
 
-/* Out of place is the default of a plan one of whose collectives is only that. */
+/* Out of place is the default if a collective of the plan can only be out of place. */
 static int place_them(struct plan_options *options, struct text_error *why)
 {
     const struct collective *only = NULL;
@@ -177,8 +177,8 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
     return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
 }
 
-/* Devices on the host's cores have their memory from the host's; in addition there are the numbers
- * that are brought, and those that are expected. */
+/* Devices on cores of the host take their memory from the host. The numbers that are sent, and
+ * those that are expected, are in the memory of the host, too. */
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why)
 {

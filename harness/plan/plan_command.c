@@ -1,8 +1,8 @@
-/* plan/plan_command.c: the options that define a sweep as one line, that line back to options, and
- * what differs in two lines.
+/* plan/plan_command.c: writes the options that define a sweep as one line, reads that line, and
+ * describes the difference of two lines.
  *
- * What is read is written again and must be the same text: an option that is missing, doubled, or
- * in another place or form shows there. */
+ * A line that was read is written again, and must give the same text. So an option that is missing,
+ * doubled, or in another place or form is found. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
                      bytes - 1);
 }
 
-/* Length of the "--name value" at the start of text, without the blank after it. */
+/* The length of the "--name value" at the start of text, without the blank after it. */
 static size_t option_length(const char *text)
 {
     const char *next = strstr(text, " --");
@@ -30,7 +30,7 @@ static size_t option_length(const char *text)
     return next ? (size_t)(next - text) : strlen(text);
 }
 
-/* Whether text has an option of the name at the start of option. */
+/* Whether text has an option with the name at the start of option. */
 static bool has_name(const char *text, const char *option)
 {
     const size_t name = strcspn(option, " ");
@@ -44,7 +44,8 @@ static bool has_name(const char *text, const char *option)
     return false;
 }
 
-/* Both have options in the same order, but each may have some that the other does not know. */
+/* Describes the first difference. Both lines have their options in the same order, but each may
+ * have some that the other one does not know. */
 static int describe_difference(const char *here, const char *there, struct text_error *why)
 {
     const size_t a = option_length(here), b = option_length(there);
@@ -108,7 +109,7 @@ int plan_read(const char *command, int n_devices, struct plan_options *plan, str
     if (status != 0 || strcmp(command, again) == 0)
         return status;
 
-    /* From the first word that is not the same in both. */
+    /* The text is shown from the first word that differs. */
     size_t same = 0;
 
     while (command[same] != '\0' && command[same] == again[same])

@@ -1,5 +1,5 @@
-/* plan/plan_kinds.c: how options of one kind are read and written: texts, lists of numbers and of
- * names, choices of two. */
+/* plan/plan_kinds.c: reads and writes the options of each kind: texts, lists of numbers, lists of
+ * names, and choices of two. */
 #include "plan/plan_kinds.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* plan/plan_memory.c: whether there is memory for language models: refused is what cannot fit,
- * whatever spare room a step's memory has. */
+/* plan/plan_memory.c: whether there is enough memory for language models. A plan is refused only if
+ * it cannot fit, however little memory a step needs in addition. */
 #include "plan/plan.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@ static enum workload_way way_of(enum cell_mode mode)
                                : WORKLOAD_REPLICAS;
 }
 
-/* Each GPU has its own memory: that of the one that has least; NaN: not known. */
+/* The memory of the host if it is shared, else that of the GPU with the least memory; NaN: not
+ * known. */
 static double memory_of(const struct record_run *run, bool shared)
 {
     double least = NAN;
@@ -23,7 +24,7 @@ static double memory_of(const struct record_run *run, bool shared)
     return !shared ? least : run->mem_bytes > 0 ? (double)run->mem_bytes : (double)NAN;
 }
 
-/* Several processes may be on separate hosts: then it is the memory of one device. */
+/* Several processes may be on separate hosts, so the memory is that for one device. */
 int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
                     struct text_error *why)
 {

@@ -1,4 +1,4 @@
-/* plan/plan_options.c: the table of a sweep's options, and what its rows are made of.
+/* plan/plan_options.c: the table of the options of a sweep, and the functions of its rows.
  *
  * The order is that of --help, of the manual page, and of the command in a record. */
 #include "plan/plan_kinds.h"
@@ -20,7 +20,7 @@ enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
 
 enum { NAME_BYTES = 64 };
 
-/* The name that a list goes on with. Returns the rest; NULL: it was the last. */
+/* Copies the next name of a list. Returns the rest of the list; NULL: it was the last name. */
 static const char *next_name(const char *list, char name[NAME_BYTES])
 {
     const size_t length = strcspn(list, ",");
@@ -34,7 +34,7 @@ static int ask_backend(const char *value, struct text_error *why)
     return command_backend_name("backend", value, why);
 }
 
-/* Each of a list is one of those that are known. */
+/* Checks that each name of a list is one of the known names. */
 static int ask_names(const char *what, const char *value, const char *const names[], size_t n,
                      struct text_error *why)
 {
@@ -100,7 +100,7 @@ static void write_math(const struct plan_option *option, const struct plan_optio
         plan_add(line, option->name, "%s", dp_math_name(plan->math));
 }
 
-/* "plain", "dp" and so on, or several of them, in any order. */
+/* Reads "plain", "dp" and so on, or several of them in any order. */
 static int read_modes(const struct plan_option *option, const char *value,
                       struct plan_options *plan, struct text_error *why)
 {
@@ -142,7 +142,8 @@ static int read_one_workload(const char *value, struct plan_options *plan, struc
     return 0;
 }
 
-/* A name's sizes have commas, too; the next name begins with a letter. */
+/* The length of the first name. The sizes of a name also contain commas, but the next name begins
+ * with a letter. */
 static size_t name_length(const char *text)
 {
     size_t n = strcspn(text, ",");
@@ -198,7 +199,7 @@ static int ask_seed(const char *value, struct text_error *why)
     return option_size(value, 0, SIZE_MAX - 1, &seed, why);
 }
 
-/* A sweep that chose its seed may have chosen any. */
+/* Reads a seed. A sweep that chose its seed may have chosen any number. */
 static int read_seed(const struct plan_option *option, const char *value, struct plan_options *plan,
                      struct text_error *why)
 {
@@ -247,7 +248,7 @@ static void write_parts(const struct plan_option *option, const struct plan_opti
         plan_add(line, option->name, "%g", plan->parts);
 }
 
-/* The second of "FIRST:SECOND"; NULL and why: it is none. */
+/* Returns the second part of "FIRST:SECOND"; NULL and why if the value has another form. */
 static const char *split_pair(const char *value, const char *form, char first[80],
                               struct text_error *why)
 {
@@ -296,7 +297,8 @@ static int read_warmup(const struct plan_option *option, const char *value,
                : 0;
 }
 
-/* Commands from before the option was there stay what they were. */
+/* Writes the warm-up, if there is one, so that commands from before the option existed remain the
+ * same. */
 static void write_warmup(const struct plan_option *option, const struct plan_options *plan,
                          struct plan_line *line)
 {

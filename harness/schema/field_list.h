@@ -1,18 +1,18 @@
-/* schema/field_list.h: every field of a record, a row each: what it is called, what it is measured
- * in, what it is for, and what it means.
+/* schema/field_list.h: every field of a record. Each is a row with its name, its unit, its role and
+ * its meaning.
  *
  * The structs of record/record.h, the tables that read, write and compare records, and the lists of
  * fields in results/README.md are made from these rows, so a field that is here is in all of them.
- * The order is the order in the file.
+ * The order is that of the file.
  *
  *   T(name, bytes, since, role, unit, words, meaning)          text: char[bytes]
  *   I(name, least, most, since, role, unit, words, meaning)    a small integer: int
- *   F(kind, name, since, role, unit, words, meaning)           enum record_kind: see record/roles.h
+ *   F(kind, name, since, role, unit, words, meaning)           enum record_kind: schema/fields.h
  *   N(name, type, role, unit, meaning)                         arrays, objects, enumerations: their
  *                                                              members and code are written by hand
  *
- * since: FIRST, or LATER where records of minor 0 do not have it. role: enum record_role. words:
- * what a message calls it, after "the". */
+ * since is FIRST, or LATER if records of minor 0 do not have the field. role is an enum
+ * record_role. words is the name of the field in a message, after "the". */
 #ifndef HARNESS_RECORD_FIELD_LIST_H
 #define HARNESS_RECORD_FIELD_LIST_H
 
@@ -21,7 +21,7 @@
 
 /* clang-format off */
 
-/* The manifest: once per file. */
+/* The manifest, once per file. */
 #define RECORD_RUN_FIELDS(T, I, F, N) \
 F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "names this run; every other line of the file repeats it") \
 T(created_utc, 32, FIRST, CONDITION, "ISO 8601", "start", "when the sweep started") \
@@ -91,7 +91,7 @@ T(model, 64, LATER, MACHINE, "", "model", "of a GPU, else empty") \
 T(bus, 16, LATER, MACHINE, "PCI address", "PCI address", "of a GPU, else empty") \
 F(BOOL, near, LATER, SYSTEM, "", "nearness", "of a GPU: cores and NUMA node are those beside it")
 
-/* What identifies a cell. */
+/* The fields that identify a cell. */
 #define RECORD_KEY_FIELDS(T, I, F, N) \
 T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`; of mode `collective` the name of the collective, `allreduce`") \
 T(mode, 16, FIRST, IDENTITY, "`plain`, `plain-mt`, `dp`, `ddp` or `collective`", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`; `collective`: no model, but one collective of all devices by itself, whose steps are its iterations") \
@@ -139,7 +139,7 @@ F(COUNT, n_samples, FIRST, RESULT, "steps", "number of samples", "all that were 
 I(n_ranks, 0, RECORD_MAX_RANKS, FIRST, RESULT, "replicas", "number of replicas", "with phase times") \
 N(shard_rows, "integers", RESULT, "rows", "seen by each replica that ran; there may be fewer than devices")
 
-/* What follows from the samples alone: record_derive. */
+/* The fields that follow from the samples alone: record_derive. */
 #define RECORD_DERIVED_FIELDS(T, I, F, N) \
 F(COUNT, n_valid, FIRST, RESULT, "steps", "number of steps", "that count") \
 F(REAL, median_ns, FIRST, RESULT, "ns", "median", "the typical step") \
@@ -165,7 +165,7 @@ F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of 
 F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \
 N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")
 
-/* What is measured beside the steps. */
+/* The fields that are measured next to the steps. */
 #define RECORD_BESIDE_FIELDS(T, I, F, N) \
 F(REAL, bytes_per_step, LATER, RESULT, "bytes", "bytes moved", "that crossed devices in the last step, of all replicas; `null`: unknown") \
 F(REAL, kernels_per_step, LATER, RESULT, "launches", "number of kernels", "launched in the last step, copies included, on all devices and the host, by themselves or in a graph; `null`: unknown, or all of them a library's own (NCCL's). Missing in old records") \
@@ -198,7 +198,7 @@ N(gpus, "objects", CONDITION, "", "the GPUs among its devices, before, while and
 N(raw, "object", RESULT, "", "the samples, see below") \
 N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
 
-/* The end of a sitting. */
+/* The end of a session. */
 #define RECORD_END_FIELDS(T, I, F, N) \
 F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "as in the first line") \
 F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
@@ -213,11 +213,11 @@ N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this l
 
 /* clang-format on */
 
-/* Members of a struct from rows. */
+/* These make the members of a struct from rows. */
 #define RECORD_MEMBER_T(name, bytes, ...) char name[bytes];
 #define RECORD_MEMBER_I(name, ...)        int name;
 #define RECORD_MEMBER_F(kind, name, ...)  RECORD_MEMBER_##kind(name)
-#define RECORD_MEMBER_N(...)              /* by hand */
+#define RECORD_MEMBER_N(...)              /* written by hand */
 #define RECORD_MEMBER_HASH(name)          char name[17];
 #define RECORD_MEMBER_OPTIONS(name)       char name[512];
 #define RECORD_MEMBER_BOOL(name)          bool name;

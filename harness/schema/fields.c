@@ -1,4 +1,5 @@
-/* schema/fields.c: the tables that tie the rows of schema/field_list.h to members of structs. */
+/* schema/fields.c: the tables that connect the rows of schema/field_list.h with members of structs.
+ */
 #include "schema/fields.h"
 
 #include <limits.h>
@@ -16,7 +17,7 @@
 #define RANGE_REAL    0, 0
 #define RANGE_SERIES  0, 0
 
-/* The place of a member in struct OBJECT. */
+/* The offset and the size of a member in struct OBJECT. */
 #define PLACE(name) offsetof(struct OBJECT, name), sizeof(((struct OBJECT *)0)->name)
 #define FIRST false
 #define LATER true

@@ -1,11 +1,11 @@
-/* schema/node_fields.h: the fields of the node behind the devices: its NUMA nodes, GPUs and network
- * ports, a row each, as in schema/field_list.h, where the letters are explained.
+/* schema/node_fields.h: the fields of the node that the devices are in: its NUMA nodes, GPUs and
+ * network ports. Each is a row, as in schema/field_list.h, which explains the letters.
  *
- * A number that nobody could read is null, never 0: why is in the `absent` of its GPU. */
+ * A number that could not be read is null, never 0; the field `absent` of its GPU says why. */
 #ifndef HARNESS_RECORD_NODE_FIELDS_H
 #define HARNESS_RECORD_NODE_FIELDS_H
 
-/* More are counted, and not listed. */
+/* If there are more, they are counted, but not listed. */
 #define RECORD_MAX_NUMA  32
 #define RECORD_MAX_GPUS  16
 #define RECORD_MAX_LINKS 18
@@ -21,7 +21,7 @@ I(pus, 0, INT_MAX, FIRST, MACHINE, "", "number of processing units", "beside it"
 T(cpus, 128, FIRST, MACHINE, "list of numbers", "processing units", "list of them such as `0-3,8`") \
 F(REAL, memory_bytes, LATER, CONDITION, "bytes", "memory", "of the node")
 
-/* A GPU of the node, whether a sweep uses it or not. */
+/* A GPU of the node, even if the sweep does not use it. */
 #define RECORD_GPU_FIELDS(T, I, F, N) \
 T(bus, 16, FIRST, MACHINE, "PCI address", "PCI address", "`0000:19:00.0`") \
 T(model, 64, FIRST, MACHINE, "", "model", "as it calls itself, empty: unknown") \
@@ -43,7 +43,7 @@ F(REAL, persistence, LATER, SYSTEM, "0 or 1", "persistence mode", "1: the driver
 T(absent, 768, LATER, CONDITION, "", "list of absent facts", "which numbers are `null`, and why: `not supported: mig_mode; no such function: rows_pending`") \
 N(reading, "object", CONDITION, "", "as it was when the sweep began, see below")
 
-/* A GPU at one time. */
+/* The state of a GPU at one time. */
 #define RECORD_READING_FIELDS(T, I, F, N) \
 F(REAL, throttle, LATER, CONDITION, "bits", "throttle reasons", "as NVML names them: 1 idle, 2 clocks that were set, 4 power cap, 8 hardware slowdown, 16 sync boost, 32 software thermal slowdown, 64 hardware thermal slowdown, 128 hardware power brake, 256 display clocks") \
 F(REAL, clock_sm_hz, LATER, CONDITION, "Hz", "SM clock", "now") \
@@ -75,14 +75,14 @@ F(REAL, crc_data, LATER, CONDITION, "errors", "CRC errors of data", "since the d
 F(REAL, replays, LATER, CONDITION, "errors", "replays", "since the driver was loaded") \
 F(REAL, recoveries, LATER, CONDITION, "errors", "recoveries", "since the driver was loaded")
 
-/* A GPU of a cell's devices, about its measured steps. */
+/* A GPU among the devices of a cell, around its measured steps. */
 #define RECORD_WATCHED_FIELDS(T, I, F, N) \
 T(bus, 16, FIRST, CONDITION, "PCI address", "PCI address", "which GPU of the first line this is") \
 N(before, "object", CONDITION, "", "as it was before the first measured step, see below") \
 N(during, "object", CONDITION, "", "while they were measured, see below") \
 N(after, "object", CONDITION, "", "as it was after the last of them")
 
-/* Time series: as many numbers in each. */
+/* The time series, all with the same number of elements. */
 #define RECORD_DURING_FIELDS(T, I, F, N) \
 F(SERIES, at_ns, LATER, CONDITION, "ns", "times", "when the others were read, from `before` on") \
 F(SERIES, throttle, LATER, CONDITION, "bits", "throttle reasons", "as above") \

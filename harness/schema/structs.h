@@ -1,5 +1,5 @@
-/* schema/structs.h: records of a sweep as C structs, made of the rows of schema/field_list.h and
- * schema/node_fields.h, with the members that are no single value. */
+/* schema/structs.h: records of a sweep as C structs. They are made of the rows of
+ * schema/field_list.h and schema/node_fields.h, and of members that are not a single value. */
 #ifndef HARNESS_SCHEMA_STRUCTS_H
 #define HARNESS_SCHEMA_STRUCTS_H
 
