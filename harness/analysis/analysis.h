@@ -192,15 +192,15 @@ struct report {
     struct record_file *file;
     size_t n_files;
     struct report_row *row;
-    size_t n_rows, n_all; /* n_rows of training, then those of collectives */
+    size_t n_rows, n_all; /* rows of training; n_all: with those of collectives, which are last */
     struct report_point *point;
     size_t n_points;
     struct report_group *group;
     size_t n_groups;
     size_t *bucket; /* all bucket sizes in bytes, ascending, with 0 */
     size_t n_buckets;
-    bool many_runs;     /* more than one run id */
-    bool many_variants; /* there are several, and they cannot all be put together */
+    bool many_runs;                         /* more than one run id */
+    bool many_variants;                     /* several variants, which cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
     const struct roof *roof;                /* NULL: none */

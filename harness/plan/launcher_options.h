@@ -39,9 +39,9 @@ error_t launcher_option(int key, const char *arg, const struct argp_state *state
 /* Prints one line on stderr, and where the options are explained. Returns EXIT_MISUSE. */
 int launcher_refuse(const char *command, const char *text);
 /* Checks the options, and fills in those that were not given. --per-process and --timeout need a
- * launcher, and the launcher must be able to start processes. The devices must be virtual ones, as
- * many as required, and the same number in each process. Returns 0, or an exit status after a line.
- */
+ * launcher, and the launcher must be able to start processes. The devices must be virtual ones, at
+ * least as many as required, and the same number in each process. Returns 0, or an exit status
+ * after a line. */
 int launcher_options_check(const char *command, struct launcher_options *options,
                            const char *devices, size_t required);
 

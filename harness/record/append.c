@@ -24,7 +24,7 @@ static int write_all(int fd, const char *text, size_t bytes)
     return 0;
 }
 
-/* Flushes the file to the disk. Pipes and terminals cannot be synchronized, and need not be. */
+/* Flushes the file to the disk. Pipes and terminals cannot be synchronised, and need not be. */
 static int sync_file(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;

@@ -21,7 +21,7 @@ enum peer_kind {
     PEER_LLMC_STEP,           /* the CPU program of llm.c, with a thread for each device */
     PEER_PYTORCH_DDP,         /* with the settings of the record */
     PEER_PYTORCH_DDP_DEFAULT, /* with its default settings */
-    PEER_PYTORCH_DDP_NCCL,    /* the same two on GPUs */
+    PEER_PYTORCH_DDP_NCCL,    /* the two above on GPUs, over NCCL */
     PEER_PYTORCH_DDP_NCCL_DEFAULT,
     PEER_PYTORCH_DP, /* on GPUs */
     PEER_PYTORCH_PLAIN,

@@ -19,7 +19,7 @@ enum record_kind {
     RECORD_U64,     /* uint64_t, as a number: nanoseconds, bytes */
     RECORD_BIG,     /* uint64_t, as text: seeds, times since 1970 */
     RECORD_REAL,    /* double; null: NaN */
-    RECORD_SERIES,  /* struct record_series, on the heap: an array of such numbers */
+    RECORD_SERIES,  /* struct record_series, on the heap: an array of numbers */
     RECORD_NESTED   /* an array, object or enumeration, which read.c and write.c handle by name */
 };
 

@@ -12,7 +12,7 @@
 
 /* ---- the node that the devices are on -------------------------------------------------------- */
 
-/* Numbers of one thing, one after the other; NaN: unknown. */
+/* Successive readings of one number; NaN: unknown. */
 struct record_series {
     size_t n;
     double *value;
@@ -85,10 +85,10 @@ enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
 /* Parts of the machine, measured by themselves after the steps of a cell. */
 enum record_part {
     RECORD_PRODUCT,   /* a matrix product on each device in turn: [device] */
-    RECORD_SUSTAINED, /* products on all devices at once, one after the other: [device] */
+    RECORD_SUSTAINED, /* successive products on all devices at once: [device] */
     RECORD_COPY,      /* a copy from device to device: [from * devices + to] */
     RECORD_FROM_HOST, /* a copy from the host's memory to a device: [device] */
-    RECORD_TO_HOST,   /* and back: [device] */
+    RECORD_TO_HOST,   /* a copy from a device to the host's memory: [device] */
     RECORD_MEMORY,    /* a copy within a device's memory: [device] */
     RECORD_PARTS
 };
@@ -124,7 +124,7 @@ struct record_slot {
 /* The manifest: once per file. */
 struct record_run {
     RECORD_MEMBERS(RECORD_RUN_FIELDS)
-    bool clocked; /* of minor 2: every verified cell has compared its clock */
+    bool clocked; /* a record of minor 2, where every verified cell has compared its clock */
     double load_avg[3];
     int n_slots;
     struct record_slot slot[RECORD_MAX_SLOTS];
@@ -138,7 +138,7 @@ struct record_key {
 
 struct record_cell {
     RECORD_MEMBERS(RECORD_CELL_FIELDS)
-    RECORD_MEMBERS(RECORD_DERIVED_FIELDS) /* by record_derive, from the raw samples */
+    RECORD_MEMBERS(RECORD_DERIVED_FIELDS) /* filled by record_derive from the raw samples */
     RECORD_MEMBERS(RECORD_BESIDE_FIELDS)
     struct record_key key;
     enum record_status status;
@@ -152,7 +152,7 @@ struct record_cell {
     uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */
     uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
                             measured */
-    double phase_median_ns[RECORD_PHASES]; /* derived: slowest rank per step, then the median */
+    double phase_median_ns[RECORD_PHASES]; /* derived: median over steps of the slowest rank */
     int n_rounds;                          /* 0: not measured, or not kept */
     uint64_t round_ns[RECORD_TURNS][RECORD_MOST_ROUNDS];
     int n_alone;                           /* 0: not measured */
@@ -160,7 +160,7 @@ struct record_cell {
     struct record_part_times part[RECORD_PARTS];
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
-    int n_gpus;                            /* 0: its devices are none, or could not be asked */
+    int n_gpus;                            /* 0: it has no GPU, or none could be read */
     struct record_watched *gpu;            /* [n_gpus] */
 };
 
