@@ -11,7 +11,7 @@ struct record_plan;
 struct output {
     int fd;
     char path[512];
-    off_t size;            /* when this process last wrote to it */
+    off_t size;            /* its size when this process last wrote to it */
     bool made;             /* it did not exist before */
     bool resumed;          /* it held records, which are in file */
     bool started;          /* it held only a part of its first line, or nothing */

@@ -240,8 +240,9 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* The bytes that a step copies at least if its inputs start on the host: the rows, except indices
- * of rows of a table, whose rows are on the device, and the factors of its loss. */
+/* The bytes that a step copies at least if its inputs start on the host: its rows and the factors
+ * of its loss. Inputs that are numbers of rows of a table do not count, because the table is on the
+ * host, too. */
 static double least_bytes(const struct cell_config *cell)
 {
     const struct workload *workload = &cell->workload;

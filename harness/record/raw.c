@@ -27,7 +27,7 @@ static const char *string_end(const char *p, const char *end)
     return p < end ? p : NULL;
 }
 
-/* Finds the text after the brace of the outermost "raw":{; NULL: there is none. */
+/* Finds the brace of the outermost "raw":{; NULL: there is none. */
 static const char *find_raw(const char *line, const char *end)
 {
     static const char key[] = "\"raw\":{";

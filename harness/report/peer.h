@@ -147,8 +147,8 @@ bool peer_same_machine(const struct peer_record *record, const struct record_run
 
 /* Writes "PyTorch 2.15.0 and 1.13.0". */
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
-/* Prints one sentence of the comparison, which names the versions of PyTorch; and the caption of
- * the figure. */
+/* Prints the rest of a sentence that begins with the versions of PyTorch; and the caption of the
+ * figure. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);
 void report_peer_caption(struct text_out *out, const struct peer_record *record);
 /* Prints the section of the page around its figure. The tables return 0, or -1 if memory was short.
