@@ -61,8 +61,8 @@ int launcher_check(const char *text, struct text_error *why)
     return 0;
 }
 
-/* Writes the word at text, with the number in place of {n}. Returns its end; NULL: there is no
- * space for it. */
+/* Writes the word at text, with the number in place of {n}. Returns the place after its closing 0;
+ * NULL: there is no space for it. */
 static char *put_word(const char *text, size_t length, int processes, char *room, const char *end)
 {
     for (size_t i = 0; i < length;) {
