@@ -1,5 +1,5 @@
-/* check/catalogue.c: the areas, rules and cases that are there: words for them, whether they fit
- * together, --list and --rules. */
+/* check/catalogue.c: the areas, rules and cases that exist: it names them, checks that they fit
+ * together, and prints --list and --rules. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ void runner_rule(const struct check_area *area, int number, char rule[32])
     snprintf(rule, 32, "%.24s-%02d", area->name, number % 1000);
 }
 
-/* NAME-NN of the area's; asked for each rule and case, so not by writing all names. */
+/* Whether the rule is called NAME-NN, with the name of the area. It is called for each rule and
+ * case, so it compares texts instead of printing all names. */
 static bool is_rule_of(const struct check_area *area, const char *rule)
 {
     const size_t length = strlen(area->name);
@@ -122,7 +123,7 @@ static int check_case_row(const struct check_area *area, const struct check_case
     if (test->needs >> RUNNER_CAPABILITIES != 0 || test->devices < 0 ||
         test->devices > IMPL_MAX_DEVICES)
         return fault(why, "%.80s: needs something that is not in impl.h", test->id);
-    /* An implementation with all that a profile requires must be able to pass it. */
+    /* An implementation with all capabilities that a profile requires must be able to pass it. */
     for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
         if ((test->profiles & runner_profiles[i].bit) != 0 &&
             (test->needs & ~runner_profiles[i].required) != 0)

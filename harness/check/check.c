@@ -49,7 +49,8 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
                                .devices = options->devices,
                                .seed = options->seed,
                                .mode = RUNNER_PROBE,
-                               /* Known before it is loaded, because starting it may take long. */
+                               /* This is known before it is loaded, and starting it may take
+                                * long. */
                                .process = kind == IMPL_SPEC_COMMAND,
                                .library = kind == IMPL_SPEC_LIBRARY,
                                .same_process = options->same_process,
@@ -66,7 +67,7 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     return status;
 }
 
-/* The results that are to be run, as jobs: each alone, or all of an area for one process. */
+/* Makes jobs of the results that are to be run: each alone, or all of an area for one process. */
 static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
                         struct runner_result *results[])
 {
@@ -157,8 +158,8 @@ static int write_result(const char *command, const struct runner_run *run, struc
     return command_refuse(command, "%s", err.text);
 }
 
-/* Whether the built-in implementation has these GPUs: asked in a process of its own, because CUDA
- * does not survive the forks of the cases. */
+/* Whether the built-in implementation has these GPUs. A new process looks for them, because CUDA
+ * does not work in a child that was forked after it was started, and the cases are forked. */
 static int gpus_there(const char *command, const struct runner_options *options)
 {
     const struct dp_group_config config = {.devices = options->devices};
@@ -183,8 +184,9 @@ static int gpus_there(const char *command, const struct runner_options *options)
     return ended;
 }
 
-/* Loads the libraries of a group once. The processes of the cases are copies of this one, and each
- * of them would take a sixth of its time for that. If it fails here, they fail and say why. */
+/* Loads the libraries of a group once. The processes of the cases are copies of this one, and
+ * loading would take a sixth of the time of each. If it fails here, each of them fails and says
+ * why. */
 static void load_libraries(const struct runner_options *options)
 {
     const struct dp_group_config config = {
@@ -200,21 +202,21 @@ static void load_libraries(const struct runner_options *options)
         dp_group_close(group);
 }
 
-/* Code of others may not look into us, nor into the processes of the cases: it might write results.
- * False: the system does not do that. */
+/* Makes this process, and so those of the cases, not traceable: foreign code could write results.
+ * Returns false if the system cannot do that. */
 static bool hide(const struct runner_options *options)
 {
     const bool foreign =
         options->spec.kind == IMPL_SPEC_COMMAND || options->spec.kind == IMPL_SPEC_LIBRARY;
 
-    /* To look for leaks a sanitizer traces its own process. */
+    /* A sanitizer traces its own process to look for leaks. */
     if (!foreign || BUILD_SANITIZERS[0] != '\0')
         return true;
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
-/* The program that reads the result later has to be able to. An error of writing is reported when
- * the file is closed. */
+/* Reads the result back, as the program that gets it later has to be able to. An error of writing
+ * is reported when the file is closed. */
 static int read_back(const char *command, enum runner_format format, struct whole_file *out)
 {
     struct check_record record;
@@ -270,7 +272,7 @@ static int check_implementation(const char *command, const struct runner_options
             status = runner_out_close(command, out);
         if (status == 0)
             status = runner_exit(run);
-        /* Where one of the operations of its devices fails on purpose, a pass is none. */
+        /* A pass does not count if an operation of the devices fails on purpose. */
         if (status == EXIT_PASSED && device_list_faulty(options->devices)) {
             command_complain(command,
                              "no case failed on '%.64s': that call was in none, or nothing came "
@@ -294,7 +296,7 @@ static int check_selected(const char *command, const struct runner_options *opti
     if (status == 0 && options->list) {
         runner_list(stdout, tests, n);
     } else if (status == 0) {
-        stop_watch_signals(); /* before there is a file that would be left */
+        stop_watch_signals(); /* before there is a file that a signal would leave */
         status = runner_out_open(command, options->out, &out);
         if (status == 0)
             status = gpus_there(command, options);

@@ -1,8 +1,9 @@
 /* check/child.c: the process that serves cases on an implementation.
  *
- * What is ours runs in here and what is foreign behind a wall (impls/wall), unless a user wants it
- * in here. Then it may die anywhere. What is to be said goes into a pipe that the implementation
- * does not know of, message by message, so that what was said before a death counts. */
+ * Our own code runs in this process, and foreign code in another one that a wall separates
+ * (impls/wall), unless a user wants it in this one. Then this process may die anywhere. Results go
+ * into a pipe that the implementation does not know of, message by message, so that a message that
+ * was sent before a death counts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 enum { EXIT_UNHEARD = 3 };
 
-/* What serving needs. */
+/* The state of the process while it serves a job. */
 struct server {
     const struct runner_job *job;
     int output;
@@ -80,7 +81,7 @@ static void doing(const struct server *server, const char *what)
     snprintf(server->shared->doing, sizeof server->shared->doing, "%s", what);
 }
 
-/* The sanitizers look for leaks when a process ends by itself. */
+/* The sanitizers look for leaks when a process calls exit. */
 static _Noreturn void leave(void)
 {
     if (BUILD_SANITIZERS[0] != '\0')
@@ -90,7 +91,7 @@ static _Noreturn void leave(void)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-/* blame: the implementation is the reason, not what it needs. */
+/* blame: the implementation is the reason, and not something that it needs. */
 static _Noreturn void give_up(struct server *server, const char *reason, bool blame)
 {
     struct runner_message message = {.kind = RUNNER_NO_SESSION, .fell = blame};
@@ -104,7 +105,8 @@ static _Noreturn void give_up(struct server *server, const char *reason, bool bl
     leave();
 }
 
-/* Cases are chosen, skipped and counted by what the probe said. */
+/* Cases are chosen, skipped and counted by what the probe reported, so a session must report the
+ * same. */
 static const char *changed(const struct impl_about *now, const struct impl_about *expected)
 {
     if (!expected)
@@ -119,8 +121,8 @@ static const char *changed(const struct impl_about *now, const struct impl_about
     return NULL;
 }
 
-/* In the process of the implementation: neither the pipe for results nor what we share with our
- * parent is its business. */
+/* This runs in the process of the implementation. It must have neither the pipe for results nor the
+ * memory that we share with our parent. */
 static void forget(void *context)
 {
     struct server *server = context;
@@ -179,7 +181,7 @@ static void open_session(struct server *server)
     load_implementation(server);
     if (check_session_open(&server->session, server->source.ops, &server->settings, reason))
         give_up(server, reason, server->session.fault);
-    /* jansson leaves out a character of a text that it has no memory for. */
+    /* jansson leaves out a character of a text if it has no memory for it. */
     change = record_memory_failed() ? "out of memory for a message of it"
                                     : changed(&server->session.about, server->job->expected);
     if (change)
@@ -187,7 +189,7 @@ static void open_session(struct server *server)
     tell_kind(server, RUNNER_OPENED);
 }
 
-/* What happens when it is closed counts for the case before. */
+/* A failure to close the session counts for the last case. */
 static void close_session(struct server *server, struct check_outcome *outcome,
                           struct strays *strays)
 {
@@ -222,7 +224,7 @@ static void probe(struct server *server)
     tell_kind(server, RUNNER_ABOUT);
 }
 
-/* The verdict is told when the session is closed: dying there counts. */
+/* The verdict is sent after the session is closed, so that a death while it closes counts. */
 static void serve_each(struct server *server)
 {
     const struct runner_job *job = server->job;
@@ -254,7 +256,7 @@ static void serve_shared(struct server *server)
 
         strays = (struct strays){.n = 0};
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        /* Its process may be gone, or in the middle of an answer. */
+        /* The process of the implementation may be gone, or in the middle of an answer. */
         lost = outcome.verdict == CHECK_BROKEN || outcome.fell;
         if (last || lost)
             close_session(server, &outcome, &strays);

@@ -1,7 +1,7 @@
 /* check/export.c: the results as a set of cells for other programs: a case is a cell.
  *
- * Its numbers are those of a case that passed: of any other, how much was compared and how long it
- * took says nothing. */
+ * Only a case that passed has numbers. How much another one compared, and how long it took, has no
+ * meaning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static const struct export_metric metrics[METRICS] = {
     [COMPARED] = {.name = "compared", .unit = "values", .exact = true},
     [SECONDS] = {.name = "time", .unit = "seconds", .exact = true}};
 
-/* The reason of a failure, and the command that repeats it. NULL: no memory. */
+/* Returns the reason of a failure, and the command that repeats it. NULL: no memory. */
 static char *detail_of(const struct runner_run *run, const struct runner_result *result)
 {
     const struct check_case *test = result->test;
@@ -111,7 +111,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
     runner_totals(run, &sums);
     set.count = sums.verdict[CHECK_FAIL] + sums.verdict[CHECK_BROKEN];
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
-    for (int a = -1; a < check_n_areas; ++a) /* what belongs to no area comes first */
+    for (int a = -1; a < check_n_areas; ++a) /* Results that belong to no area come first. */
         for (size_t i = 0; i < run->n && status == 0; ++i)
             if (runner_area_of(run->result[i].test->rule) == (a < 0 ? NULL : check_areas[a]))
                 status = add_case(&set, run, &run->result[i]);

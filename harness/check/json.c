@@ -130,8 +130,8 @@ static json_t *rules(const struct runner_run *run)
     return object;
 }
 
-/* What records say of the machine and the program, so that both can be held against each other;
- * NULL: it could not be read. */
+/* Returns the members that records also have about the machine and the program, so that a check
+ * result can be compared with them. NULL: they could not be read. */
 static json_t *machine(void)
 {
     char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];

@@ -1,7 +1,7 @@
 /* check/judge.c: how a process ended, in words, and what that means for the cases it served.
  *
- * A verdict counts only if its process then ended well. Else it is the failure of an implementation
- * that ran in it, or hangs; of what else there is no verdict. */
+ * A verdict counts only if its process ended well after it. Otherwise the case is a failure of the
+ * implementation, if that ran in the process or hangs; else it has no verdict. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,7 +10,8 @@
 
 enum { HANGS = 3, NEVER_OPENED = 2, SAID = 200 };
 
-/* What a process said at last that tells most: a sanitizer's summary, or its last line. */
+/* Finds the line of the last output that tells most: the summary of a sanitizer, or else the last
+ * line. */
 static void last_words(const char *tail, char words[SAID])
 {
     static const char *const telling[] = {"SUMMARY: ", "runtime error: "};
@@ -31,7 +32,7 @@ static void last_words(const char *tail, char words[SAID])
     runner_clean(words, SAID);
 }
 
-/* ", in forward" */
+/* Writes ", in forward", for example. */
 static void read_doing(const struct runner_process *process, char text[80])
 {
     char doing[sizeof process->shared->doing];
@@ -76,7 +77,7 @@ static void describe_end(const struct runner_process *process, int status, char 
     runner_add_words(process, text);
 }
 
-/* The process ended without an answer. */
+/* Returns the verdict of a case whose process ended without an answer. */
 static enum check_verdict verdict_of_end(const struct runner_process *process, int status)
 {
     const int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -93,7 +94,7 @@ static enum check_verdict verdict_of_end(const struct runner_process *process, i
     /* No code of the implementation ran in the process itself. */
     if (job->process || (job->library && !job->same_process))
         return CHECK_BROKEN;
-    /* Somebody outside ends processes by these, an implementation does not crash by them. */
+    /* These signals come from other processes; an implementation does not crash with them. */
     return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT ||
                    signal_number == SIGHUP
                ? CHECK_BROKEN
@@ -120,7 +121,7 @@ bool runner_catches(enum check_verdict verdict, size_t compared)
 
 /* ---- a probe --------------------------------------------------------------------------------- */
 
-/* The implementation could have written into it, so nothing is taken for granted. */
+/* The implementation could have written into this memory, so every field is checked. */
 static const char *read_about(const struct runner_shared *shared, struct runner_about *is)
 {
     struct impl_about *about = &is->about;
@@ -167,7 +168,7 @@ static void judge_probe(struct runner_process *process, int status)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* The process is gone and the case at job->next has no verdict. */
+/* The process is gone, and the case at job->next has no verdict. */
 static void blame_next(struct runner_process *process, enum check_verdict verdict,
                        const char *reason)
 {

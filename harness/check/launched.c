@@ -1,5 +1,5 @@
-/* check/launched.c: the options of ranks in processes, and the implementation that they make of the
- * reference: a program behind a pipe (check/rank_pool.h). */
+/* check/launched.c: the options for ranks in processes. With them the implementation under test is
+ * the reference in a command that answers through pipes (check/rank_pool.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +21,8 @@ static int refuse(const char *command, const char *text)
 
 static int check_together(const char *command, const struct runner_options *options)
 {
-    /* Options that say what is tested, or how, where that is not the reference in processes. */
+    /* These options choose another implementation, or another way to test, than the reference in
+     * processes. */
     const struct {
         bool given;
         const char *name;
@@ -60,7 +61,7 @@ static int check_together(const char *command, const struct runner_options *opti
     return command_misuse(command);
 }
 
-/* A text in single quotes has none. */
+/* The specification puts this text in single quotes, so it may not have any. */
 static int write_spec(const char *command, struct runner_options *options)
 {
     const bool slow = BUILD_SANITIZERS[0] != '\0';

@@ -60,7 +60,7 @@ static size_t count_others(const struct runner_matrix *matrix)
     return n;
 }
 
-/* Cases that no mutant makes fail: nothing shows that they can. */
+/* Whether no mutant makes this case fail: then no run shows that it can fail. */
 static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 {
     for (size_t k = 0; k < matrix->n; ++k)
@@ -71,7 +71,8 @@ static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* The first cases, the mutant's own rule before others, as many as fit. */
+/* Lists the first cases that caught the mutant, as many as fit; those of its own rule come
+ * first. */
 static void first_cases(const struct runner_matrix *matrix, const struct runner_kill *kill,
                         size_t room, char text[COLUMNS + 1])
 {

@@ -16,12 +16,12 @@ struct runner_kill {
 
 struct runner_matrix {
     const struct runner_options *options;
-    const struct runner_about *is; /* of the clean one */
+    const struct runner_about *is; /* about the reference without a bug */
     const struct check_case **test;
     size_t n_tests, left_out; /* left_out: cases whose needs are not claimed */
     struct runner_kill *kill;
     size_t n;
-    size_t runs; /* of a case on a mutant; in the others the case never asks for the bug */
+    size_t runs; /* runs of a case on a mutant; a case is not run if it never asks for the bug */
     double seconds;
 };
 
@@ -33,7 +33,7 @@ void runner_matrix_sum(struct runner_matrix *matrix);
 size_t runner_survivors(const struct runner_matrix *matrix);
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix);
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix);
-/* Whether that is what the file has. */
+/* Whether the file at path holds exactly this matrix. */
 bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix);
 
 #endif

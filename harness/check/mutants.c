@@ -1,12 +1,13 @@
-/* check/mutants.c: runs the cases on every mutant: bugs that are known must be caught.
+/* check/mutants.c: runs the cases on every mutant. These are known bugs, and the cases must catch
+ * them.
  *
- * Here a process serves all cases of a mutant, with a session for each: the mutants are ours, and
- * there are thousands of runs. The matrix shows every catch, so nothing ends early, unless the
- * question is only whether each is caught.
+ * One process serves all cases of a mutant, with a session for each case. This is possible because
+ * the mutants are our own code, and necessary because there are thousands of runs. The matrix shows
+ * every catch, so all cases are run, unless the question is only whether each mutant is caught.
  *
- * Without a bug, the cases run first, and it is noted which bugs each of them asks for. A case that
- * never asks for a bug cannot see it, so it is not run on that mutant. What is not run catches
- * nothing: this can only make a survivor, never hide one. */
+ * The cases first run without a bug, and the implementation notes which bugs each of them asks for.
+ * A case that never asks for a bug cannot see it, so it is not run on that mutant. A case that is
+ * not run catches nothing, so this can add a survivor, and never hide one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ static int out_of_memory(const char *command)
     return command_refuse(command, "out of memory");
 }
 
-/* Cases on specs, in jobs. */
+/* Runs of the same cases on several specs, as jobs. */
 struct runs {
     const char *const *spec;
     struct runner_result *const *result; /* of each spec, one per case */
@@ -34,7 +35,8 @@ struct runs {
     size_t n_run;              /* out: how many are run, of all specs */
 };
 
-/* The cases of the mutant's rule come first; only those that ask for its bug. Returns how many. */
+/* Lists the cases that ask for the bug of the mutant; those of its rule come first. Returns how
+ * many there are. */
 static size_t order_cases(const struct runs *runs, size_t spec, struct runner_result *list[])
 {
     const char *name = strchr(runs->spec[spec], ':') + 1, *rule = "";
@@ -109,7 +111,7 @@ static size_t each_of(const struct runner_options *options, size_t n, size_t par
     return options->isolate ? 1 : (n + parts - 1) / parts;
 }
 
-/* A bug is caught only by a case that passes without it. */
+/* Runs all cases without a bug, because only a case that passes without a bug can catch one. */
 static int run_clean(const char *command, const struct runner_matrix *matrix,
                      struct runner_run *clean, atomic_uchar *note)
 {
@@ -120,7 +122,7 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
 
     snprintf(options.impl, sizeof options.impl, "%s", CLEAN);
     clean->options = &options;
-    options.profile[0] = '\0'; /* what it does not claim was left out */
+    options.profile[0] = '\0'; /* cases whose needs are not claimed were already left out */
     clean->profiles = 0;
     options.until_caught = false;
     status = runner_prepare(clean, matrix->test, matrix->n_tests) ? out_of_memory(command) : 0;
@@ -224,7 +226,8 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
     matrix->test = calloc(n, sizeof *matrix->test);
     if (!matrix->test)
         return out_of_memory(command);
-    /* Cases that the clean one claims to pass; the others say nothing about bugs. */
+    /* Only cases that the reference without a bug claims to pass are kept. The others say nothing
+     * about bugs. */
     for (size_t i = 0; i < n; ++i) {
         if ((tests[i]->needs & ~matrix->is->about.capabilities) == 0)
             matrix->test[matrix->n_tests++] = tests[i];
@@ -234,7 +237,8 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
     if (matrix->n_tests == 0)
         return command_refuse(command,
                               "no case is left that the mutants have the capabilities for");
-    /* The clean one notes what it asks for in memory that its processes share with us. */
+    /* The reference without a bug notes which bugs it asks for in memory that its processes share
+     * with us. */
     bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
     asked = runner_shared_memory(bytes);
     if (!asked)

@@ -161,7 +161,7 @@ static const char *reference_option(const struct runner_options *options)
     return options->backend[0] != '\0' ? "--backend" : "--communicator";
 }
 
-/* What the reference is made of, for which it has options of its own. */
+/* Options that choose the parts of the reference: its backend, communicator and launcher. */
 static error_t parse_reference(int key, const char *arg, const struct argp_state *state,
                                struct runner_options *options)
 {
@@ -178,7 +178,7 @@ static error_t parse_reference(int key, const char *arg, const struct argp_state
     return status;
 }
 
-/* Texts that are kept as they are. */
+/* Options whose text is kept as it is. */
 static const struct {
     int key;
     const char *name;
@@ -194,7 +194,7 @@ static const struct {
     TEXT('o', "only", only),       TEXT('w', "out", out),
 };
 
-/* Options that are only there or not. */
+/* Options without a value. */
 static const struct {
     int key;
     size_t offset;
@@ -271,7 +271,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Before it is opened by every case. */
+/* Checks the reference once, before every case opens it. */
 static int check_reference(const char *command, struct runner_options *options)
 {
     const bool ranks = options->profile[0] != '\0' && options->profiles & PROFILE_DDP;
@@ -310,7 +310,7 @@ static int check_mutant_options(const char *command, const struct runner_options
     return 0;
 }
 
-/* What no option says alone. */
+/* Checks that the options fit together. */
 static int check_options(const char *command, const struct runner_options *options)
 {
     const bool writes = options->format != RUNNER_FORMAT_TEXT || options->out[0] != '\0';
@@ -335,7 +335,7 @@ static int check_options(const char *command, const struct runner_options *optio
                : 0;
 }
 
-/* argv[0] of the program, as it was called; main has replaced it here. */
+/* Reads argv[0] of the program as it was called, because main has replaced it here. */
 static void read_program(char *text, size_t bytes)
 {
     const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -349,8 +349,10 @@ static void read_program(char *text, size_t bytes)
         snprintf(text, bytes, "lockstep");
 }
 
-/* Devices of a machine may be too few or too small for several processes; those that are made of
- * cores are not. Mutants have no others. Ranks in processes are several already. */
+/* Whether the jobs need nothing but cores, so that several processes may run at the same time.
+ * Other devices of a machine may be too few or too small for several processes; virtual devices are
+ * made of cores. Mutants have only virtual devices. Ranks in processes already are several
+ * processes. */
 static bool needs_cores_alone(const struct runner_options *options)
 {
     struct dp_kind_row kind;

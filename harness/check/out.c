@@ -1,4 +1,5 @@
-/* check/out.c: the file of --out: refused before anything runs, there only when complete. */
+/* check/out.c: the file of --out. A bad path is refused before anything runs, and the file gets its
+ * name only when it is complete. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ int runner_out_open(const char *command, const char *path, struct whole_file *ou
     out->file = NULL;
     if (path[0] == '\0')
         return 0;
-    /* The new file takes the old one's place: that must not be a device. */
+    /* The new file replaces the old one, so the old one must not be a device. */
     int failed = lstat(path, &status) == 0 ? 0 : errno;
 
     if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))

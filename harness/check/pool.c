@@ -1,4 +1,4 @@
-/* check/pool.c: keeps as many processes going as were asked for, until all jobs are done. */
+/* check/pool.c: keeps as many processes running as were asked for, until all jobs are done. */
 #include "check/pool.h"
 #include "files/stop.h"
 
@@ -15,11 +15,11 @@ struct pool {
     struct runner_process *process;
     size_t slots;
     struct pollfd *poll; /* two per slot */
-    size_t hangs;        /* in a row, whatever the job */
+    size_t hangs;        /* cases in a row that gave no verdict in time, of any job */
     const struct runner_watcher *watcher;
 };
 
-/* The last verdict of a process may still be taken back when it ends. */
+/* The last verdict of a process may still change when the process ends, so it is not yet told. */
 static void tell_watcher(const struct pool *pool, struct runner_job *job, size_t upto)
 {
     for (; job->watched < upto; ++job->watched)
@@ -34,7 +34,7 @@ static void nap(void)
     nanosleep(&pause, NULL);
 }
 
-/* Being out of processes for a moment is no reason to stop. */
+/* A system that has no process to spare for a moment is no reason to stop. */
 static int start_process(struct runner_process *process, struct runner_job *job)
 {
     for (int i = 0; i < FORK_TRIES; ++i) {
@@ -56,7 +56,7 @@ static bool is_busy(const struct pool *pool)
     return false;
 }
 
-/* Until there is something to read, a deadline, or time for another look at signals. */
+/* Waits until there is something to read, or a deadline, or the time to check for signals. */
 static void wait_for_words(struct pool *pool)
 {
     const double now = runner_now();
@@ -85,8 +85,8 @@ static void wait_for_words(struct pool *pool)
     }
 }
 
-/* A process that was started by one that is gone is our child now. It is killed, and the case says
- * so. */
+/* A process becomes our child if the process that started it has ended. It is killed, and the case
+ * reports it. */
 static void end_strays(const struct pool *pool, struct runner_job *job)
 {
     pid_t *spared = calloc(pool->slots, sizeof *spared);
@@ -101,7 +101,7 @@ static void end_strays(const struct pool *pool, struct runner_job *job)
         job->result[job->next - 1]->strays.n += (uint32_t)killed;
 }
 
-/* A job whose process ended is done, or goes on in another one. */
+/* A job whose process ended is done, or continues in another process. */
 static int collect(struct pool *pool)
 {
     for (size_t i = 0; i < pool->slots; ++i) {

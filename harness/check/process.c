@@ -1,7 +1,8 @@
-/* check/process.c: the parent's side of one process: starts it, listens to it, judges how it ended.
+/* check/process.c: the parent's side of one process: starts it, reads its messages, and judges how
+ * it ended.
  *
- * It gets a process group of its own, so that what it starts dies with it; it is killed with its
- * parent, on a signal, and when its time is over. */
+ * The process leads a new process group, so that all processes that it starts are killed with it.
+ * It is killed when its parent dies, on a signal, and when its time is over. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,13 +20,14 @@
 #include "files/child.h"
 
 enum {
-    RESULT_FD = 200, /* where the implementation does not come across it, and above all others */
+    RESULT_FD =
+        200, /* above all other descriptors, where the implementation does not come across it */
     CASE_SECONDS = 10,
     OPEN_SECONDS = 30,
-    PROCESS_FACTOR = 6, /* out of process everything takes longer */
+    PROCESS_FACTOR = 6, /* in another process everything takes longer */
     SANITIZER_FACTOR = 4,
-    END_SECONDS = 5, /* from the last word to the end of the process */
-    PIECES = 4096    /* of what it says, at a time */
+    END_SECONDS = 5, /* from the last message to the end of the process */
+    PIECES = 4096    /* reads at most, at the end */
 };
 
 double runner_now(void)
@@ -61,7 +63,8 @@ static void set_case_limit(struct runner_process *process)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Files of a process that is not to be traced belong to root, so this one is for a moment. */
+/* Files in /proc of a process that is not traceable belong to root, so this process becomes
+ * traceable for a moment. */
 static void be_first_to_be_killed(void)
 {
     const bool hidden = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
@@ -78,9 +81,9 @@ static void be_first_to_be_killed(void)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* The files of the parent, its own pipes to other processes among them, are not the
- * implementation's. A crash is expected here and needs no core file; when memory runs out, this is
- * to be killed and not the runner. */
+/* The implementation must not have the files of the parent, such as pipes to other processes. A
+ * crash is expected here and needs no core file. When memory runs out, this process is to be
+ * killed, and not the runner. */
 static _Noreturn void become_child(const struct runner_process *process, int results, int noise)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -140,7 +143,7 @@ static void free_process(struct runner_process *process)
     errno = saved;
 }
 
-/* What mapping /dev/zero gives. */
+/* The same memory as MAP_ANONYMOUS gives, which POSIX does not have: a mapping of /dev/zero. */
 void *runner_shared_memory(size_t bytes)
 {
     const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
@@ -199,7 +202,7 @@ void runner_process_stop(struct runner_process *process)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* Keeps the end of what it says: however much that is, it takes no more memory than this. */
+/* Keeps the end of its output, so that any amount of output takes no more memory than this. */
 bool runner_process_hear(struct runner_process *process)
 {
     char piece[RUNNER_TAIL];
@@ -222,7 +225,8 @@ bool runner_process_hear(struct runner_process *process)
     return true;
 }
 
-/* What it said before this. Something that it started may go on, so there is an end. */
+/* Reads the output that came before its end. A process that it started may continue to write, so
+ * the number of reads is limited. */
 static void hear_all(struct runner_process *process)
 {
     for (int i = 0; i < PIECES && process->noise >= 0; ++i)
@@ -351,11 +355,11 @@ bool runner_process_ended(struct runner_process *process)
             return false;
         process->timed_out = true;
     }
-    /* As long as it was not waited for, its number is nobody else's. */
+    /* The system gives its number to no other process before it was waited for. */
     kill(-process->pid, SIGKILL);
     kill(process->pid, SIGKILL);
     child_wait(process->pid, &status);
-    /* What is still in the pipes. */
+    /* The rest of the messages is still in the pipe. */
     for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; ++i)
         if (!runner_process_listen(process))
             break;

@@ -1,4 +1,4 @@
-/* check/progress.c: one line on stderr that is rewritten, when somebody watches. */
+/* check/progress.c: one line on stderr that is rewritten, if stderr is a terminal. */
 #include <unistd.h>
 
 #include "check/runner.h"

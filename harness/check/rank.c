@@ -1,5 +1,5 @@
-/* check/rank.c: `lockstep rank`: one of several processes that hold the ranks of models together.
- */
+/* check/rank.c: `lockstep rank`: one of several processes that together hold the ranks of
+ * models. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct rank {
     struct serve serve;
 };
 
-/* What serve.h leaves to the table, which needs more than that. */
+/* Opens the session. serve.h leaves this to its user, who needs more than the request. */
 static json_t *open_session(struct rank *r, json_t *request)
 {
     const struct impl_config config = {
@@ -44,15 +44,16 @@ static json_t *answer_request(void *self, json_t *request)
 
 /* ---- one answer for those of all ------------------------------------------------------------- */
 
-/* Answers of PROTOCOL.md, field by field. An array of a rank is null in the answers of all
- * processes but one, or in all. An error of one process is the answer; what only one knows is taken
- * from that one, all else from the first. */
+/* The answers are those of PROTOCOL.md, and are joined field by field. An array of a rank is null
+ * in the answers of all processes but one, or in all. If one process answers with an error, that is
+ * the answer. A field that only one process knows is taken from that one, and all others from the
+ * first. */
 static json_t *field_of(json_t *const answers[], int p, const char *name)
 {
     return json_object_get(json_object_get(answers[p], "ok"), name);
 }
 
-/* 0, or -1 without memory. NULL is a value that could not be made. */
+/* A value of NULL means that it could not be made. Returns 0, or -1 without memory. */
 static int put_field(json_t *object, const char *name, json_t *value)
 {
     return value ? json_object_set_new(object, name, value) : -1;
@@ -69,7 +70,7 @@ static int join_array(json_t *ok, json_t *const answers[], int n)
     return found ? json_object_set(ok, "array", found) : 0;
 }
 
-/* Entry i of lists of so many. */
+/* Returns entry i of lists that have count entries. */
 static json_t *list_entry(json_t *const answers[], int n, const char *name, size_t count, size_t i)
 {
     for (int p = 0; p < n; ++p) {
@@ -82,7 +83,7 @@ static json_t *list_entry(json_t *const answers[], int n, const char *name, size
     return json_null();
 }
 
-/* Of a process none of whose ranks took part the list is empty. */
+/* The list of a process is empty if none of its ranks took part. */
 static int join_list(json_t *ok, json_t *const answers[], int n, const char *name)
 {
     json_t *joined = json_object_get(ok, name) ? json_array() : NULL;
@@ -119,7 +120,8 @@ static int join_count(json_t *ok, json_t *const answers[], int n)
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
-/* Ranks one after the other; the rest of a trace is the first process's. */
+/* The replicas of a trace are those of all ranks, in order. The rest of a trace is that of the
+ * first process. */
 static int join_trace(json_t *ok, json_t *const answers[], int n)
 {
     json_t *replicas = json_object_get(json_object_get(ok, "trace"), "replicas");

@@ -1,9 +1,9 @@
 /* check/rank_pool.c: starts a launcher, writes requests to its input, reads answers from its
  * output, and ends it.
  *
- * A launcher may print what it likes, and end well where a process did not. So only what processes
- * say in lines of their own counts (files/launcher_messages.h), and each must have had the last
- * word. */
+ * A launcher may print anything, and may end well although a process did not. So only complete
+ * lines that the processes print count (files/launcher_messages.h), and each process must have
+ * printed its last line. */
 #include "check/rank_pool.h"
 
 #include <ctype.h>
@@ -27,9 +27,11 @@
 #include "plan/launcher.h"
 
 enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
-/* To end by itself, and when it was told to: it has processes to end, which may be stopped. */
+/* Seconds that the launcher has to end by itself, and to end after it was told to: it has processes
+ * to end, which may be stopped. */
 static const double patience = 3, grace = 8;
-/* Where no process says anything: so many times the limit, and so many seconds for MPI to start. */
+/* If no process prints anything, the wait is so many times the limit, plus so many seconds for MPI
+ * to start. */
 enum { SILENT_LIMITS = 3, SILENT_SECONDS = 60 };
 
 struct rank_pool {
@@ -38,12 +40,12 @@ struct rank_pool {
     int input, output, error;
     unsigned long long sent; /* bytes */
     double limit;
-    bool ended;      /* its output */
-    double silent;   /* seconds that were too long; 0: not */
-    char words[400]; /* what it said first on its standard error */
+    bool ended;      /* its output has ended */
+    double silent;   /* seconds of silence that were too long; 0: none */
+    char words[400]; /* the begin of its standard error */
     struct launcher_messages messages;
-    struct text_error fault; /* of what was said; "": none */
-    char *text;              /* that came, without whole lines */
+    struct text_error fault; /* the error in what it printed; "": none */
+    char *text;              /* output that has come, without the complete lines */
     size_t length, room;
     char *answer;
 };
@@ -69,7 +71,8 @@ static _Noreturn void become_launcher(struct launcher *words, const struct rank_
     memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
     argument[words->n] = self;
     memcpy(argument + words->n + 1, more, sizeof more);
-    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* or its pool would be started, and spin */
+    setenv("OPENBLAS_NUM_THREADS", "1",
+           1); /* otherwise OpenBLAS would start its threads, which spin */
     execvp(argument[0], argument);
     _exit(127);
 }
@@ -111,7 +114,7 @@ int rank_pool_start(const char *launcher, const char *command, int processes, do
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* It goes on to our own standard error. */
+/* Copies its standard error to ours, and keeps the begin. */
 static void take_words(struct rank_pool *pool)
 {
     const size_t used = strlen(pool->words);
@@ -135,7 +138,7 @@ static void take_words(struct rank_pool *pool)
     }
 }
 
-/* Waits for a moment, and takes what has come. */
+/* Waits for a moment, and takes the output that has come. */
 static void listen_to(struct rank_pool *pool)
 {
     struct pollfd ends[2] = {{.fd = pool->output, .events = POLLIN},
@@ -179,7 +182,8 @@ static void listen_to(struct rank_pool *pool)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* It stays a zombie, so that its process group stays its own until it is reaped. */
+/* The launcher stays a zombie, so that the number of its process group is not reused until it is
+ * reaped. */
 static bool launcher_has_ended(const struct rank_pool *pool)
 {
     siginfo_t info = {.si_pid = 0};
@@ -202,7 +206,7 @@ static void wait_for_launcher(struct rank_pool *pool, double seconds)
     watch_close(&watch);
 }
 
-/* Without patience it is told at once. */
+/* If not patient, the launcher is told to end at once. */
 static void end_launcher(struct rank_pool *pool, bool patient)
 {
     if (pool->input >= 0)
@@ -243,7 +247,7 @@ void rank_pool_close(struct rank_pool *pool)
 
 /* ---- what processes that have ended have come to --------------------------------------------- */
 
-/* The text after a word; NULL: it does not begin with it. */
+/* Returns the text after a word; NULL: the text does not begin with it. */
 static const char *text_after(const char *text, const char *word)
 {
     const size_t length = strlen(word);
@@ -259,8 +263,8 @@ static enum rank_pool_end lose_pool(struct rank_pool *pool, const char *text, co
     return RANK_POOL_LOST;
 }
 
-/* A process that did not join an operation is named by the others, whatever they were in. NULL: no
- * process says anything of another one. */
+/* Finds a process that did not join an operation: the others name it, whatever operation they were
+ * in. NULL: no process names another one. */
 static const char *find_blame(const struct rank_pool *pool, json_t *const answers[])
 {
     static const char *const telling[] = {" did not join ", ""};
@@ -278,7 +282,7 @@ static const char *find_blame(const struct rank_pool *pool, json_t *const answer
     return NULL;
 }
 
-/* "no process has said anything for 60 s: process 1 of 2 has not begun" */
+/* Writes "no process has said anything for 60 s: process 1 of 2 has not begun", for example. */
 static void say_silence(const struct rank_pool *pool, char *text, size_t bytes)
 {
     char name[MSG_NAME_BYTES] = "";
@@ -292,7 +296,8 @@ static void say_silence(const struct rank_pool *pool, char *text, size_t bytes)
              name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
 }
 
-/* "; the launcher said: ..": its first line with a word, if no process has begun. */
+/* Appends "; the launcher said: ..", with its first line that has a word, if no process has
+ * begun. */
 static void add_launcher_words(const struct rank_pool *pool, char *text, size_t bytes)
 {
     const char *first = pool->words;
@@ -306,7 +311,8 @@ static void add_launcher_words(const struct rank_pool *pool, char *text, size_t 
         text_add(text, bytes, "; the launcher said: %.*s", (int)strcspn(first, "\n"), first);
 }
 
-/* An answer counts only if every process has had one, or was kept from it by one that had. */
+/* An answer counts only if every process has printed its own, or was kept from it by one that
+ * did. */
 static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answers[],
                                     const char **answer)
 {
@@ -346,7 +352,7 @@ static bool all_have_ended(const struct rank_pool *pool)
     return all;
 }
 
-/* No answer of all came: lets them end, and says why. */
+/* Not all processes have answered: lets them end, and says why. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 {
     json_t *answers[MSG_PROCESSES] = {NULL};
@@ -372,7 +378,7 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* Each process by itself: one that has not begun has not answered. */
+/* This asks for each process, because a process that has not begun has not answered. */
 static bool has_answered(const struct rank_pool *pool, long long id)
 {
     bool all = pool->messages.process[0].parts != NULL;
@@ -386,14 +392,14 @@ static bool has_answered(const struct rank_pool *pool, long long id)
     return all && pool->fault.text[0] == '\0';
 }
 
-/* That many bytes more, and it need not keep more than it may. */
+/* Whether the first process can take so many more bytes, without keeping more than it may. */
 static bool has_room(const struct rank_pool *pool, long long bytes)
 {
     return pool->sent + (unsigned long long)bytes <=
            pool->messages.process[0].read + RANK_POOL_INPUT;
 }
 
-/* Some process has come to its end, or there is none any more. */
+/* Whether a process, or the launcher, has ended. */
 static bool is_over(const struct rank_pool *pool)
 {
     bool over = pool->ended || pool->fault.text[0] != '\0' || pool->messages.nobody[0] != '\0' ||
@@ -405,7 +411,7 @@ static bool is_over(const struct rank_pool *pool)
     return over;
 }
 
-/* Messages so far. */
+/* Returns the number of messages so far. */
 static unsigned long count_messages(const struct rank_pool *pool)
 {
     unsigned long n = 0;
@@ -415,7 +421,7 @@ static unsigned long count_messages(const struct rank_pool *pool)
     return n;
 }
 
-/* Until it is so, or cannot be any more. */
+/* Waits until the condition holds, or cannot hold any more. */
 static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_pool *, long long),
                        long long number)
 {
@@ -431,7 +437,8 @@ static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_p
         if (count_messages(pool) != last)
             since = watch_seconds(&watch);
         last = count_messages(pool);
-        /* Where one has answered, MPI has started, and the others have their answers, too. */
+        /* If one process has answered, MPI has started, and the others have their answers soon,
+         * too. */
         const double wait = pool->messages.process[0].has[MSG_ANSWER] ? pool->limit : most;
 
         if (watch_seconds(&watch) - since > wait)
@@ -440,7 +447,8 @@ static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_p
     watch_close(&watch);
 }
 
-/* What a launcher that is gone does not read shows at its output. */
+/* Writes the request to the input of the launcher. If the launcher is gone, that is found by its
+ * output. */
 static void write_text(struct rank_pool *pool, const char *line)
 {
     size_t left = strlen(line);
@@ -461,8 +469,8 @@ static void write_text(struct rank_pool *pool, const char *line)
     }
 }
 
-/* Whether each process reports this digest of the last request, or of its answer. 0, or -1 and
- * which process reports another one. */
+/* Checks that each process reports this digest of the last request, or of its answer. Returns 0, or
+ * -1 and which process reports another one. */
 enum reported { OF_REQUEST, OF_ANSWER };
 static int check_digests(const struct rank_pool *pool, enum reported which, const char *digest,
                          struct text_error *why)
@@ -496,7 +504,7 @@ enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const ch
     wait_until(pool, has_answered, id);
     if (!has_answered(pool, id))
         return end_pool(pool, answer);
-    (void)digest_sha256(line, strlen(line), digest); /* "": no process has that */
+    (void)digest_sha256(line, strlen(line), digest); /* "" on failure: no process reports that */
     if (check_digests(pool, OF_REQUEST, digest, &why)) {
         end_launcher(pool, false);
         return lose_pool(pool, why.text, answer);
@@ -522,7 +530,7 @@ int rank_pool_fail(const char *why, struct dp_error *err)
     return dp_fail(err, DP_EFAULT, "%.230s", why);
 }
 
-/* The content of an answer, which all processes have; NULL and *err. */
+/* Returns the content of an answer, which is the same for all processes; NULL and *err. */
 static json_t *read_answer(const struct rank_pool *pool, const char *text, struct dp_error *err)
 {
     char digest[DIGEST_HEX];

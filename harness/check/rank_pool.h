@@ -1,6 +1,6 @@
 /* check/rank_pool.h: processes that one call of a launcher has started, each with some of the
- * ranks, and requests that all of them answer together. check/rank_worker.h is the side of one of
- * them. */
+ * ranks, and requests that all of them answer together. The other side, in each process, is
+ * check/rank_worker.h. */
 #ifndef HARNESS_CHECK_RANK_POOL_H
 #define HARNESS_CHECK_RANK_POOL_H
 
@@ -19,18 +19,19 @@ enum rank_pool_end {
     RANK_POOL_LOST     /* one of them is gone, or does not go on */
 };
 
-/* Each is `lockstep COMMAND`, and waits so many seconds for the others. 0, or -1 and why not. It
- * ends with this process. */
+/* Starts processes that run `lockstep COMMAND`, and wait `limit` seconds for each other. They end
+ * when this process does. Returns 0, or -1 and why not. */
 int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
                     struct rank_pool **pool, struct text_error *why);
-/* Sends a line, which has the number id, and waits; for some times the limit where no process says
- * anything. *answer is one line, good until the next call; of a lost pool it is the reason. After
- * any end but RANK_POOL_ANSWERED no process is left, and nothing more can be asked. */
+/* Sends a line, which has the number id, and waits for the answer; if no process prints anything,
+ * for a few times the limit. *answer is one line, valid until the next call; if the pool is lost,
+ * it is the reason. After any result but RANK_POOL_ANSWERED no process is left, and no further
+ * request is possible. */
 enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const char *line,
                                   const char **answer);
-/* launcher_hosts of its processes. */
+/* Writes the launcher_hosts of its processes. */
 int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t bytes);
-/* Lets it end, or sees to it. NULL allowed. */
+/* Lets the processes end, or kills them. NULL is allowed. */
 void rank_pool_close(struct rank_pool *pool);
 
 /* ---- requests by name, in JSON both ways (check/rank_worker.h) ---- */
@@ -40,14 +41,15 @@ struct rank_asker {
     long long id; /* of the last request */
 };
 
-/* The content of the answer of all, which the caller releases. NULL: the error of one of them, or
- * DP_EFAULT and which is lost. Takes the request; NULL of it: there was no memory. */
+/* Returns the content of the answer of all, which the caller releases. NULL: the error of one of
+ * them, or DP_EFAULT and which process is lost. Takes ownership of the request; a request of NULL
+ * means that there was no memory for it. */
 struct json_t *rank_pool_request(struct rank_asker *asker, const char *op, struct json_t *request,
                                  struct dp_error *err);
-/* The same of an answer that says no more than that all went well. */
+/* The same for a request whose answer only says that all went well. */
 int rank_pool_command(struct rank_asker *asker, const char *op, struct json_t *request,
                       struct dp_error *err);
-/* DP_EFAULT and why. */
+/* Returns DP_EFAULT, with the reason in err. */
 int rank_pool_fail(const char *why, struct dp_error *err);
 
 /* ---- an implementation of such processes: check/world.c, check/rank.c ---- */

@@ -1,4 +1,5 @@
-/* check/rank_protocol.c: what answers of several processes come to (check/rank_protocol.h). */
+/* check/rank_protocol.c: compares and joins the answers of several processes
+ * (check/rank_protocol.h). */
 #include "check/rank_protocol.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ int rank_answers_failed(json_t *const answers[], int n)
 
 int rank_answer_digest(const json_t *answer, char hex[DIGEST_HEX])
 {
-    /* One says the values; what devices and cores are there may be another thing on each. */
+    /* Only one process reports values; devices and cores may differ between the processes. */
     static const char *const own[] = {"values", "blas", "oversubscribed", "compared"};
     json_t *ok = json_copy(json_object_get(answer, "ok"));
     char *text = NULL;

@@ -1,5 +1,6 @@
-/* check/rank_protocol.h: what a rank pool and its processes know of each other: how much is on its
- * way, how long they wait, their last words, and what their answers come to. */
+/* check/rank_protocol.h: the constants and functions that a rank pool and its processes share: how
+ * many bytes may be on their way, how long they wait, how an error is printed, and how answers are
+ * compared. */
 #ifndef HARNESS_CHECK_RANK_PROTOCOL_H
 #define HARNESS_CHECK_RANK_PROTOCOL_H
 
@@ -7,20 +8,20 @@
 
 #include "files/digest.h"
 
-/* Bytes that are on their way to the first process, at most: what a pipe keeps. */
+/* The largest number of bytes that are on their way to the first process: a pipe holds as many. */
 enum { RANK_POOL_INPUT = 32768 };
 
 enum {
     RANK_START_MS = 30000, /* for MPI to start */
-    RANK_WAIT_SECONDS = 8  /* after so many the others do not wait for a process any more */
+    RANK_WAIT_SECONDS = 8  /* the others wait for a process no longer than this */
 };
 
-/* Before the last words of a process: its answer, which is an error; or a reason. */
+/* The begin of the last line of a process; its answer, which is an error, or a reason follows. */
 #define RANK_REFUSED "refused "
 #define RANK_LOST    "lost "
 
-/* The process whose error tells most, since one may only say that another one has given up; -1:
- * there is none. Answers may be NULL. */
+/* Returns the process whose error tells most, since an error may only say that another process has
+ * given up; -1: no process has an error. Answers may be NULL. */
 int rank_answers_failed(json_t *const answers[], int n);
 
 /* The digest of an answer without the few values that differ by process; "-" for an error. 0, or

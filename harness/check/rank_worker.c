@@ -17,13 +17,13 @@
 #include "text/options.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };
-/* So often the others hear that there is nothing yet: a share of the limit. */
+/* Share of the limit after which the others hear that there is no request yet. */
 #define LOOK 0.2
 static const char over[] = "over";
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* MPI is ended only where all have come to the end; else it would wait. */
+/* MPI is finalized only if all processes have come to the end; otherwise the call would wait. */
 static _Noreturn void leave_world(struct rank_worker *w, int status)
 {
     struct dp_error err = {0};
@@ -34,7 +34,8 @@ static _Noreturn void leave_world(struct rank_worker *w, int status)
     _exit(status);
 }
 
-/* The processes have parted: in this operation, if that failed here. */
+/* Ends a process that can no longer work with the others. `own` is its answer, if its operation
+ * failed. */
 static _Noreturn void part_with(struct rank_worker *w, const char *own, const struct dp_error *err)
 {
     char text[MSG_TEXT_BYTES];
@@ -47,7 +48,7 @@ static _Noreturn void part_with(struct rank_worker *w, const char *own, const st
     leave_world(w, EXIT_FAILED);
 }
 
-/* What it was told is not to be understood, or there is no memory: the others end, too. */
+/* Ends this process and the others: it cannot understand a request, or has no memory. */
 static _Noreturn void fail_all(struct rank_worker *w, const char *why)
 {
     struct dp_error err = {0};
@@ -63,22 +64,24 @@ void rank_worker_end(struct rank_worker *w)
     leave_world(w, EXIT_PASSED);
 }
 
-/* ---- texts of any length by exchanges of a fixed one ----------------------------------------- */
+/* ---- texts of any length, by exchanges of fixed length --------------------------------------- */
 
-/* Most texts are short: they go with their length, and nothing follows. */
+/* Most texts are short: they are sent in the same exchange as their length, and no second one
+ * follows. */
 struct head {
     uint64_t length;
     char text[1500];
 };
 
-/* The others wait for this process. */
+/* This process fails; the others wait for it until the limit. */
 static int fail_exchange(struct dp_mpi *mpi, struct dp_error *err)
 {
     dp_mpi_abort(mpi);
     return dp_fail(err, DP_ENOMEM, "no memory for a text");
 }
 
-/* Every process's text to all. A call of all processes. 0, or a status of dp.h and *err. */
+/* Gives every process the texts of all processes. All processes call it. Returns 0, or a status of
+ * dp.h with *err. */
 static int exchange_texts(struct dp_mpi *mpi, const char *mine, struct rank_texts *all,
                           struct dp_error *err)
 {
@@ -140,7 +143,7 @@ static int tell_all(struct rank_worker *w, const char *text, struct rank_texts *
     return status;
 }
 
-/* Of the first process: the others wait for it meanwhile. */
+/* The first process tells the others that there is no request yet, because they wait for it. */
 static int tell_nothing(struct rank_worker *w, struct dp_error *err)
 {
     struct rank_texts all;
@@ -155,7 +158,7 @@ static int tell_nothing(struct rank_worker *w, struct dp_error *err)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* A piece of a line. False: there is no more, or no memory. */
+/* Reads a piece of a line. Returns false if there is no more, or no memory. */
 static bool read_piece(struct rank_worker *w)
 {
     char text[32];
@@ -174,8 +177,8 @@ static bool read_piece(struct rank_worker *w)
         return n < 0 && errno == EINTR;
     w->length += (size_t)n;
     w->read += (size_t)n;
-    /* The writer waits for that: the process manager of MPICH ends all where a process has not read
-     * what it has for it. */
+    /* The writer waits for this message. It must not write more than a pipe holds, because the
+     * process manager of MPICH ends all processes if one has not read its input. */
     if (w->read - w->told_read >= RANK_POOL_INPUT / 2) {
         w->told_read = w->read;
         snprintf(text, sizeof text, "%llu", w->read);
@@ -184,7 +187,8 @@ static bool read_piece(struct rank_worker *w)
     return true;
 }
 
-/* The next line, or `over`. Each comes when the one before was answered: so nothing follows it. */
+/* Returns the next line, or `over`. A line is written only after the request before it was
+ * answered, so nothing follows it. */
 static int read_line(struct rank_worker *w, const char **line, struct dp_error *err)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -205,7 +209,7 @@ static int read_line(struct rank_worker *w, const char **line, struct dp_error *
     return status;
 }
 
-/* Good until the one after it; NULL: there is none any more. */
+/* The request is valid until the next call; NULL: there are no more. */
 static const char *next_request(struct rank_worker *w)
 {
     struct dp_error err = {0};
@@ -226,7 +230,8 @@ static const char *next_request(struct rank_worker *w)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* That of all, from the first process; and which request it was here, and what it came to here. */
+/* The first process prints the answer of all. Each process prints the digests of its request and of
+ * its answer. */
 static void say_answer(struct rank_worker *w, const struct rank_part *part, const json_t *request,
                        const json_t *own, const char *joined)
 {
@@ -236,7 +241,7 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
     struct dp_error err = {0};
     int status = 0;
 
-    /* The reader may be slow, and the others wait meanwhile. */
+    /* The reader may be slow, and the other processes wait during that time. */
     while (status == 0 && left > 0) {
         const size_t n = left < SLICE ? left : SLICE;
 
@@ -308,7 +313,7 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
     }
 }
 
-/* ---- the begin ------------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -338,7 +343,7 @@ int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *p
         .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
     if (command_parse(&argp, argc, argv, w) || w->processes == 0 || w->limit <= 0)
         return EXIT_MISUSE;
-    prctl(PR_SET_NAME, argv[0]); /* it was started as /proc/self/exe */
+    prctl(PR_SET_NAME, argv[0]); /* the process was started as /proc/self/exe */
     if (guard_start(&w->guard, 0)) {
         (void)message_send(&w->guard.speaker, MSG_ENDED, "a process cannot start a thread");
         return EXIT_FAILED;

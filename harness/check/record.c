@@ -1,5 +1,5 @@
-/* check/record.c: reads lockstep/check/1.0. Strict: a field that is missing, of another type or
- * too long, or a sum that does not add up, makes the file unreadable. */
+/* check/record.c: reads lockstep/check/1.0. The reader is strict: a field that is missing, has
+ * another type or is too long, or a sum that does not add up, makes the file unreadable. */
 #include "check/record.h"
 
 #include <stdarg.h>
@@ -33,11 +33,11 @@ static int fault(struct text_error *err, const char *format, ...)
 
 enum row_kind { ROW_TEXT, ROW_COUNT, ROW_FLAG };
 
-/* A field of an object, and where it goes. */
+/* A field of an object, and where its value is stored. */
 struct row {
     const char *key;
     enum row_kind kind;
-    bool optional; /* null, or not there: as if it were empty */
+    bool optional; /* the field may be null or missing; then the value is empty */
     size_t offset, bytes;
 };
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -108,7 +108,7 @@ static enum check_record_verdict read_verdict(const json_t *object, struct text_
     return CHECK_RECORD_BROKEN;
 }
 
-/* Words of a list in one text, with commas. */
+/* Joins the words of a list to one text, with commas. */
 static void read_words(const json_t *array, const char *what, char *text, size_t bytes,
                        struct text_error *err)
 {
@@ -166,7 +166,7 @@ static const struct row impl_rows[] = {
     COUNT("devices", check_record, n_devices),
     COUNT("seed", check_record, seed),
 };
-/* Old files have no machine, and where it could not be read it is null. */
+/* Old files have no machine, and it is null if it could not be read. */
 static const struct row machine_rows[] = {
     TEXT("class", check_record, machine_class),
     {.key = "program", .optional = true, AT(check_record, program), .bytes = 65},
@@ -259,7 +259,7 @@ static int compare_ids(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* A case counts once. */
+/* Checks that a case is counted once. */
 static void check_ids(const struct check_record *record, struct text_error *err)
 {
     const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
@@ -295,7 +295,7 @@ static void count_cases(struct check_record *record)
     }
 }
 
-/* The worst of them; all skipped is SKIP. */
+/* Returns the worst verdict; if all are skipped, it is SKIP. */
 static enum check_record_verdict worst(const struct check_record *record)
 {
     const size_t *n = record->total.verdict;

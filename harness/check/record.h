@@ -24,7 +24,7 @@ struct check_record_case {
 struct check_record_area {
     char name[32];
     size_t rules, covered, pending, not_applicable, observed, reported, untested;
-    size_t cases, verdict[CHECK_RECORD_VERDICTS]; /* counted here, not read */
+    size_t cases, verdict[CHECK_RECORD_VERDICTS]; /* counted by the reader */
 };
 
 struct check_record_excuse {
@@ -34,12 +34,12 @@ struct check_record_excuse {
 
 struct check_record {
     char name[96], version[96], spec[1100], options[1100], device_list[300];
-    char devices[64 * 52], capabilities[1024], dialects[2048],
-        profiles[128];                            /* as lists of words */
-    char blas[160], gpu_software[96];             /* "": not said */
-    char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
+    char devices[64 * 52], capabilities[1024], dialects[2048], profiles[128]; /* lists of words */
+    char blas[160], gpu_software[96];                                         /* "": not known */
+    char machine_class[65],
+        machine_instance[65]; /* as in records; "": the file of an older program */
     size_t n_devices, seed;
-    char program[65]; /* provenance_program; "": of an older one */
+    char program[65]; /* provenance_program; "": the file of an older program */
     char launcher[300];
     bool sealed;
     bool partial; /* --only or --area: not the whole profile */
@@ -53,7 +53,8 @@ struct check_record {
     size_t n_excuses;
 };
 
-/* 0, or -1 and one line. What is read is valid UTF-8 that can be shown; sums were counted again. */
+/* Returns 0, or -1 and one line. All texts are valid UTF-8 that can be shown; the sums were counted
+ * again. */
 int check_record_read(const char *path, struct check_record *record, struct text_error *err);
 void check_record_free(struct check_record *record);
 

@@ -18,7 +18,7 @@ static void put(struct line *line, const char *text)
     }
 }
 
-/* In single quotes unless no shell would touch it. */
+/* Puts the word into single quotes, unless no shell would change it. */
 static void put_word(struct line *line, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,4 +1,4 @@
-/* check/result.c: from verdicts to sums, a sentence and an exit status. */
+/* check/result.c: computes the sums, the verdict with its sentence, and the exit status. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,13 @@ static void add_result(struct runner_run *run, const struct check_case *test)
 {
     struct runner_result *result = &run->result[run->n++];
 
-    /* Nothing is a verdict until there is one. */
+    /* A result has no verdict yet, so it is BROKEN until there is one. */
     *result = (struct runner_result){.test = test, .verdict = CHECK_BROKEN};
     snprintf(result->reason, sizeof result->reason, "not run");
 }
 
-/* A case that no function belongs to: about a profile as a whole. Its reason is printf'd. */
+/* Adds a result that has no function: it is about a profile as a whole. The reason is formatted as
+ * by printf. */
 static void fail_profile(struct runner_run *run, const struct runner_profile *profile,
                          uint64_t capability, const char *word, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -42,7 +43,7 @@ static void fail_profile(struct runner_run *run, const struct runner_profile *pr
     va_end(args);
 }
 
-/* With --only or --area alone nobody asks for a whole profile. */
+/* With only --only or --area no whole profile is asked for. */
 static bool asks_for(const struct runner_run *run, const struct runner_profile *profile)
 {
     const struct runner_options *options = run->options;
@@ -51,7 +52,7 @@ static bool asks_for(const struct runner_run *run, const struct runner_profile *
     return (run->profiles & profile->bit) != 0 && (!part || options->profile[0] != '\0');
 }
 
-/* A case whose needs are not claimed has its verdict without a process: it is skipped, unless it
+/* A case whose needs are not claimed gets its verdict without a process: it is skipped, unless it
  * is a part of a profile that was asked for and requires them. */
 static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded,
                         bool launched)
@@ -80,7 +81,7 @@ static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t
              "requires '%s', which the implementation does not have", word);
 }
 
-/* With --only or --area, only what the cases left need. */
+/* With --only or --area, only the needs of the selected cases are required. */
 static void add_requirements(struct runner_run *run, uint64_t needs)
 {
     for (int p = 0; p < RUNNER_PROFILES; ++p) {
@@ -100,7 +101,8 @@ static void add_requirements(struct runner_run *run, uint64_t needs)
 
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
-    const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1); /* and devices */
+    const size_t most =
+        (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1); /* and one for devices */
     const struct runner_options *options = run->options;
     const bool part = options->only[0] != '\0' || options->area[0] != '\0';
     uint64_t needs = part ? 0 : ~(uint64_t)0, required = 0;
@@ -281,7 +283,7 @@ static const char *word_of_exit(int status)
     }
 }
 
-/* What a reader would take for tested. */
+/* Adds the cases that were not tested, so that no reader takes them for tested. */
 static void add_untested(const struct runner_run *run, char sentence[RUNNER_TEXT])
 {
     size_t few = 0, not_offered = 0;

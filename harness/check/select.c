@@ -1,4 +1,4 @@
-/* check/select.c: which cases are meant by --profile, --area and --only. */
+/* check/select.c: selects the cases of --profile, --area and --only. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_NAMES = 64 };
 
-/* A list with commas, cut into its parts. */
+/* The parts of a list that is separated by commas. */
 struct parts {
     char text[RUNNER_TEXT];
     char *part[MAX_NAMES];
@@ -56,7 +56,7 @@ int runner_check_areas(const char *command, const struct runner_options *options
     return read_areas(command, options->area, &areas);
 }
 
-/* A list that is empty matches all. */
+/* An empty list matches all. */
 static bool is_picked(struct parts *areas, struct parts *only, const struct check_area *area,
                       const struct check_case *test)
 {

@@ -1,4 +1,5 @@
-/* check/strays.c: finds and kills what an implementation leaves behind (check/strays.h). */
+/* check/strays.c: finds and kills the processes that an implementation leaves running
+ * (check/strays.h). */
 #include "check/strays.h"
 
 #include <dirent.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of /proc/PID/stat, those between the parent and how many threads there are: proc(5). */
+/* The fields of /proc/PID/stat between the parent and the number of threads: proc(5). */
 #define OTHERS " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
 
 enum { PAUSE_NS = 2000000, GRACE_PAUSES = 100, KILL_ROUNDS = 20 };
@@ -23,8 +24,9 @@ void strays_watch(void)
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
-/* Whether a process is a child of ours that lives. Its name is in brackets and may hold any
- * character. A zombie with more than one thread lives: only its first thread has ended. */
+/* Whether a process is a child of ours that lives. In the file its name is in brackets, and may
+ * contain any character. A zombie with more than one thread lives: only its first thread has
+ * ended. */
 static bool is_living_child(const char *number, char name[32])
 {
     char path[64], text[512], state = 'Z', *end;
@@ -36,7 +38,7 @@ static bool is_living_child(const char *number, char name[32])
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);
     file = fopen(path, "r");
     if (!file)
-        return false; /* ended meanwhile */
+        return false; /* it has ended since the folder was read */
     n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
@@ -88,7 +90,7 @@ static bool all_end_soon(void)
 
     for (int i = 0; i < GRACE_PAUSES; ++i) {
         do
-            pid = waitpid(-1, NULL, WNOHANG); /* takes in those that have ended */
+            pid = waitpid(-1, NULL, WNOHANG); /* reaps the children that have ended */
         while (pid > 0);
         if (pid != 0)
             return true;
@@ -97,8 +99,8 @@ static bool all_end_soon(void)
     return false;
 }
 
-/* A process that was killed takes a moment to end, and its own children are ours then. One that
- * ends by itself while it is sought is not found, and not left either. */
+/* A process that was killed takes a moment to end, and then its children become ours. A process
+ * that ends by itself during the search is not found, and is not left, either. */
 void strays_end(struct strays *strays)
 {
     int watched = 0;

@@ -1,7 +1,7 @@
-/* check/strays.h: processes that an implementation leaves behind.
+/* check/strays.h: processes that an implementation leaves running.
  *
- * Who starts an implementation becomes the parent of all its descendants whose own parents end,
- * whatever session or group they moved to, and so finds them. */
+ * A process that starts an implementation becomes the parent of all its descendants whose own
+ * parents end, whatever session or group they moved to. So it finds them. */
 #ifndef HARNESS_CHECK_STRAYS_H
 #define HARNESS_CHECK_STRAYS_H
 
@@ -11,18 +11,20 @@
 #include <sys/types.h>
 
 struct strays {
-    uint32_t n;         /* that were found; all were killed but where `unseen` */
-    uint32_t unwatched; /* the system does not say who is left (no PR_SET_CHILD_SUBREAPER) */
-    uint32_t unseen;    /* somebody is left and cannot be found (no /proc) */
-    char name[32];      /* of one of them, as it calls itself */
+    uint32_t n; /* the number that was found; all were killed, except with `unseen` */
+    uint32_t
+        unwatched; /* the system cannot tell which processes are left (no PR_SET_CHILD_SUBREAPER) */
+    uint32_t unseen; /* a process is left and cannot be found (no /proc) */
+    char name[32];   /* of one of them, by its own report */
 };
 
-/* From now on, of this process. */
+/* From now on this process becomes the parent of such processes. */
 void strays_watch(void);
-/* Nothing that this process has started should be there any more: kills what is, after a moment
- * for it to end by itself. */
+/* Called when no process that this one has started should be left: waits a moment for them to end
+ * by themselves, then kills the rest. */
 void strays_end(struct strays *strays);
-/* Kills all children of this process but those; waits for none of them. Returns how many. */
+/* Kills all children of this process except those in spared; waits for none of them. Returns how
+ * many it killed. */
 size_t strays_kill(const pid_t spared[], size_t n);
 
 #endif

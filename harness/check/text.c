@@ -1,4 +1,4 @@
-/* check/text.c: the result for people: a block for whatever did not pass, then a table. */
+/* check/text.c: the result for people: a block for each case that did not pass, then a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void wrap(FILE *stream, const char *text)
     command_wrap(stream, text, INDENT, INDENT, COLUMNS);
 }
 
-/* The command stays on one line: it is to be copied. */
+/* The command stays on one line, so that it can be copied. */
 static void block(FILE *stream, const struct runner_run *run, const struct runner_result *result)
 {
     char command[8 * RUNNER_TEXT];
@@ -33,7 +33,7 @@ static void block(FILE *stream, const struct runner_run *run, const struct runne
     fputc('\n', stream);
 }
 
-/* What was skipped for one reason is one block; the first of them stands for it. */
+/* All cases that were skipped for one reason are one block; the first of them stands for it. */
 static void skipped(FILE *stream, const struct runner_run *run, size_t first)
 {
     const char *reason = run->result[first].reason;
@@ -92,7 +92,7 @@ static void caution(FILE *stream, const char *text)
     command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
-/* What an implementation left behind, and who could not be seen. */
+/* Warns of processes that an implementation left running, and of those that could not be found. */
 static void strays(FILE *stream, const struct runner_run *run)
 {
     const struct runner_result *first = NULL;
@@ -158,7 +158,7 @@ static void totals(FILE *stream, const struct runner_run *run)
     command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
-/* A profile that is not all there yet must say so. */
+/* The page must say that a profile is not complete yet. */
 static void pending(FILE *stream, const struct runner_run *run)
 {
     const bool asked =
@@ -185,7 +185,7 @@ void runner_text(FILE *stream, const struct runner_run *run)
 {
     char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
 
-    if (run->cause[0] != '\0') { /* one for all cases */
+    if (run->cause[0] != '\0') { /* one reason for all cases */
         fprintf(stream, "%-7s ", runner_verdict(run, sentence));
         snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
                  run->n == 1 ? " was" : "s were");

@@ -1,10 +1,10 @@
-/* check/world.c: `lockstep world`: requests on standard input, each relayed to the processes that
- * it is for, until they have an answer.
+/* check/world.c: `lockstep world`: reads requests from standard input, and relays each to the
+ * processes that it is for, until they have an answer.
  *
- * A model of R ranks is in R processes at most: so there are pools of several sizes, each started
- * when it is needed. What a rank refuses ends its pool, and its models with it; the next model
- * gets another one. A pool that has lost a process is no answer at all: then this process ends,
- * and its last words are why. */
+ * A model of R ranks is in at most R processes. So there are pools of several sizes, and each is
+ * started when it is needed. If a rank refuses a request, its pool and the models in it end; the
+ * next model gets a new pool. A pool that has lost a process gives no answer: then this process
+ * ends, and its last words are the reason. */
 
 #include <jansson.h>
 #include <signal.h>
@@ -22,22 +22,22 @@
 
 enum { MODELS = 256, POOLS_MOST = 3, KEY_LAUNCHER = 256, KEY_PROCESSES, KEY_EACH, KEY_LIMIT };
 
-/* Its number is the place in the table. */
+/* The number of a model is its index in the table. */
 struct model {
     bool open;
-    int pool;          /* of so many processes; 0: they have parted */
-    json_int_t number; /* that it has there */
+    int pool;          /* the number of processes of its pool; 0: its pool has ended */
+    json_int_t number; /* its number in the pool */
 };
 
 struct world {
     char launcher[LAUNCHER_BYTES];
-    size_t processes, each; /* at most so many; ranks of each, 0: as it comes */
+    size_t processes, each; /* the largest number of processes; the ranks of each, 0: any number */
     double limit;
-    json_t *open;                              /* the request, for every pool */
-    struct rank_pool *pool[MSG_PROCESSES + 1]; /* by processes */
+    json_t *open;                              /* the open request, which every pool gets */
+    struct rank_pool *pool[MSG_PROCESSES + 1]; /* by the number of processes */
     unsigned used[MSG_PROCESSES + 1], clock;
     struct model model[MODELS];
-    char why[512]; /* a pool was lost; "": none */
+    char why[512]; /* why a pool was lost; "": none was */
 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -92,7 +92,8 @@ static void end_pools(struct world *w)
         end_pool(w, p);
 }
 
-/* What waits costs a core now and then: of many the one that was used first ends. */
+/* A pool that waits still costs a core some time, so there are few: the one that was not used for
+ * the longest time ends. */
 static void leave_few(struct world *w)
 {
     int n = 0, oldest = 0;
@@ -106,7 +107,7 @@ static void leave_few(struct world *w)
         end_pool(w, oldest);
 }
 
-/* The answer of a pool that is there; NULL: it is lost, or there is no memory. */
+/* Returns the answer of a pool that exists; NULL: the pool is lost, or there is no memory. */
 static char *relay(struct world *w, int processes, json_t *request)
 {
     const char *answer = NULL;
@@ -126,7 +127,8 @@ static char *relay(struct world *w, int processes, json_t *request)
     return text ? text : lose(w, "no memory for an answer");
 }
 
-/* NULL: it is there. Else why not, for w->why, or as an answer. */
+/* Starts the pool if there is none. Returns NULL if it exists then; if it was lost, w->why says
+ * why, and a refusal is returned as an answer. */
 static char *need_pool(struct world *w, int processes)
 {
     struct text_error err = {""};
@@ -150,7 +152,7 @@ static bool has_failed(const struct world *w, const char *answer)
     return answer || w->why[0] != '\0';
 }
 
-/* Ranks are spread over as many processes as there may be, at least two. */
+/* Ranks are divided among as many processes as possible, and at least two. */
 static int processes_for(const struct world *w, json_int_t ranks)
 {
     const size_t n = ranks < 2 ? 2 : ranks > MSG_PROCESSES ? MSG_PROCESSES : (size_t)ranks;
@@ -191,12 +193,12 @@ static char *do_reset(struct world *w, json_t *request)
 
         if (w->why[0] != '\0')
             return NULL;
-        free(answer); /* of one that refused there is nothing left */
+        free(answer); /* a pool that refused has ended, so it has nothing to reset */
     }
     return nothing(request);
 }
 
-/* Gives it a number of this process. */
+/* Gives the model of the pool a number in this process. */
 static char *keep_model(struct world *w, int m, int processes, char *text)
 {
     json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
@@ -350,7 +352,7 @@ int world_main(int argc, char **argv)
         return EXIT_FAILED;
     w->processes = 2;
     if (command_parse(&argp, argc, argv, w) == 0 && w->launcher[0] != '\0' && w->limit > 0) {
-        signal(SIGPIPE, SIG_IGN); /* a launcher that is gone shows at its output */
+        signal(SIGPIPE, SIG_IGN); /* if a launcher is gone, its output shows that */
         status = serve(w);
     }
     free(w);
