@@ -143,7 +143,7 @@ static void free_process(struct runner_process *process)
     errno = saved;
 }
 
-/* The same memory as MAP_ANONYMOUS gives, which POSIX does not have: a mapping of /dev/zero. */
+/* The memory is a mapping of /dev/zero. */
 void *runner_shared_memory(size_t bytes)
 {
     const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);

@@ -11,11 +11,10 @@
 #include <sys/types.h>
 
 struct strays {
-    uint32_t n; /* the number that was found; all were killed, except with `unseen` */
-    uint32_t
-        unwatched; /* the system cannot tell which processes are left (no PR_SET_CHILD_SUBREAPER) */
-    uint32_t unseen; /* a process is left and cannot be found (no /proc) */
-    char name[32];   /* of one of them, by its own report */
+    uint32_t n;         /* the number that was found; all were killed, except with `unseen` */
+    uint32_t unwatched; /* the system cannot tell which are left (no PR_SET_CHILD_SUBREAPER) */
+    uint32_t unseen;    /* a process is left and cannot be found (no /proc) */
+    char name[32];      /* of one of them, by its own report */
 };
 
 /* From now on this process becomes the parent of such processes. */

@@ -1,4 +1,4 @@
-/* calls.c: the rows of calls.h. In JSON fields have their order. */
+/* calls.c: the rows of calls.h. In JSON the fields are in this order. */
 #include "calls.h"
 
 #include <string.h>

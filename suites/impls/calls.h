@@ -1,8 +1,8 @@
-/* calls.h: the operations of impl.h as rows: what each takes and gives back, and where it lies.
+/* calls.h: the operations of impl.h as rows: the arguments and results of each, and where they lie.
  *
- * A call that is made in another process is carried by these rows: the wall copies what they name,
- * exec writes it as JSON lines, and the other end of the pipe reads them. An operation that has no
- * struct in impl.h gets one here. */
+ * A call that is made in another process is carried by these rows: the wall copies the fields that
+ * they name, exec writes them as JSON lines, and the process at the other end of the pipe reads
+ * them. An operation that has no struct in impl.h gets one here. */
 #ifndef IMPLS_CALLS_H
 #define IMPLS_CALLS_H
 
@@ -87,19 +87,19 @@ union impl_arguments {
  */
 
 enum impl_kind {
-    /* in the struct itself */
+    /* these lie in the struct itself */
     FIELD_INT,
     FIELD_SIZE,
-    FIELD_COUNT, /* a size that an answer may leave out: 0 */
+    FIELD_COUNT, /* a size that an answer may leave out: then it is 0 */
     FIELD_FLAG,
     FIELD_FLOAT,
     FIELD_WHAT,
-    FIELD_ADAMW,  /* of impl_step: all that is AdamW's */
+    FIELD_ADAMW,  /* of impl_step: all fields that only AdamW uses */
     FIELD_HANDLE, /* a pointer of the other process */
     FIELD_ABOUT,
     FIELD_PARAM,
     FIELD_SIZES_HERE,
-    /* behind a pointer */
+    /* these lie where a pointer points to */
     FIELD_TEXT,
     FIELD_INTS,
     FIELD_BUCKETS, /* ints, each below the number of them */
@@ -116,30 +116,32 @@ enum impl_kind {
 enum impl_way {
     FIELD_IN,
     FIELD_OUT,
-    FIELD_WANTED, /* out, where the pointer is not NULL: the request says whether */
+    FIELD_WANTED, /* out, if the pointer is not NULL: the request says whether it is */
     FIELD_BOTH
 };
 
 struct impl_field {
-    const char *name; /* in JSON */
+    const char *name; /* name in JSON */
     enum impl_kind kind;
     enum impl_way way;
     size_t offset; /* in the arguments */
-    /* A list: how many are there. Offsets of ints whose product it is, 0: none. */
-    size_t n, times, most; /* most: a number, 0: none. Of an int that is out: the greatest one */
-    bool each_rank;        /* times the ranks of the model */
+    /* A list has this number of elements. These are offsets of ints that are multiplied; 0:
+     * none. */
+    size_t n, times, most; /* most: a number, 0: none; for an int that is out: its largest value */
+    bool each_rank;        /* also multiplied by the ranks of the model */
     bool wide;             /* n and length are size_t */
-    /* Offset of how many are used, 0: all. Out: `n` is the room. In: it is `n`, which JSON has only
-     * as the length of the list. */
+    /* Offset of the number of elements that are used; 0: all are. For a field that is out, `n` is
+     * the capacity. For one that is in, it is equal to `n`, which JSON only has as the length of
+     * the list. */
     size_t length;
 };
 
-/* Room for each array of a result, where somebody else than the suite provides it. */
+/* The capacity of each array of a result, if another program than the suite provides its memory. */
 enum impl_room { ROOM_OF_INPUTS, ROOM_OF_LARGEST, ROOM_OF_MODEL, ROOM_OF_PARAM };
 
 struct impl_operation {
     const char *name;
-    size_t bytes; /* of the arguments */
+    size_t bytes; /* size of the arguments */
     const struct impl_field *field;
     size_t n_fields;
     enum impl_room room;
@@ -148,22 +150,23 @@ struct impl_operation {
 extern const struct impl_operation impl_operations[IMPL_OPS];
 extern const struct impl_operation impl_call_operation; /* each entry of impl_apply.calls */
 
-/* IMPL_OPS: there is none of that name. */
+/* Returns IMPL_OPS if there is no operation of that name. */
 enum impl_op impl_op_of(const char *name);
 
-/* How many elements a list has, or has room for; 1 for what is no list. */
+/* Returns how many elements a list has, or has capacity for; 1 for a field that is no list. */
 size_t impl_field_count(const struct impl_field *field, const void *arguments, int ranks);
-/* How many of them are used. */
+/* Returns how many of them are used. */
 size_t impl_field_used(const struct impl_field *field, const void *arguments, int ranks);
 void impl_field_use(const struct impl_field *field, void *arguments, size_t n);
-/* Bytes of one element, or of what lies in the struct itself. A text: 1. */
+/* Returns the bytes of one element, or of the value in the struct itself. For a text: 1. */
 size_t impl_field_bytes(enum impl_kind kind);
 bool impl_field_is_pointer(enum impl_kind kind);
-/* Where it lies in the arguments, and what is behind a pointer. */
+/* Return the address of a field in the arguments, and the address that a pointer there points
+ * to. */
 void *impl_field_at(const struct impl_field *field, const void *arguments);
 void *impl_field_target(const struct impl_field *field, const void *arguments);
 
-/* Makes the call. session or model, whatever the operation is on. */
+/* Makes the call on the session or the model, as the operation requires. */
 int impl_invoke(const struct impl_ops *ops, enum impl_op op, struct impl_session *session,
                 struct impl_model *model, void *arguments, struct impl_error *err);
 

@@ -1,5 +1,5 @@
-/* description.c: statuses and errors, what is asked of a layer, and the end of a model;
- * description_read.c makes one. */
+/* description.c: statuses and errors, questions about a layer, and the release of a model.
+ * description_read.c makes models. */
 #include "description.h"
 
 #include <stdarg.h>

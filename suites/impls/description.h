@@ -1,6 +1,6 @@
-/* description.h: a model's description (LAYERS.md) from JSON to a tree of plain structs, for
- * implementations written in C. It knows the grammar and the fields of every kind, and nothing of
- * how a layer works. */
+/* description.h: reads a model's description (LAYERS.md) from JSON into a tree of plain structs,
+ * for implementations written in C. It knows the grammar and the fields of every kind of layer, and
+ * does not know how a layer works. */
 #ifndef IMPLS_DESCRIPTION_H
 #define IMPLS_DESCRIPTION_H
 
@@ -12,7 +12,7 @@ enum layer_kind {
     LAYER_FIRST,
     LAYER_PARALLEL,
     LAYER_AGAIN,
-    /* with parameters */
+    /* layers with parameters */
     LAYER_AFFINE,
     LAYER_LINEAR,
     LAYER_TIED,
@@ -27,7 +27,7 @@ enum layer_kind {
     LAYER_LAYER_NORM,
     LAYER_OUTPUT,
     LAYER_GRAD,
-    /* without */
+    /* layers without parameters */
     LAYER_RELU,
     LAYER_IDENTITY,
     LAYER_MULTIPLY,
@@ -68,15 +68,15 @@ struct layer_param {
 
 struct layer {
     enum layer_kind kind;
-    char name[32]; /* "" none */
-    int device;    /* where its parameters lie at first: resolved, never IMPL_NOWHERE */
+    char name[32]; /* "": none */
+    int device;    /* where its parameters lie at first: already resolved, never IMPL_NOWHERE */
 
     struct layer_param param[LAYER_MAX_PARAMS];
     int n_params;
 
     struct layer *child; /* containers; NULL */
     int n_children;
-    struct layer *of; /* again, borrow, output: the layer meant */
+    struct layer *of; /* again, borrow, output: the layer that it refers to */
 
     /* parallel */
     int ids[IMPL_MAX_DEVICES], n_ids; /* LAYER_ALL_DEVICES: all */
@@ -93,11 +93,11 @@ struct layer {
     int index;           /* argument */
     int target;          /* to */
 
-    bool find_unused; /* of the model: its ranks look for unused parameters */
+    bool find_unused; /* of the model: its ranks search for unused parameters */
 
-    /* Numbers per replica, the last one counts for all further ones: take, widen, grad, sleep
-     * (forward). sleep's backward_ms are in second. scalar_at, fail, sequence: the replicas
-     * listed. */
+    /* Numbers by replica; the last one holds for all further replicas: take, widen, grad, sleep
+     * (forward). The backward_ms of sleep are in second. scalar_at, fail, sequence: the replicas
+     * that are listed. */
     double *number, *second;
     int n_numbers, n_second;
 
@@ -107,18 +107,18 @@ struct layer {
     char fail_text[128];
 };
 
-/* The model is a LAYER_SEQUENCE. devices: of the session, for the defaults and to check device
- * numbers (fail: ENODEV). NULL and *err on failure. */
+/* Reads a model, which is a LAYER_SEQUENCE. devices: the number of devices of the session, for the
+ * defaults and to check device numbers (fail: ENODEV). Returns NULL and *err on failure. */
 struct layer *description_read(const char *text, int devices, struct impl_error *err);
 void description_free(struct layer *model);
-/* The part of the text that is about one rank: an entry where it is a list, else all of it. To be
- * freed; NULL and *err on failure. */
+/* Returns the part of the text that is about one rank: an entry of a list, or the whole text if it
+ * is none. The caller frees it; NULL and *err on failure. */
 char *description_of_rank(const char *text, int rank, int ranks, struct impl_error *err);
 
-/* numbers[replica], the last one for all further replicas, 0 without any. */
+/* Returns numbers[replica]; for further replicas the last one, and 0 if there is none. */
 double layer_number(const double numbers[], int n, int replica);
 bool layer_listed(const struct layer *layer, int replica); /* scalar_at, fail, sequence */
-/* Words of impl.h: "shape" <-> IMPL_ESHAPE; -1 unknown. */
+/* Converts words of impl.h: "shape" <-> IMPL_ESHAPE; -1: unknown. */
 int impl_status_of(const char *word);
 const char *impl_status_word(int status);
 /* Fills *err, if it holds no error yet, and returns status. */

@@ -202,7 +202,7 @@ static int read_ids(const struct reader *r, const json_t *object, struct layer *
     for (int i = 0; status == 0 && i < n; ++i) {
         if (!(fabs(ids[i]) < 1e6) || ids[i] != floor(ids[i]))
             status = bad(r, "device_ids", "a list of devices");
-        else if (r->devices > 0) /* without devices a wrapper ignores them: CPU-01 */
+        else if (r->devices > 0) /* without devices a wrapper ignores its device_ids: CPU-01 */
             status = check_device_number(r, "device_ids", (int)ids[i]);
         if (status == 0)
             layer->ids[i] = (int)ids[i];
@@ -238,7 +238,7 @@ static int read_sizes(const struct reader *r, const json_t *object, const char *
     return status != 0 ? status : read_size(r, object, out, &layer->out);
 }
 
-/* Of batch_norm and layer_norm. */
+/* Reads the fields of batch_norm and layer_norm. */
 static int read_norm(const struct reader *r, const json_t *object, struct layer *layer)
 {
     int status = read_size(r, object, "features", &layer->in);
@@ -300,7 +300,7 @@ static int read_fail(const struct reader *r, const json_t *object, struct layer 
     return at < 0 ? bad(r, "at", "0 or more") : 0;
 }
 
-/* Kinds whose one field is a list of numbers. */
+/* The kinds whose only field is a list of numbers. */
 static const char *const lists[LAYER_KINDS] = {
     [LAYER_SEQUENCE] = "reversed", [LAYER_GRAD] = "values",        [LAYER_TAKE] = "rows",
     [LAYER_WIDEN] = "columns",     [LAYER_SCALAR_AT] = "replicas",

@@ -1,4 +1,4 @@
-/* description_read.c: JSON text to a tree of layers: containers, names, devices. */
+/* description_read.c: reads JSON text into a tree of layers: containers, names, devices. */
 #include "description_read.h"
 
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static bool contains(const struct layer *tree, const struct layer *layer)
     return inside;
 }
 
-/* Which of the two comes first in the tree; NULL: neither is in it. */
+/* Returns which of the two comes first in the tree; NULL: neither is in it. */
 static const struct layer *first_of(const struct layer *tree, const struct layer *a,
                                     const struct layer *b)
 {
@@ -132,7 +132,8 @@ static const struct layer *first_of(const struct layer *tree, const struct layer
     return first;
 }
 
-/* What the `of` of a layer must name; NULL: it has no such field. */
+/* Returns the kind of layer that the field `of` of a layer must name; NULL: the layer has no such
+ * field. */
 static const char *meant_by(const struct layer *layer)
 {
     return layer->kind == LAYER_AGAIN    ? "another layer"
@@ -174,7 +175,8 @@ static int resolve(const struct reader *r, struct layer *model, struct layer *la
     return status;
 }
 
-/* Two containers may each contain `again` of the other: a tree without end. */
+/* Two containers may each contain `again` of the other, which would be a tree without end, so the
+ * layers are counted. */
 static int count_layers(const struct reader *r, const struct layer *layer, int depth, int *left)
 {
     int status = 0;

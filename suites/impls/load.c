@@ -1,4 +1,4 @@
-/* load.c: the name of an implementation, as --impl has it, to its table of operations. */
+/* load.c: from the name of an implementation, as --impl has it, to its table of operations. */
 #include "load.h"
 
 #include "exec/exec.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REASON = 600, NAMES = 400 }; /* of a reason 500 bytes are shown */
+enum { REASON = 600, NAMES = 400 }; /* only 500 bytes of a reason are shown */
 
 static int copy_options(struct impl_source *source, const char *options, char reason[REASON])
 {
@@ -26,7 +26,8 @@ static int copy_options(struct impl_source *source, const char *options, char re
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
-/* Besides the bugs there are two without: in one choice of every dialect, and in the other. */
+/* In addition to the bugs there are two mutants without a bug: one has the first choice of every
+ * dialect, and the other one the other choice. */
 static void list_mutants(const char *name, char reason[REASON])
 {
     int used = snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);

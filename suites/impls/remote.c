@@ -1,4 +1,5 @@
-/* remote.c: from the table of operations to calls that are carried (remote.h). */
+/* remote.c: turns the table of operations into calls that are carried to another process
+ * (remote.h). */
 #include "remote.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* words.c: the tables behind words.h. */
+/* words.c: the tables of words.h. */
 #include "words.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* words.h: the words of impl.h as text: capabilities, dialects with the choices each allows, types
- * of elements. Statuses are in description.h. What JSON, messages and documents use. */
+/* words.h: the words of impl.h as text: capabilities, dialects with the choices that each allows,
+ * types of elements. JSON, messages and documents use them. Statuses are in description.h. */
 #ifndef IMPLS_WORDS_H
 #define IMPLS_WORDS_H
 
@@ -8,14 +8,15 @@
 #define IMPL_CAPABILITIES 23 /* bits of enum impl_capability */
 #define IMPL_MAX_CHOICES  3
 
-/* A single bit; "unknown" for anything else. 0: no such word. */
+/* The word of a single bit; "unknown" for anything else. The bit of a word; 0: no such word. */
 const char *impl_capability_word(uint64_t capability);
 uint64_t impl_capability_of(const char *word);
 
 /* -1: no such word. */
 const char *impl_dialect_word(enum impl_dialect dialect);
 int impl_dialect_of(const char *word);
-/* The choices a dialect has, the rest of the list IMPL_UNDECLARED; returns how many. */
+/* Fills the choices that a dialect has, and the rest of the list with IMPL_UNDECLARED; returns how
+ * many there are. */
 int impl_dialect_choices(enum impl_dialect dialect, enum impl_choice choices[IMPL_MAX_CHOICES]);
 bool impl_dialect_allows(enum impl_dialect dialect, enum impl_choice choice);
 

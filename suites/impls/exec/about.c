@@ -1,4 +1,5 @@
-/* about.c: what the process says of itself and of a parameter, and traces. */
+/* about.c: reads the description that the process gives of itself and of a parameter, and
+ * traces. */
 #include "session.h"
 
 #include <stdio.h>
@@ -85,7 +86,7 @@ void answer_about(struct answer *a, struct impl_about *about)
     read_devices(a, about);
     read_capabilities(a, about);
     read_dialects(a, about);
-    if (json_object_get(a->ok, "blas")) /* a process need not say it */
+    if (json_object_get(a->ok, "blas")) /* this field is optional */
         answer_text(a, a->ok, "", "blas", about->blas, sizeof about->blas);
     if (json_object_get(a->ok, "gpu_software"))
         answer_text(a, a->ok, "", "gpu_software", about->gpu_software, sizeof about->gpu_software);
@@ -121,7 +122,7 @@ static void read_replica(struct answer *a, const json_t *object, int i,
     replica->bytes_from = answer_size(a, object, where, "bytes_from");
 }
 
-/* Not of everybody. */
+/* Not every process has these fields. */
 static void read_buckets(struct answer *a, const json_t *object, struct impl_trace *trace)
 {
     const json_t *list = json_object_get(object, "buckets");

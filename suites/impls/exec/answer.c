@@ -1,4 +1,5 @@
-/* answer.c: fields of an answer, each checked for being there, of its type and in its range. */
+/* answer.c: reads fields of an answer, and checks that each is there, of its type and in its
+ * range. */
 #include "session.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ void answer_fault(struct answer *a, const char *format, ...)
     process_excerpt(text, strlen(text), a->fault, sizeof a->fault);
 }
 
-/* "shards[1]." before a field's name, nothing before one of the answer itself. */
+/* Returns the text before the name of a field: "shards[1].", or nothing for a field of the answer
+ * itself. */
 static const char *dot(const char *where)
 {
     return where[0] == '\0' ? "" : ".";
@@ -55,7 +57,7 @@ long long answer_int(struct answer *a, const json_t *object, const char *where, 
     return number;
 }
 
-/* Digits only, at most 2^64 - 1. */
+/* Reads digits only, for a number of at most 2^64 - 1. */
 static bool read_digits(const char *text, uint64_t *number)
 {
     char *end;

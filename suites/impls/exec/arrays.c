@@ -1,5 +1,5 @@
-/* arrays.c: arrays to JSON and back; their elements travel as hexadecimal digits, which lose
- * nothing. */
+/* arrays.c: arrays to JSON and back. Elements are sent as hexadecimal digits, which lose no
+ * bits. */
 #include "session.h"
 
 #include <stdio.h>
@@ -17,13 +17,13 @@ static bool host_is_little(void)
     return first == 1;
 }
 
-/* Where byte i of the wire lies in memory: elements are little-endian there. */
+/* Returns where byte i of the text lies in memory; in the text, elements are little-endian. */
 static size_t place(size_t i, size_t element)
 {
     return host_is_little() ? i : i - i % element + (element - 1 - i % element);
 }
 
-/* Bytes of an array; SIZE_MAX: more than can be counted. */
+/* Returns the bytes of an array; SIZE_MAX: more than a size_t can count. */
 static size_t bytes_of(enum impl_dtype dtype, int ndim, const size_t dim[])
 {
     size_t bytes = impl_dtype_bytes(dtype);

@@ -1,4 +1,4 @@
-/* converse.c: one request and one answer, within a time and a size. */
+/* converse.c: one request and one answer, within limits of time and size. */
 #include "process.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ void process_excerpt(const char *text, size_t length, char *to, size_t bytes)
         memcpy(to + n - 3, "...", 3);
 }
 
-/* The last line of standard error before `end`, without the space around it. */
+/* Finds the last line of standard error before `end`, without the space around it. */
 static size_t last_line(const struct process *p, size_t *end)
 {
     size_t begin;
@@ -55,8 +55,8 @@ static size_t last_line(const struct process *p, size_t *end)
     return begin;
 }
 
-/* "; its last words: ...", or "" where there are none. What the shell says of a command that died
- * of a signal is no news. */
+/* Writes "; its last words: ...", or "" if there are none. A message of the shell about a command
+ * that died of a signal tells nothing new, so it is left out. */
 static void last_words(const struct process *p, int died_of, char *to, size_t bytes)
 {
     const char *remark = died_of > 0 ? strsignal(died_of) : "\n";
@@ -74,7 +74,7 @@ static void last_words(const struct process *p, int died_of, char *to, size_t by
         snprintf(to, bytes, "%s", "");
 }
 
-/* Standard error: only the last bytes matter. */
+/* Reads standard error, and keeps only the last bytes. */
 static void take_tail(struct process *p)
 {
     char pieces[8 * PROCESS_TAIL];
@@ -103,13 +103,13 @@ static void take_rest_of_tail(struct process *p)
 
 /* ---- what went wrong ------------------------------------------------------------------------ */
 
-/* Somebody outside ends processes by these, an implementation does not crash by them. */
+/* These signals come from other processes; an implementation does not crash with them. */
 static bool from_outside(int number)
 {
     return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
-/* The process has closed its output; mostly it is about to end. */
+/* The process has closed its output; usually it is about to end. */
 static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
 {
     const int64_t end = now_ms() + LAST_MOMENTS_MS;
@@ -128,7 +128,8 @@ static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
                  words);
         return;
     }
-    /* A shell in between tells of a signal by 128 and its number. */
+    /* A shell between us and the process reports a signal by the exit status 128 plus its
+     * number. */
     signal_number = info.si_code != CLD_EXITED ? info.si_status
                     : info.si_status > 128     ? info.si_status - 128
                                                : 0;
@@ -196,7 +197,8 @@ static enum got take(struct process *p, size_t most)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* write() to a process that is gone raises SIGPIPE; who is told of it is not ours to change. */
+/* write() to a process that is gone raises SIGPIPE. The signal is blocked and taken here, because
+ * the program's way to handle it is not ours to change. */
 static ssize_t write_quietly(int to, const char *text, size_t length)
 {
     const struct timespec at_once = {0};
@@ -222,10 +224,10 @@ struct exchange {
     size_t left; /* of the request */
     struct process_limits limits;
     int64_t end;
-    bool ended; /* its output */
+    bool ended; /* its output has ended */
 };
 
-/* One turn of waiting: up to TICK_MS, for any of the three pipes. */
+/* Waits up to TICK_MS for any of the three pipes, and serves them. */
 static enum got turn(struct process *p, struct exchange *e)
 {
     struct pollfd ends[3] = {{.fd = p->output, .events = POLLIN},
@@ -236,7 +238,7 @@ static enum got turn(struct process *p, struct exchange *e)
     ssize_t n;
 
     if (poll(ends, 3, left <= 0 ? 0 : left < TICK_MS ? (int)left : TICK_MS) <= 0) {
-        /* Somebody else may hold the pipe open. */
+        /* Another process may hold the pipe open. */
         e->ended = process_has_ended(p) && poll(ends, 1, 0) == 0;
         return GOT_NOTHING;
     }
@@ -253,7 +255,7 @@ static enum got turn(struct process *p, struct exchange *e)
         e->text += n;
         e->left -= (size_t)n;
     } else if (n < 0 && errno == EPIPE) {
-        e->left = 0; /* how it ended shows at its output */
+        e->left = 0; /* its output shows how it ended */
     }
     return got;
 }
@@ -277,7 +279,7 @@ static void say_end(struct process *p, char reason[PROCESS_REASON])
         say_how_it_ended(p, reason);
 }
 
-/* Till the first end of a line, and till the request was sent. */
+/* Continues until the first end of a line, and until the request was sent. */
 static int exchange_lines(struct process *p, struct exchange *e, char reason[PROCESS_REASON])
 {
     size_t searched = 0;
@@ -301,7 +303,8 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
             say_end(p, reason);
             return -1;
         }
-        /* We may have been stopped for longer than the limit: what came meanwhile was in time. */
+        /* We may have been stopped for longer than the limit: bytes that came during that time were
+         * in time. */
         if (now >= e->end && (p->length == before || now >= e->end + GRACE_MS)) {
             say_too_late(p, e->limits.ms, e->left == 0, reason);
             return -1;
@@ -309,7 +312,7 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
     }
 }
 
-/* Between two requests there is nothing to say. */
+/* Between two requests the process must not write. */
 static int expect_silence(struct process *p, char reason[PROCESS_REASON])
 {
     p->length = 0;

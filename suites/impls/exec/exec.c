@@ -1,6 +1,7 @@
-/* exec.c: sessions of an implementation behind a pipe, and its operations as questions.
+/* exec.c: sessions with a command that answers through pipes, and its operations as requests.
  *
- * PROTOCOL.md says what is spoken. A session is a process: the one without devices is another. */
+ * PROTOCOL.md describes the requests and answers. A session is a process; the session without
+ * devices is a second one. */
 #include "exec.h"
 #include "session.h"
 
@@ -50,7 +51,7 @@ static int ask_about(struct exec_session *session, const struct impl_config *con
     return answer_end(&a);
 }
 
-/* Its number in the process must be new. */
+/* Reads the number of the model in the process, which must be new. */
 static void read_model(struct answer *a, struct impl_model *model,
                        struct impl_model_open_call *call)
 {

@@ -1,4 +1,4 @@
-/* fields.c: the fields of an operation (calls.h) to JSON and back. */
+/* fields.c: converts the fields of an operation (calls.h) to JSON and back. */
 #include "session.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static json_t *append(json_t *list, json_t *value)
     return NULL;
 }
 
-/* Those of each rank that are in use, one rank after the other. */
+/* Lists the outputs of each rank that are in use, one rank after the other. */
 static json_t *json_outputs(const struct impl_forward *op, int ranks)
 {
     json_t *list = json_array();
@@ -49,7 +49,7 @@ static json_t *json_list(const struct impl_field *field, const void *values, siz
     return list;
 }
 
-/* `adamw` is null, or the numbers that a step of SGD does not have. */
+/* Member `adamw` is null, or has the numbers that a step of SGD does not have. */
 static json_t *json_adamw(const struct impl_step *step)
 {
     return !step->adamw ? json_null()
@@ -160,7 +160,8 @@ void answer_elements(struct answer *a, const struct impl_field *field, const jso
     }
 }
 
-/* n_out for each rank, packed in JSON; in memory each rank has IMPL_MAX_IO places. */
+/* JSON has n_out outputs for each rank, without gaps; in memory each rank has IMPL_MAX_IO
+ * places. */
 static void read_outputs(struct answer *a, struct impl_forward *op, int ranks)
 {
     const json_t *list;
@@ -254,7 +255,7 @@ void answer_fields(struct answer *a, const struct impl_operation *row, const jso
             read_field(a, &row->field[i], object, where, arguments, ranks);
 }
 
-/* The bytes that results can have. */
+/* Returns how many bytes the results can have. */
 size_t fields_room(const struct impl_operation *row, const void *arguments, int ranks)
 {
     size_t room = 0;

@@ -1,4 +1,4 @@
-/* process.c: starts the command, sees to it that it ends with us, and ends it. */
+/* process.c: starts the command, makes sure that it ends when we do, and ends it. */
 #include "process.h"
 
 #include <dirent.h>
@@ -17,8 +17,9 @@
 
 enum { PATIENCE_MS = 1000, TICK_NS = 500000, DESCRIPTORS = 1024 };
 
-/* Pipes of our own must not stay open in others: whoever waits for their end would wait for
- * strangers. Listed by the system, because the limit of descriptors can be a million. */
+/* Our other pipes must not stay open in this process: a reader that waits for their end would then
+ * wait for this process, too. The system lists them, because the limit of descriptors can be a
+ * million. */
 static void close_all_but(int kept)
 {
     int found[DESCRIPTORS], n = 0;
@@ -47,7 +48,7 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The three ends become 0, 1, 2. They are above 2 already. */
+/* The three ends become descriptors 0, 1 and 2. Before, all of them are above 2. */
 static void become_command(const char *command, int input, int output, int error)
 {
     default_signals();
@@ -59,7 +60,7 @@ static void become_command(const char *command, int input, int output, int error
     _exit(127);
 }
 
-/* A process that does nothing but wait for our death, by whatever signal: the pipe then ends. */
+/* Becomes a process that only waits for our death, by any signal: then the pipe ends. */
 static void become_watch(pid_t group, int our_life)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -143,11 +144,11 @@ bool process_has_ended(const struct process *p)
     siginfo_t info = {.si_pid = 0};
 
     if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-        return errno == ECHILD; /* where SIGCHLD is ignored */
+        return errno == ECHILD; /* if SIGCHLD is ignored */
     return info.si_pid == p->pid;
 }
 
-/* What it still writes is read, or it could not end. */
+/* Reads the output that the process still writes, because it could not end otherwise. */
 static void wait_for_end(struct process *p)
 {
     const struct timespec tick = {.tv_nsec = TICK_NS};
@@ -168,7 +169,8 @@ void process_end(struct process *p, bool patient)
     if (p->pid > 0 && patient)
         wait_for_end(p);
     if (p->pid > 0) {
-        kill(-p->pid, SIGKILL); /* before it is reaped: till then the number is the group's */
+        kill(-p->pid,
+             SIGKILL); /* before it is reaped: until then no other group can have this number */
         child_wait(p->pid, NULL);
     }
     if (p->watch > 0) {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pages of one process if it is of the group, else 0. Its name is in brackets and may hold any
- * character, so fields are counted from the last bracket. */
+/* Returns the pages of a process if it is in the group, else 0. In the file its name is in brackets
+ * and may contain any character, so fields are counted from the last bracket. */
 static unsigned long long pages_of(const char *number, pid_t group)
 {
     char path[64], text[1024];
@@ -20,7 +20,7 @@ static unsigned long long pages_of(const char *number, pid_t group)
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);
     file = fopen(path, "r");
     if (!file)
-        return 0; /* ended meanwhile */
+        return 0; /* it has ended since the folder was read */
     n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';

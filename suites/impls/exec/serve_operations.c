@@ -1,11 +1,11 @@
-/* serve_operations.c: a request to a call, and its results to an answer. */
+/* serve_operations.c: turns a request into a call, and its results into an answer. */
 #include "serve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a result. An implementation may make it larger than its inputs; pages that are not used
- * cost nothing. */
+/* Additional capacity for a result, because an implementation may make it larger than its inputs.
+ * Pages that are not used cost nothing. */
 enum { MORE = 65536, LITTLE_MORE = 64, MODEL_ROOM = 1 << 22, PARAM_ROOM = 1 << 26 };
 
 /* ---- what is in a request -------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static size_t array_room(const struct impl_operation *row, const void *arguments
             largest = arrays[j].capacity > largest ? arrays[j].capacity : largest;
         }
     }
-    /* A result for each of many tensors must not have room for all of them. */
+    /* If there are many tensors, the result for each must not have the capacity for all of them. */
     return row->room == ROOM_OF_LARGEST ? largest + LITTLE_MORE : all + MORE;
 }
 
@@ -185,7 +185,7 @@ static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
     return status;
 }
 
-/* The other end knows a model by its place in the table. */
+/* The other side knows a model by its index in the table. */
 static int serve_model_open(struct serve *s, struct impl_model_open_call *call, json_t **ok,
                             struct impl_error *err)
 {

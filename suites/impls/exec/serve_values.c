@@ -1,4 +1,4 @@
-/* serve_values.c: memory until an answer is written, and parts of answers. */
+/* serve_values.c: memory that lasts until an answer is written, and parts of answers. */
 #include "serve.h"
 
 #include <stddef.h>

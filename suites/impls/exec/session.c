@@ -1,4 +1,4 @@
-/* session.c: a question to the process, and whether what comes back is an answer to it. */
+/* session.c: sends a request to the process, and checks whether its line is an answer to it. */
 #include "session.h"
 
 #include <stdarg.h>
@@ -29,7 +29,7 @@ int session_break(struct exec_session *session, struct impl_error *err, const ch
 
 /* ---- the error of an answer ------------------------------------------------------------------ */
 
-/* A number that may be left out. */
+/* Reads a number that may be absent. */
 static int optional_number(struct answer *a, const json_t *error, const char *name, int least,
                            int most, int missing)
 {
@@ -91,7 +91,7 @@ static char *request_of(struct exec_session *session, const struct question *q, 
     return line;
 }
 
-/* Whether it is JSON, answers this question, and how. */
+/* Checks that the line is JSON and answers this request, and whether it is an error. */
 static int judge(struct answer *a, const struct process *p)
 {
     const json_t *id, *error;

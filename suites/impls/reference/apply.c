@@ -1,7 +1,7 @@
-/* apply.c: parallel_apply: every call a module of its own in a run of its own. */
+/* apply.c: parallel_apply. Every call has its own module and its own run. */
 #include "reference.h"
 
-/* One call: its module on its device, and the run of the one replica that it is. */
+/* One call: its module on its device, and the run with its only replica. */
 struct applied {
     struct layer *description;
     struct world world;

@@ -1,4 +1,4 @@
-/* array.c: arrays of the suite to tensors on slots and back. */
+/* array.c: converts arrays of the suite to tensors on slots, and back. */
 #include "reference.h"
 
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void add_one(enum dp_dtype dtype, void *data, size_t n)
         case DP_I64:
             ((int64_t *)data)[i] += 1;
             break;
-        case DP_BF16: /* no parameter has it */
+        case DP_BF16: /* no parameter has this type */
             break;
         }
 }

@@ -1,4 +1,4 @@
-/* build.c: a description to a tree of modules. */
+/* build.c: builds the tree of modules of a description. */
 #include "containers.h"
 #include "layer.h"
 
@@ -13,7 +13,7 @@ struct built {
 
 struct builder {
     struct world *world;
-    struct built *list; /* all layers so far, in the order they were finished */
+    struct built *list; /* all layers so far, in the order in which they were finished */
     int n;
     struct dp_error *err;
 };
@@ -37,7 +37,7 @@ static const struct built *find(const struct builder *b, const struct layer *lay
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Zeros unless the description says otherwise, whatever core begins with. */
+/* Sets zeros unless the description has other values, whatever core begins with. */
 static int set_initial(const struct layer_param *param, const struct dp_tensor *value,
                        struct dp_error *err)
 {
@@ -89,9 +89,9 @@ static bool all_on(const struct layer *layer, int device)
     return same;
 }
 
-/* Each layer's parameters to its device; all of a container at once where they go together, so
- * that they are neighbours in memory. What is inside a `parallel` was placed before it was wrapped,
- * and `again` and `output` have nothing of their own. */
+/* Whether the layer has parameters to move to its device. All parameters of a container are moved
+ * at once if they have the same device, so that they are adjacent in memory. The layers inside a
+ * `parallel` were moved before it was wrapped, and `again` and `output` have no parameters. */
 static bool has_place(const struct layer *layer)
 {
     return layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
@@ -113,7 +113,7 @@ static int place(struct builder *b, const struct layer *layer, struct dp_module 
     return status;
 }
 
-/* As `place`, for the inside of a `parallel`. */
+/* The same as `place`, for the inside of a `parallel`. */
 static int place_inside(struct builder *b, const struct layer *parallel, struct dp_module *inside)
 {
     struct layer sequence = *parallel;
@@ -126,7 +126,7 @@ static int place_inside(struct builder *b, const struct layer *parallel, struct 
 
 static int build(struct builder *b, const struct layer *layer, struct dp_module **module);
 
-/* The children of a container, in a passage. */
+/* Builds the children of a container, in a passage. */
 static int build_inside(struct builder *b, const struct layer *layer, bool watched,
                         struct dp_module **module)
 {
@@ -256,7 +256,7 @@ static int build(struct builder *b, const struct layer *layer, struct dp_module 
     return 0;
 }
 
-/* Whom a `borrow` means may come after it. */
+/* The layer that a `borrow` refers to may come after it, so this is done at the end. */
 static void lend(const struct builder *b)
 {
     for (int i = 0; i < b->n; ++i)

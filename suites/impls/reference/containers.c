@@ -9,8 +9,8 @@
 struct passage {
     struct world *world;
     struct dp_module *inner;   /* the same children in a dp_sequential; NULL without any */
-    struct dp_module *turned;  /* the other way round; NULL: never asked for */
-    const struct layer *layer; /* lists who is to run them so */
+    struct dp_module *turned;  /* in reverse order; NULL: no replica runs them so */
+    const struct layer *layer; /* lists the replicas that run them in reverse order */
     bool watched;
 };
 
@@ -28,7 +28,7 @@ int world_replica(const struct world *world, const struct dp_run *run)
     return world->first_rank + (replica < 0 ? 0 : replica);
 }
 
-/* Each replica has an entry of its own, written on its worker. */
+/* Each replica has an entry, which its worker writes. */
 static struct impl_replica *look(const struct passage *p, const struct dp_run *run)
 {
     const int replica = dp_run_replica(run);
@@ -45,13 +45,13 @@ static struct impl_replica *look(const struct passage *p, const struct dp_run *r
     return seen;
 }
 
-/* Its layers in the order in which this replica runs them. */
+/* Returns the layers in the order in which this replica runs them. */
 static struct dp_module *order_of(const struct passage *p, const struct dp_run *run)
 {
     return p->turned && layer_listed(p->layer, world_replica(p->world, run)) ? p->turned : p->inner;
 }
 
-/* What its layers get of n tensors: all, or with `first` the first one. */
+/* Returns how many of n tensors the layers get: all, or with `first` the first one. */
 static int taken_by(const struct passage *p, int n)
 {
     return p->layer->kind == LAYER_FIRST && n > 1 ? 1 : n;
@@ -180,7 +180,8 @@ void world_close_calls(struct world *world)
     world->n_calls = world->calls_capacity = 0;
 }
 
-/* Backwards come in reverse order, so the call is the last one; those behind it had none. */
+/* Backwards come in reverse order of their forwards, so the call is the last one; later ones had no
+ * backward. */
 static void close_call(struct world *world, const struct dp_module *call)
 {
     bool closed = false;
@@ -191,8 +192,8 @@ static void close_call(struct world *world, const struct dp_module *call)
     }
 }
 
-/* Inside a replica core refuses before anything is made, so only the caller's thread keeps calls.
- */
+/* Inside a replica core refuses the call before anything is made, so only the caller's thread keeps
+ * calls. */
 static int functional_forward(struct dp_module *module, struct dp_run *run,
                               const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                               int *n_out, struct dp_error *err)
@@ -232,7 +233,7 @@ static int functional_backward(struct dp_module *module, struct dp_run *run,
     return status;
 }
 
-/* Its kind is the wrapper's of core: parameter names then have the wrapper's level. */
+/* The module has the kind of core's wrapper, so that parameter names have the wrapper's level. */
 int functional_open(struct world *world, struct dp_module *child,
                     const struct dp_parallel_config *config, struct dp_module **module,
                     struct dp_error *err)

@@ -1,4 +1,4 @@
-/* error.c: errors of core as errors of impl.h. */
+/* error.c: converts errors of core to errors of impl.h. */
 #include "reference.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static bool is_word(char character)
            (character >= 'A' && character <= 'Z') || character == '_' || character == '#';
 }
 
-/* The slot whose name begins at `at` as a whole word, IMPL_NOWHERE: none. */
+/* Returns the slot whose name begins at `at` as a whole word; IMPL_NOWHERE: none. */
 static int named_at(struct dp_group *group, const char *text, size_t at)
 {
     if (at > 0 && is_word(text[at - 1]))
@@ -53,9 +53,9 @@ static int named_at(struct dp_group *group, const char *text, size_t at)
     return IMPL_NOWHERE;
 }
 
-/* core's errors have no fields for devices: the slots named in the text, in order. What follows
- * the number of a failing replica is the text of its layer, read only where the kind of error says
- * that it names devices. */
+/* Errors of core have no fields for devices, so the devices are the slots that the text names, in
+ * order. The text after the number of a failing replica is that of its layer; it is only read if
+ * this kind of error names devices. */
 static void find_devices(struct dp_group *group, const struct dp_error *from, struct impl_error *to)
 {
     for (size_t at = 0; from->text[at] != '\0' && to->device_also == IMPL_NOWHERE; ++at) {

@@ -1,7 +1,7 @@
 /* forward.c: forward and backward of a model.
  *
- * Several forwards may come before their backwards, in reverse order: a run is reset, and what
- * the forwards left is freed, only when none is pending. */
+ * Several forwards may come before their backwards, which then come in reverse order. So a run is
+ * reset, and the data of the forwards are freed, only when no forward waits for its backward. */
 #include "reference.h"
 
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static int keep_argument(const struct impl_array *from, struct argument *to, str
     return 0;
 }
 
-/* One copy in host memory, the same for all replicas: core's way of passing what is no tensor is a
- * module's own data, which its replicas share. That they are whole and one is therefore core's tree
- * shared by all replicas; that they need no devices of their own is its count of replicas. */
+/* Keeps one copy in host memory, the same for all replicas. core passes arguments that are no
+ * tensors in a module's own data, which the replicas share. So they are whole and one because all
+ * replicas share core's tree; and they need no devices because core counts the replicas. */
 static int keep_arguments(struct world *world, const struct impl_forward *op, struct dp_error *err)
 {
     int status = 0;
@@ -146,8 +146,8 @@ int reference_forward(struct impl_model *model, struct impl_forward *op, struct 
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* A gradient that lies on the host is carried to the output that it belongs to: the caller of an
- * implementation has it in plain memory. On a device it stays where it is, right or wrong. */
+/* A gradient that lies on the host is moved to the device of its output, because the caller of an
+ * implementation has it in plain memory. A gradient on a device stays there, right or wrong. */
 static int put_gradients(struct impl_model *model, const struct impl_backward *op,
                          struct tensors *made, struct dp_tensor grad_out[], struct dp_error *err)
 {

@@ -1,4 +1,4 @@
-/* layer.c: what is common to the layers of the adapter's own. */
+/* layer.c: the common part of the layers that the adapter implements. */
 #include "layer.h"
 #include "maths.h"
 
@@ -36,7 +36,7 @@ static const struct layer_type *const types[LAYER_KINDS] = {
     [LAYER_FAIL] = &type_fail,
 };
 
-/* What the tape keeps of a forward. */
+/* The data of a forward that the tape keeps. */
 struct kept {
     struct dp_tensor in[LAYER_INPUTS];
     struct dp_slot *slot;
@@ -79,7 +79,7 @@ static int check_inputs(struct call *c, int n_in)
     return 0;
 }
 
-/* Without inputs it runs where its parameter is. */
+/* Without inputs a layer runs where its parameter is. */
 static int check_places(struct call *c)
 {
     c->slot = c->n_in > 0 ? c->in[0].slot : param_value(c, 0)->slot;

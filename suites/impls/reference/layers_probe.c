@@ -59,7 +59,7 @@ const struct layer_type type_tag_mode = {
 
 /* ---- sleep ----------------------------------------------------------------------------------- */
 
-/* The worker sleeps, not the queue: what finishes first is then a matter of time. */
+/* The worker sleeps, not the queue, so the order in which replicas finish depends on the time. */
 static void rest(double ms)
 {
     const long all = ms > 0.0 && ms < 60000.0 ? (long)(ms * 1e6) : 0;

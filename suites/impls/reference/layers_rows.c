@@ -3,7 +3,7 @@
 #include "layer.h"
 #include "maths.h"
 
-/* Output k of the input's shape, but `rows` of them. */
+/* Makes output k in the shape of the input, but with `rows` rows. */
 static int make_rows(struct call *c, int k, size_t rows)
 {
     struct dp_tensor shape = c->in[0];
@@ -59,7 +59,7 @@ static int put_doubled(struct call *c, int k)
     return queue_math(c, loop_double_rows, &m);
 }
 
-/* Either gradient may be NULL. */
+/* Adds the two gradients, either of which may be NULL. */
 static int fold(struct call *c, const struct dp_tensor *plain, const struct dp_tensor *doubled)
 {
     int status = c->in[0].needs_grad ? make_input_grad(c, 0) : 0;

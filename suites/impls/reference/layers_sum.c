@@ -1,5 +1,5 @@
-/* layers_sum.c: layers that give one number: sum, mean, scalar_at. core's losses keep their sums in
- * double, these are float in index order. */
+/* layers_sum.c: layers that give one number: sum, mean, scalar_at. The losses of core keep their
+ * sums in double; these sums are float, in index order. */
 #include "layer.h"
 #include "maths.h"
 

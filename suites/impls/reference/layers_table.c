@@ -22,7 +22,8 @@ static int constant_backward(struct call *c)
 const struct layer_type type_constant = {
     .inputs = 0, .forward = constant_forward, .backward = constant_backward};
 
-/* The numbers are looked at here, not where they are used: an error belongs to the forward. */
+/* The numbers are checked here, and not where they are used, because an error belongs to the
+ * forward. */
 static int check_indices(struct call *c)
 {
     const size_t n = dp_tensor_count(&c->in[0]);

@@ -1,5 +1,5 @@
-/* layers_weight.c: layers of one or two numbers to train: affine, tied, borrow, branch; those whose
- * parameter is not used: unused, grad; and the buffer that counts. */
+/* layers_weight.c: layers with one or two numbers to train: affine, tied, borrow, branch; those
+ * whose parameter is not used: unused, grad; and counter, whose buffer counts. */
 #include "layer.h"
 #include "maths.h"
 
@@ -55,8 +55,8 @@ static int affine_backward(struct call *c)
 const struct layer_type type_affine = {
     .inputs = 1, .forward = affine_forward, .backward = affine_backward};
 
-/* The base's own tensor, whatever replica asks: an alias that was taken before the model was
- * wrapped. */
+/* Uses the tensor of the base module in every replica: it is an alias that was taken before the
+ * model was wrapped. */
 static int borrow_forward(struct call *c)
 {
     const struct dp_tensor *weight = &c->node->param[0]->value;

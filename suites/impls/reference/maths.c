@@ -1,4 +1,4 @@
-/* maths.c: see maths.h. */
+/* maths.c: the loops of maths.h. */
 #include "maths.h"
 
 #include <stddef.h>
@@ -229,7 +229,7 @@ void loop_add(const void *args)
 
 /* ---- what they use --------------------------------------------------------------------------- */
 
-/* A number of elements, by the fields of struct math. */
+/* A number of elements, in terms of the fields of struct math. */
 enum count { NONE, ONE, N, N_ROWS, ROWS, COLUMNS, CELLS, HALF, TWICE };
 
 static size_t elements(const struct math *m, enum count count)

@@ -1,11 +1,11 @@
-/* maths.h: the loops of the adapter's layers, queued on the slot of their data. Portable float
- * arithmetic in index order, as LAYERS.md defines it. Arguments are a struct math. */
+/* maths.h: the loops of the adapter's layers, queued on the slot of their data. They are portable
+ * float arithmetic in index order, as LAYERS.md defines it. Their arguments are a struct math. */
 #ifndef REFERENCE_MATHS_H
 #define REFERENCE_MATHS_H
 
 #include "dp.h"
 
-/* Arguments of a queued loop; each uses what it needs. */
+/* The arguments of a queued loop; each loop uses those that it needs. */
 struct math {
     const float *x, *a, *b;
     const int32_t *index;
@@ -15,17 +15,19 @@ struct math {
     bool accumulate;
 };
 
-/* What a loop reads and writes: the number of uses, at most DP_CALL_USES. */
+/* Fills uses with the memory that a loop reads and writes. Returns their number, at most
+ * DP_CALL_USES. */
 int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_use uses[]);
 
-/* Elements: y[i] of n. a, b without an index are one number. */
+/* Loops over elements: each computes y[i] for n elements. a and b without an index are one
+ * number. */
 void loop_affine(const void *args);        /* y = a*x + b, b NULL: y = a*x */
 void loop_scale_twice(const void *args);   /* y = a*(a*x) */
 void loop_shift(const void *args);         /* y = x*factor + first + second */
 void loop_multiply(const void *args);      /* y = factor*(x[i]*a[i]) */
 void loop_multiply_back(const void *args); /* y = (factor*x[i])*a[i] */
 
-/* Sums into one number y; with accumulate, y = y + sum. */
+/* Loops that compute one number y; with accumulate, y = y + the sum. */
 void loop_sum(const void *args);       /* of x[i] */
 void loop_mean(const void *args);      /* of x[i], divided by n */
 void loop_dot(const void *args);       /* of x[i]*a[i] */
@@ -33,7 +35,7 @@ void loop_tied_grad(const void *args); /* of x*(b*a[i]) and of (x*b)*a[i], x the
 void loop_number(const void *args);    /* first */
 void loop_spread(const void *args);    /* y[i] = x[0] / factor */
 
-/* Matrices y[rows][columns]. */
+/* Loops over matrices y[rows][columns]. */
 void loop_centre(const void *args);       /* x minus the mean of its column */
 void loop_double_rows(const void *args);  /* rows 2i and 2i+1 are row i of x */
 void loop_fold_rows(const void *args);    /* y[i] = x[i] + (a[2i] + a[2i+1]); either NULL: none */

@@ -155,8 +155,8 @@ static int mark_gradient(struct impl_model *model, int i, const void *values, st
     return dp_tensor_write(&grad, values, err);
 }
 
-/* core takes gradients away all at once: the others are read, one a call, and put back on the way
- * out. */
+/* core drops all gradients at once. So the others are read, one in each call, and put back on the
+ * way out. */
 static int drop_gradient(struct impl_model *model, int dropped, int i, struct dp_error *err)
 {
     const struct dp_param *param = i < model->n_params ? model->param[i] : NULL;

@@ -1,5 +1,6 @@
-/* part.c: models whose ranks are in several processes, in groups of their own, and the rest of a
- * session. Devices and ranks have the numbers of all processes outside, and of this one inside. */
+/* part.c: models whose ranks are in several processes, each in its own group, and the rest of a
+ * session. Outside, devices and ranks have their numbers among all processes; inside, their numbers
+ * in this process. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "part.h"
 #include "part_inside.h"
 
-/* What can be of several processes, and what the cases of ranks look at. */
+/* The capabilities that work with several processes, and that the cases of ranks need. */
 enum {
     PART_CAPABILITIES = IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC |
                         IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
@@ -20,9 +21,9 @@ enum { ELSEWHERE = INT_MIN };
 
 struct part {
     struct dp_mpi *mpi;
-    int devices;      /* that are offered: ranks of a model */
-    char behind[64];  /* what the list of devices has behind their number */
-    char backend[32]; /* "": the devices' own */
+    int devices;      /* offered devices: a model has at most so many ranks */
+    char behind[64];  /* the suffixes of the device list, after the number */
+    char backend[32]; /* "": the default of the devices */
     uint64_t seed;
     struct impl_session *models; /* one for each model of several ranks */
 };
@@ -43,7 +44,7 @@ static int read_devices(struct part *part, const char *devices, struct impl_erro
     return IMPL_OK;
 }
 
-/* Its own capabilities are those of a group in one process. */
+/* Its capabilities are those of a group in one process. */
 static void describe(const struct part *part, struct impl_about *about)
 {
     struct dp_communicator_row row;
@@ -151,7 +152,7 @@ static int part_sampler(struct impl_session *session, struct impl_sampler *op,
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* The first so many processes have a rank more. */
+/* The first processes have one rank more, if the ranks cannot be divided evenly. */
 static int ranks_here(const struct part *part, int ranks)
 {
     const int processes = dp_mpi_size(part->mpi);
@@ -237,7 +238,7 @@ static int part_param(struct impl_model *model, int i, struct impl_param *param,
     return part_is_elsewhere(model) ? IMPL_OK : reference_param(model, i, param, err);
 }
 
-/* The number here of a rank. What is no rank at all is refused by all processes. */
+/* Returns the number of a rank in this process. All processes refuse a number that is no rank. */
 static int rank_here(const struct impl_model *model, int rank)
 {
     const struct dp_group *group = model->session->group;

@@ -1,5 +1,6 @@
-/* part_pass.c: forward and backward of a model whose ranks are in several processes: what belongs
- * to the ranks of this one is taken out of what all have, and put back into its place. */
+/* part_pass.c: forward and backward of a model whose ranks are in several processes. The inputs
+ * of the ranks of this process are taken from those of all, and the results are put into their
+ * places. */
 #include "part_inside.h"
 
 #include <stdio.h>
@@ -16,13 +17,14 @@ void part_shift_device(const struct impl_model *model, int *device)
         *device += dp_group_first(model->session->group);
 }
 
-/* No memory is shared between processes: what lies on another's device cannot be had. */
+/* Processes share no memory, so an array on the device of another process cannot be read. */
 static int take_arrays(const struct impl_model *model, const struct impl_array from[], int n_each,
                        struct impl_array to[], struct impl_error *err)
 {
     const struct dp_group *group = model->session->group;
     const int first = dp_group_first(group), size = dp_group_size(group);
-    const int n = n_each < 0 || n_each > IMPL_MAX_IO ? 0 : size * n_each; /* refused later */
+    const int n =
+        n_each < 0 || n_each > IMPL_MAX_IO ? 0 : size * n_each; /* other values are refused later */
 
     for (int i = 0; i < n; ++i) {
         to[i] = from[first * n_each + i];
@@ -45,7 +47,7 @@ static void shift_arrays(const struct impl_model *model, struct impl_array array
             part_shift_device(model, &arrays[i].device);
 }
 
-/* Threads of different processes may have the same number. */
+/* Threads of different processes may have the same number, so the numbers are changed. */
 static void shift_trace(const struct impl_model *model, struct impl_trace *trace)
 {
     const uint64_t first = (uint64_t)dp_group_first(model->session->group);

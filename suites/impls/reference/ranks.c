@@ -1,4 +1,5 @@
-/* ranks.c: models of several ranks: rank r is on device r, with core's DistributedDataParallel. */
+/* ranks.c: models of several ranks: rank r is on device r, and core's DistributedDataParallel runs
+ * them. */
 #include "reference.h"
 
 #include <string.h>
@@ -102,7 +103,7 @@ int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_e
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* A gradient in plain memory is carried to its rank. */
+/* A gradient in plain memory is moved to its rank. */
 static int put_gradients(struct impl_model *model, const struct impl_backward *op,
                          struct tensors *made, struct dp_tensor grad_out[], struct dp_error *err)
 {
@@ -121,7 +122,7 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
     return status;
 }
 
-/* Those of a backward before, if this one reduced nothing, have no times. */
+/* Buckets that an earlier backward reduced have no times, if this one reduced nothing. */
 static int trace_buckets(const struct dp_ddp *ddp, struct impl_trace *trace, struct dp_error *err)
 {
     const int n = dp_ddp_buckets(ddp);

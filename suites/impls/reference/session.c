@@ -1,12 +1,12 @@
-/* session.c: a session is a group of slots; what the reference says of itself. */
+/* session.c: a session is a group of slots; it also has the reference's description of itself. */
 #include "reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Not here: transfers and memory, which core does not count; ranks that are not alike, which core
- * has no way to make: all come from one module. */
+/* These are left out: transfers and memory, which core does not count; and ranks that differ, which
+ * core cannot make, because all ranks come from one module. */
 enum {
     CAPABILITIES = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
                    IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
@@ -15,13 +15,14 @@ enum {
                    IMPL_CAP_LAUNCHES | IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW
 };
 
-/* Ranks that can use each other's memory reduce beside backward, others behind it. */
+/* Ranks that can use each other's memory reduce during backward, others after it. */
 static uint64_t overlap_of(const struct dp_group *group)
 {
     const char *name = dp_group_communicator(group);
     struct dp_communicator_row row;
 
-    /* One that calls itself otherwise can do less; a composite has all of its first. */
+    /* A communicator that fell back has the name of its fallback, and can do less. A composite can
+     * do all that its first part can. */
     if (!dp_communicator_of(name, &row) || (row.instead && strcmp(row.instead, name) == 0))
         return 0;
     return row.can & DP_COMM_OVERLAP ? IMPL_CAP_OVERLAP : 0;
@@ -64,8 +65,8 @@ static void describe(struct dp_group *group, struct impl_about *about)
     snprintf(about->gpu_software, sizeof about->gpu_software, "%s", dp_group_software(group));
 }
 
-/* The options are "BACKEND/COMMUNICATOR". NULL: those that the devices have by themselves; without
- * devices a GPU's are no choice. */
+/* The options are "BACKEND/COMMUNICATOR". NULL: the default of the devices; without devices a
+ * backend for GPUs cannot be used. */
 static const char *backend_of(const struct impl_config *config, char name[32])
 {
     snprintf(name, 32, "%.*s", (int)strcspn(config->options, "/"), config->options);

@@ -1,7 +1,8 @@
-/* step.c: the step of a model: clipping, then SGD or AdamW, on the base or by each rank. */
+/* step.c: the step of a model: clipping, then SGD or AdamW, on the base module or on each rank. */
 #include "reference.h"
 
-/* core fixes an optimizer's momentum when it is opened; its state belongs to it. */
+/* core fixes the momentum of an optimizer when it is opened, because the optimizer's state depends
+ * on it. */
 static int open_sgd(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
 {
     const bool same = model->settings.momentum == step->momentum;
@@ -29,7 +30,7 @@ static struct dp_adamw_config adamw_of(const struct impl_step *step)
                                     .decay = (double)step->decay};
 }
 
-/* So it is with AdamW, but for its rate. */
+/* The same holds for AdamW, except for its rate. */
 static int open_adamw(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
 {
     const struct impl_step *was = &model->settings;

@@ -1,5 +1,5 @@
-/* value.c: values of parameters and buffers. All are floats to the suite; the one that is none in
- * core is the number of batches that a batch norm has seen, a single integer. */
+/* value.c: values of parameters and buffers. To the suite all are floats. In core one is not: the
+ * number of batches that a batch norm has seen, a single integer. */
 #include "reference.h"
 
 #include <string.h>

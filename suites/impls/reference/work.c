@@ -1,4 +1,4 @@
-/* work.c: one operation from its begin to its end. */
+/* work.c: one operation, from its beginning to its end. */
 #include "reference.h"
 
 #include <pthread.h>
@@ -90,7 +90,7 @@ void trace_begin(struct impl_session *session, struct impl_trace *trace)
     dp_group_trace(session->group, &session->trace);
 }
 
-/* Who ran has left the number of its thread. */
+/* A replica that ran has left the number of its thread. */
 void trace_end(struct impl_session *session, struct impl_trace *trace)
 {
     dp_group_trace(session->group, NULL);

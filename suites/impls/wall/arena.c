@@ -47,7 +47,7 @@ void arena_close(struct arena *arena)
     *arena = (struct arena){.base = NULL};
 }
 
-/* Each range costs the system two of its mappings, of which a process has some ten thousand. */
+/* Each range costs two mappings of the system, and a process can have about ten thousand. */
 void arena_allow(struct arena *arena, struct arena_range range)
 {
     const int access = PROT_READ | PROT_WRITE;

@@ -1,7 +1,7 @@
-/* arena.h: memory in blocks, with pages between them that code of others may not touch.
+/* arena.h: memory in blocks, with pages between them that foreign code may not touch.
  *
- * A block ends right before such a page. What is read or written far outside of one is a crash, and
- * not a verdict about other numbers. Blocks live until the arena is closed. */
+ * A block ends right before such a page. An access far outside of a block is a crash, and not a
+ * verdict about other numbers. Blocks live until the arena is closed. */
 #ifndef WALL_ARENA_H
 #define WALL_ARENA_H
 
@@ -16,31 +16,32 @@ struct arena_range {
 };
 
 enum arena_kind {
-    ARENA_PLAIN,  /* no page is forbidden: blocks lie side by side */
+    ARENA_PLAIN,  /* no page is forbidden: blocks are adjacent */
     ARENA_FENCED, /* pages are forbidden in this process */
-    ARENA_SHARED  /* with a process that was forked afterwards: only there are pages forbidden */
+    ARENA_SHARED  /* with a process that was forked afterwards: pages are forbidden only there */
 };
 
 struct arena {
     unsigned char *base; /* NULL: not open */
     size_t bytes, used, page;
     enum arena_kind kind;
-    bool open; /* no room for more forbidden pages: from here on there are none */
-    /* Shared: the blocks that the other process was not told of. More than there is room for are
-     * one range, without pages between them. */
+    bool open; /* there is no capacity for more forbidden pages: from here on there are none */
+    /* Shared: the blocks that the other process was not told of. If there are more than this array
+     * holds, they become one range, without pages between them. */
     struct arena_range fresh[ARENA_FRESH];
     size_t n_fresh;
 };
 
-/* 0, or -1 with errno. As much address space as there is, up to 16 GiB; memory is taken when it is
- * touched. */
+/* Opens an arena with as much address space as there is, up to 16 GiB; memory is used only when it
+ * is touched. Returns 0, or -1 with errno. */
 int arena_open(struct arena *arena, enum arena_kind kind);
 void arena_close(struct arena *arena);
-/* So many bytes, whose end is at a multiple of 16. Unless the arena is plain, a forbidden page
- * follows, and what is before them in their first page is theirs, too. NULL: no room. */
+/* Returns a block, whose end is at a multiple of 16. Unless the arena is plain, a forbidden page
+ * follows, and the bytes before the block in its first page belong to it, too. NULL: the arena is
+ * full. */
 void *arena_block(struct arena *arena, size_t bytes);
 
-/* The other process: forbids all, and then allows a range. */
+/* Called by the other process: arena_shut forbids all, and arena_allow then allows a range. */
 void arena_shut(struct arena *arena);
 void arena_allow(struct arena *arena, struct arena_range range);
 

@@ -1,7 +1,7 @@
 /* around.c: the state of a thread before and after a call (around.h).
  *
- * How numbers are rounded and whether small ones are kept is found by computing, so that no unit
- * of the CPU is forgotten: C's own functions look at only one of two. */
+ * How numbers are rounded, and whether small ones are kept, is found by computing, so that no unit
+ * of the CPU is forgotten: the functions of C look at only one of two. */
 #define _GNU_SOURCE /* fegetexcept */
 
 #include "around.h"
@@ -28,7 +28,7 @@ static int simd_traps(const fenv_t *environment)
 }
 #endif
 
-/* 1 and a little more, of either sign. */
+/* Rounds 1 and a little more, of either sign. */
 static int rounding_now(void)
 {
     volatile float one = 1, little = FLT_EPSILON / 8, much = FLT_EPSILON * 0.75F;
@@ -56,7 +56,7 @@ static bool zeroes_now(void)
     return larger == 0;
 }
 
-/* Nothing may raise a signal here, whatever was unmasked. */
+/* No operation may raise a signal here, even if it was unmasked. */
 static void read_floats(struct around_floats *now)
 {
     now->traps = fegetexcept();

@@ -1,8 +1,8 @@
-/* around.h: what a call into an implementation must leave as it found it: the floating-point
- * environment and the signal mask of the calling thread, and the locale.
+/* around.h: the state that a call into an implementation must leave as it found it: the
+ * floating-point environment and the signal mask of the calling thread, and the locale.
  *
- * Expected values are computed and numbers are printed behind such a call, so what it changed is
- * put back, and said. */
+ * Expected values are computed and numbers are printed after such a call, so a change is undone,
+ * and reported. */
 #ifndef WALL_AROUND_H
 #define WALL_AROUND_H
 
@@ -17,8 +17,8 @@ enum { AROUND_LOCALE = 512, AROUND_WORDS = 240 };
 struct around_floats {
     fenv_t environment;
     int x87_rounding, rounding; /* FE_TONEAREST ..; of float additions */
-    int traps;                  /* exceptions that raise a signal, by any unit */
-    bool flushes, zeroes;       /* results that are denormal, and operands, become 0 */
+    int traps;                  /* exceptions that raise a signal, in any unit */
+    bool flushes, zeroes;       /* denormal results, and operands, become 0 */
 };
 
 struct around {
@@ -29,7 +29,7 @@ struct around {
 };
 
 void around_begin(struct around *before);
-/* Puts back what was changed, and says in words what that was: "" when nothing was. */
+/* Undoes all changes, and says in words what was changed: "" if nothing was. */
 void around_end(const struct around *before, char words[AROUND_WORDS]);
 
 #endif

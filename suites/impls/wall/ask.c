@@ -1,6 +1,6 @@
 /* ask.c: our side of the wall: asks the other process for calls, and says how it ended.
  *
- * Nothing that it does reaches further than an answer or a reason. */
+ * Whatever that process does, the result is an answer or a reason. */
 #include "inside.h"
 
 #include <errno.h>
@@ -31,13 +31,13 @@ void wall_wait(const struct wall *wall, siginfo_t *info)
         nanosleep(&pause, NULL);
 }
 
-/* Somebody outside ends processes by these, an implementation does not crash by them. */
+/* These signals come from other processes; an implementation does not crash with them. */
 static bool from_outside(int number)
 {
     return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
-/* The address of a crash, when there was one. */
+/* Reads the address of a crash, if there was one. */
 static void read_fault(struct wall *wall)
 {
     const void *at = NULL;
@@ -67,7 +67,7 @@ static void note_death(struct wall *wall, const char *doing)
     }
 }
 
-/* Whether there is something to read, or the end; false: it has ended and said nothing. */
+/* Waits until there is something to read, or the end; false: it has ended without an answer. */
 static bool await(const struct wall *wall)
 {
     struct pollfd end = {.fd = wall->answer, .events = POLLIN};
@@ -76,7 +76,7 @@ static bool await(const struct wall *wall)
     for (;;) {
         if (poll(&end, 1, TICK_MS) > 0)
             return true;
-        /* Somebody that it started may hold the pipe open. */
+        /* A process that it started may hold the pipe open. */
         if (has_ended(wall, &info))
             return poll(&end, 1, 0) > 0;
     }

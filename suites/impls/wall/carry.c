@@ -1,6 +1,8 @@
-/* carry.c: a call through the wall: its arguments into the mailbox, its results out of it.
+/* carry.c: a call through the wall: writes its arguments into the mailbox, and reads its results
+ * from it.
  *
- * The other process wrote those results, so they are copied first; the cases check them. */
+ * The other process wrote those results, so they are copied first, and then the cases check
+ * them. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 struct wall_session {
     struct impl_session base;
     struct wall *wall;
-    struct impl_session *theirs; /* an address over there */
+    struct impl_session *theirs; /* an address in the other process */
 };
 
 static size_t bytes_behind(const struct impl_field *field, const void *arguments, int ranks)
@@ -21,8 +23,8 @@ static size_t bytes_behind(const struct impl_field *field, const void *arguments
     return impl_field_count(field, arguments, ranks) * impl_field_bytes(field->kind);
 }
 
-/* What is behind a pointer goes into the mailbox, and `put` gets the pointers to that. calls: where
- * the calls of an apply are put together. */
+/* Copies the data that pointers of the arguments point to into the mailbox, and gives `put`
+ * pointers to the copies. calls: the memory in which the calls of an apply are put together. */
 static void put_fields(struct wall *wall, const struct impl_operation *row, const void *arguments,
                        int ranks, void *put, struct impl_call *calls)
 {
@@ -46,7 +48,7 @@ static void put_fields(struct wall *wall, const struct impl_operation *row, cons
     }
 }
 
-/* The caller's descriptions of inputs stay as they are. */
+/* The caller's descriptions of inputs must stay as they are. */
 static void compare_arrays(struct wall *wall, const struct impl_array *arrays,
                            const struct impl_array *theirs, size_t n)
 {
@@ -60,8 +62,8 @@ static void compare_arrays(struct wall *wall, const struct impl_array *arrays,
     }
 }
 
-/* put, and calls: the pointers that we put there; those that are there now may have been changed.
- */
+/* put, calls: the pointers that we wrote. Those that are in the mailbox now may have been
+ * changed. */
 static void take_fields(struct wall *wall, const struct impl_operation *row, void *arguments,
                         int ranks, const void *put, const void *theirs,
                         const struct impl_call *calls)

@@ -1,5 +1,5 @@
-/* serve.c: the process that an implementation runs in: makes the calls that it is asked for, and
- * says what came of them. It judges nothing. */
+/* serve.c: the process in which an implementation runs: makes the calls that it is asked for, and
+ * returns their results. It judges nothing. */
 #include "inside.h"
 
 #include "load.h"
@@ -11,7 +11,7 @@
 
 enum { UNHEARD = 3 };
 
-/* False: nobody asks any more. */
+/* Reads the next request. False: there are no more. */
 static bool hear(const struct wall_serve *serve, uint64_t *number)
 {
     ssize_t n;

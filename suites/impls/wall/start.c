@@ -1,7 +1,7 @@
-/* start.c: the process behind the wall: how it becomes what it is, and how it ends.
+/* start.c: the process of an implementation: how it is set up, and how it ends.
  *
- * It cannot look into us: we are not to be traced (the harness sees to that), and it gives up the
- * right to trace those who are not, which root has. */
+ * It cannot read our memory: we are not traceable (the harness sees to that), and it gives up the
+ * right of root to trace such processes. */
 #define _DEFAULT_SOURCE /* syscall, MAP_NORESERVE */
 
 #include "inside.h"
@@ -30,7 +30,8 @@ static void close_end(int *end)
 
 /* ---- becoming the other side ----------------------------------------------------------------- */
 
-/* The address goes to who judges; then the fault happens again, and is what it would have been. */
+/* The address is sent to the process that judges. Then the fault happens again, with its usual
+ * effect. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const void *const at = info->si_addr;
@@ -49,7 +50,7 @@ static void watch_faults(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* As well as can be done: who is not root has no such right. */
+/* Tries to give up the right; a user who is not root does not have it. */
 static void give_up_tracing(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -88,7 +89,7 @@ static _Noreturn void become_other(struct wall *wall, const struct wall_plan *pl
     close(pipes->fault[1]);
     if (serve.ask < 0 || serve.answer < 0)
         _exit(EXIT_FAILURE);
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a debugger may look at it */
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a debugger may attach to it */
     give_up_tracing();
     if (!plan->sanitized)
         watch_faults();
@@ -133,7 +134,7 @@ static void free_wall(struct wall *wall)
     free(wall);
 }
 
-/* Only operations that are there; the members from `open` on are functions. */
+/* Keeps only the operations that exist; the members from `open` on are functions. */
 static void pick_operations(struct wall *wall)
 {
     enum { FIRST = offsetof(struct impl_ops, open), EACH = sizeof wall->ops.open };
@@ -170,7 +171,7 @@ static int fork_other(struct wall *wall, const struct wall_plan *plan)
     return problem == 0 ? 0 : -1;
 }
 
-/* What came of loading. */
+/* Reads the result of loading. */
 static int take_load(struct wall *wall, char reason[WALL_REASON], bool *blame)
 {
     *blame = false;
@@ -232,7 +233,8 @@ int wall_end(struct wall *wall, char reason[WALL_REASON])
 
     close_end(&wall->ask);
     wall_wait(wall, &info);
-    kill(wall->pid, SIGKILL); /* before it is waited for, its number is nobody else's */
+    kill(wall->pid,
+         SIGKILL); /* the system gives its number to no other process before it was waited for */
     child_wait(wall->pid, &status);
     if (wall->dead[0] != '\0' || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
         free_wall(wall);
