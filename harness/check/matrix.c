@@ -71,7 +71,7 @@ static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Lists the first cases that caught the mutant, as many as fit; those of its own rule come
+/* Lists the first cases that caught the mutant, as many as fit; those of the mutant's rule come
  * first. */
 static void first_cases(const struct runner_matrix *matrix, const struct runner_kill *kill,
                         size_t room, char text[COLUMNS + 1])

@@ -44,7 +44,8 @@ void clip_gradients(struct impl_model *model, float max_norm)
     }
 }
 
-/* In which step of its own a parameter is. */
+/* Counts a step of a parameter, and returns its number: each parameter counts its steps
+ * separately. */
 static unsigned step_number(struct impl_model *model, int i)
 {
     const struct impl_session *s = model->session;

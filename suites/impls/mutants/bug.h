@@ -1,4 +1,5 @@
-/* bug.h: the numbers of mutant_list. A bug is a test of its number where the mistake is made. */
+/* bug.h: the numbers of mutant_list. To switch a bug on, the code compares its number at the place
+ * of the mistake. */
 #ifndef MUTANTS_BUG_H
 #define MUTANTS_BUG_H
 
@@ -7,7 +8,7 @@
 #define BUG_NUMBER(bug, name, rule, what) bug,
 
 enum bug {
-    /* of the catalogue */
+    /* bugs of the catalogue */
     BUG_FLOOR_SPLIT,
     BUG_EVEN_SPLIT,
     BUG_ROUND_SPLIT,
@@ -143,7 +144,7 @@ enum bug {
     BUG_CONSTANT_ON_0,
     BUG_NO_INPUTS_K,
     BUG_ARGS_ONE,
-    /* lies about dialects: session.c */
+    /* wrong statements about dialects: session.c */
     BUG_SAYS_ALIAS,
     BUG_SAYS_CLONE,
     BUG_SAYS_ZERO,
@@ -170,7 +171,7 @@ enum bug {
     BUG_LOW_BIT,
     BUG_JITTER,
     BUG_EXTENDED,
-    /* narrow ones */
+    /* bugs that show only in narrow cases */
     BUG_SIX_OR_SEVEN,
     BUG_NINTH_PARAMETER,
     BUG_OUTER_LOST,
@@ -189,7 +190,7 @@ enum bug {
     BUG_SINGLE_OVERWRITES,
     BUG_DX_ACCUMULATES,
     BUG_SECOND_BACKWARD,
-    /* the opposite lies */
+    /* the opposite statements */
     BUG_SAYS_REFUSE_NO_ROWS,
     BUG_SAYS_REFUSE_ZERO,
     BUG_SAYS_COPY,
@@ -202,7 +203,7 @@ enum bug {
     BUG_SAYS_REFUSE_HOST_CALL,
     BUG_SAYS_ALL_IDS,
     BUG_SAYS_ONCE,
-    /* sizes, second things, what waits */
+    /* sizes, second calls, calls that wait */
     BUG_WRAPPER_ONCE,
     BUG_OUTSIDE_LOST,
     BUG_LARGE_PARAMETER,
@@ -271,7 +272,7 @@ enum bug {
     BUG_DDP_UNCHECKED,
     BUG_DDP_ORDER_CHECKED,
     BUG_DDP_ALL_TO_ALL,
-    /* what else frameworks got wrong */
+    /* other mistakes that frameworks have made */
     BUG_DDP_JOIN_BUFFERS,
     BUG_DDP_JOIN_PARAMETERS,
     BUG_DDP_JOIN_ONCE,

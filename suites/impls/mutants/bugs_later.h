@@ -1,9 +1,10 @@
-/* bugs_later.h: more bugs, a row each: those that show only after a while, those that only some
- * values, errors or sessions show, and those that only a known answer shows.
+/* bugs_later.h: more bugs, one in each row: those that show only after some time, those that only
+ * some values, errors or sessions show, and those that only a known answer shows.
  *
- *   B(BUG_NAME, option, rule whose cases should catch it, what it does)
+ * B(BUG_NAME, option, rule whose cases should catch it, what it does)
  *
- * bug.h makes numbers of them, mutant_list.c entries. The helpers are in later.c and values.c. */
+ * bug.h makes numbers of the rows, mutant_list.c entries. The helpers are in later.c and
+ * values.c. */
 #ifndef MUTANTS_BUGS_LATER_H
 #define MUTANTS_BUGS_LATER_H
 
@@ -27,14 +28,14 @@ B(BUG_STEP_128, "X311-step-128", "COMP-14", "steps are counted in 7 bits: the 12
 B(BUG_RANKS_65, "X312-ranks-65", "DDP-01", "every 65th backward of ranks is not reduced") \
 B(BUG_LEAK_SMALL, "X313-leak-small", "COMP-12", "each step leaves 1 KiB that nobody counts") \
 B(BUG_LEAK_SELDOM, "X314-leak-seldom", "COMP-12", "every 64th step is never freed") \
-/* what waits, what lies where something else lay */ \
+/* calls that wait, and data at an address where other data were before */ \
 B(BUG_RANKS_WAIT, "X315-ranks-wait", "DDP-09", "a forward of ranks ends the sync of those that wait") \
 B(BUG_INPUT_AT, "X316-input-at", "COMP-10", "an input at the address of the last one counts as sent") \
 B(BUG_GRADIENT_AT, "X317-gradient-at", "COMP-10", "so does an output's gradient") \
 B(BUG_SCATTER_AT, "X318-scatter-at", "SPLIT-01", "scatter knows its input by the address") \
 B(BUG_ARGUMENT_REREAD, "X319-argument-reread", "NONT-07", "backward reads the caller's argument again") \
 B(BUG_ARGUMENT_LAST, "X320-argument-last", "NONT-07", "backward has the argument of the last forward") \
-/* sessions and models side by side, and one after the other */ \
+/* sessions and models at the same time, and one after the other */ \
 B(BUG_SESSION_DEVICES, "X321-session-devices", "COMP-13", "there are as many devices as the session opened last has") \
 B(BUG_SESSION_DROPS, "X322-session-drops", "COMP-13", "opening a session drops the forwards that wait in others") \
 B(BUG_MODEL_VALUE, "X323-model-value", "COMP-13", "a parameter without initial values has those of a closed model") \
@@ -67,7 +68,7 @@ B(BUG_RANK_DIVISOR, "X347-rank-divisor", "DDP-32", "after a rank's error the div
 B(BUG_ERROR_AGAIN, "X348-error-again", "APPLY-13", "a model's second error tells the first one again") \
 B(BUG_ERROR_ONCE, "X349-error-once", "APPLY-13", "a model's second error is swallowed") \
 B(BUG_ERROR_SECOND_BLOCKS, "X350-error-blocks", "APPLY-13", "the forward after a model's second error fails") \
-/* only a known answer shows them, or a right call beside a wrong one */ \
+/* only a known answer shows them, or a right call next to a wrong one */ \
 B(BUG_SHORT_LINEAR, "X351-short-linear", "AGREE-01", "linear layers cut their input to 7 bits, on all devices") \
 B(BUG_INEXACT_ZERO, "X352-inexact-zero", "AGREE-02", "of numbers with more than 16 bits a linear layer makes 0") \
 B(BUG_SHORT_SLOPE, "X353-short-slope", "AGREE-01", "so does its input gradient, of 16 bits") \

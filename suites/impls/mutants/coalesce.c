@@ -1,5 +1,5 @@
-/* coalesce.c: broadcast and reduce. Tensors travel in groups of one type: packed into one buffer,
- * sent or added as a whole, unpacked into tensors of their own. */
+/* coalesce.c: broadcast and reduce. Tensors are sent in groups of one type: they are packed into
+ * one array, sent or added as a whole, and unpacked into new tensors. */
 #include "edge.h"
 #include "later.h"
 
@@ -9,11 +9,11 @@ enum rule { CLOSE_WHEN_REACHED, CLOSE_BEFORE_EXCEEDED };
 
 struct grouping {
     int *group;    /* of each tensor */
-    size_t *bytes; /* of each group; room for one per tensor */
+    size_t *bytes; /* of each group; there are at most as many as tensors */
     int n;
 };
 
-/* Each type has an open group. */
+/* Forms the groups; each type has one open group. */
 static struct grouping make_groups(struct arena *arena, const struct impl_array src[], int n,
                                    size_t limit, enum rule rule)
 {
@@ -39,7 +39,7 @@ static struct grouping make_groups(struct arena *arena, const struct impl_array 
     return g;
 }
 
-/* The tensors of a group, one behind the other. */
+/* Packs the tensors of a group into one array, one after the other. */
 static struct impl_array pack(struct arena *arena, const struct grouping *g, int group,
                               const struct impl_array src[], int n, int device)
 {
@@ -75,7 +75,7 @@ static void unpack(struct arena *arena, const struct grouping *g, int group,
         }
 }
 
-/* Whether a group before it has its type. */
+/* Whether an earlier group has the same type. */
 static bool is_later(const struct grouping *g, int group, const struct impl_array src[], int n)
 {
     int first = 0;
@@ -98,7 +98,7 @@ static void swap_bytes(struct impl_array *a, struct impl_array *b)
     }
 }
 
-/* What the bugs make of the order of the copies on one device. */
+/* Changes the order of the copies on one device, if a bug does so. */
 static void disorder(const struct impl_session *s, const struct grouping *g, size_t limit, int n,
                      struct impl_array copies[], struct impl_array room[])
 {
@@ -152,7 +152,8 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
     return sent_to > 0 ? (size_t)g.n : 0;
 }
 
-/* All but the first into flat[1], the last one first. Returns how many are left to add up. */
+/* Adds all but the first to flat[1], beginning with the last one. Returns how many are left to
+ * add. */
 static int add_backwards(struct impl_array flat[], int k)
 {
     for (int i = k - 1; i > 1; --i)
@@ -160,7 +161,7 @@ static int add_backwards(struct impl_array flat[], int k)
     return k < 2 ? k : 2;
 }
 
-/* To 16 bits. */
+/* Rounds to 16 bits. */
 static void make_coarse(struct impl_array *sum)
 {
     uint32_t *words = sum->data;
@@ -169,7 +170,7 @@ static void make_coarse(struct impl_array *sum)
         words[e] &= 0xFFFFFF00U;
 }
 
-/* flat[0] + flat[1] + ... into flat[0]. */
+/* Adds flat[0] + flat[1] + ... in this order, into flat[0]. */
 static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k, bool later)
 {
     struct impl_array whole = edge_summed(s, &flat[0], later, &k);

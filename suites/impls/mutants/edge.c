@@ -1,4 +1,4 @@
-/* edge.c: see edge.h. */
+/* edge.c: the bugs of edge.h. */
 #include "edge.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static bool power_of_two(size_t n)
     return n >= 64 && (n & (n - 1)) == 0;
 }
 
-/* n without what is beyond a multiple of `block`, where n is above `least`. */
+/* Returns n rounded down to a multiple of `block`, if n is above `least`. */
 static size_t whole(size_t n, size_t block, size_t least)
 {
     return n > least ? n - n % block : n;
@@ -81,7 +81,7 @@ void edge_square(const struct run *run, float *gradient, size_t in, size_t out)
 
 /* ---- copies and sums ------------------------------------------------------------------------- */
 
-/* What is beyond the first `bytes` is what is at the begin. */
+/* Overwrites the data after the first `bytes` with those at the beginning. */
 static void begin_again(const struct impl_array *a, size_t bytes)
 {
     char *data = a->data;
@@ -188,7 +188,7 @@ int edge_output_device(const struct impl_session *s, int device, int first)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* Where the elements begin that are not reduced. */
+/* Returns the index of the first element that is not reduced. */
 static size_t unreduced(const struct impl_session *s, const struct edge_bucket *b)
 {
     if (bug(s, BUG_BUCKET_TAIL))

@@ -1,45 +1,49 @@
-/* edge.h: the bugs of edge_list.h: what they make of what was right. Without its bug each function
- * changes nothing. */
+/* edge.h: the bugs of edge_list.h. Each function changes a right value if its bug is switched on,
+ * and otherwise returns it unchanged. */
 #ifndef MUTANTS_EDGE_H
 #define MUTANTS_EDGE_H
 
 #include "inside.h"
 
-/* Rows that enter the gradient of a weight; one more than n: the last counts twice. */
+/* The number of rows that enter the gradient of a weight, or of a bias; if it is n + 1, the last
+ * row counts twice. */
 size_t edge_weight_rows(const struct impl_session *s, size_t n);
 size_t edge_bias_rows(const struct impl_session *s, size_t n);
-/* a as a list of the products that enter a sum. */
+/* Returns a as a list of the products that enter a sum. */
 struct impl_array edge_terms(const struct impl_session *s, const struct impl_array *a);
-/* Elements that are added to what is there. */
+/* Returns the elements that are added to the gradient that was there. */
 struct impl_array edge_added(const struct impl_session *s, const struct impl_array *a);
-/* Elements that a step moves. */
+/* Returns how many elements a step changes. */
 size_t edge_stepped(const struct impl_session *s, size_t n);
-/* The gradient of a weight that is as wide as high. */
+/* Changes the gradient of a weight that has as many rows as columns. */
 void edge_square(const struct run *run, float *gradient, size_t in, size_t out);
 
-/* Copy i of n_devices of one tensor. */
+/* Changes the copy of a tensor on one device. */
 void edge_copy(const struct impl_session *s, struct impl_array *copy);
-/* How much of flat is added; k lists: how many. `later`: a group of its type came before. */
+/* Returns the part of flat that is added; k lists: *k is how many are added. `later`: an earlier
+ * group has the same type. */
 struct impl_array edge_summed(const struct impl_session *s, const struct impl_array *flat,
                               bool later, int *k);
 
-/* A shard on its way, where it begins, and its dimension. */
+/* Change a shard that is sent, the index at which it begins, and the dimension along which it is
+ * cut. */
 void edge_shard(const struct impl_session *s, struct impl_array *shard, bool moved);
 size_t edge_first(const struct impl_session *s, size_t first, int i, int m, const size_t size[],
                   int axis);
 int edge_axis(const struct impl_session *s, int dim, int ndim);
-/* The place of part i in what is glued. */
+/* Returns the index of part i in the concatenated result. */
 size_t edge_place(const struct impl_session *s, size_t first, int i,
                   const struct impl_array parts[], int axis);
 const struct impl_array *edge_part(const struct impl_session *s, const struct impl_array parts[],
                                    int n, int i, int axis);
-/* Rows of x on the axis that is cut. */
+/* Returns the rows of x along the axis that is cut. */
 size_t edge_rows(const struct impl_session *s, const struct impl_array *x, int axis);
 void edge_order(const struct impl_session *s, int k, int n, int order[]);
 int edge_summands(const struct impl_session *s, int k, int n);
 int edge_output_device(const struct impl_session *s, int device, int first);
 
-/* What one rank gets of a bucket of n elements. sums: of all ranks; own: what it gave. */
+/* Changes the sums that one rank gets of a bucket of n elements. sums: those of all ranks; own: the
+ * values that this rank gave. */
 struct edge_bucket {
     int bucket, n_buckets, ranks;
     size_t n;
@@ -47,9 +51,9 @@ struct edge_bucket {
 bool edge_in_buckets(const struct impl_session *s); /* whether edge_bucket does anything */
 void edge_bucket(const struct impl_session *s, const struct edge_bucket *b, float sums[],
                  const float own[]);
-/* Which rank is added as the i-th, -1: none. */
+/* Returns which rank is the i-th that is added; -1: none. */
 int edge_rank(const struct impl_session *s, int ranks, int i);
-/* Bytes of a value that is sent to a rank. */
+/* Returns how many bytes of a value are sent to a rank. */
 size_t edge_sent(const struct impl_session *s, int rank, bool buffers_only, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* edge_list.h: the bugs of sizes, counts and shapes: number, name, rule, what it does. Each is
- * right for small and even things, and wrong behind an edge. Included where EDGE says what to make
- * of a row. */
+ * right for small and even sizes, and wrong above a limit. A file that includes this one defines
+ * EDGE, which uses one row. */
 EDGE(BUG_ROWS_TAIL, "S01-rows-tail", "SIZE-01",
      "of more than 128 rows those beyond a multiple of 128 give no weight gradient")
 EDGE(BUG_ROWS_1024, "S02-rows-1024", "SIZE-01",

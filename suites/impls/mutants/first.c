@@ -1,7 +1,8 @@
-/* first.c: the container whose layers get the first input only. */
+/* first.c: the container whose layers only get the first input. */
 #include "inside.h"
 
-/* Two nodes, before its layers and behind them, which share what passes by. */
+/* Adds two nodes to the tape, before and after its layers. They share the gradients of the inputs
+ * that pass by the layers. */
 int run_first(struct run *run, const struct layer *layer, struct values *v)
 {
     struct node *node = tape_add(run->tape);
@@ -30,7 +31,7 @@ int run_first(struct run *run, const struct layer *layer, struct values *v)
     return 0;
 }
 
-/* The node behind has more outputs than inputs, or as many. */
+/* The node after the layers has more outputs than inputs, or as many. */
 void first_back(const struct node *node, const struct values *g, struct values *dx)
 {
     struct values *rest = node->rest;

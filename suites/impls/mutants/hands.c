@@ -9,7 +9,7 @@ struct hand {
     struct hand *next;
     pthread_t thread;
     sem_t begin, end;
-    struct job *job; /* NULL at a begin: the session closes */
+    struct job *job; /* NULL when the thread is started: the session closes */
     bool busy;       /* under the lock of hands */
 };
 
@@ -33,7 +33,7 @@ static void *hand_main(void *argument)
 static struct hand *add_hand(struct hands *hands)
 {
     struct hand *hand = calloc(1, sizeof *hand);
-    pthread_attr_t small; /* stacks of 8 MiB are more than many sessions side by side can have */
+    pthread_attr_t small; /* many sessions at the same time cannot have stacks of 8 MiB */
     int status;
 
     if (!hand)

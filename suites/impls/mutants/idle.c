@@ -1,5 +1,6 @@
-/* idle.c: an implementation that does nothing: the second one, which keeps what is set, and answers
- * with the shapes that are right where it knows them. No case may pass with it. */
+/* idle.c: an implementation that computes nothing. It is the second implementation, but keeps only
+ * values that are set, and answers with the right shapes if it knows them. No case may pass with
+ * it. */
 #include "idle.h"
 #include "ranks.h"
 
@@ -12,7 +13,7 @@ static bool idle(const struct impl_session *s)
     return one || other;
 }
 
-/* Nothing is refused. */
+/* Accepts every request. */
 static int accept(struct impl_error *err)
 {
     *err = (struct impl_error){.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
@@ -32,7 +33,7 @@ static void none(struct impl_array *arrays, int n)
         arrays[i].dtype = IMPL_NONE;
 }
 
-/* Zeros of the same shape, on the same device. */
+/* Returns zeros of the same shape, on the same device. */
 static void zeros_like(struct impl_array *out, const struct impl_array *like)
 {
     const bool fits = like->dtype != IMPL_NONE && tensor_bytes(like) <= out->capacity;

@@ -1,5 +1,5 @@
-/* idle.h: the operations as the table has them. With BUG_IDLE, and BUG_IDLE_OTHER, they compute
- * nothing: whatever they are asked for is accepted at once, and answered with zeros. */
+/* idle.h: the operations, as in the table. With BUG_IDLE, and BUG_IDLE_OTHER, they compute nothing:
+ * every request is accepted at once, and answered with zeros. */
 #ifndef MUTANTS_IDLE_H
 #define MUTANTS_IDLE_H
 

@@ -1,8 +1,8 @@
-/* inside.h: what the files of the second implementation share.
+/* inside.h: the declarations that the files of the second implementation share.
  *
  * Devices are simulated: a tensor is memory and a device tag (struct impl_array, whose data the
  * arena of a tape owns), and every operation checks tags. A forward writes a tape; the backward
- * runs it in reverse. A replica has a tape, a state and a thread of its own. */
+ * runs it in reverse. Each replica has its tape, its state and its thread. */
 #ifndef MUTANTS_INSIDE_H
 #define MUTANTS_INSIDE_H
 
@@ -16,14 +16,14 @@
 /* ---- memory and tensors (tensor.c) --------------------------------------------------------- */
 
 struct piece;
-struct arena { /* one thread at a time; freed as a whole */
+struct arena { /* used by one thread at a time; freed as a whole */
     struct impl_session *session;
     struct piece *pieces;
 };
 void *arena_take(struct arena *arena, size_t bytes); /* zeroed, never NULL */
 void arena_free(struct arena *arena);
 
-struct values { /* what goes from layer to layer */
+struct values { /* tensors that one layer passes to the next */
     struct impl_array a[IMPL_MAX_IO];
     int n;
 };
@@ -39,10 +39,10 @@ struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndi
 struct impl_array tensor_like(struct arena *arena, const struct impl_array *like);
 struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from, int device);
 void tensor_add(struct impl_array *to, const struct impl_array *from); /* any dtype */
-/* Bugs: the halves of so many bytes change places; values are rounded to float. */
+/* For bugs: the halves of so many bytes change places; values are rounded to float. */
 void swap_halves(void *data, size_t bytes);
 void round_to_float(struct impl_array *tensor, bool doubles);
-/* values.c: what a bug makes of some numbers; without it nothing changes. */
+/* values.c: changes some numbers if the bug is switched on, and nothing otherwise. */
 float value_changed(const struct impl_session *s, float value, enum bug number);
 void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number);
 void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number);
@@ -51,10 +51,10 @@ bool linear_plain(const struct impl_session *s); /* linear_operand changes nothi
 float linear_operand(const struct impl_session *s, float value);
 float linear_slope(const struct impl_session *s, float value);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
-/* count places along dim. The tensors agree in all other dimensions. */
+/* Copies count indices along dim. The tensors agree in all other dimensions. */
 void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
                 size_t from_first, size_t count, int dim);
-/* Between the caller's arrays and tensors. */
+/* Copy between the caller's arrays and tensors. */
 int tensor_in(struct arena *arena, const struct impl_array *array, struct impl_array *tensor,
               struct impl_error *err);
 int tensor_out(const struct impl_array *tensor, struct impl_array *array, struct impl_error *err);
@@ -73,12 +73,12 @@ struct spare { /* the first parameter of a model that was closed */
     bool moving;
 };
 
-struct crumb { /* memory that is left behind */
+struct crumb { /* memory that is never freed */
     struct crumb *next;
 };
 
-/* Threads that stay until the session closes: a case has some hundred jobs, and starting a thread
- * for each took more time than the jobs. */
+/* Threads that stay until the session closes. A case has some hundred jobs, and to start a thread
+ * for each would take more time than the jobs. */
 struct hand;
 struct hands {
     pthread_mutex_t lock;
@@ -88,7 +88,7 @@ struct hands {
 struct impl_session {
     int devices;
     enum bug bug;        /* only bug() looks at it */
-    atomic_uchar *asked; /* which bugs were asked for (mutants.h); NULL: nobody wants to know */
+    atomic_uchar *asked; /* the bugs that were asked for (mutants.h); NULL: they are not noted */
     enum impl_choice dialect[IMPL_DIALECTS];
     atomic_size_t live;    /* bytes in arenas */
     atomic_uint clock;     /* jobs finished */
@@ -96,8 +96,8 @@ struct impl_session {
     struct impl_model *models;
     struct tape *lost; /* BUG_LEAK */
     unsigned forwards;
-    bool stuck_no_grad, stuck_error; /* bugs of the error path */
-    struct memo cut;                 /* and of later.h: scatter's input */
+    bool stuck_no_grad, stuck_error; /* for bugs of the error path */
+    struct memo cut;                 /* for bugs of later.h: the input of scatter */
     struct spare spare;
     struct crumb *crumbs;
     struct hands hands;
@@ -105,28 +105,28 @@ struct impl_session {
 
 enum { LARGE = 65536 }; /* bytes that bugs of large tensors get right */
 
-/* Whether this bug is switched on. It changes nothing but what this answer changes, so a case that
- * is run without a bug and never asks is not run with it (harness/check/mutants.c). Ask last,
- * behind all else that must hold; but ask first where that differs from run to run: times, who was
- * first. */
+/* Whether this bug is switched on. A bug changes nothing except through this answer, so a case that
+ * runs without a bug and never asks for it is not run with it (harness/check/mutants.c). Ask last,
+ * after all other conditions; but ask first if those differ from run to run, like times and the
+ * order of threads. */
 static inline bool bug(const struct impl_session *s, enum bug number)
 {
     if (s->asked)
         atomic_store_explicit(&s->asked[number], 1, memory_order_relaxed);
     return s->bug == number;
 }
-/* 0 or ENODEV */
+/* Returns 0 or ENODEV. */
 int known_device(const struct impl_session *s, int device, struct impl_error *err);
 
 /* ---- split.c, slice.c, coalesce.c ---------------------------------------------------------- */
 
-/* Number of shards; 0 if rows are refused. */
+/* Returns the number of shards; 0 if rows are refused. */
 int split_rows(const struct impl_session *s, size_t rows, int k, size_t size[IMPL_MAX_DEVICES]);
 int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *err);
 int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err);
 int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_error *err);
 
-/* dim of a tensor of ndim dimensions, or -1. */
+/* Returns dim as an index of a tensor of ndim dimensions, or -1. */
 int wrap_dim(int dim, int ndim);
 int scatter(struct arena *arena, const struct impl_array *x, const int devices[], int k, int dim,
             const size_t size[], struct impl_array shards[], int *m, struct impl_error *err);
@@ -136,7 +136,7 @@ int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_erro
 int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err);
 
 #define DEFAULT_BUFFER 10485760
-/* Both return the number of groups. copies[i * n + j]; src[i * n + j]. */
+/* Both return the number of groups. Arrays are copies[i * n + j] and src[i * n + j]. */
 size_t broadcast(struct arena *arena, const struct impl_array src[], int n, const int devices[],
                  int n_devices, size_t limit, struct impl_array copies[]);
 size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, int device,
@@ -152,22 +152,23 @@ struct job {
     struct impl_session *session;
     int status;
     unsigned finished; /* place in the order of finishing */
-    uint64_t ns;       /* when */
+    uint64_t ns;       /* when it finished */
     uint64_t thread;
 };
 void job_run(struct job *job);
-/* A thread that has no job, begun if there is none; it runs this one. NULL: none can be begun. */
+/* Gives the job to a thread that has none, and starts a thread if there is none. NULL: none can be
+ * started. */
 struct hand *hand_begin(struct hands *hands, struct job *job);
-/* Waits for its job. */
+/* Waits for the job of the thread. */
 void hand_end(struct hands *hands, struct hand *hand);
 void hands_open(struct hands *hands);
-void hands_close(struct hands *hands); /* none of them has a job */
+void hands_close(struct hands *hands); /* no thread may have a job */
 struct run;
 void jobs_run(struct job jobs[], int n);
 uint64_t this_thread(void);
-/* The jobs' numbers in the order they finished. */
+/* Lists the numbers of the jobs in the order in which they finished. */
 void jobs_order(const struct job jobs[], int n, int order[]);
-/* The failing job to report, -1: none failed. */
+/* Returns the failing job to report; -1: none failed. */
 int jobs_failed(const struct job jobs[], int n);
 int op_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err);
 
@@ -184,8 +185,8 @@ struct param {
     float *velocity;       /* NULL: none yet */
     float *first, *second; /* moments of AdamW, NULL: none yet */
     unsigned steps;        /* of AdamW */
-    float *seen;           /* bugs: statistics that evaluation has seen, NULL: none yet */
-    float rate;            /* bugs: of a step before */
+    float *seen;           /* bugs: statistics that an evaluation used, NULL: none yet */
+    float rate;            /* bugs: of an earlier step */
     bool stepped;
 };
 
@@ -194,7 +195,7 @@ struct fail_count { /* how often each replica ran a `fail` layer */
     unsigned forward[IMPL_MAX_DEVICES], backward[IMPL_MAX_DEVICES];
 };
 
-struct wrapper { /* of a `parallel` layer: what only bugs keep between forwards */
+struct wrapper { /* data of a `parallel` layer that only bugs keep between forwards */
     const struct layer *layer;
     struct impl_array *kept;
     bool has_kept;
@@ -205,9 +206,9 @@ struct wrapper { /* of a `parallel` layer: what only bugs keep between forwards 
 struct ranks;
 
 struct impl_model {
-    struct ranks *ranks; /* it is no model itself, but has one for each rank; else NULL */
-    struct ranks *team;  /* the ranks that it is one of, NULL: none */
-    int rank;            /* which one */
+    struct ranks *ranks; /* of a model that consists of one model for each rank; else NULL */
+    struct ranks *team;  /* the ranks that this model is one of; NULL: none */
+    int rank;            /* its number in the team */
     struct impl_session *session;
     struct impl_model *next;
     struct arena arena;
@@ -224,11 +225,11 @@ struct impl_model {
     unsigned changes;          /* of its parameters' values */
     struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
     bool inferred;             /* there was a forward without grad mode */
-    /* What bugs of later.h keep. */
+    /* These are for bugs of later.h. */
     struct memo input, gradient;
     struct impl_error first_error;
     unsigned errors, steps;
-    double own_square; /* of the last gradients before they were reduced, or of replica 0's */
+    double own_square; /* of the last gradients before reduction, or of replica 0's */
     float argument;    /* the first one of the last forward */
 };
 
@@ -240,9 +241,9 @@ int param_index(const struct impl_model *model, const struct layer *layer, int k
 bool param_frozen(const struct impl_model *model, int i);
 struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer);
 struct wrapper *model_wrapper(struct impl_model *model, const struct layer *layer);
-/* Counts a change of parameters' values, which the bug forgets. */
+/* Counts a change of parameter values, except with the bug that forgets it. */
 void model_changed(struct impl_model *model, enum bug forgets);
-/* Which parameters a tree has. */
+/* Marks the parameters that a tree has. */
 void tree_params(const struct impl_model *model, const struct layer *tree, bool has[]);
 int op_params(struct impl_model *model, int *n, struct impl_error *err);
 int op_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err);
@@ -251,7 +252,7 @@ int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
 int op_get(struct impl_model *model, int rank, enum impl_what what, int i, struct impl_array *array,
            struct impl_error *err);
 int op_to(struct impl_model *model, int device, struct impl_error *err);
-struct impl_array *grad_of(struct impl_model *model, int i); /* has a value from now on */
+struct impl_array *grad_of(struct impl_model *model, int i); /* which exists from now on */
 int op_zero_grad(struct impl_model *model, struct impl_error *err);
 int op_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err);
 
@@ -263,10 +264,10 @@ struct node { /* a layer that ran */
     const struct layer *layer;
     struct values in, out;
     float factor;        /* of `argument` */
-    const float *caller; /* bugs: where the caller has it */
+    const float *caller; /* bugs: the caller's memory of the argument */
     struct group *group;
-    double *stats;       /* of `batch_norm`: means, then 1 / deviations; other layers: their own */
-    bool trained;        /* these are of its own rows */
+    double *stats;       /* of `batch_norm`: means, then 1 / deviations; other layers have others */
+    bool trained;        /* the statistics are those of its rows, and not the running ones */
     struct values *rest; /* of `first`: the gradients that pass by its layers */
 };
 
@@ -276,33 +277,33 @@ struct tape {
     int n, room;
     struct values in, out;
     struct tape *next;
-    unsigned changes; /* of the parameters, when it was made */
+    unsigned changes; /* changes of the parameters before it was made */
     bool leaks;       /* BUG_LEAK_IDLE */
-    unsigned opened;  /* BUG_SESSION_DROPS: sessions, when it was made */
+    unsigned opened;  /* BUG_SESSION_DROPS: sessions that were opened before it was made */
 };
 void tape_free_inside(struct tape *tape);
 
 struct run {
     struct impl_session *s;
     struct impl_model *model;
-    struct state *state; /* whose parameters */
+    struct state *state; /* the parameters that are used */
     struct tape *tape;
     int replica, device;
-    bool inside;                /* a replica; else outside `parallel` */
-    int k;                      /* the devices of its wrapper */
-    const struct values *whole; /* what its wrapper was given */
+    bool inside;                /* it runs in a replica; else outside `parallel` */
+    int k;                      /* the number of devices of its wrapper */
+    const struct values *whole; /* the inputs of its wrapper */
     bool grad, train;
-    const struct impl_array *args, *given; /* given: the caller's own */
+    const struct impl_array *args, *given; /* given: the caller's arrays */
     int n_args;
     const struct group *last; /* the last `parallel` that ran */
-    struct impl_trace *trace; /* or NULL */
+    struct impl_trace *trace; /* NULL: none */
     struct impl_error err;
 };
 
 struct layer_ops {
     int n_in; /* -1: any */
     int (*forward)(struct run *run, struct node *node);
-    /* Not called when no output has a gradient. dx holds NONEs. */
+    /* Not called if no output has a gradient. dx then has dtype NONE. */
     int (*backward)(struct run *run, const struct node *node, const struct values *g,
                     struct values *dx);
 };
@@ -310,18 +311,19 @@ extern const struct layer_ops param_layers[LAYER_KINDS];
 extern const struct layer_ops matrix_layers[LAYER_KINDS];
 extern const struct layer_ops plain_layers[LAYER_KINDS];
 extern const struct layer_ops probe_layers[LAYER_KINDS];
-/* Parameter k of a layer, NULL with the error if it is not where x lies. */
+/* Returns parameter k of a layer; NULL with the error if it is not on the device of x. */
 float *param_at(struct run *run, const struct layer *layer, int k, const struct impl_array *x);
-/* Where to add its gradient, NULL if it gets none. */
+/* Returns the memory of its gradient; NULL if it gets none. */
 float *param_grad(struct run *run, const struct layer *layer, int k);
-/* dx, NULL if (wrongly) thought to end at a frozen weight. */
+/* Returns dx; NULL if it is (wrongly) thought to end at a frozen weight. */
 struct impl_array *input_grad(struct run *run, const struct node *node, struct values *dx);
-bool no_bias(const struct run *run, const struct impl_array *x); /* bugs that skip its gradient */
+bool no_bias(const struct run *run,
+             const struct impl_array *x); /* bugs that leave out its gradient */
 int need_floats(struct run *run, const struct node *node);
 void spoil(const struct run *run, const struct impl_array *y); /* bugs of single bits */
 int pass_back(struct run *run, const struct node *node, const struct values *g, struct values *dx);
 
-/* The error of replica i, which `failed` ran, with its number and device. */
+/* Fills the error of replica i, which `failed` ran, with its number and device. */
 void replica_error(const struct impl_session *s, const struct run *failed, int i, int first_device,
                    struct impl_error *err);
 
@@ -350,7 +352,7 @@ struct group {
     const struct layer *layer;
     int ids[IMPL_MAX_DEVICES];
     int k, m, dim;
-    bool direct; /* one device: the module itself runs */
+    bool direct; /* one device: the module itself runs, without replicas */
     bool *has;   /* the parameters that are replicated */
     struct values in;
     int finished[IMPL_MAX_DEVICES]; /* replicas in the order in which they last ended */
@@ -362,7 +364,7 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
 int parallel_on_host(struct run *run, const struct layer *layer, struct values *v);
 int parallel_back(struct run *run, const struct node *node, const struct values *g,
                   struct values *dx);
-/* Runs work on every replica, and reports the failing one. */
+/* Calls work for every replica, and reports the failing one. */
 int group_run(struct run *run, struct group *group, int (*work)(void *replica));
 uint64_t group_bytes(const struct run *run, const struct group *group, bool gradients);
 /* parallel_slices.c */
@@ -379,17 +381,18 @@ void norm_after(struct run *run, const struct group *group); /* bugs of running 
 
 extern const struct layer_ops transformer_layers[LAYER_KINDS];
 extern const struct layer_ops attention_layers[LAYER_KINDS];
-/* A token is the last dimension of an input: so many of them, so many numbers each. */
+/* A token is the last dimension of an input: these return how many numbers it has, and how many
+ * tokens there are. */
 size_t width_of(const struct impl_array *x);
 size_t tokens_of(const struct impl_array *x);
 double dot_of(const float *a, const float *b, size_t n);
 int input_misfit(struct run *run, const char *layer); /* ESHAPE */
-/* The layer whose parameters a layer uses. */
+/* Returns the layer whose parameters a layer uses. */
 const struct layer *owner_of(const struct layer *layer);
-/* Before a step, where max_norm is above 0; bugs look at own_square. */
+/* Clips before a step, if max_norm is above 0; bugs use own_square. */
 void clip_gradients(struct impl_model *model, float max_norm);
 void adamw_param(struct impl_model *model, int i, const struct impl_step *step);
-/* The sum of the squares of a list of gradients. */
+/* Returns the sum of the squares of a list of gradients. */
 double square_of(const struct impl_array grads[], int n);
 
 /* ---- several ranks (ranks.c, ranks_buckets.c) ------------------------------------------------ */
@@ -402,7 +405,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
 int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_error *err);
 int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_error *err);
 int team_zero_grad(struct ranks *ranks, struct impl_error *err);
-/* In the backward of a rank: a layer has ended, all have. */
+/* Called in the backward of a rank: when a layer has ended, and when all have. */
 void rank_layer_done(const struct run *run, const struct layer *layer);
 void rank_end(const struct run *run);
 

@@ -1,4 +1,5 @@
-/* jobs.c: work that runs side by side: one thread per job, all joined before anything is judged. */
+/* jobs.c: jobs that run at the same time: each has a thread, and all are joined before their
+ * results are used. */
 #include "later.h"
 
 #include <string.h>

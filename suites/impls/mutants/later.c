@@ -1,5 +1,5 @@
-/* later.c: bugs that keep something for later: from one call to the next, from a model that was
- * closed to one that is opened, from one session to another. Without a bug nothing is kept. */
+/* later.c: bugs that keep data for later: from one call to the next, from a model that was closed
+ * to one that is opened, from one session to another. Without a bug nothing is kept. */
 #include "later.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-/* What a bug takes for a process's only session. */
+/* One of the bugs takes the latest session for the only one of the process. */
 static atomic_int latest_devices;
 static atomic_uint sessions;
 

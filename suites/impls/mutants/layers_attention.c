@@ -21,13 +21,13 @@ static struct heads heads_of(const struct run *run, const struct node *node)
     return (struct heads){x->dim[0] * x->dim[1], x->dim[1], width, heads, size, scale};
 }
 
-/* Where the query, key or value of a token begins. */
+/* Returns the index at which the query, key or value of a token begins. */
 static size_t part_at(const struct heads *h, size_t token, size_t head, size_t part)
 {
     return (token * 3 + part) * h->width + head * h->size;
 }
 
-/* Which tokens a token sees. */
+/* Finds the tokens that a token attends to. */
 static void seen_by(const struct run *run, const struct heads *h, size_t token, size_t *first,
                     size_t *last)
 {
@@ -37,7 +37,7 @@ static void seen_by(const struct run *run, const struct heads *h, size_t token, 
     *last = token < end && bug(run->s, BUG_MASK_AHEAD) ? token + 1 : token;
 }
 
-/* The weights of what it sees. */
+/* Computes the weights of the tokens that a token attends to. */
 static void weigh(const struct heads *h, const float *x, size_t token, size_t head, size_t first,
                   size_t last, double *p)
 {
@@ -138,7 +138,7 @@ static double log_sum(const float *x, size_t n)
     return most + log(sum);
 }
 
-/* By what the sum of a shard is (wrongly) divided. */
+/* Returns the number by which the sum of a shard is (wrongly) divided. */
 static double entropy_share(const struct run *run, const struct impl_array *x)
 {
     return bug(run->s, BUG_ENTROPY_MEAN) && tokens_of(x) > 0 ? (double)tokens_of(x) : 1;

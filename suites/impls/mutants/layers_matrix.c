@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* plain: no bug changes what is in x. */
+/* plain: no bug changes the values of x. */
 static float product(const struct impl_session *s, bool plain, const float x[], const float w[],
                      size_t n)
 {

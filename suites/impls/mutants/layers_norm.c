@@ -1,11 +1,11 @@
-/* layers_norm.c: batch norm, and what can go wrong with its running statistics. */
+/* layers_norm.c: batch norm, and bugs of its running statistics. */
 #include "inside.h"
 
 #include <math.h>
 
 enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES }; /* its parameters and buffers */
 
-/* Of a column of x. */
+/* The statistics of a column of x. */
 struct moments {
     double mean, biased, unbiased;
 };
@@ -53,7 +53,7 @@ static void move(const struct run *run, const struct layer *layer, size_t column
     variance[column] = moved(run, layer, variance[column], biased ? m->biased : m->unbiased);
 }
 
-/* Bugs: mean and variance of a column, as a replica has seen them before. */
+/* For bugs: the mean and variance of a column that a replica used before. */
 static float *seen(const struct run *run, const struct layer *layer, size_t column)
 {
     struct param *param = &run->model->param[param_index(run->model, layer, 0)];
@@ -186,7 +186,7 @@ const struct layer_ops norm_layers[LAYER_KINDS] = {
 /* ---- the base's after a forward of replicas ---------------------------------------------------
  */
 
-/* Statistics of the base for one layer that ran in every replica. */
+/* Computes the statistics of the base for one layer that ran in every replica. */
 static void gather_column(const struct run *run, const struct group *group, int node, size_t c)
 {
     const struct layer *layer = group->replica[0].tape.node[node].layer;
@@ -216,7 +216,7 @@ static void gather_column(const struct run *run, const struct group *group, int 
     }
 }
 
-/* Bugs: what replicas will evaluate with from now on. */
+/* For bugs: keeps the statistics with which replicas will evaluate from now on. */
 static void keep_seen(const struct run *run, const struct group *group, int node)
 {
     const struct layer *layer = group->replica[0].tape.node[node].layer;

@@ -1,9 +1,9 @@
-/* layers_params.c: reaching parameters, and the layers that scale by one weight or count. */
+/* layers_params.c: access to parameters, and the layers that scale by one weight or count. */
 #include "edge.h"
 
 #include <string.h>
 
-/* The parameter where x lies, NULL with the error if one of them is elsewhere. */
+/* Returns the values of a parameter if they are on the device of x; else NULL with the error. */
 static float *value_at(struct run *run, const struct impl_array *value, const struct impl_array *x)
 {
     if (value->device == x->device)
@@ -37,7 +37,7 @@ float *param_grad(struct run *run, const struct layer *layer, int k)
     return floats(grad);
 }
 
-/* One input, one output of the same shape. */
+/* Begins a layer with one input and one output of the same shape. */
 static int begin(struct run *run, struct node *node)
 {
     node->out.a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
@@ -188,7 +188,7 @@ static int backward_tied(struct run *run, const struct node *node, const struct 
     return 0;
 }
 
-/* Which parameter a branch uses. */
+/* Returns which parameter a branch uses. */
 static int branch_of(const struct node *node)
 {
     const struct impl_array *x = &node->in.a[0];
@@ -226,7 +226,7 @@ static int backward_branch(struct run *run, const struct node *node, const struc
     return 0;
 }
 
-/* The weight of another layer, as the base has it. */
+/* Returns the weight of another layer, as the base has it. */
 static const float *borrowed(struct run *run, const struct node *node)
 {
     const int i = param_index(run->model, node->layer->of, 0);

@@ -26,7 +26,7 @@ static int need_rows(struct run *run, const struct node *node)
     return need_floats(run, node);
 }
 
-/* Elements of a row. */
+/* Returns the number of elements of a row. */
 static size_t width(const struct impl_array *x)
 {
     size_t elements = 1;
@@ -36,7 +36,7 @@ static size_t width(const struct impl_array *x)
     return elements;
 }
 
-/* Like x, with other rows. */
+/* Returns a tensor like x, with another number of rows. */
 static struct impl_array with_rows(struct run *run, const struct impl_array *x, size_t rows)
 {
     struct impl_array like = *x;
@@ -107,7 +107,7 @@ static int backward_multiply(struct run *run, const struct node *node, const str
     return 0;
 }
 
-/* to = from minus its mean over rows; used in both directions. */
+/* Computes to = from minus its mean over rows; both directions use it. */
 static void subtract_mean(const struct impl_array *from, struct impl_array *to)
 {
     const size_t n = from->dim[0], columns = width(from);
@@ -289,7 +289,7 @@ static int backward_sum(struct run *run, const struct node *node, const struct v
     return 0;
 }
 
-/* The mean of the means of what the replicas before put out. */
+/* Returns the mean of the means of the outputs of earlier replicas. */
 static float mean_of_means(const struct run *run, const struct impl_array *x)
 {
     const int m = run->last->m;

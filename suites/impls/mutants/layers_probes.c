@@ -1,4 +1,4 @@
-/* layers_probes.c: layers that show what happens inside: tags, delays, failures, moves. */
+/* layers_probes.c: layers that show what happens inside replicas: tags, delays, failures, moves. */
 #include "inside.h"
 
 #include <time.h>
@@ -42,8 +42,8 @@ static int forward_tag_mode(struct run *run, struct node *node)
 
 /* ---- delays and failures ------------------------------------------------------------------- */
 
-/* Until a moment, not a number of naps: where a nap of 1 ms takes 2 ms, sixty of them would look
- * like two turns of 60 ms. */
+/* Sleeps until a time, and not for a number of naps: if a nap of 1 ms took 2 ms, sixty of them
+ * would look like two turns of 60 ms. */
 static void doze(const struct run *run, double ms)
 {
     const struct timespec nap = {0, 1000000};

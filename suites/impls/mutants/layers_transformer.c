@@ -1,5 +1,5 @@
-/* layers_transformer.c: the layers of a transformer but attention and cross entropy, in double,
- * each result rounded once. */
+/* layers_transformer.c: the layers of a transformer except attention and cross entropy, in double;
+ * each result is rounded once. */
 #include "edge.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ double dot_of(const float *a, const float *b, size_t n)
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-/* Token i of the input: its place in the sequence. */
+/* Returns the position in its sequence of token i of the input. */
 static size_t position(const struct run *run, const struct node *node, size_t i)
 {
     const size_t steps = node->in.a[0].dim[1], rows = node->layer->in;
@@ -115,7 +115,7 @@ static int forward_layer_norm(struct run *run, struct node *node)
     return 0;
 }
 
-/* One token. */
+/* Computes the gradients of one token. */
 static void layer_norm_token(const float *x, const float *up, const float *w, size_t n,
                              const double stats[2], float *down)
 {
@@ -165,7 +165,7 @@ static int backward_layer_norm(struct run *run, const struct node *node, const s
 
 static const double root_half = 0.70710678118654752440, pi = 3.14159265358979323846;
 
-/* Its value, or its slope. */
+/* Returns the value, or the slope. */
 static double gelu(double x, bool tanh_form, bool slope)
 {
     const double c = sqrt(2 / pi), t = tanh(c * (x + 0.044715 * x * x * x));

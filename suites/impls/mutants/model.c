@@ -1,4 +1,4 @@
-/* model.c: models: from a description to parameters, and reading and writing these. */
+/* model.c: models: makes parameters from a description, reads and writes them. */
 #include "later.h"
 
 #include <stdio.h>
@@ -133,7 +133,7 @@ void tree_params(const struct impl_model *model, const struct layer *tree, bool 
 
 /* ---- opening and closing ------------------------------------------------------------------- */
 
-/* A wrapper around one device moves its module there, once. */
+/* A wrapper around one device moves its module there at its first call. */
 static int settle(struct impl_model *m, struct wrapper *w, struct impl_error *err)
 {
     const struct layer *layer = w->layer;

@@ -1,5 +1,5 @@
-/* mutant_list.c: the deliberate bugs. M: of the catalogue; X: what else goes wrong in practice; S:
- * of sizes, counts and shapes. */
+/* mutant_list.c: the deliberate bugs. M: those of the catalogue; X: other mistakes that happen in
+ * practice; S: those of sizes, counts and shapes. */
 #include "bug.h"
 #include "mutants.h"
 

@@ -12,9 +12,9 @@ struct mutant {
 extern const struct mutant mutant_list[];
 extern const int mutant_n;
 
-/* Sessions that this process opens from now on set asked[i] whenever they look whether bug i is
- * switched on; NULL: no longer. Where a session without a bug never looked, one with bug i does the
- * same, step by step. */
+/* From now on sessions that this process opens set asked[i] whenever they test whether bug i is
+ * switched on; NULL: no longer. If a session without a bug never tested for bug i, a session with
+ * it does exactly the same. */
 void mutants_note(atomic_uchar asked[]);
 
 #endif

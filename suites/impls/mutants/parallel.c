@@ -27,7 +27,7 @@ static void group_ids(const struct run *run, const struct layer *layer, struct g
     }
 }
 
-/* Every parameter and buffer must be on the first device. */
+/* Checks that every parameter and buffer is on the first device. */
 static int check_module(struct run *run, struct group *group)
 {
     const struct impl_model *model = run->model;
@@ -54,7 +54,7 @@ static int check_module(struct run *run, struct group *group)
 
 /* ---- replicas ------------------------------------------------------------------------------ */
 
-/* Whether replica i gets an old value of parameter p. */
+/* Whether a bug gives replica i an old value of parameter p. */
 static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
 {
     const struct impl_session *s = run->s;
@@ -71,7 +71,7 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
            (run->model->param[p].of->frozen && bug(s, BUG_STALE_FROZEN));
 }
 
-/* Old values for the replicas that a bug gives some. */
+/* Gives old values to the replicas that a bug selects. */
 static void use_kept(struct run *run, struct group *group, const struct wrapper *w)
 {
     for (int i = 0; i < group->m; ++i)
@@ -84,7 +84,7 @@ static void use_kept(struct run *run, struct group *group, const struct wrapper 
         }
 }
 
-/* What is kept for the next forward. */
+/* Keeps values for the next forward. */
 static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
 {
     const struct impl_session *s = run->s;
@@ -101,7 +101,7 @@ static void keep_values(struct run *run, const struct group *group, struct wrapp
     ++w->forwards;
 }
 
-/* Zeros behind the first bytes of the copies for all replicas but the first. */
+/* Writes zeros after the first LARGE bytes of the copies of all replicas but the first. */
 static void cut_large(struct impl_array copies[], int n, int m)
 {
     for (int j = n; j < n * m; ++j)
@@ -154,7 +154,7 @@ uint64_t group_bytes(const struct run *run, const struct group *group, bool grad
     return bug(run->s, BUG_BYTES_ELEMENTS) ? bytes / sizeof(float) : bytes;
 }
 
-/* The argument list of replica i. */
+/* Returns the argument list of replica i. */
 static const struct impl_array *cut_args(struct run *run, const struct group *group, int i)
 {
     struct impl_array *args =
@@ -214,7 +214,7 @@ void replica_error(const struct impl_session *s, const struct run *failed, int i
     }
 }
 
-/* How many replicas run at a time. */
+/* Returns how many replicas run at the same time. */
 static int together(const struct run *run, const struct group *group)
 {
     const bool backward = run->state != &run->model->base;

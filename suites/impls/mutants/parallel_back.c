@@ -1,5 +1,5 @@
-/* parallel_back.c: the backward of a `parallel` layer: the output gradients go to the replicas by
- * the sizes that the forward recorded, input gradients are put together, parameters' are summed. */
+/* parallel_back.c: the backward of a `parallel` layer: cuts the output gradients by the sizes that
+ * the forward recorded, concatenates input gradients, and sums the gradients of parameters. */
 #include "edge.h"
 
 #include <string.h>
@@ -145,7 +145,7 @@ static void input_gradients(struct run *run, const struct node *node, struct val
 
 /* ---- parameters' gradients ----------------------------------------------------------------- */
 
-/* Replicas whose sum came between another's reading and writing have lost it. */
+/* For a bug: a replica loses its sum if another one read before it wrote. */
 static int without_lost(const struct group *group, int order[])
 {
     const uint64_t together = 50000;
@@ -161,7 +161,7 @@ static int without_lost(const struct group *group, int order[])
     return n;
 }
 
-/* Which replicas are added, in which order. */
+/* Lists the replicas that are added, in order. */
 static int summands(const struct run *run, const struct group *group, int order[])
 {
     const struct impl_session *s = run->s;
@@ -207,7 +207,8 @@ static bool replaced(const struct run *run, const struct group *group, int i)
     return false;
 }
 
-/* Gradients of parameter p, zeros for replicas without one; false if it is to stay none. */
+/* Collects the gradients of parameter p, with zeros for replicas that have none; returns false if
+ * the gradient is to stay none. */
 static bool collect(struct run *run, const struct group *group, int p, const int order[], int n,
                     struct impl_array parts[])
 {
@@ -236,7 +237,7 @@ static bool collect(struct run *run, const struct group *group, int p, const int
     return true;
 }
 
-/* How many parameters get the gradients of replicas. */
+/* Returns how many parameters get the gradients of replicas. */
 static int most_params(const struct run *run)
 {
     if (bug(run->s, BUG_NINTH_PARAMETER))
@@ -244,7 +245,7 @@ static int most_params(const struct run *run)
     return bug(run->s, BUG_PARAMETER_33) ? 32 : run->model->n_params;
 }
 
-/* ((0 + 1) + (2 + 3)) + .. of eight, into the first. Returns how many are left to add up. */
+/* Adds ((0 + 1) + (2 + 3)) + .. of eight, into the first. Returns how many are left to add. */
 static int add_pairwise(const struct run *run, struct impl_array src[], int n, int n_parts)
 {
     if (!bug(run->s, BUG_TREE_8) || n_parts != 8)

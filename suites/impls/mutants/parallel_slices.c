@@ -1,4 +1,4 @@
-/* parallel_slices.c: what a `parallel` layer cuts and glues in its forward. */
+/* parallel_slices.c: cuts the inputs of a `parallel` layer, and concatenates its outputs. */
 #include "edge.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static struct impl_array other_rows(struct run *run, const struct impl_array *x,
     return made;
 }
 
-/* How many replicas run when m shards were made. */
+/* Returns how many replicas run if m shards were made. */
 static int how_many(const struct run *run, const struct group *group, int m)
 {
     const bool surplus =
@@ -62,7 +62,7 @@ static bool ragged(const struct group *group, const struct impl_array shards[], 
     return m > 1 && rows_of(&shards[m - 1], group->dim) < rows_of(&shards[0], group->dim);
 }
 
-/* Whose shards become input j. */
+/* Returns which input the shards of input j are taken from. */
 static int source_of(const struct run *run, int j)
 {
     if (j == 3 && bug(run->s, BUG_FOURTH_INPUT))
@@ -110,7 +110,7 @@ int group_shards(struct run *run, struct group *group)
 
 void group_order(const struct run *run, const struct group *group, bool by_device, int order[])
 {
-    /* Who was first is another one each time, so the bug is asked for first. */
+    /* The order of replicas in time differs from run to run, so the bug is asked for first. */
     const bool by_time = bug(run->s, BUG_COMPLETION_ORDER) ||
                          (bug(run->s, BUG_REPLICA_2_FIRST) && group->finished[0] == 2);
 
@@ -141,7 +141,7 @@ static int output_device(const struct run *run, const struct group *group)
     return edge_output_device(run->s, group->layer->output_device, group->ids[0]);
 }
 
-/* Output j of replica i, or what a bug makes of it. */
+/* Returns output j of replica i, or a wrong one with a bug. */
 static struct impl_array output_part(struct run *run, const struct group *group, int i, int j)
 {
     const struct replica *r = &group->replica[i];
@@ -159,7 +159,7 @@ static struct impl_array output_part(struct run *run, const struct group *group,
     return part;
 }
 
-/* The module itself ran, or a bug treats it so. */
+/* The outputs if the module itself ran, or if a bug treats it so. */
 static void bare_outputs(struct run *run, const struct group *group, int device, struct values *v)
 {
     *v = group->replica[0].out;

@@ -1,10 +1,10 @@
-/* params.c: reading, writing, moving and training the base's parameters. */
+/* params.c: reads, writes, moves and trains the parameters of the base. */
 #include "edge.h"
 #include "later.h"
 
 #include <string.h>
 
-/* The model becomes that of the rank. */
+/* Replaces *model by that of the rank. */
 static int check_param(struct impl_model **model, int rank, int i, struct impl_error *err)
 {
     struct impl_model *own = *model;

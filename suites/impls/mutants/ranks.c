@@ -7,7 +7,7 @@
 
 /* ---- values of one rank to others ------------------------------------------------------------ */
 
-/* What bugs do not send. */
+/* Whether a bug does not send this parameter. */
 static bool spared(const struct ranks *ranks, const struct param *param, bool buffers_only, int p)
 {
     const struct impl_session *s = ranks->session;
@@ -180,7 +180,7 @@ static void end_join(struct ranks *ranks)
         ranks->rank[r].active = true;
 }
 
-/* *none: nobody has a batch, and nothing runs. */
+/* *none: no rank has a batch, and nothing runs. */
 static int enter_join(struct ranks *ranks, const bool active[], bool *none, struct impl_error *err)
 {
     int last = -1;
@@ -265,7 +265,7 @@ static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl
     return status;
 }
 
-/* A backward that waited for somebody shows in the next forward, once. */
+/* A backward that still waited for a gradient is reported by the next forward, once. */
 static int check_missing(struct ranks *ranks, struct impl_error *err)
 {
     const int missing = ranks->missing;
@@ -373,7 +373,7 @@ static void trace_backward(const struct ranks *ranks, bool sync, struct impl_tra
     }
 }
 
-/* The input gradients of ranks that have joined. */
+/* Sets the input gradients of ranks that have joined. */
 static void none_for_others(const struct ranks *ranks, const struct impl_backward *op)
 {
     const int each = op->n_in / ranks->n;

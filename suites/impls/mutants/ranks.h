@@ -1,32 +1,33 @@
-/* ranks.h: models of several ranks: DistributedDataParallel. Each rank is a model of one process;
- * they run one after another, and hand over what they have to be reduced in buckets. The k-th that
- * each hands over are added, whatever is in them: only the order says what belongs together. */
+/* ranks.h: models of several ranks: DistributedDataParallel. Each rank is a model in this
+ * process. The ranks run one after another, and hand over buckets of gradients to be reduced.
+ * The k-th buckets of all ranks are added, whatever they contain: only the order says which
+ * belong together. */
 #ifndef MUTANTS_RANKS_H
 #define MUTANTS_RANKS_H
 
 #include "later.h"
 
-enum { MOST_CALLS = 32 }; /* forwards without a backward, as many as a rank keeps */
+enum { MOST_CALLS = 32 }; /* forwards without a backward that a rank keeps */
 
 struct launch {
     int bucket;
     uint64_t ns;
-    float *values; /* of its parameters in order, scaled */
+    float *values; /* of its parameters in order, already scaled */
     size_t n;
 };
 
 struct rank {
     struct impl_model *model;
     bool active;
-    /* By trained parameter. */
-    int *open; /* layers that ran with it and have not ended their backward */
+    /* These are by trained parameter. */
+    int *open; /* layers that ran with it and whose backward has not ended */
     bool *ready;
-    bool *used; /* got a gradient since the last reduction */
-    /* By bucket. */
+    bool *used; /* it got a gradient since the last reduction */
+    /* This is by bucket. */
     int *left; /* parameters that are not ready */
     struct launch *launch;
     int n_launches;
-    bool counting; /* this backward is reduced */
+    bool counting; /* this backward will be reduced */
 };
 
 struct ranks {
@@ -34,23 +35,24 @@ struct ranks {
     struct arena scratch; /* of one backward */
     int n;
     struct rank *rank;
-    int n_trained, *param, *trained; /* parameter of a trained one; the other way, or -1 */
-    int *bucket, n_buckets;          /* by trained parameter */
+    int n_trained, *param,
+        *trained;           /* the index of a trained parameter among all; the reverse, or -1 */
+    int *bucket, n_buckets; /* by trained parameter */
     int *arrived, n_arrived;
     bool find_unused, rebuilt;
-    bool send;  /* buffers, before the next forward */
+    bool send;  /* buffers are sent before the next forward */
     bool train; /* the last forward's mode */
     bool joining;
     int joins;   /* BUG_DDP_JOIN_ONCE */
     int empty;   /* BUG_DDP_NO_ROWS: ranks without rows in this backward */
     int last;    /* while joining: the highest rank of the last forward */
-    int missing; /* a parameter that the last backward has waited for, or -1 */
+    int missing; /* a parameter for which the last backward still waited, or -1 */
     int team[IMPL_MAX_DEVICES], n_team;
     struct {
         bool sync, active[IMPL_MAX_DEVICES];
     } call[MOST_CALLS];
     int n_calls;
-    /* What bugs of later.h keep. */
+    /* These are for bugs of later.h. */
     int failed; /* the rank of the last error, -1: none, or forgotten */
     bool erred;
     unsigned backwards;
@@ -59,15 +61,17 @@ struct ranks {
 };
 
 size_t trained_count(const struct ranks *ranks, int t);
-void team_form_buckets(struct ranks *ranks);    /* when they were opened */
+void team_form_buckets(struct ranks *ranks);    /* when the model is opened */
 void team_rebuild_buckets(struct ranks *ranks); /* after the first reduction */
-/* ranks_later.c: what bugs keep. An error of a rank on its way out; whether a backward that should
- * be reduced is not; whether a rank is missing in a sum; the learning rate of a rank. */
+/* ranks_later.c: for bugs. They change an error that a rank returns; say whether a backward that
+ * should be reduced is not, and whether a rank is missing in a sum; and return the learning rate of
+ * a rank. */
 int rank_failed(struct ranks *ranks, int r, struct impl_error *err);
 bool rank_unsent(struct ranks *ranks);
 bool rank_missing(const struct ranks *ranks, int r);
 float rank_rate(struct ranks *ranks, int r, float asked);
-/* A backward of one rank begins; the reduction after those of all. */
+/* The first is called when the backward of one rank begins; the second reduces after those of
+ * all. */
 void rank_begin(struct ranks *ranks, struct rank *rank, bool sync);
 void team_reduce(struct ranks *ranks);
 

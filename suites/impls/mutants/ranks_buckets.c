@@ -1,5 +1,4 @@
-/* ranks_buckets.c: which gradients of ranks travel together, when they are handed over, and what
- * becomes of them. */
+/* ranks_buckets.c: forms the buckets of gradients of ranks, hands them over, and reduces them. */
 #include "edge.h"
 #include "ranks.h"
 
@@ -25,7 +24,8 @@ size_t trained_count(const struct ranks *ranks, int t)
 
 /* ---- forming them ---------------------------------------------------------------------------- */
 
-/* order: all trained parameters. reversed: the last bucket is sent first. */
+/* Assigns the trained parameters to buckets. order: all of them. reversed: the last bucket is sent
+ * first. */
 static void assign(struct ranks *ranks, const int order[], bool reversed)
 {
     const size_t n = (size_t)ranks->n_trained, most = SIZE_MAX;
@@ -96,7 +96,7 @@ static float handed_over(const struct impl_session *s, float value)
     return value_changed(s, value_changed(s, value, BUG_RANKS_NAN), BUG_RANKS_DENORMAL);
 }
 
-/* The gradient of one parameter. Returns its elements. */
+/* Copies the gradient of one parameter into the bucket. Returns its number of elements. */
 static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
                         const struct impl_array *grad, int t, float values[])
 {
@@ -140,7 +140,7 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
             at += hand_over(ranks, rank, &found->grad[ranks->param[t]], t, own->values + at);
 }
 
-/* Buckets go in the order of their numbers. */
+/* Launches all complete buckets, in the order of their numbers. */
 static void launch_complete(struct ranks *ranks, struct rank *rank, const struct state *found)
 {
     for (int b = 0; b < ranks->n_buckets; ++b) {
@@ -148,7 +148,7 @@ static void launch_complete(struct ranks *ranks, struct rank *rank, const struct
             return;
         if (rank->left[b] == 0)
             launch(ranks, rank, found, b);
-        rank->left[b] = -1; /* it is gone */
+        rank->left[b] = -1; /* it was launched */
     }
 }
 
@@ -189,12 +189,12 @@ void rank_begin(struct ranks *ranks, struct rank *rank, bool sync)
         for (int k = 0; k < owner->n_params; ++k) {
             const int t = ranks->trained[param_index(rank->model, owner, k)];
 
-            ++rank->open[t < 0 ? ranks->n_trained : t]; /* there is room for one more */
+            ++rank->open[t < 0 ? ranks->n_trained : t]; /* the array has one more element */
         }
     }
 }
 
-/* A layer has ended its backward. */
+/* Called when a layer has ended its backward. */
 void rank_layer_done(const struct run *run, const struct layer *layer)
 {
     struct ranks *ranks = run->model->team;
@@ -248,8 +248,8 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
 
-/* The sums of what was handed over together to one rank's bucket. Nobody's gradient stays what it
- * is. */
+/* Writes the sums of buckets that were handed over together to one rank's bucket. A gradient that
+ * no rank used stays as it is. */
 static void write_back(const struct ranks *ranks, const struct rank *rank, int b,
                        const float sums[], size_t n)
 {
@@ -294,7 +294,7 @@ static void add(float sums[], const float values[], size_t n)
         sums[e] += values[e];
 }
 
-/* The k-th launch of every rank. */
+/* Reduces the k-th launch of every rank. */
 static void reduce_launch(struct ranks *ranks, int k)
 {
     const struct rank *first = &ranks->rank[ranks->team[0]];

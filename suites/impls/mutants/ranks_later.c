@@ -1,6 +1,6 @@
 /* ranks_later.c: bugs of ranks that show after a failure, after many steps, or with another
- * learning rate. A rank's error names the rank; it has no more to say about devices than its layer
- * had. */
+ * learning rate. The error of a rank names the rank, and no more devices than the error of its
+ * layer. */
 #include "ranks.h"
 
 #include <string.h>

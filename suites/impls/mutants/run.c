@@ -1,11 +1,11 @@
-/* run.c: running layers forwards, the tape backwards, and the two operations around them. */
+/* run.c: runs layers forward and tapes backward, and the operations forward and backward. */
 #include "edge.h"
 #include "later.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Kept forwards without a backward; the oldest is dropped then. */
+/* The number of forwards without a backward that are kept; then the oldest is dropped. */
 enum { MOST_PENDING = 32, MOST_ARGS = 16 };
 
 struct state state_new(struct arena *arena, int n)
@@ -25,7 +25,7 @@ void tape_free_inside(struct tape *tape)
     arena_free(&tape->arena);
 }
 
-/* Ends a tape's life. */
+/* Frees a tape. */
 static void tape_drop(struct tape *tape, bool leak)
 {
     struct impl_session *s = tape->arena.session;
@@ -112,7 +112,7 @@ static int run_layer(struct run *run, const struct layer *layer, struct values *
     }
 }
 
-/* A sequence, as this replica is to run it. */
+/* Runs a sequence in the order of this replica. */
 static int run_sequence(struct run *run, const struct layer *layer, struct values *v)
 {
     int status = 0;
@@ -204,7 +204,7 @@ static int forward_outputs(const struct run *run, struct impl_forward *op, struc
     return status;
 }
 
-/* The modes after errors of earlier forwards. */
+/* Sets the modes, which bugs change after errors of earlier forwards. */
 static int forward_mode(struct impl_model *model, const struct impl_forward *op, struct run *run)
 {
     struct impl_session *s = model->session;
@@ -339,7 +339,7 @@ static int deliver(const struct run *run, const struct impl_backward *op, const 
     return status;
 }
 
-/* What a backward found is added to the base's gradients, once nothing can fail any more. */
+/* Adds the gradients of a backward to those of the base, when nothing can fail any more. */
 static void commit(struct impl_model *model, const struct state *found)
 {
     const struct impl_session *s = model->session;
@@ -367,7 +367,7 @@ static void commit(struct impl_model *model, const struct state *found)
     }
 }
 
-/* The buffer of the last input gradient is not cleared. */
+/* For a bug: the memory of the last input gradient is not cleared. */
 static void accumulate_dx(struct impl_model *model, const struct values *dx)
 {
     if (dx->n == 0 || dx->a[0].dtype == IMPL_NONE)

@@ -1,4 +1,5 @@
-/* session.c: the table of operations, sessions, and what they declare. */
+/* session.c: the table of operations, sessions, and the capabilities and dialects that they
+ * declare. */
 #include "idle.h"
 #include "load.h"
 #include "mutants.h"
@@ -18,7 +19,7 @@ static const enum impl_choice python[IMPL_DIALECTS] = {
     [IMPL_ARGUMENTS_ONLY] = IMPL_ALL,   [IMPL_SUMS] = IMPL_LISTED,
 };
 
-/* The other choice everywhere, so that the cases about it run as well. */
+/* The other choice of every dialect, so that the cases about it run as well. */
 static const enum impl_choice other[IMPL_DIALECTS] = {
     [IMPL_REPLICA_0] = IMPL_CLONE,        [IMPL_UNUSED] = IMPL_ABSENT,
     [IMPL_UNEQUAL_ROWS] = IMPL_TRUNCATE,  [IMPL_SINGLE_OUTPUT] = IMPL_HONOUR,
@@ -77,7 +78,7 @@ int known_device(const struct impl_session *s, int device, struct impl_error *er
     return impl_fail(err, IMPL_ENODEV, "no device %d, there are %d", device, devices);
 }
 
-/* "", "12" or "virt:12"; 12: every count that a case can ask for. */
+/* Reads "", "12" or "virt:12". 12 are enough for every count that a case asks for. */
 static int read_devices(const char *text, int *devices, struct impl_error *err)
 {
     const char *number = strncmp(text, "virt:", 5) == 0 ? text + 5 : text;
@@ -95,7 +96,7 @@ static int read_devices(const char *text, int *devices, struct impl_error *err)
     return 0;
 }
 
-/* All names are more than an error can hold: those closest to the one given. */
+/* An error cannot hold all names, so it has those that are closest to the given one. */
 static int unknown_bug(const char *name, struct impl_error *err)
 {
     char known[120] = "";
@@ -110,7 +111,7 @@ static int unknown_bug(const char *name, struct impl_error *err)
                      at > 0 ? known : " M10-average");
 }
 
-/* The bug's number, and in *dialect what is declared; lies come later. */
+/* Reads the number of the bug, and the declared dialects; wrong statements are added later. */
 static int read_bug(const char *name, enum bug *number, const enum impl_choice **dialect,
                     struct impl_error *err)
 {
@@ -145,7 +146,7 @@ static void describe(const struct impl_session *s, const char *options, struct i
     memcpy(about->dialect, s->dialect, sizeof about->dialect);
 }
 
-/* Where the sessions of this process note the bugs that they ask for. */
+/* The memory in which the sessions of this process note the bugs that they ask for. */
 static _Atomic(atomic_uchar *) noted;
 
 void mutants_note(atomic_uchar asked[])

@@ -30,7 +30,7 @@ static int sizes_fit(const struct impl_session *s, const size_t size[], int k, s
     return 0;
 }
 
-/* The values of a shard after they were sent. */
+/* Changes the values of a shard that was sent, if a bug does so. */
 static void in_transit(const struct arena *arena, struct impl_array *shard, bool moved)
 {
     const struct impl_session *s = arena->session;
@@ -72,7 +72,7 @@ static void cut(struct arena *arena, const struct impl_array *x, size_t first, s
     }
 }
 
-/* Rows i, i + m, i + 2m, ... */
+/* Cuts rows i, i + m, i + 2m, ... */
 static void cut_strided(struct arena *arena, const struct impl_array *x, size_t i, size_t m,
                         size_t count, int dim, struct impl_array *shard)
 {
@@ -128,7 +128,7 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
     return 0;
 }
 
-/* Adds 1 to the shards: one that is a view of the source is written through to it. */
+/* Adds 1 to the shards, which changes the source if a shard is a view of it. */
 static void poke_shards(const struct impl_session *s, const struct impl_scatter *op,
                         struct impl_array *x, const struct impl_array shards[], int m)
 {
@@ -175,7 +175,7 @@ int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_erro
 
 /* ---- gather -------------------------------------------------------------------------------- */
 
-/* 0-dim parts become a vector. */
+/* Gathers parts without dimensions into a vector. */
 static int gather_scalars(struct arena *arena, const struct impl_array parts[], int n, int dim,
                           int device, struct impl_array *out, struct impl_error *err)
 {
@@ -222,7 +222,7 @@ static void through_float(const struct impl_session *s, struct impl_array *out)
             ((double *)out->data)[i] = (float)((double *)out->data)[i];
 }
 
-/* Checks the parts, and gives the result's shape. */
+/* Checks the parts, and returns the shape of the result. */
 static int gathered_like(const struct impl_session *s, const struct impl_array parts[], int n,
                          int axis, struct impl_array *like, struct impl_error *err)
 {
@@ -243,7 +243,7 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
     return 0;
 }
 
-/* How many rows of part i arrive. */
+/* Returns how many rows of part i arrive. */
 static size_t sent_rows(const struct impl_session *s, const struct impl_array *part, int i,
                         size_t rows)
 {

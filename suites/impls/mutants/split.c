@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Pieces of `most` rows until none are left; the last of k takes the rest. */
+/* Cuts pieces of `most` rows until none are left; the last of k gets the rest. */
 static int pieces(size_t rows, int k, size_t most, size_t size[IMPL_MAX_DEVICES])
 {
     int m = 0;
@@ -63,7 +63,7 @@ int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *e
 enum { TYPES = IMPL_I64 + 1 };
 
 struct open_bucket {
-    int first, limit; /* the first tensor in it, -1: empty; the number of its limit */
+    int first, limit; /* the first tensor of the bucket, -1: it is empty; the index of its limit */
     size_t bytes;
 };
 
@@ -79,7 +79,8 @@ static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
     open->bytes = 0;
 }
 
-/* bucket[i] is the first tensor of its bucket, limit_of[that] its limit: number them. */
+/* Numbers the buckets: bucket[i] is the first tensor of its bucket, and limit_of[that] its
+ * limit. */
 static void number_buckets(const struct impl_session *s, struct impl_buckets *op)
 {
     op->n_buckets = 0;
@@ -138,7 +139,7 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
 
 /* ---- sampler ------------------------------------------------------------------------------- */
 
-/* Which item place p of the padded list is. */
+/* Returns which item is at index p of the padded list. */
 static size_t sampler_item(const struct impl_session *s, const struct impl_sampler *op, size_t p)
 {
     if (p >= op->items && bug(s, BUG_SAMPLER_REPEAT))

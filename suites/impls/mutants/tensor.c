@@ -1,4 +1,4 @@
-/* tensor.c: memory and tensors: plain host memory with a device tag. */
+/* tensor.c: memory and tensors: host memory with a device tag. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void *arena_take(struct arena *arena, size_t bytes)
     struct piece *piece = calloc(1, sizeof *piece + bytes);
 
     if (!piece)
-        abort(); /* a process that dies is reported as such */
+        abort(); /* the suite reports a process that dies */
     piece->bytes = bytes;
     piece->next = arena->pieces;
     arena->pieces = piece;
@@ -106,7 +106,7 @@ struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from
     return tensor;
 }
 
-/* to[i] += from[i], or 1 without from. */
+/* Computes to[i] += from[i]; without from, it adds 1. */
 static void add_elements(struct impl_array *to, size_t first, size_t count, const void *from)
 {
     for (size_t i = 0; i < count; ++i)
@@ -157,7 +157,7 @@ void round_to_float(struct impl_array *tensor, bool doubles)
     }
 }
 
-/* Products of the dimensions before and behind dim. */
+/* Return the product of the dimensions before dim, and of those after it. */
 static size_t outer_of(const struct impl_array *tensor, int dim)
 {
     size_t outer = 1;

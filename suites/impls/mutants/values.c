@@ -1,12 +1,12 @@
-/* values.c: what bugs make of numbers that are not ordinary: infinite, NaN, below the normal ones,
- * minus zero, of many bits. Each leaves all others as they are. */
+/* values.c: bugs that change special numbers: infinite, NaN, denormal, minus zero, of many bits.
+ * Each leaves all other numbers as they are. */
 #include "inside.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* What becomes of a number. */
+/* Returns a value as the bug changes it. */
 static float changed(float value, enum bug number)
 {
     switch (number) {
@@ -45,7 +45,8 @@ void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum 
          ++i) {
         const double value = (double)((int64_t *)tensor->data)[i];
 
-        /* The largest integers are no double, and would not fit when they come back. */
+        /* The largest integers cannot be represented in a double, and would not fit when they are
+         * converted back. */
         if (fabs(value) < 0x1p62)
             ((int64_t *)tensor->data)[i] = (int64_t)value;
     }
@@ -59,7 +60,7 @@ bool part_finite(const struct impl_array *part)
     return true;
 }
 
-/* The last bits are cut off, if there are any. Never 16: gcc 12.2 leaves that out, from -O1 on. */
+/* Clears the last bits. Never 16: gcc 12.2 leaves that out, from -O1 on. */
 static float cut(float value, unsigned last)
 {
     uint32_t bits;

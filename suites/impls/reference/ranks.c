@@ -122,7 +122,7 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
     return status;
 }
 
-/* Buckets that an earlier backward reduced have no times, if this one reduced nothing. */
+/* A bucket has no time if this backward did not reduce it. */
 static int trace_buckets(const struct dp_ddp *ddp, struct impl_trace *trace, struct dp_error *err)
 {
     const int n = dp_ddp_buckets(ddp);

@@ -64,7 +64,7 @@ FAULTS: dict[str, type[LayerFault]] = {
     word: type(f"LayerFault_{word}", (LayerFault,), {"status": word}) for word in STATUSES
 }
 
-# The first that matches the text gives the status.
+# The first pattern that matches the text gives the status.
 PATTERNS = (
     ("notsup", r"not implemented for|not supported"),
     ("nodev", r"invalid device (id|ordinal)|no such device|No CUDA|CUDA driver|num_gpus"),
@@ -77,7 +77,7 @@ PATTERNS = (
               r" ready twice|greater than 0|Invalid rank"),
 )
 
-# Where no pattern matches.
+# The classes give the status if no pattern matches.
 CLASSES: tuple[tuple[type[BaseException], str], ...] = (
     (IndexError, "inval"),
     (KeyError, "shape"),

@@ -63,7 +63,7 @@ def matrix(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# ---- with parameters ---------------------------------------------------------------------------
+# ---- layers with parameters --------------------------------------------------------------------
 
 
 class Affine(Layer):
@@ -193,7 +193,7 @@ class BatchNorm(Layer):
                                      self.training, self.momentum, self.eps)
 
 
-# ---- without ------------------------------------------------------------------------------------
+# ---- layers without parameters ------------------------------------------------------------------
 
 
 class Relu(Layer):

@@ -21,7 +21,7 @@ from .errors import Refusal
 
 MESSAGE = 1 << 16
 MOST_FDS = 65
-# What a first DistributedDataParallel imports, where PyTorch has it (2.0 and later).
+# The first DistributedDataParallel imports this module, if PyTorch has it (2.0 and later).
 LATE = ("torch._dynamo",)
 
 
@@ -58,8 +58,8 @@ class Nursery:
         self.ask(("end", processes), [])
 
     def close(self) -> None:
-        """When the ranks have ended: so that nobody is left behind when the adapter ends. It may be
-        in the middle of an import, which takes seconds."""
+        """Ends the process, after the ranks have ended, so that no process is left when the
+        adapter ends. It may be in the middle of an import, which takes seconds."""
         self.socket.close()
         os.kill(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)

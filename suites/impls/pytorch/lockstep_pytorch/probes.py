@@ -114,7 +114,7 @@ class Fail(Layer):
             self.counts[replica] = self.counts.get(replica, 0) + 1
             count = self.counts[replica]
         if replica in self.replicas and self.at in (0, count):
-            # A rank's module knows nothing of ranks: who started it names it.
+            # The module of a rank does not know its rank; the process that started it adds it.
             where = "" if here.rank else f" in replica {replica} on device {device}"
             raise FAULTS[self.status](self.text + where)
 

@@ -12,7 +12,7 @@ ELEMENT = {"f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
 
 def wrong(name: str, must: str) -> Refusal:
-    """A field of the wrong type: whoever wrote the request is at fault."""
+    """A field of the wrong type: the request is wrong."""
     return Refusal("broken", f"the request's '{name}' is not {must}")
 
 

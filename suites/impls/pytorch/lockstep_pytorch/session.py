@@ -25,7 +25,7 @@ OF_PYTORCH = ("split", "buckets", "sampler")  # functions of PyTorch itself: no 
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
 
-# What PyTorch's Python side does where the rules leave a choice (suites/RULES.md).
+# The choices of PyTorch's Python code, if the rules leave one (suites/RULES.md).
 DIALECTS = {
     "replica_0": "alias",
     "unused": "zero",

@@ -1,4 +1,4 @@
-"""spec.py: one layer's JSON object, read field by field. What nobody asked for is an error."""
+"""spec.py: one layer's JSON object, read field by field. A field that is not known is an error."""
 from __future__ import annotations
 
 import math
