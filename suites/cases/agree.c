@@ -1,5 +1,6 @@
-/* agree.c: area AGREE: the same work gives the same bits on every device and in every run, and the
- * device that deviates is named. What they agree on is compared with the known answer, too. */
+/* agree.c: area AGREE: the same work gives the same bits on every device and in every run, and a
+ * device that deviates is named. The result on which they agree is also compared with the known
+ * answer. */
 #include "agree.h"
 #include "bound.h"
 #include "ids.h"
@@ -41,7 +42,7 @@ static int supporters(const struct votes *v, int of)
     return count;
 }
 
-/* Ends the case: `other` differs from `one`, which `count` devices agree with. */
+/* Ends the case: `other` differs from `one`, with which `count` devices agree. */
 static _Noreturn void accuse(struct check *c, const struct votes *v, int one, int count, int other)
 {
     const struct impl_array *a = v->of[one], *b = v->of[other];
@@ -91,7 +92,7 @@ void agree_all(struct check *c, const struct votes *v)
 
 enum { RESULTS = 6 };
 
-/* Of one device: output, input gradient, gradients of the parameters. */
+/* The results of one device: output, input gradient, gradients of the parameters. */
 struct results {
     const struct impl_array *of[RESULTS];
 };
@@ -101,7 +102,8 @@ struct shape {
 };
 static const struct shape shapes[] = {{1, 1, 1}, {7, 5, 3}, {13, 64, 33}, {64, 17, 8}, {33, 31, 1}};
 
-/* Not near 0, where it would make the output of the layers before it vanish beside the summand. */
+/* The factor is not near 0, because then the output of the layers before it would vanish next to
+ * the summand. */
 static const double *factor_of(struct check *c)
 {
     double *factor = check_memory(c, sizeof *factor);
@@ -127,7 +129,7 @@ static struct impl_model *network(struct check *c, const int ids[], int k, const
     return model;
 }
 
-/* The answer to that, which is each block's where all blocks are the same. */
+/* The answer for one block of rows, which is that of each block if all blocks are the same. */
 static struct bound_answer shard_answer(struct check *c, const struct shape *s)
 {
     const uint64_t seed = check_seed(c);
@@ -192,7 +194,7 @@ static void same_shard(struct check *c)
     }
 }
 
-/* Rows begin .. begin + rows - 1 of an array, without a copy. */
+/* Returns rows begin .. begin + rows - 1 of an array, without a copy. */
 static const struct impl_array *rows_of(struct check *c, const struct impl_array *array,
                                         size_t begin, size_t rows)
 {
@@ -204,7 +206,7 @@ static const struct impl_array *rows_of(struct check *c, const struct impl_array
     return view;
 }
 
-/* One block of rows for each device, all blocks the same, in one step of all devices at once. */
+/* Gives each device the same block of rows, in one step of all devices at once. */
 static void repeated(struct check *c, const struct impl_array *whole, const char *what,
                      const int ids[], int k, const struct bound_matrix *known)
 {
@@ -251,7 +253,7 @@ static void same_shard_together(struct check *c)
         }
 }
 
-/* A module of its own on every device, all called at once. */
+/* Calls one module on each device, all at once. */
 static struct bound_matrix call_answer(struct check *c, const double x[])
 {
     static const double w[] = {0.3, -1.7, 0.11, 2.9, 0.07, -0.6}, b[] = {0.1, -0.2};

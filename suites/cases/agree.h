@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/* One result of each device. */
+/* The same result, from each device. */
 struct votes {
     const char *what;
     int n;
@@ -12,7 +12,7 @@ struct votes {
     const struct impl_array *of[IMPL_MAX_DEVICES];
 };
 
-/* All bits the same; the one that deviates is named, by majority. */
+/* Checks that all have the same bits. The device that deviates from the majority is named. */
 void agree_all(struct check *c, const struct votes *v);
 
 extern const struct check_table agree_trained_table;

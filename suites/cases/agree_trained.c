@@ -13,7 +13,7 @@ struct run {
     struct impl_array *y, *dx, *grad[4], *value[4];
 };
 
-/* v = momentum * v + g, w -= rate * v, of what the run has told itself. */
+/* Checks v = momentum * v + g, w -= rate * v, with the v, g and w that the run itself reported. */
 static void stepped(struct check *c, const struct impl_array *before,
                     const struct impl_array *after, const struct impl_array *grad, double v[])
 {
@@ -32,7 +32,7 @@ static void stepped(struct check *c, const struct impl_array *before,
     }
 }
 
-/* The network as it is, for a batch. */
+/* Returns the answer for a batch, from the parameters that the model has now. */
 static struct bound_answer net_answer(struct check *c, struct impl_model *model,
                                       const struct impl_array *x, const struct impl_array *g)
 {
@@ -43,7 +43,7 @@ static struct bound_answer net_answer(struct check *c, struct impl_model *model,
     return bound_net(c, param, &in, &up);
 }
 
-/* Two steps of training with momentum on data that are not exact. */
+/* Makes two steps of training with momentum, on data that are not exact. */
 static void train(struct check *c, int k, const char *delays, struct run *run)
 {
     enum { ROWS = 11, IN = 6, OUT = 3 };
@@ -118,7 +118,7 @@ static const char small[] =
     "{\"kind\":\"relu\"},{\"kind\":\"linear\",\"in\":3,\"out\":1,\"weight\":[2,-1,3],\"bias\":[5]}";
 enum { PARAMS = 4 };
 
-/* Their bits, as the closed form says. */
+/* Checks the bits of the parameters, which a closed form gives. */
 static void learned(struct check *c, struct impl_model *model, const struct bound_matrix param[],
                     const struct bound_answer *known, double velocity[][6])
 {
@@ -136,7 +136,7 @@ static void learned(struct check *c, struct impl_model *model, const struct boun
     }
 }
 
-/* Two steps; small data and a step of 1/16 keep every number exact. */
+/* Makes two steps; small data and a rate of 1/16 keep every number exact. */
 static struct impl_model *trained(struct check *c, int k)
 {
     static const double x[2][18] = {{1, 2, -3, 1, 2, 2, -1, 3, 3, -2, 1, 1, 2, -3, -2, 1, 3, 3},
@@ -163,7 +163,8 @@ static struct impl_model *trained(struct check *c, int k)
     return model;
 }
 
-/* What a model with these parameters on one device makes of data that are not exact. */
+/* Returns the output of a model with these parameters on one device, for data that are not
+ * exact. */
 static const struct impl_array *used_on(struct check *c, int device,
                                         struct impl_array *const value[])
 {

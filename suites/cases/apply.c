@@ -1,4 +1,4 @@
-/* apply.c: area APPLY: modules side by side, each on its own device. */
+/* apply.c: area APPLY: modules that run at the same time, each on its device. */
 #include "apply_calls.h"
 #include "apply_cases.h"
 #include "failure.h"
@@ -6,7 +6,7 @@
 
 /* ---- APPLY-02, 11: results ------------------------------------------------------------------- */
 
-/* Call i sleeps delay[i] ms and puts out (i + 2) * x - i. */
+/* Call i sleeps delay[i] ms, and its output is (i + 2) * x - i. */
 static void in_call_order(struct check *c, const int devices[], int n, const int delay[])
 {
     struct impl_call *calls = apply_calls(c, devices, n, 3);
@@ -93,8 +93,8 @@ static void whole_inputs(struct check *c)
 
 /* ---- APPLY-04: threads ----------------------------------------------------------------------- */
 
-/* One after another they sleep k * ms at least. Side by side they are faster, once at least in ten
- * times on a machine that has other work. */
+/* One after another they sleep at least k * ms. At the same time they are faster, at least once in
+ * ten tries on a machine that has other work. */
 static void together(struct check *c)
 {
     const int k = primitive_some(c);
@@ -194,7 +194,7 @@ static void current_devices(struct check *c)
         }
 }
 
-/* What a module makes itself, without any input, is on its device. */
+/* An output that a module makes without any input is on the module's device. */
 static void made_inside(struct check *c)
 {
     int k;

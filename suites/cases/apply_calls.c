@@ -1,4 +1,4 @@
-/* apply_calls.c: making the calls of parallel_apply. */
+/* apply_calls.c: makes the calls of parallel_apply. */
 #include "apply_calls.h"
 
 struct impl_call *apply_calls(struct check *c, const int devices[], int n, size_t rows)

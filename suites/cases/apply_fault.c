@@ -1,4 +1,4 @@
-/* apply_fault.c: area APPLY: what a failing replica does, and does not do. */
+/* apply_fault.c: area APPLY: the effects of a failing replica. */
 #include "apply_calls.h"
 #include "apply_cases.h"
 #include "golden.h"
@@ -11,7 +11,7 @@
     (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EFAULT) |          \
      ALLOW(IMPL_ENODEV))
 
-/* A call outside a wrapper may count as replica 0 or by its number. */
+/* A call outside a wrapper may be replica 0, or have its number. */
 static const char *failing(struct check *c, int call, const char *status, const char *text)
 {
     return check_text(c,
@@ -53,7 +53,8 @@ static int try_forward(struct check *c, struct impl_model *model, int k)
     return check_try_forward(c, model, &op);
 }
 
-/* The error of the last call: kind, replica, device, and the layer's text in its text. */
+/* Checks the error of the last call: kind, replica, device, and the text of the layer in its
+ * text. */
 static void must_report(struct check *c, int got, int status, int replica, int device,
                         const char *text)
 {
@@ -69,7 +70,7 @@ static void must_report(struct check *c, int got, int status, int replica, int d
 
 /* ---- APPLY-12, for calls --------------------------------------------------------------------- */
 
-/* k calls of modules that work. */
+/* Makes k calls of modules that work. */
 static void must_work(struct check *c, int k)
 {
     struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
@@ -103,7 +104,7 @@ static void apply_reuse(struct check *c)
 
 enum { SLEEP_MS = 10 };
 
-/* One fails at once and another sleeps. */
+/* One call fails at once, and another one sleeps. */
 static void join_calls(struct check *c, int k, int bad, int sleeper)
 {
     struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
@@ -155,13 +156,13 @@ static void apply_joined_forward(struct check *c)
 
 /* ---- APPLY-09: which failure ----------------------------------------------------------------- */
 
-/* Where the time decides, it has to be clear on a busy machine, too. */
+/* If the time decides, the difference must be clear on a busy machine, too. */
 static int later_ms(bool lowest)
 {
     return lowest ? 6 : 20;
 }
 
-/* Call `bad` of these fails after some ms. */
+/* Lets call `bad` fail after some ms. */
 static void let_fail(struct check *c, struct impl_call *calls, int bad, int ms, const char *status,
                      const char *text)
 {
@@ -169,7 +170,7 @@ static void let_fail(struct check *c, struct impl_call *calls, int bad, int ms, 
         apply_module(c, check_text(c, "%s,%s", sleeping(c, ms), failing(c, bad, status, text)));
 }
 
-/* Two fail; the one with the lower number later than the other if `late`. */
+/* Two calls fail; if `late`, the one with the lower number fails last. */
 static void two_calls_fail(struct check *c, int k, bool late, bool lowest)
 {
     const int *devices = primitive_order(c, k);
@@ -303,7 +304,7 @@ static void apply_report_backward(struct check *c)
 
 /* ---- APPLY-12: once more --------------------------------------------------------------------- */
 
-/* Gradients that are there before a call that fails, and must be there after it. */
+/* Sets gradients before a call that fails; they must be there after it. */
 static void mark(struct check *c, struct impl_model *model)
 {
     static const double marks[] = {1000, 123};
@@ -320,7 +321,7 @@ static void must_be_marked(struct check *c, struct impl_model *model, double w, 
     check_value_is(c, model, 1, b);
 }
 
-/* Five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails once. */
+/* Makes five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails once. */
 static void five_steps(struct check *c, struct impl_model *model, bool backward)
 {
     struct impl_forward forward = {.n_in = 1, .grad = true, .train = true};

@@ -4,13 +4,13 @@
 
 #define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
-/* Rows that give each of k replicas some: 3, the last one 2. */
+/* Returns rows for k replicas: 3 for each, and 2 for the last one. */
 static size_t rows_for(int k)
 {
     return 3 * (size_t)k - 1;
 }
 
-/* 1000 for the rows of replica 0, 2000 for those of replica 1, .. */
+/* Returns 1000 for the rows of replica 0, 2000 for those of replica 1, .. */
 static double thousands(size_t row)
 {
     const size_t replica = row / 3;
@@ -18,7 +18,7 @@ static double thousands(size_t row)
     return 1000 * (1 + (double)replica);
 }
 
-/* A list of k delays: `most` for replica 0, then less and less. */
+/* Returns a list of k delays: `most` for replica 0, then less and less. */
 static const char *falling(struct check *c, int k, int most)
 {
     int ms[IMPL_MAX_DEVICES];
@@ -30,7 +30,7 @@ static const char *falling(struct check *c, int k, int most)
 
 /* ---- APPLY-02 -------------------------------------------------------------------------------- */
 
-/* Also with the third replica of four ending first. */
+/* One of the turns lets the third replica of four end first. */
 static const char *delays(struct check *c, int k, int turn)
 {
     return turn == 0 ? falling(c, k, 7) : k == 2 ? "[4,0]" : "[4,4,0,4]";
@@ -85,8 +85,8 @@ static void apply_model_backward_order(struct check *c)
 
 /* ---- APPLY-04 -------------------------------------------------------------------------------- */
 
-/* One after another the replicas sleep k * each ms at least. Side by side they are faster, once at
- * least in ten times on a machine that has other work. */
+/* One after another the replicas sleep at least k * each ms. At the same time they are faster, at
+ * least once in ten tries on a machine that has other work. */
 static void apply_model_together(struct check *c)
 {
     const int k = primitive_some(c);
@@ -138,7 +138,7 @@ static void apply_model_backward_together(struct check *c)
                   (long long)best, k * each - 1);
 }
 
-/* All eight at once: a pool of fewer threads needs two turns, of `each` ms at least. */
+/* All eight run at once: a pool of fewer threads would need two turns, of at least `each` ms. */
 static void apply_model_eight(struct check *c)
 {
     enum { EACH = 60, MOST = 8 };
@@ -161,7 +161,8 @@ static void apply_model_eight(struct check *c)
                   (long long)best, 2 * EACH - 1);
 }
 
-/* A forward of `rows` rows has m replicas, each in a thread of its own, one in the caller's. */
+/* Checks that a forward of `rows` rows has m replicas, each in another thread; a single one is in
+ * the caller's. */
 static void threads_of(struct check *c, struct impl_model *model, size_t rows, int m)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -218,7 +219,7 @@ static void apply_model_modes(struct check *c)
     }
 }
 
-/* The forward that fails has other modes than the one after it. */
+/* The forward that fails has other modes than the next one. */
 static void apply_modes_after_failure(struct check *c)
 {
     int k;

@@ -3,7 +3,7 @@
 #include "apply_cases.h"
 #include "primitive.h"
 
-/* Two inputs multiplied, two outputs: the product, and each of its rows twice. */
+/* Two inputs are multiplied. There are two outputs: the product, and each of its rows twice. */
 static void apply_several(struct check *c)
 {
     enum { ROWS = 3 };

@@ -26,8 +26,8 @@ static struct impl_array *forward_with(struct check *c, struct impl_model *model
     return out;
 }
 
-/* Two arguments, of lengths that tempt to cut them: the rows, the devices, one shard. Every
- * replica gets both whole. */
+/* There are two arguments, with lengths that an implementation might cut: the rows, the devices,
+ * one shard. Every replica gets both whole. */
 static void whole(struct check *c)
 {
     const double *x = check_sequence(c, N, 1, 1), *g = check_sequence(c, N, 4, 3);
@@ -63,7 +63,7 @@ static void whole(struct check *c)
     }
 }
 
-/* A value of this call, never of the one before. */
+/* A replica gets the value of this call, never that of an earlier one. */
 static void fresh(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -82,7 +82,7 @@ static void fresh(struct check *c)
     }
 }
 
-/* Cut on dimension 1: the argument has no such dimension and goes whole all the same. */
+/* The batch is cut along dimension 1. The argument has no such dimension, and is passed whole. */
 static void other_dimension(struct check *c)
 {
     const size_t dim[] = {2, N};
@@ -103,7 +103,7 @@ static void other_dimension(struct check *c)
     }
 }
 
-/* The rule's shapes, and what else makes fewer shards than devices on the counts in use. */
+/* The shapes of the rule, and others that make fewer shards than devices for the counts in use. */
 static const struct {
     int k;
     size_t rows;
@@ -169,7 +169,7 @@ static void surplus_calls(struct check *c)
     }
 }
 
-/* A factor that is not exact, 0.1: the same rounding on all shards. */
+/* The factor 0.1 is not exact: it is rounded in the same way on all shards. */
 static void same_factor(struct check *c)
 {
     enum { ROWS = 33 };

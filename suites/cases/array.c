@@ -1,4 +1,4 @@
-/* array.c: the data of the cases. */
+/* array.c: the arrays with the data of the cases. */
 #include "inside.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ struct impl_array *check_typed(struct check *c, enum impl_dtype dtype, int ndim,
 
     for (int i = 0; i < ndim; ++i)
         like.dim[i] = dim[i];
-    /* Cases make gradients in the shape of an output, which an implementation may get wrong. */
+    /* Cases make gradients in the shape of an output, and an implementation may return a wrong
+     * shape. */
     if (check_elements(&like) > guard_room(c, values) / sizeof *values)
         check_fail(c, "an output has %zu elements, more than it must have", check_elements(&like));
     array = guard_input(c, &like);

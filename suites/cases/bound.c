@@ -20,7 +20,7 @@ static struct bound times(struct bound a, struct bound b)
                                      rounding(fabs(value))};
 }
 
-/* A sum of n terms, in any order. */
+/* A sum of n terms, which may be added in any order. */
 struct sum {
     double value, off, magnitude;
     size_t n;
@@ -119,7 +119,7 @@ struct bound_matrix bound_relu(struct check *c, const struct bound_matrix *x)
     return y;
 }
 
-/* Where x may be on either side of 0, so may be the gradient. */
+/* If x may be on either side of 0, so may be the gradient. */
 struct bound_matrix bound_relu_back(struct check *c, const struct bound_matrix *x,
                                     const struct bound_matrix *g)
 {

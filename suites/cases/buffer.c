@@ -6,7 +6,8 @@
 
 enum { N = 10 };
 
-/* counter, affine, and a second counter behind it: parameters count, weight, bias, count. */
+/* The model is counter, affine, and a second counter after it: parameters count, weight, bias,
+ * count. */
 static struct impl_model *counting(struct check *c, int k)
 {
     return check_parallel(c, k, mixed_ids(k), "",
@@ -15,9 +16,9 @@ static struct impl_model *counting(struct check *c, int k)
                           "{\"kind\":\"counter\"}");
 }
 
-/* Only what the replica on D0 writes stays, and replica 0 writes into the base itself: +1 for each
- * forward, however many rows, replicas and modes. A clone's writes are lost (BUF-06), except with
- * one device, where there is no replica. */
+/* Only the writes of the replica on D0 stay, because replica 0 writes into the base itself: +1 for
+ * each forward, for any number of rows and replicas, and in any mode. The writes of a clone are
+ * lost (BUF-06), except with one device, where there is no replica. */
 static void counts(struct check *c, bool alias)
 {
     static const size_t rows[] = {10, 1, 3, 9};
@@ -53,8 +54,8 @@ static void clones_lose_it(struct check *c)
     counts(c, false);
 }
 
-/* A buffer that the caller sets between two forwards counts on from there; a step and zeroed
- * gradients leave it alone, and it has no gradient. */
+/* If the caller sets a buffer between two forwards, it counts on from there. A step and zeroed
+ * gradients do not change it, and it has no gradient. */
 static void set_by_hand(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

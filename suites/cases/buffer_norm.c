@@ -65,7 +65,7 @@ static const struct impl_array *pairs(struct check *c, int k, int turn)
     return check_needs_grad(check_array(c, 2, (const size_t[]){2 * (size_t)k, COLUMNS}, x));
 }
 
-/* Each row is one deviation away from the mean of its own pair. */
+/* Each row is one deviation away from the mean of its pair. */
 static void pairs_are_normal(struct check *c, const struct impl_array *y, int k)
 {
     double want[MOST_ROWS * COLUMNS];

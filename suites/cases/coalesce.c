@@ -1,4 +1,5 @@
-/* coalesce.c: area COAL: lists of tensors through buffers that must not show. */
+/* coalesce.c: area COAL: lists of tensors are sent through staging memory, and the results must not
+ * show that. */
 #include "coalesce.h"
 
 #include "ids.h"
@@ -7,7 +8,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Sizes of 0, 4, 12, 20, 24, 28, 40 and 100 bytes; 40 is a limit, 39 and 41 are beside it. */
+/* The sizes are 0, 4, 12, 20, 24, 28, 40 and 100 bytes. 40 is a limit; 39 and 41 are next to it. */
 static const struct kind mixed[] = {
     {IMPL_F32, 1, {5}},  {IMPL_F64, 1, {5}},    {IMPL_I64, 1, {3}}, {IMPL_F32, 1, {0}},
     {IMPL_I32, 1, {7}},  {IMPL_F64, 2, {2, 3}}, {IMPL_F32, 0, {0}}, {IMPL_F32, 2, {0, 3}},
@@ -16,8 +17,8 @@ static const struct kind mixed[] = {
 };
 enum { MIXED = sizeof mixed / sizeof mixed[0] };
 
-/* Neighbours of one type and size, 40 bytes each: a group of them straddles a limit of 39 to 100.
- */
+/* Consecutive tensors of one type and size, 40 bytes each: a group of them goes beyond a limit of
+ * 39 to 100. */
 static const struct kind equal[] = {
     {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},
     {IMPL_F64, 1, {5}},  {IMPL_F32, 1, {10}}, {IMPL_F32, 1, {10}}, {IMPL_F32, 1, {10}},
@@ -78,7 +79,8 @@ static void broadcast_any_buffer(struct check *c)
         }
 }
 
-/* Copies keep every bit: the largest, the smallest, minus zero, numbers below the normal ones. */
+/* Copies keep every bit: of the largest and the smallest number, of minus zero, and of denormal
+ * numbers. */
 static void extremes_kept(struct check *c)
 {
     static const float single[] = {-0.0F, FLT_MAX, -FLT_MIN / 4, FLT_TRUE_MIN, -FLT_TRUE_MIN};
@@ -115,7 +117,7 @@ static void reduce_any_buffer(struct check *c)
         }
 }
 
-/* All of one shape, so that only the contents and the types tell them apart. */
+/* All have one shape, so that only the contents and the types tell them apart. */
 static const struct kind alike[] = {
     {IMPL_F32, 1, {3}}, {IMPL_F64, 1, {3}}, {IMPL_I32, 1, {3}}, {IMPL_F32, 1, {3}},
     {IMPL_F64, 1, {3}}, {IMPL_I64, 1, {3}}, {IMPL_F32, 1, {3}}, {IMPL_I32, 1, {3}},
@@ -133,7 +135,7 @@ static void order_kept(struct check *c)
 
 /* ---- COAL-06, -07 ---------------------------------------------------------------------------- */
 
-/* Much larger than the buffer, alone and among small ones. */
+/* A tensor is much larger than the limit; it is sent alone and among small ones. */
 static void large_is_whole(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {1}},
@@ -150,7 +152,8 @@ static void large_is_whole(struct check *c)
     }
 }
 
-/* Without elements: first, in the middle, last, alone in their type, and nothing else. */
+/* Tensors without elements are first, in the middle, last, the only ones of their type, and the
+ * only ones. */
 static void empty_survive(struct check *c)
 {
     static const struct kind kinds[] = {
@@ -193,8 +196,8 @@ static void neighbours_untouched(struct check *c)
         }
 }
 
-/* The first device gets the originals: what is written to its copy is written to the source, once,
- * and nothing from the other devices is. */
+/* The first device gets the originals: a write to its copy changes the source, once. Writes on
+ * other devices do not. */
 static void originals_returned(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
@@ -254,7 +257,7 @@ static void sums_independent(struct check *c)
 
 /* ---- COAL-10 --------------------------------------------------------------------------------- */
 
-/* The same list on every device gives k times each tensor. */
+/* If every device has the same list, the sum is k times each tensor. */
 static void tensor_by_tensor(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

@@ -10,13 +10,13 @@ struct kind {
     size_t dim[2];
 };
 
-/* n tensors on a device with contents of their own, drawn from seed: bits that no other type can
+/* Makes n tensors on a device, with different contents drawn from seed: bits that no other type can
  * carry, yet exact in sums of eight lists. */
 struct impl_array *coalesce_make(struct check *c, const struct kind kinds[], int n, uint64_t seed,
                                  int device);
-/* Room for `count` outputs of the largest of the kinds. */
+/* Makes `count` outputs, each with the capacity for the largest of the kinds. */
 struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int n, int count);
-/* n tensors, the sums of k lists made with seed, seed + 1, ... */
+/* Returns n tensors, the sums of k lists that were made with seed, seed + 1, ... */
 struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int n, int k,
                                  uint64_t seed);
 /* Adds 1 to every element. */

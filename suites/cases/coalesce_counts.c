@@ -1,9 +1,9 @@
-/* coalesce_counts.c: area COAL: transfers, as the implementation counts them. */
+/* coalesce_counts.c: area COAL: transfers, as counted by the implementation. */
 #include "coalesce.h"
 
 #include <string.h>
 
-/* Four devices at most: a transfer is counted once, not once for each device. */
+/* There are at most four devices: a transfer is counted once, not once for each device. */
 enum { DEVICES = 4 };
 
 static int some_devices(const struct check *c)
@@ -11,7 +11,7 @@ static int some_devices(const struct check *c)
     return check_devices(c) < DEVICES ? check_devices(c) : DEVICES;
 }
 
-/* Vectors of float, the first n of `count` elements each. */
+/* Vectors of float: n of them, the i-th with count[i] elements. */
 struct row {
     int n;
     size_t count[8];
@@ -69,9 +69,9 @@ static void coalesce_default_bytes(struct check *c)
     check_int(c, "default buffer of reduce", (long long)bytes, 10485760);
 }
 
-/* Broadcast appends and closes a group that has reached the limit; reduce closes it first if it
- * would exceed the limit. The rule's examples at 100 bytes for 1 MiB (a limit of 1000 for 10 MiB),
- * and sizes at and beside the limit. */
+/* Broadcast appends a tensor, and closes a group that has reached the limit; reduce closes the
+ * group first if the tensor would exceed the limit. These are the examples of the rule with 100
+ * bytes for 1 MiB (a limit of 1000 for 10 MiB), and sizes at and next to the limit. */
 static const struct row rows[] = {
     {5, {100, 100, 100, 100, 100}, 1000, 2, 3},
     {4, {225, 50, 225, 50}, 1000, 2, 4},
@@ -113,7 +113,8 @@ static void coalesce_reduce_groups(struct check *c)
     groups(c, false);
 }
 
-/* Six tensors of 40 bytes, two types in turn, a limit of two: each type fills its own groups. */
+/* Six tensors of 40 bytes have two types in turn, and the limit is that of two tensors: each type
+ * fills separate groups. */
 static void coalesce_groups_of_types(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
@@ -125,7 +126,7 @@ static void coalesce_groups_of_types(struct check *c)
     check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 6, 80, NULL), 4);
 }
 
-/* 25 times the limit: one transfer. */
+/* A tensor of 25 times the limit is one transfer. */
 static void coalesce_large_alone(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {250}}};

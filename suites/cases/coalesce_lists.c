@@ -11,7 +11,7 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* float: 21 bits; double: 50; int32: 28, too many for a float; int64: 60, too many for a double. */
+/* float has 21 bits; double 50; int32 28, too many for a float; int64 60, too many for a double. */
 static void put(struct impl_array *array, size_t i, uint64_t random)
 {
     const int64_t number = (int64_t)(random >> 4) - (INT64_C(1) << 59);

@@ -8,7 +8,7 @@ extern const struct check_table composition_value_table;
 extern const struct check_table composition_order_table;
 extern const struct check_table composition_repeat_table;
 
-/* A sanitizer keeps what was freed: the memory of the process says nothing. */
+/* A sanitizer keeps memory that was freed, so the memory of the process tells nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KEEPS_FREED_MEMORY 1
 #elif defined(__has_feature)

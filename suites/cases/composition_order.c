@@ -1,5 +1,5 @@
-/* composition_order.c: check, scatter, replicate, apply, gather, in this order: of two things that
- * are wrong the earlier one is reported. One device and one row take short ways. */
+/* composition_order.c: the order is check, scatter, replicate, apply, gather: if two of them fail,
+ * the error of the earlier one is reported. One device and one row take shorter ways. */
 #include "composition.h"
 #include "golden.h"
 
@@ -7,7 +7,7 @@ static const char failing[] =
     "{\"kind\":\"fail\",\"replicas\":[0,1,2,3,4,5,6,7],\"status\":\"fault\",\"text\":\"ran\","
     "\"at\":1},";
 
-/* The parameters of 2x + 1, somewhere else than on the first device. */
+/* Opens 2x + 1 with its parameters on another device than the first. */
 static struct impl_model *elsewhere(struct check *c, int k, int device, const char *before)
 {
     return golden_parallel(
@@ -19,7 +19,7 @@ static struct impl_model *elsewhere(struct check *c, int k, int device, const ch
 /* ---- of two errors the earlier one --------------------------------------------------------------
  */
 
-/* The input cannot be cut, but the wrong device is found first. */
+/* The input cannot be cut, but the wrong device is found before that. */
 static void comp_check_before_scatter(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -38,8 +38,8 @@ static void comp_check_before_scatter(struct check *c)
     }
 }
 
-/* Nothing runs when a parameter is on the wrong device: the buffer in front of it is not counted
- * up, and the layer that would fail once is not reached. */
+/* Nothing runs if a parameter is on the wrong device: the counter before it does not count, and the
+ * layer that would fail once is not reached. */
 static void comp_check_before_apply(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -54,7 +54,7 @@ static void comp_check_before_apply(struct check *c)
                       golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
         check_value_is(c, model, 0, 0);
         check_to(c, model, ids[0]);
-        /* only now the first forward of the replicas */
+        /* only now the replicas run their first forward */
         check_refused(c, "a forward whose replicas fail",
                       golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
         check_model_close(c, model);
@@ -80,7 +80,7 @@ static void comp_scatter_before_apply(struct check *c)
     }
 }
 
-/* The outputs could not be gathered, but one replica fails before. */
+/* The outputs could not be gathered, but one replica fails before that. */
 static void comp_apply_before_gather(struct check *c)
 {
     static const char layers[] =
@@ -102,7 +102,7 @@ static void comp_apply_before_gather(struct check *c)
 
 /* ---- one device ------------------------------------------------------------------------------ */
 
-/* The module is called directly: a scalar stays one, for there is no gather. */
+/* The module is called directly: a scalar stays a scalar, because there is no gather. */
 static void comp_direct(struct check *c)
 {
     static const size_t batches[] = {10, 1, 3};
@@ -129,7 +129,7 @@ static void comp_direct(struct check *c)
     }
 }
 
-/* The inputs are moved to the device all the same. */
+/* The inputs are moved to the device nevertheless. */
 static void comp_direct_moved(struct check *c)
 {
     const size_t n = 3;
@@ -150,7 +150,7 @@ static void comp_direct_moved(struct check *c)
     }
 }
 
-/* Nothing is replicated or reduced, and nobody but the caller works. */
+/* Nothing is replicated or reduced, and no thread but the caller works. */
 static void comp_direct_traffic(struct check *c)
 {
     struct impl_model *model = golden_affine(c, 1);
@@ -171,7 +171,7 @@ static void comp_direct_traffic(struct check *c)
 
 /* ---- one row on several devices -------------------------------------------------------------- */
 
-/* One replica, but gathered: its scalar becomes a vector of one. */
+/* There is one replica, and its output is gathered: its scalar becomes a vector of one element. */
 static void comp_one_row(struct check *c)
 {
     const size_t one = 1;
@@ -210,7 +210,7 @@ static void comp_one_row_thread(struct check *c)
 
 /* ---- who moves the module -------------------------------------------------------------------- */
 
-/* The wrapper does, to its one device. */
+/* The wrapper moves the module, to its only device. */
 static void comp_wrapper_moves(struct check *c)
 {
     for (int from = IMPL_HOST; from < golden_places(c); ++from) {
@@ -223,7 +223,7 @@ static void comp_wrapper_moves(struct check *c)
     }
 }
 
-/* It does not when it has several. */
+/* The wrapper does not move the module if it has several devices. */
 static void comp_wrapper_keeps(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -262,7 +262,7 @@ static void comp_functional(struct check *c)
     }
 }
 
-/* The function does not, not even to one device. */
+/* The function does not move the module, not even to a single device. */
 static void comp_functional_keeps(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -280,7 +280,8 @@ static void comp_functional_keeps(struct check *c)
     }
 }
 
-/* It cuts and glues along dim: each element has 1000 * the columns of its shard added. */
+/* The function cuts and concatenates along dim: each element has 1000 * the columns of its shard
+ * added. */
 static void comp_functional_dim(struct check *c)
 {
     enum { ROWS = 2, COLUMNS = 10 };

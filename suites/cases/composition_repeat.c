@@ -1,4 +1,5 @@
-/* composition_repeat.c: several forwards before their backwards, and what many steps leave. */
+/* composition_repeat.c: several forwards before their backwards, and the memory that many steps
+ * leave. */
 #include "composition.h"
 #include "golden.h"
 
@@ -8,7 +9,8 @@ static void forward(struct check *c, struct impl_model *model, size_t n, double 
                        2 * first + 1, 2);
 }
 
-/* g = 3i - 5 for rows i = 1..n; adds what x = first.. gives to the sums. */
+/* The gradients are g = 3i - 5 for rows i = 1..n. Adds the gradients for x = first.. to the
+ * sums. */
 static void backward(struct check *c, struct impl_model *model, size_t n, double first,
                      double sums[2])
 {
@@ -24,7 +26,7 @@ static void backward(struct check *c, struct impl_model *model, size_t n, double
     check_grad_is(c, model, 1, sums[1]);
 }
 
-/* Of other sizes, and with one without gradients between. */
+/* The forwards have other sizes, and one without gradients is between them. */
 static void comp_two_forwards(struct check *c)
 {
     const size_t four = 4;
@@ -66,7 +68,7 @@ static void comp_interleaved(struct check *c)
     }
 }
 
-/* Two models at once, which share a session and nothing else; their backwards in either order. */
+/* Two models are used at once, which share only a session; their backwards come in either order. */
 static void comp_two_models(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -109,7 +111,7 @@ static void comp_once_each(struct check *c)
     }
 }
 
-/* Nine forwards, each of another size, before the first of their backwards. */
+/* Nine forwards, each of another size, come before the first of their backwards. */
 static void comp_deep(struct check *c)
 {
     enum { LEAST = 3, MOST = 11 };
@@ -162,7 +164,7 @@ static void comp_input_kept(struct check *c)
 
 enum { ROWS = 8192, PARAMETERS = 8192, ROUND = 16, ROUNDS = 5, WARM_UP = 10, IDLE_ROWS = 9 };
 
-/* A step whose inputs and outputs are made once, so that the suite's own memory stays. */
+/* A step whose inputs and outputs are made once, so that the memory of the suite does not grow. */
 struct repeated {
     struct impl_model *model;
     struct impl_forward forward;
@@ -192,7 +194,7 @@ static void repeated_steps(struct check *c, struct repeated *r, int times)
     }
 }
 
-/* The last step was one: y = 2x + 1, and the input's gradient is 2. */
+/* The last step must have computed y = 2x + 1, and the input's gradient is 2. */
 static void must_have_computed(struct check *c, const struct repeated *r)
 {
     const size_t n = check_elements(r->forward.in);
@@ -205,8 +207,9 @@ static void must_have_computed(struct check *c, const struct repeated *r)
         check_values(c, "input gradient", r->backward.grad_in, n, check_sequence(c, n, 2, 0));
 }
 
-/* A leak goes on growing; what is only kept for reuse does not. The mean of all rounds: memory that
- * earlier cases of the process gave back may take up the leak of one round, not of all. */
+/* A leak continues to grow; memory that is only kept for reuse does not. The mean of all rounds is
+ * taken, because memory that earlier cases of the process freed may hide the leak of one round, but
+ * not of all. */
 static void must_not_grow(struct check *c, struct repeated *r, long long most)
 {
     long long before;
@@ -219,7 +222,7 @@ static void must_not_grow(struct check *c, struct repeated *r, long long most)
     must_have_computed(c, r);
 }
 
-/* A shard here has 16 KiB or more, a replica 32 KiB. */
+/* A shard has 16 KiB or more here, and a replica 32 KiB. */
 static void resident(struct check *c, bool grad)
 {
     struct repeated r;
@@ -242,8 +245,8 @@ static void comp_resident_inference(struct check *c)
     resident(c, false);
 }
 
-/* Rows for fewer replicas than there are devices: nothing is left behind then either.
- * A shard has 48 KiB: 16 steps that leave one each leave 768. */
+/* The rows make fewer replicas than there are devices, and nothing is left then, either. A shard
+ * has 48 KiB: 16 steps that leave one each leave 768 KiB. */
 static void comp_resident_idle(struct check *c)
 {
     enum { COLUMNS = 4096 };
@@ -256,8 +259,8 @@ static void comp_resident_idle(struct check *c)
     must_not_grow(c, &r, 512 * 1024);
 }
 
-/* What the implementation says it holds is the same after 3 and after 23 steps, and after another
- * model came and went. */
+/* The memory that the implementation reports is the same after 3 and after 23 steps, and after
+ * another model was opened and closed. */
 static void comp_live(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -283,7 +286,7 @@ static void comp_live(struct check *c)
               (long long)before);
 }
 
-/* A step that fails leaves as little behind as one that does not. */
+/* A step that fails leaves no more memory than one that does not. */
 static void comp_live_errors(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);

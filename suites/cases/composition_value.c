@@ -1,5 +1,5 @@
-/* composition_value.c: scatter, apply and gather together compute what the module computes, row by
- * row; a module that mixes rows sees its shard only. */
+/* composition_value.c: scatter, apply and gather together compute the output of the module, row by
+ * row. A module that mixes rows only sees its shard. */
 #include "composition.h"
 #include "golden.h"
 
@@ -47,7 +47,7 @@ static void comp_network(struct check *c)
     }
 }
 
-/* Falling, so that what an earlier and larger batch left behind would show. */
+/* The sizes fall, so that data of an earlier and larger batch would show. */
 static void comp_every_size(struct check *c)
 {
     const int k = golden_most(c, 8);
@@ -72,8 +72,8 @@ static void comp_delay(struct check *c)
     golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
 }
 
-/* More rows than 16 bits can count; three of them, in the first, a middle and the last shard, have
- * a gradient. */
+/* There are more rows than 16 bits can count. Three of them, in the first, a middle and the last
+ * shard, have a gradient. */
 static void comp_large(struct check *c)
 {
     const size_t n = 70001, with[] = {3, 65536, 70000};
@@ -91,7 +91,7 @@ static void comp_large(struct check *c)
     check_grad_is(c, model, 1, 6);
 }
 
-/* Any number of dimensions; only the first is cut. */
+/* There may be any number of dimensions; only the first one is cut. */
 static void comp_shapes(struct check *c)
 {
     static const size_t shapes[][5] = {
@@ -119,7 +119,8 @@ static void comp_shapes(struct check *c)
 
 /* ---- modules that mix rows ------------------------------------------------------------------- */
 
-/* Two columns: i, and 100 - 3i. Each shard's own mean goes, from the values and the gradients. */
+/* The two columns are i and 100 - 3i. The mean of each shard is subtracted, from the values and the
+ * gradients. */
 static void shard_mean(struct check *c, struct impl_model *model, int k, size_t n)
 {
     const size_t shape[] = {n, 2};
@@ -163,7 +164,7 @@ static void comp_shard_mean(struct check *c)
     }
 }
 
-/* What depends on the size sees n_s, not N. */
+/* A layer that depends on the size sees n_s, not N. */
 static void comp_shard_size(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -191,7 +192,7 @@ static void comp_shard_size(struct check *c)
 static const char constant[] =
     "{\"kind\":\"constant\",\"rows\":2,\"columns\":3,\"weight\":[1,4,9,16,25,36]}";
 
-/* It runs once, whatever the number of devices; so does its backward. */
+/* The layer runs once for any number of devices, and so does its backward. */
 static void comp_constant(struct check *c)
 {
     static const double weight[] = {1, 4, 9, 16, 25, 36}, g[] = {2, -3, 5, -7, 11, -13},
@@ -230,8 +231,8 @@ static void comp_constant_once(struct check *c)
     }
 }
 
-/* A model without inputs and with an argument, on k devices; it must put out `times` times the 3
- * rows of its weight, and add up as many gradients. */
+/* Runs a model without inputs and with an argument on k devices. Its output must be `times` times
+ * the 3 rows of its weight, and as many gradients must be added. */
 static void arguments_only(struct check *c, int k, int times)
 {
     static const double argument[] = {7, 0};
@@ -272,12 +273,12 @@ static void comp_arguments_once(struct check *c)
         arguments_only(c, k, 1);
 }
 
-/* Infinities, NaN, the largest and the smallest numbers come through bit for bit. */
+/* Infinities, NaN, the largest and the smallest numbers keep all bits. */
 static void comp_special(struct check *c)
 {
     static const float values[] = {INFINITY, -INFINITY, 1e-40F,   -1e-44F, NAN,
                                    3.4e38F,  -1e-40F,   INFINITY, 1e-39F};
-    const void *bits = values; /* NaN is not equal to itself, its bits are */
+    const void *bits = values; /* NaN is not equal to itself, but its bits are */
     const size_t n = sizeof values / sizeof values[0];
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -295,7 +296,7 @@ static void comp_special(struct check *c)
     }
 }
 
-/* Rows of 32 KiB: a shard has more than 64 KiB, in both directions. */
+/* With rows of 32 KiB a shard has more than 64 KiB, in both directions. */
 static void comp_wide_rows(struct check *c)
 {
     enum { ROWS = 10, COLUMNS = 8192 };

@@ -1,8 +1,8 @@
-/* cost.c: area COST: bytes that a step moves, and the largest shard. */
+/* cost.c: area COST: the bytes that a step moves, and the largest shard. */
 #include "ddp.h"
 #include "ids.h"
 
-/* 5 inputs, 2 outputs: 12 floats, the model of the tutorial. */
+/* The model of the tutorial has 5 inputs and 2 outputs: 12 floats. */
 enum { BYTES = 48 };
 static const char tutorial[] = "{\"kind\":\"linear\",\"in\":5,\"out\":2}";
 
@@ -23,7 +23,7 @@ static void step_moves(struct check *c, int k, size_t n)
     const int m = check_shards(n, k, size);
 
     check_note(c, "K=%d N=%zu: ", k, n);
-    for (int turn = 0; turn < 2; ++turn) { /* the second step costs what the first one does */
+    for (int turn = 0; turn < 2; ++turn) { /* the second step costs as much as the first one */
         struct impl_trace *trace = check_memory(c, sizeof *trace);
         struct impl_trace *back = check_memory(c, sizeof *back);
         struct impl_backward op = {.n_grad_out = 1, .n_in = 1, .trace = back};
@@ -52,8 +52,8 @@ static void bytes_of_a_step(struct check *c)
             step_moves(c, k, rows[form]);
 }
 
-/* Parameters are sent by each forward, also without gradients, in evaluation, and when nothing
- * has changed; buffers as well. */
+/* Each forward sends the parameters, also without gradients, in evaluation, and if nothing has
+ * changed; buffers as well. */
 static void bytes_without_gradients(struct check *c)
 {
     const size_t in[] = {10, 5};
@@ -79,7 +79,7 @@ static void bytes_without_gradients(struct check *c)
     }
 }
 
-/* Time goes with the largest shard, of ceil(N/K) rows: none is larger, and one is as large. */
+/* The time depends on the largest shard, of ceil(N/K) rows: none is larger, and one is as large. */
 static void largest_shard(struct check *c)
 {
     static const size_t rows[] = {30, 10, 9, 65, 17, 100, 1};

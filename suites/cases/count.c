@@ -1,5 +1,5 @@
-/* count.c: area COUNT: what holds for two and four devices holds for any number of them, and for
- * each of them in any part. */
+/* count.c: area COUNT: rules that hold for two and four devices hold for any number of them, and
+ * for each of them in any part. */
 #include "count.h"
 
 #include "apply_calls.h"
@@ -10,19 +10,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 8 }; /* more have a case of their own, which is skipped without them */
+enum { FEW = 8 }; /* larger numbers are another case, which is skipped without as many devices */
 
 /* ---- COUNT-01: DataParallel ------------------------------------------------------------------ */
 
 enum { UPSTREAM = 5 }; /* small, so that the weights stay small however many devices there are */
 
-/* 1, 2, 3, 4, 5, 1, 2, ...: neighbours differ. */
+/* Returns 1, 2, 3, 4, 5, 1, 2, ...: consecutive rows differ. */
 static double upstream(size_t row)
 {
     return 1 + (double)(row % UPSTREAM);
 }
 
-/* Training y = 2x + 1 on k devices: as many rows as devices, an idle device, a short last shard. */
+/* Trains y = 2x + 1 on k devices: with as many rows as devices, with an idle device, and with a
+ * short last shard. */
 static void train(struct check *c, int k)
 {
     const size_t batches[] = {(size_t)k, 2 * (size_t)k + 1, 3 * (size_t)k - 1};
@@ -57,7 +58,7 @@ static void train(struct check *c, int k)
     check_model_close(c, model);
 }
 
-/* Every device tells which rows it had: 1000 times its number, and one, is added. */
+/* Every device shows which rows it had: 1000 times its number, and one, is added. */
 static void places(struct check *c, int k)
 {
     const int *ids = golden_ids(c, k);
@@ -93,7 +94,7 @@ static void train_nine(struct check *c)
 
 /* ---- COUNT-02: the primitives ---------------------------------------------------------------- */
 
-/* n shards and parts of all sizes. */
+/* Scatters into n shards, and gathers parts of all sizes. */
 static void cut_and_glued(struct check *c, int n)
 {
     const int *ids = primitive_order(c, n);
@@ -123,7 +124,7 @@ static struct impl_array *room(struct check *c, int n)
     return check_output(c, n, elements[0] * sizeof(float));
 }
 
-/* Two tensors to n devices, and the sums of n lists of two. */
+/* Broadcasts two tensors to n devices, and sums n lists of two. */
 static void spread_and_added(struct check *c, int n)
 {
     const int *ids = golden_ids(c, n);
@@ -197,7 +198,7 @@ static void calls(struct check *c)
 
 /* ---- COUNT-03: each device in each part ------------------------------------------------------ */
 
-/* Three of them or fewer, from `first` on. */
+/* Uses three devices or fewer, from `first` on. */
 static void from_device(struct check *c, int first, bool told)
 {
     const int devices = check_devices(c), k = devices < 3 ? devices : 3;

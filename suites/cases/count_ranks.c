@@ -7,14 +7,15 @@ enum { WEIGHT, BIAS, COUNT };
 static const char counting[] = CREW_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
                                           "{\"kind\":\"counter\",\"count\":[5]}");
 
-/* What is the same on all ranks; mean: of the weight's gradients, the bias' is R. */
+/* The numbers that are the same on all ranks. mean: of the gradients of the weight; that of the
+ * bias is R. */
 struct state {
     int ranks;
     double x[CREW_MOST]; /* the one row of rank r, whose upstream gradient is R */
     double weight, bias, count, mean;
 };
 
-/* Signs alternate, so that no two ranks can change places with others unnoticed. */
+/* Signs alternate, so that an exchange of two ranks shows. */
 static void begin(struct state *s, int ranks)
 {
     *s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
@@ -53,7 +54,7 @@ static void all_hold(struct check *c, struct impl_model *model, const struct sta
     crew_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
 }
 
-/* A reduced step; `times` gradients are added up. */
+/* Makes a step with a reduction; `times` gradients are added up. */
 static void reduced(struct check *c, struct impl_model *model, struct state *s, int times)
 {
     crew_all_are(c, model, s->ranks, IMPL_GRAD, WEIGHT, 1, (const double[]){times * s->mean});
@@ -65,7 +66,7 @@ static void reduced(struct check *c, struct impl_model *model, struct state *s, 
     all_hold(c, model, s);
 }
 
-/* Before the second forward each rank has another count: rank 0's is sent. */
+/* Before the second forward each rank has another count: that of rank 0 is sent. */
 static void train(struct check *c, struct impl_model *model, struct state *s)
 {
     for (int turn = 0; turn < 2; ++turn) {
@@ -81,7 +82,7 @@ static void train(struct check *c, struct impl_model *model, struct state *s)
     }
 }
 
-/* A backward without sync leaves each rank its own gradient; the next one reduces both. */
+/* A backward without sync leaves each rank its gradient; the next one reduces both. */
 static void unsynced(struct check *c, struct impl_model *model, struct state *s)
 {
     struct crew_call first = call_of(c, s), second = call_of(c, s);
@@ -97,7 +98,8 @@ static void unsynced(struct check *c, struct impl_model *model, struct state *s)
     reduced(c, model, s, 2);
 }
 
-/* All but the last have a batch; the divisor stays R, and at the end all have the same model. */
+/* All ranks except the last have a batch. The divisor stays R, and at the end all have the same
+ * model. */
 static void joined(struct check *c, struct impl_model *model, struct state *s)
 {
     const int last = s->ranks - 1;

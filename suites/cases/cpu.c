@@ -4,8 +4,8 @@
 
 enum { N = 10 };
 
-/* y = 2x + 1 with g = 1..10, three times, gradients prefilled and not zeroed; whatever devices the
- * wrapper was given. */
+/* Checks y = 2x + 1 with g = 1..10, three times, with gradients that were set before and are not
+ * zeroed; the wrapper may have been given any devices. */
 static void values_and_gradients(struct check *c)
 {
     static const char *const forms[] = {"", "\"device_ids\":[1,0],", "\"device_ids\":[2,0,3,1],",
@@ -35,7 +35,7 @@ static void values_and_gradients(struct check *c)
     }
 }
 
-/* One call, with all rows, outside any replica, with the caller's modes. */
+/* The module is called once, with all rows, outside any replica, with the modes of the caller. */
 static void called_once(struct check *c)
 {
     struct impl_model *model;
@@ -146,7 +146,7 @@ static void empty_ids_refused(struct check *c)
     golden_works(c, golden_most(c, 8));
 }
 
-/* On k devices, 0 .. k-1. */
+/* With an empty device_ids the wrapper runs on devices 0 .. k-1. */
 static void empty_ids_give(struct check *c, int k)
 {
     size_t size[IMPL_MAX_DEVICES], r = 0;
@@ -180,8 +180,8 @@ static struct impl_model *host_wrapped(struct check *c, const char *layers)
     return check_model(c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":[%s]}]}", layers);
 }
 
-/* A 0-dim input cannot be scattered and a 0-dim output is gathered to a vector; here both pass as
- * they are. */
+/* A 0-dim input cannot be scattered, and a 0-dim output is gathered to a vector. Here both pass
+ * unchanged. */
 static void scalars_pass(struct check *c)
 {
     const double three = 3, seven = 7, fifty_five = 55;
@@ -198,7 +198,7 @@ static void scalars_pass(struct check *c)
     check_values(c, "0-dim output", y, 1, &fifty_five);
 }
 
-/* Two outputs of different rows; no rows at all. */
+/* Two outputs have different rows; or there are no rows at all. */
 static void odd_outputs_pass(struct check *c)
 {
     const size_t none[] = {0, 3};

@@ -1,6 +1,6 @@
-/* crew.c: see crew.h. */
+/* crew.c: calls of any number of ranks (crew.h). */
 #include "crew.h"
-/* The outputs of other ranks than the first are nothing that check.h looks at. */
+/* check.h only checks the outputs of the first rank. */
 #include "inside.h"
 
 static size_t room_of(const struct crew_call *call)
@@ -8,7 +8,7 @@ static size_t room_of(const struct crew_call *call)
     return (call->room > 0 ? call->room : 256) * sizeof(float);
 }
 
-/* The first n of each rank, side by side; their data stay where they are guarded. */
+/* Copies the first n arrays of each rank into one list; their data stay where they are guarded. */
 static struct impl_array *in_a_row(struct check *c, const struct crew_call *call, int n,
                                    const struct impl_array *one[][IMPL_MAX_IO])
 {

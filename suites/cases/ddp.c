@@ -12,14 +12,14 @@ enum { MOST = 64, KIB = 1024, MIB = 1024 * KIB };
 struct assignment {
     int n, n_limits;
     size_t bytes[8];
-    char type[9]; /* f float, d double, one per tensor */
+    char type[9]; /* type of each tensor: f float, d double */
     size_t limits[2];
     int bucket[8];
     size_t limit_of[8];
     int n_buckets;
 };
 
-/* The first four are the numbers of PyTorch's own test. */
+/* The first four are the numbers in PyTorch's test. */
 static const struct assignment known[] = {
     {4, 1, {400, 800, 400, 200}, "ffff", {400}, {0, 1, 2, 3}, {400, 400, 400, 400}, 4},
     {6,
@@ -55,12 +55,13 @@ static const struct assignment known[] = {
      {0, 1, 1, 1, 2, 2, 3},
      {MIB, 25 * MIB, 25 * MIB, 25 * MIB},
      4},
-    /* closed when reached, not before it would be exceeded */
+    /* a bucket is closed when it has reached the limit, and not before it would exceed it */
     {2, 1, {400, 800}, "ff", {600}, {0, 0}, {600}, 1},
     {3, 1, {400, 200, 200}, "fff", {600}, {0, 0, 1}, {600, 600}, 2},
     {3, 1, {400, 196, 200}, "fff", {600}, {0, 0, 0}, {600}, 1},
     {3, 1, {4, 5000, 4}, "fff", {600}, {0, 0, 1}, {600, 600}, 2},
-    /* the order is that of the lowest tensor, not that of closing; each type has its own limits */
+    /* buckets are in the order of their lowest tensors, not of closing; each type has separate
+     * limits */
     {4, 2, {8, 8, 100, 8}, "dfff", {16, 1000}, {0, 1, 1, 2}, {16, 16, 1000}, 3},
     {5, 2, {8, 100, 100, 8, 104}, "dfffd", {16, 150}, {0, 1, 2, 2, 0}, {16, 16, 150}, 3},
     {1, 1, {8}, "d", {400}, {0}, {400}, 1},
@@ -95,8 +96,8 @@ static void known_buckets(struct check *c)
     }
 }
 
-/* The rule, for two types: bucket numbers in the order of opening, which is that of the lowest
- * tensor. */
+/* Computes the rule for two types: buckets are numbered in the order of opening, which is that of
+ * the lowest tensor. */
 static int assign(const struct impl_buckets *op, int bucket[], size_t limit_of[])
 {
     struct {
@@ -209,7 +210,7 @@ static void known_shares(struct check *c)
     }
 }
 
-/* Rank r takes r, r + R, ... of the list, padded by going round or cut to a multiple of R. */
+/* Rank r takes items r, r + R, ... of the list, which is repeated or cut to a multiple of R. */
 static void any_share(struct check *c)
 {
     enum { ROOM = 48 };

@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-/* All models of several ranks lie on the plain CPU: nothing says on which device a rank would. */
+/* All models of several ranks lie on the host, because the interface does not say on which device a
+ * rank is. */
 #define DDP_MODEL(layers) "{\"device\":-1,\"layers\":[" layers "]}"
 #define DDP_AFFINE        "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
@@ -18,7 +19,7 @@ int ddp_ranks(int i);
 /* One input and one output for each rank. */
 struct ddp_call {
     int ranks;
-    const struct impl_array *in[DDP_MOST]; /* NULL: none, of a rank that is not active */
+    const struct impl_array *in[DDP_MOST]; /* NULL: none, the rank is not active */
     const struct impl_array *g[DDP_MOST];  /* of the outputs; all NULL: ones */
     const bool *active;                    /* NULL, or by rank */
     bool no_sync;
@@ -28,38 +29,40 @@ struct ddp_call {
     const struct impl_array *grad_in[DDP_MOST]; /* of the backward */
 };
 
-/* The try_ forms return the status, the others end the case unless it is 0. */
+/* The try_ forms return the status; the others end the case unless it is 0. */
 int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
-/* Both, and each output is there; the vectors in x are the inputs, the gradients are ones. */
+/* Makes both, and checks that each output is there. The vectors in x are the inputs, and the
+ * gradients are ones. */
 void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call);
 
-/* values NULL: none (gradients) */
+/* values NULL: none (gradients). */
 void ddp_set(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
              const double values[]);
-/* Parameter i of every rank: n elements, or one. */
+/* Check parameter i of every rank: n elements, or one. */
 void ddp_all_are(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
                  size_t n, const double want[]);
 void ddp_all_is(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
                 double want);
-/* Of one rank, one element. */
+/* Checks one element of one rank. */
 void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
                  double want);
 
 /* ---- batches for DDP_AFFINE ------------------------------------------------------------------ */
 
-/* What one rank gets and must give. Small integers; no two ranks have as many rows. */
+/* The batch of one rank, and its results. All numbers are small integers, and no two ranks have as
+ * many rows. */
 struct ddp_batch {
     size_t n;
     const double *x, *g;
     double weight, bias; /* the gradients */
 };
 void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch batch[DDP_MOST]);
-/* The call with these batches. */
+/* Returns the call with these batches. */
 struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch batch[]);
-/* Rank r has the one row x[r]; its gradients are x[r] and 1. */
+/* Rank r has one row, x[r]; its gradients are x[r] and 1. */
 struct ddp_call ddp_rows(struct check *c, int ranks, const double x[]);
 
 /* ---- tables ---------------------------------------------------------------------------------- */

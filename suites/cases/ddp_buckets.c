@@ -1,5 +1,5 @@
 /* ddp_buckets.c: cases of area DDP: which gradients are reduced together, in which order, and when;
- * and how many bytes that moves. */
+ * and how many bytes are sent. */
 #include "ddp.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct layout {
     uint64_t bytes[MOST_BUCKETS];
 };
 
-/* A step with one row of zeros for each rank, and what it reduced. */
+/* Makes a step with one row of zeros for each rank, and returns what it reduced. */
 static const struct impl_trace *traced_step(struct check *c, struct impl_model *model,
                                             size_t columns)
 {
@@ -38,8 +38,8 @@ static void layout_is(struct check *c, const struct impl_trace *trace, const str
 
 /* ---- DDP-11: from the end of the model, 1 MiB, then 25 MiB ----------------------------------- */
 
-/* Weights of 10240, 26214400, 614400, 600000 and 200000 bytes. From the end the last three pass
- * 1 MiB, the large one has just 25 MiB, and the first is left. */
+/* The weights have 10240, 26214400, 614400, 600000 and 200000 bytes. From the end, the last three
+ * exceed 1 MiB, the large one has exactly 25 MiB, and the first one is left. */
 #define FIVE                                                                                       \
     LINEAR(1, 2560)                                                                                \
     "," LINEAR(2560, 2560) "," LINEAR(2560, 60) "," LINEAR(60, 2500) "," LINEAR(2500, 20)
@@ -57,8 +57,9 @@ static void ddp_buckets_limits(struct check *c)
     layout_is(c, traced_step(c, model, 1), &from_the_end);
 }
 
-/* With the search for unused parameters they are cut in order of registration and sent from the
- * last on, from the first iteration on. Weights of 1228800, 600000 and 400000 bytes. */
+/* With the search for unused parameters, buckets are formed in the order of registration and sent
+ * from the last one on, beginning with the first iteration. The weights have 1228800, 600000 and
+ * 400000 bytes. */
 static void ddp_buckets_reversed(struct check *c)
 {
     static const struct layout want = {2, {600000 + 400000, 1228800}};
@@ -76,7 +77,8 @@ static void ddp_buckets_reversed(struct check *c)
 /* ---- DDP-12: one bucket at first, then in the order of arrival on rank 0 ----------------------
  */
 
-/* A block of 1 MiB and one of 614400 and 614400 bytes; `rank` runs the second first. */
+/* Opens a block of 1 MiB, and one of 614400 and 614400 bytes; `rank` runs the second block
+ * first. */
 static struct impl_model *two_blocks(struct check *c, int rank)
 {
     return check_ddp_model(
@@ -111,8 +113,9 @@ static void ddp_buckets_arrival(struct check *c)
 
 /* ---- DDP-14: by their number, never by readiness --------------------------------------------- */
 
-/* Two weights of 1 MiB, a all ones and b all twos, so that both orders of the two give the same:
- * the gradients are 512 a x and 512 b x everywhere, of the other one's value. */
+/* Two weights have 1 MiB each: a is all ones, b all twos, so that both orders of the two give the
+ * same output. The gradients are 512 a x and 512 b x in every element, with the value of the other
+ * weight. */
 static void set_weights(struct check *c, struct impl_model *model, int ranks)
 {
     const size_t n = (size_t)WIDTH * WIDTH;
@@ -145,8 +148,8 @@ static void weights_are_reduced(struct check *c, struct impl_model *model, int r
                     check_sequence(c, n, (double)WIDTH * (2 - p) * mean, 0));
 }
 
-/* The rank named has the gradients of bucket 1 first, and then sleeps. Sent when it is ready, its
- * bucket 1 would meet the others' bucket 0, which is as large. */
+/* One rank has the gradients of bucket 1 first, and then sleeps. If it were sent when it is ready,
+ * its bucket 1 would be added to bucket 0 of the others, which is as large. */
 static void ddp_buckets_order(struct check *c)
 {
     static const double x[RANKS] = {3, 8};
@@ -177,9 +180,9 @@ static void ddp_buckets_order(struct check *c)
 
 enum { SLEEP_MS = 120, LEAST_MS = 40, TURNS = 5 };
 
-/* Bucket 0 is complete, then backward sleeps before it comes to bucket 1. The rest of the sleep is
- * left to whoever notes the time. On a machine with other things to do two launches in a row may be
- * LEAST_MS apart by chance, but hardly in every turn. */
+/* Bucket 0 is complete; then backward sleeps before it comes to bucket 1. The launches must be
+ * LEAST_MS apart; the rest of the sleep allows for a late record of their times. On a machine with
+ * other work two launches in a row may be LEAST_MS apart by chance, but hardly in every turn. */
 static void ddp_buckets_beside(struct check *c)
 {
     static const double x[RANKS] = {3, 8};
@@ -220,14 +223,15 @@ static uint64_t total(const struct impl_trace *trace, bool gradients)
     return bytes;
 }
 
-/* What an all-reduce of `bytes` moves among R ranks, in all: each of R parts goes R-1 times to be
- * added, and as often to be known. */
+/* Returns how many bytes an all-reduce of `bytes` moves among R ranks in all: each of R parts is
+ * sent R-1 times to be added, and R-1 times to be distributed. */
 static long long all_reduced(int ranks, size_t bytes)
 {
     return 2LL * (ranks - 1) * (long long)bytes;
 }
 
-/* 5x2 and 2 floats are trained, one is frozen; a buffer of one float is sent before a forward. */
+/* Trained are 5x2 and 2 floats, and one is frozen; a buffer of one float is sent before a
+ * forward. */
 enum { TRAINED = 12 * sizeof(float), BUFFER = sizeof(float) };
 
 static const char tutorial[] =

@@ -12,7 +12,7 @@ enum { COUNT = 2 };
 
 static const struct turn {
     bool no_sync, infer;
-    bool sent; /* as the turn before wants it */
+    bool sent; /* sent before the forward, as the turn before requires */
 } turns[] = {
     {false, false, true},  {false, false, true},  {true, false, true},  {true, false, false},
     {false, false, false}, {false, false, true},  {false, true, true},  {false, true, false},
@@ -20,7 +20,8 @@ static const struct turn {
 };
 enum { TURNS = sizeof turns / sizeof turns[0] };
 
-/* Each turn begins with another count on each rank; rank 0's is 5, and one more for each turn. */
+/* In each turn every rank begins with another count. That of rank 0 is 5, and one more for each
+ * turn. */
 static void take_turn(struct check *c, struct impl_model *model, int ranks, int i)
 {
     struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -35,7 +36,7 @@ static void take_turn(struct check *c, struct impl_model *model, int ranks, int 
                     r == 0 || turns[i].sent ? 5 + i + 1 : 100 * r + 1);
     if (!call.infer)
         ddp_backward(c, model, &call);
-    ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay what they are */
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay as they are */
 }
 
 static void ddp_buffers_sent(struct check *c)
@@ -53,8 +54,8 @@ static void ddp_buffers_sent(struct check *c)
 
 /* ---- batch norm ------------------------------------------------------------------------------ */
 
-/* weight, bias, mean, variance, batches; eps is lost in var + eps, and not 0, which PyTorch refuses
- */
+/* The parameters are weight, bias, mean, variance, batches. eps is lost in var + eps; it is not 0,
+ * which PyTorch refuses. */
 static const char norm[] = DDP_MODEL("{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
                                      "\"eps\":1e-24,\"weight\":[1],\"running_var\":[1]}");
 enum { MEAN = 2, VARIANCE, BATCHES };
@@ -68,8 +69,8 @@ static struct ddp_call columns(struct check *c, int ranks, size_t n, const doubl
     return call;
 }
 
-/* Rank r moves rank 0's statistics of the forward before by its own two rows, 4r + turn and two
- * more: their mean is 4r + turn + 1, their variance 2. */
+/* Rank r moves the statistics that rank 0 had after the forward before by its two rows, 4r + turn
+ * and two more: their mean is 4r + turn + 1, their variance 2. */
 static void ddp_buffers_statistics(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
@@ -130,8 +131,8 @@ static void input_gradients(struct check *c, const struct ddp_call *call, double
         check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], 1, &want);
 }
 
-/* The second forward overwrites what the first one has used. The backward of the first is right, or
- * it is refused. */
+/* The second forward overwrites the buffers that the first one has used. The backward of the first
+ * is right, or it is refused. */
 static void ddp_buffers_two_forwards(struct check *c)
 {
     static const double x[DDP_MOST] = {8, 24, -8, 40}, other[DDP_MOST] = {4, -4, 12, 20};

@@ -1,5 +1,5 @@
-/* ddp_join.c: cases of area DDP: ranks with fewer batches join. A forward in which nobody is active
- * is the end. */
+/* ddp_join.c: cases of area DDP: ranks with fewer batches join. A forward in which no rank is
+ * active is the end. */
 #include "ddp.h"
 
 static const char affine[] = DDP_MODEL(DDP_AFFINE);
@@ -9,7 +9,7 @@ struct loop {
     int ranks;
     int batches[DDP_MOST];
     double x[DDP_MOST];
-    int last; /* the highest of those with the most batches */
+    int last; /* the highest of the ranks with the most batches */
 };
 
 static const struct loop two = {2, {3, 5}, {50, 50}, 1};
@@ -23,8 +23,8 @@ static const struct loop many[] = {
 };
 enum { MANY = sizeof many / sizeof many[0] };
 
-/* Iteration i. The ranks that have a batch hold the sum of theirs, divided by R. false: nobody had
- * one. */
+/* Makes iteration i. The ranks that have a batch get the sum of their gradients, divided by R.
+ * Returns false if no rank had a batch. */
 static bool iterate(struct check *c, struct impl_model *model, const struct loop *loop, int i,
                     double mean[2])
 {
@@ -50,7 +50,7 @@ static bool iterate(struct check *c, struct impl_model *model, const struct loop
     return true;
 }
 
-/* The whole loop with a step after each backward; sum: of the means. */
+/* Runs the whole loop with a step after each backward; sum: of the means. */
 static void train(struct check *c, struct impl_model *model, const struct loop *loop,
                   const char *name, double sum[2])
 {
@@ -92,7 +92,8 @@ static void ddp_join_divisor(struct check *c)
     check_true(c, !iterate(c, model, &two, 5, mean), "somebody is active");
 }
 
-/* Other ranks first, several at once, and an ordinary step after it: all are back. */
+/* Other ranks end first, and several at once. In an ordinary step after the loop all are active
+ * again. */
 static void ddp_join_divisor_many(struct check *c)
 {
     for (int row = 0; row < MANY; ++row) {
@@ -114,7 +115,7 @@ static void ddp_join_divisor_many(struct check *c)
 
 /* ---- DDP-20: the model of the last one ------------------------------------------------------- */
 
-/* Twice over. `apart`: what the weights of two ranks that follow each other differ by. */
+/* Runs the loop twice. `apart`: the difference between the weights of two consecutive ranks. */
 static void last_one_wins(struct check *c, int row, double apart)
 {
     const struct loop *loop = &many[row];
@@ -139,7 +140,7 @@ static void ddp_join_last(struct check *c)
         last_one_wins(c, row, 0);
 }
 
-/* Whose it is shows where no two ranks are equal. */
+/* No two ranks are equal, so the result shows whose parameters were sent. */
 static void ddp_join_tie(struct check *c)
 {
     for (int row = 0; row < MANY; ++row)
@@ -148,9 +149,10 @@ static void ddp_join_tie(struct check *c)
 
 /* ---- DDP-08, DDP-20: buffers ----------------------------------------------------------------- */
 
-enum { COUNT = 2 }; /* behind weight and bias */
+enum { COUNT = 2 }; /* after weight and bias */
 
-/* Another on each rank that has a batch. Returns the last one's, `before` if there is none. */
+/* Sets another count on each rank that has a batch. Returns that of the last one, or `before` if
+ * there is none. */
 static double set_counts(struct check *c, struct impl_model *model, const struct loop *loop, int i,
                          double before)
 {
@@ -162,7 +164,8 @@ static double set_counts(struct check *c, struct impl_model *model, const struct
     return before;
 }
 
-/* While ranks join, the highest that has a batch sends them; at the end the last one. */
+/* While ranks join, the highest rank that has a batch sends the buffers; at the end it is the last
+ * one. */
 static void ddp_join_buffers(struct check *c)
 {
     for (int row = 0; row < MANY; ++row) {

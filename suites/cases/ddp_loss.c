@@ -4,13 +4,13 @@
 #define WITH_MEAN DDP_MODEL(DDP_AFFINE ",{\"kind\":\"mean\"}")
 #define WITH_SUM  DDP_MODEL(DDP_AFFINE ",{\"kind\":\"sum\"}")
 
-/* Rows, rank by rank. All numbers of rows divide 12: with gradients of 12 nothing is rounded. */
+/* Rows, rank by rank. All numbers of rows divide 12, so with gradients of 12 nothing is rounded. */
 struct rows {
     int ranks;
     size_t n[DDP_MOST], total;
     double x[8];
-    double mean, whole; /* gradients of a mean loss of the ranks and of the whole batch */
-    double sum;         /* gradient of a sum loss of the ranks; R times that of the whole */
+    double mean, whole; /* gradients of a mean loss of the ranks, and of the whole batch */
+    double sum;         /* gradient of a sum loss of the ranks; R times that of the whole batch */
 };
 
 static const struct rows unequal[] = {
@@ -29,7 +29,7 @@ static const struct impl_array *scalar(struct check *c, double value)
     return check_array(c, 0, NULL, &value);
 }
 
-/* The ranks have their rows, the gradients of their losses are 12 times `scale`. */
+/* The ranks have their rows, and the gradients of their losses are 12 times `scale`. */
 static struct ddp_call call_of(struct check *c, const struct rows *rows, const double scale[])
 {
     struct ddp_call call = {.ranks = rows->ranks};
@@ -44,7 +44,7 @@ static struct ddp_call call_of(struct check *c, const struct rows *rows, const d
 
 static const double unscaled[DDP_MOST] = {1, 1, 1, 1}, doubled[DDP_MOST] = {2, 2, 2, 2};
 
-/* The same model and loss over all rows, without ranks. */
+/* Runs the same model and loss on all rows, without ranks. */
 static void whole_batch(struct check *c, const char *description, const struct rows *rows,
                         double gradient, double of_bias)
 {
@@ -57,7 +57,7 @@ static void whole_batch(struct check *c, const char *description, const struct r
     check_model_close(c, model);
 }
 
-/* Two turns, the second with gradients twice as large. */
+/* Makes two turns, the second with gradients twice as large. */
 static void ranks_give(struct check *c, const char *description, const struct rows *rows,
                        double gradient, double of_bias)
 {
@@ -135,7 +135,7 @@ static void ddp_loss_scaled(struct check *c)
 
 /* ---- DDP-27: losses are not reduced ---------------------------------------------------------- */
 
-/* Of the rows of rank r: their sum, from their place in the list on. */
+/* Returns the sum of the rows of rank r, which follow those of the ranks before it in the list. */
 static double sum_of(const struct rows *rows, int rank)
 {
     const double *x = rows->x;
@@ -148,7 +148,7 @@ static double sum_of(const struct rows *rows, int rank)
     return sum;
 }
 
-/* Loss and input gradients of every rank with this weight, bias 1 and gradients of 12. */
+/* Checks loss and input gradients of every rank with this weight, bias 1 and gradients of 12. */
 static void own_losses(struct check *c, const struct ddp_call *call, const struct rows *rows,
                        double weight, bool mean)
 {

@@ -15,8 +15,8 @@ static double mean_of(const double x[], int ranks)
 
 /* ---- DDP-01: reduced once it is complete, and all that is trained ---------------------------- */
 
-/* h = 2x + 1, then 3h + 1, then the first layer again: its gradient is complete with the last one
- * of backward, long after that of its second run. */
+/* The model is h = 2x + 1, then 3h + 1, then the first layer again. The gradient of that layer is
+ * complete only at the end of backward, long after that of its second run. */
 static const char twice[] =
     DDP_MODEL("{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]},"
               "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[1]},"
@@ -42,7 +42,7 @@ static void ddp_mean_again(struct check *c)
     }
 }
 
-/* h = 2x + 1 is frozen, then 3h + 1 is not, then of 2h + 1 the weight is. */
+/* h = 2x + 1 is frozen, then 3h + 1 is not, then the weight of 2h + 1 is. */
 static const char frozen[] =
     DDP_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":true},"
               "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[1]},"
@@ -96,7 +96,7 @@ static void ddp_mean_eval(struct check *c)
 
 /* ---- DDP-02: a rank without rows ------------------------------------------------------------- */
 
-/* It gives zeros, and it counts. Another rank each turn. */
+/* A rank without rows gives zeros, and counts in the divisor. Each turn it is another rank. */
 static void ddp_mean_no_rows(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
@@ -116,7 +116,7 @@ static void ddp_mean_no_rows(struct check *c)
     }
 }
 
-/* ---- DDP-16: what counts is the mode of its own forward -------------------------------------- */
+/* ---- DDP-16: the mode of a backward is that of its forward ----------------------------------- */
 
 /* A forward without grad mode comes between a forward and its backward. */
 static void ddp_sync_infer(struct check *c)

@@ -1,6 +1,7 @@
-/* ddp_ranks.c: calls of models of several ranks, and what all ranks must hold. */
+/* ddp_ranks.c: calls of models of several ranks, and checks of all ranks. */
 #include "ddp.h"
-/* Rank by rank is nothing that check.h offers for `set` and for the outputs of a forward. */
+/* check.h has no functions for single ranks: neither for `set`, nor for the outputs of a
+ * forward. */
 #include "inside.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static size_t count(int n)
     return (size_t)n;
 }
 
-/* The arrays side by side, as the interface wants them; their data stay where they are guarded. */
+/* Copies the arrays into one list, as the interface requires; their data stay where they are
+ * guarded. */
 static struct impl_array *in_a_row(struct check *c, int ranks, const struct impl_array *const one[])
 {
     struct impl_array *row = check_memory(c, count(ranks) * sizeof *row);
@@ -163,7 +165,7 @@ void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch bat
         memcpy(x, check_integers(c, own->n, seed + 1), own->n * sizeof *x);
         own->weight = own->bias = 0;
         for (size_t i = 0; i < own->n; ++i) {
-            x[i] += 16 * r; /* no two ranks have the same */
+            x[i] += 16 * r; /* no two ranks have the same values */
             own->weight += own->g[i] * x[i];
             own->bias += own->g[i];
         }

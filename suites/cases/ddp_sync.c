@@ -1,9 +1,10 @@
-/* ddp_sync.c: cases of area DDP: gradients that add up on the ranks before they are sent. */
+/* ddp_sync.c: cases of area DDP: gradients that are accumulated on the ranks before they are
+ * reduced. */
 #include "ddp.h"
 
 static const char affine[] = DDP_MODEL(DDP_AFFINE);
 
-/* Two micro-steps; the numbers of the ranks, and the means of the first and of both. */
+/* Two micro-steps: the numbers of the ranks, and the means of the first and of both. */
 static const struct micro {
     int ranks;
     double first[DDP_MOST], second[DDP_MOST];
@@ -49,7 +50,8 @@ static void ddp_no_sync_known(struct check *c)
     }
 }
 
-/* Three micro-steps on the ranks, the fourth sends; then a step, and all of it again. */
+/* Makes three micro-steps on the ranks, and the fourth reduces; then a step, and all of it
+ * again. */
 static void cycle(struct check *c, struct impl_model *model, int ranks, int turn, double mean[2])
 {
     double local[DDP_MOST][2] = {{0}};
@@ -97,7 +99,7 @@ static void ddp_no_sync_several(struct check *c)
     }
 }
 
-/* What a rank had before is reduced as well, whether the others had anything or not. */
+/* A gradient that a rank had before is reduced as well, whether the others had one or not. */
 static void ddp_no_sync_prefilled(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};

@@ -1,4 +1,5 @@
-/* ddp_training.c: cases of area DDP: the mean over the ranks, how exact it is, equal parameters. */
+/* ddp_training.c: cases of area DDP: the mean over the ranks, how exact it is, and equal
+ * parameters. */
 #include "ddp.h"
 #include "golden.h"
 
@@ -9,7 +10,8 @@ static const char affine[] = DDP_MODEL(DDP_AFFINE);
 
 /* ---- DDP-01: the mean ------------------------------------------------------------------------ */
 
-/* Of three ranks: threes times powers of two, whose third part is exact once it is rounded. */
+/* With three ranks the numbers are threes times powers of two: a third of them is exact after
+ * rounding. */
 static void ddp_mean_known(struct check *c)
 {
     static const struct {
@@ -38,7 +40,7 @@ static void ddp_mean_known(struct check *c)
     }
 }
 
-/* Output and input gradient of each rank are its own: y = weight x + bias. */
+/* Checks the output and the input gradient of each rank: y = weight x + bias. */
 static void own_output(struct check *c, const struct ddp_call *call, const struct ddp_batch batch[],
                        double weight, double bias)
 {
@@ -92,7 +94,8 @@ static void ddp_mean_steps(struct check *c)
     }
 }
 
-/* One turn of the network: batches of their own, the weights are those of seed 7. */
+/* Makes one turn of the network: each rank has another batch, and the weights are those of seed
+ * 7. */
 static void network_turn(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
 {
     struct ddp_call call = {.ranks = ranks};
@@ -140,8 +143,9 @@ static void ddp_mean_network(struct check *c)
     }
 }
 
-/* More than one bucket once they are formed anew: the second weight is as large as the first limit,
- * the parameters before it come after that. Ones: every gradient has one value. */
+/* There is more than one bucket after the buckets are formed anew: the second weight is as large as
+ * the first limit, and the parameters before it come after that. All weights are ones, so every
+ * gradient has one value. */
 static void ddp_mean_large(struct check *c)
 {
     enum { WIDTH = 512, RANKS = 2 };
@@ -158,7 +162,7 @@ static void ddp_mean_large(struct check *c)
     }
     for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = {.ranks = RANKS};
-        double sum[RANKS], mean[2] = {0, 0}; /* of the inputs' sums, and of the rows */
+        double sum[RANKS], mean[2] = {0, 0}; /* of the sums of the inputs, and of the rows */
 
         check_note(c, "turn %d: ", turn);
         for (int r = 0; r < RANKS; ++r) {
@@ -183,7 +187,8 @@ static void ddp_mean_large(struct check *c)
 
 /* ---- DDP-05: each rank multiplies by 1/R first ----------------------------------------------- */
 
-/* Gradients of so many bits that the mean of equal ones is exact; none is lost on the way. */
+/* Gradients have as many bits as a mean of equal ones keeps exactly; no bit may be lost on the
+ * way. */
 static void ddp_mean_exact(struct check *c)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
@@ -207,7 +212,7 @@ static void ddp_mean_exact(struct check *c)
     }
 }
 
-/* The mean is a float, the sum is none. */
+/* The mean fits in a float, but the sum does not. */
 static void ddp_mean_range(struct check *c)
 {
     const double top = ldexp(1, 127);
@@ -239,7 +244,8 @@ static void ddp_mean_range(struct check *c)
     }
 }
 
-/* What is not finite on one rank is that on all: whoever scales a loss looks there. */
+/* A gradient that is not finite on one rank is so on all ranks: code that scales a loss tests for
+ * that. */
 static void ddp_mean_infinite(struct check *c)
 {
     static const double top = (double)INFINITY;
@@ -323,7 +329,7 @@ static void same_on_all(struct check *c, struct impl_model *model, int ranks, en
                        check_get_rank(c, model, r, what, p), check_get(c, model, what, p));
 }
 
-/* Ten steps on data whose sums are not exact. */
+/* Makes ten steps on data whose sums are not exact. */
 static void train(struct check *c, enum impl_what what)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
@@ -337,7 +343,7 @@ static void train(struct check *c, enum impl_what what)
             real_step(c, model, ranks, turn);
             same_on_all(c, model, ranks, what);
         }
-        /* The last bias always has a gradient: no relu comes after it. */
+        /* The last bias always has a gradient, because no relu comes after it. */
         check_true(c,
                    check_element(check_get(c, model, IMPL_VALUE, 3), 0) !=
                        weights[REAL_WEIGHTS - NET_OUT],
@@ -356,7 +362,7 @@ static void ddp_gradients_same(struct check *c)
     train(c, IMPL_GRAD);
 }
 
-/* What one rank changes stays its own: only gradients are sent. */
+/* A value that one rank changes is not sent to others: only gradients are. */
 static void ddp_values_not_sent(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};

@@ -1,10 +1,10 @@
-/* ddp_unlike.c: cases of area DDP: a description for each rank. */
+/* ddp_unlike.c: cases of area DDP: each rank has another description. */
 #include "ddp.h"
 
 #define PLAIN(weight) "{\"kind\":\"affine\",\"weight\":[" weight "],\"with_bias\":false}"
 #define TIED(weight)  "{\"kind\":\"tied\",\"weight\":[" weight "]}"
 
-/* "[first, other, ..]" of as many as there are ranks; rank `unlike` has the other one. */
+/* Returns "[first, other, ..]" with an entry for each rank; rank `unlike` has the other one. */
 static const char *descriptions(struct check *c, int ranks, int unlike, const char *first,
                                 const char *other)
 {
@@ -17,7 +17,8 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 
 /* ---- DDP-07: rank 0's are sent when the model is made ---------------------------------------- */
 
-/* weight, bias, count, frozen weight of rank r: 3 + r, 10 - r, 5 + 20r, 7 + r */
+/* The parameters of rank r are weight, bias, count, frozen weight: 3 + r, 10 - r, 5 + 20r, 7 +
+ * r. */
 static void ddp_unlike_values(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
@@ -59,7 +60,7 @@ static const struct {
 };
 enum { UNLIKE = sizeof unlike / sizeof unlike[0] };
 
-/* The last rank is the other one. Ranks that fit work after it. */
+/* The last rank is different. A model of ranks that fit works afterwards. */
 static void ddp_unlike_shapes(struct check *c)
 {
     static const double x[2] = {1, 10};
@@ -75,7 +76,7 @@ static void ddp_unlike_shapes(struct check *c)
             c, descriptions(c, unlike[i].ranks, last, unlike[i].first, unlike[i].other),
             unlike[i].ranks, &model);
         if (status == IMPL_ENODEV && unlike[i].ranks > check_devices(c))
-            continue; /* whatever their shapes */
+            continue; /* of any shapes */
         check_refused(c, "model_open", status,
                       ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EFAULT));
     }
@@ -87,9 +88,9 @@ static void ddp_unlike_shapes(struct check *c)
 
 /* ---- DDP-26: their order is not -------------------------------------------------------------- */
 
-/* Rank 0 has y = b(b(ax)), the last rank y = c(ddx), c before d in memory: the first weight of each
- * is added to the first, whatever it is used for, and so is the second. a = d = 2, b = c = 3 after
- * rank 0's were sent. */
+/* Rank 0 has y = b(b(ax)), the last rank y = c(ddx), with c before d in memory: the first weights
+ * of both are added, although their uses differ, and so are the second ones. After those of rank 0
+ * were sent, a = d = 2 and b = c = 3. */
 static void ddp_unlike_order(struct check *c)
 {
     static const double x[2] = {1, 10};

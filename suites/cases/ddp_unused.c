@@ -8,7 +8,7 @@
 
 /* ---- DDP-21: unused on some ranks ------------------------------------------------------------ */
 
-/* low where x is not above 0, else high. */
+/* A branch uses low if x is not above 0, else high. */
 static const char branch[] = SEARCHING("{\"kind\":\"branch\",\"low\":[1],\"high\":[1]}");
 
 static const struct uses {
@@ -19,8 +19,9 @@ static const struct uses {
 };
 enum { USES = sizeof uses / sizeof uses[0] };
 
-/* Who does not use it gives zero, and the divisor stays R. Not zeroed the second time: what is
- * there is reduced as well, also where the parameter was not used. */
+/* A rank that does not use the parameter gives zero, and the divisor stays R. The second time
+ * gradients are not zeroed: those that are there are reduced as well, also if the parameter was not
+ * used. */
 static void ddp_unused_on_some(struct check *c)
 {
     for (int k = 0; k < USES; ++k) {
@@ -46,7 +47,7 @@ static void ddp_unused_on_some(struct check *c)
 
 /* ---- DDP-22: unused everywhere --------------------------------------------------------------- */
 
-/* weight, bias, unused of 2, weight, bias */
+/* The parameters are weight, bias, unused (2 elements), weight, bias. */
 static const char idle[] = SEARCHING(DDP_AFFINE ",{\"kind\":\"unused\",\"size\":2}," DDP_AFFINE);
 enum { IDLE = 2 };
 
@@ -61,7 +62,7 @@ static void idle_is(struct check *c, struct impl_model *model, int r, const doub
         check_values(c, what, grad, 2, want);
 }
 
-/* Every second rank has one of its own from before, the others have none. */
+/* Every second rank has a gradient from before, and the others have none. */
 static void ddp_unused_everywhere(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
@@ -89,7 +90,7 @@ static void ddp_unused_everywhere(struct check *c)
     }
 }
 
-/* High is used, then it is not any more. */
+/* High is used at first, and then no longer. */
 static void ddp_unused_later(struct check *c)
 {
     static const double above[DDP_MOST] = {1, 10, 4, 6}, below[DDP_MOST] = {-2, -20, -8, -3};
@@ -117,8 +118,8 @@ static void ddp_unused_later(struct check *c)
 
 /* ---- DDP-16: used, but only before the step that sends --------------------------------------- */
 
-/* High gets its gradients without sync, the step that sends uses low alone: what has added up is
- * reduced all the same. PyTorch 1.13 does not (#69031, #42793). */
+/* High gets its gradients without sync, and the step that reduces uses low alone: the accumulated
+ * gradients are reduced nevertheless. PyTorch 1.13 does not do that (#69031, #42793). */
 static void ddp_unused_after_no_sync(struct check *c)
 {
     static const double below[DDP_MOST] = {-2, -20, -8, -3};
@@ -148,14 +149,14 @@ static void ddp_unused_after_no_sync(struct check *c)
     }
 }
 
-/* ---- DDP-23: unused, and nobody looks for it ------------------------------------------------- */
+/* ---- DDP-23: a parameter is unused, and unused ones are not searched for --------------------- */
 
 #define AFFINES DDP_AFFINE "," DDP_AFFINE "," DDP_AFFINE
 
-/* The unused one is number 6 of 9. */
+/* The unused parameter is number 6 of 9. */
 static const char waiting[] = DDP_MODEL(AFFINES ",{\"kind\":\"unused\"}," DDP_AFFINE);
 
-/* As a number of its own. */
+/* Whether the text has the number 6, and not only as a digit of another number. */
 static bool names_six(const char *text)
 {
     for (const char *at = text; (at = strchr(at, '6')); ++at)
@@ -164,7 +165,8 @@ static bool names_six(const char *text)
     return false;
 }
 
-/* By its backward, or at the latest by the next forward, and it says which. */
+/* Its backward refuses, or at the latest the next forward, and the error says which parameter it
+ * is. */
 static void ddp_unused_refused(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};

@@ -1,4 +1,4 @@
-/* determinism.c: area DET: the order of sums, and time, which must not show. */
+/* determinism.c: area DET: the order of sums; and time, which must not change results. */
 #include "check.h"
 #include "ddp.h"
 #include "ids.h"
@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ((v[0] + v[1]) + v[2]) + ..., each sum rounded to float. */
+/* Returns ((v[0] + v[1]) + v[2]) + ..., with each sum rounded to float. */
 static float in_order(const float v[], int n)
 {
     float sum = v[0];
@@ -18,7 +18,7 @@ static float in_order(const float v[], int n)
 
 /* ---- DET-01: reduce -------------------------------------------------------------------------- */
 
-/* 1e8 + 1 is 1e8 in float, so every order has its own sum. */
+/* 1e8 + 1 is 1e8 in float, so every order has another sum. */
 static void probe_of_order(struct check *c)
 {
     static const double order[][8] = {{1e8, 1, -1e8, 1, 1e8, 1, -1e8, 1},
@@ -47,8 +47,8 @@ static void probe_of_order(struct check *c)
         }
 }
 
-/* Numbers of many sizes, in tensors below and above any buffer or block: another order gives other
- * bits somewhere. */
+/* The numbers have many magnitudes, in tensors below and above the size of any block: another order
+ * gives other bits somewhere. */
 static void order_of_many(struct check *c)
 {
     static const size_t sizes[] = {1, 7, 64, 1021, 3};
@@ -94,7 +94,7 @@ static void order_of_many(struct check *c)
 static const char *const schedules[] = {"0", "6,4,2,0", "0,1,2,3", "2,0,3,1"};
 enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
-/* The last one counts for all further replicas. */
+/* The last value holds for all further replicas. */
 static void replica_values(float value[IMPL_MAX_DEVICES])
 {
     static const float first[] = {1e8F, 1, -1e8F, 1};
@@ -103,7 +103,8 @@ static void replica_values(float value[IMPL_MAX_DEVICES])
         value[s] = first[s < 4 ? s : 3];
 }
 
-/* The replicas' gradients are 1e8, 1, -1e8, 1: their sum is 1 with four, whoever is ready first. */
+/* The gradients of the replicas are 1e8, 1, -1e8, 1: with four their sum is 1, in any order of
+ * time. */
 static void gradients_in_order(struct check *c)
 {
     float value[IMPL_MAX_DEVICES];
@@ -130,7 +131,8 @@ static void gradients_in_order(struct check *c)
         }
 }
 
-/* Eight replicas: pairs added first would give another sum. The values of a list's end repeat. */
+/* With eight replicas, pairs that are added first would give another sum. The values at the end of
+ * the list repeat. */
 static void gradients_of_eight(struct check *c)
 {
     float value[IMPL_MAX_DEVICES];
@@ -150,7 +152,7 @@ static void gradients_of_eight(struct check *c)
 
 enum { IN = 5, OUT = 3, ROWS = 11, WEIGHTS = IN * OUT };
 
-/* One step of a linear layer on rows begin .. begin + n - 1 with data that are not exact. */
+/* Makes one step of a linear layer on rows begin .. begin + n - 1, with data that are not exact. */
 static struct impl_model *linear_step(struct check *c, int k, size_t begin, size_t n,
                                       const char *delays, bool prefilled)
 {
@@ -176,7 +178,8 @@ static struct impl_model *linear_step(struct check *c, int k, size_t begin, size
     return model;
 }
 
-/* The gradients of the shards, each alone on one device, added in order; then to what was there. */
+/* Adds the gradients of the shards, each computed alone on one device, in order; then adds the sum
+ * to the gradient that was there. */
 static void add_shards(struct check *c, struct impl_model *const alone[], int m, int p, size_t n,
                        double want[])
 {
@@ -215,7 +218,8 @@ static void gradients_of_shards(struct check *c)
 
 /* ---- DET-03: an order of the library's own --------------------------------------------------- */
 
-/* A sum of k numbers, in any order: each addition rounds by at most 2^-24 of the magnitudes. */
+/* Checks a sum of k numbers in any order: each addition rounds by at most 2^-24 of the
+ * magnitudes. */
 static void expect_any_order(struct check *c, const char *what, const struct impl_array *got,
                              size_t n, int k, const double sum[], const double magnitude[])
 {
@@ -226,7 +230,7 @@ static void expect_any_order(struct check *c, const char *what, const struct imp
                    check_element(got, e), sum[e]);
 }
 
-/* Of k lists of as many numbers. Integers have no rounding, and so no magnitudes. */
+/* Sums k lists of `size` numbers. Integers have no rounding, and so no magnitudes. */
 static void free_sum(struct check *c, int k, size_t size, bool exact)
 {
     enum { MOST = 1021 };
@@ -251,7 +255,7 @@ static void free_sum(struct check *c, int k, size_t size, bool exact)
     expect_any_order(c, "sum in an order of its own", op.sums, size, k, sum, magnitude);
 }
 
-/* Numbers of many sizes near their sum, integers exactly. */
+/* Numbers have many magnitudes near their sum; integers are exact. */
 static void free_sums(struct check *c)
 {
     static const size_t sizes[] = {1, 7, 64, 1021};
@@ -263,7 +267,7 @@ static void free_sums(struct check *c)
         }
 }
 
-/* Of a sum of many sizes; and what was there is added to, not replaced. */
+/* Checks gradients that are sums of many magnitudes; they are added to those that were there. */
 static void free_gradients(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -292,13 +296,13 @@ static void free_gradients(struct check *c)
 
 /* ---- DET-04: time ---------------------------------------------------------------------------- */
 
-/* The counts that are worth the delays: 3 and 4, or 2 where there are no more. */
+/* Whether the count is worth the delays: 3 and 4, or 2 if there are no more devices. */
 static bool worth_delays(const struct check *c, int k)
 {
     return k == 3 || k == 4 || (k == 2 && check_devices(c) == 2);
 }
 
-/* The bias' gradient is what was there and the rows' gradients. */
+/* The gradient of the bias is the one that was there plus the gradients of the rows. */
 static void expect_bias(struct check *c, struct impl_model *model)
 {
     const double *g = check_randoms(c, (size_t)ROWS * OUT, 42), *before = check_randoms(c, OUT, 46);
@@ -334,7 +338,7 @@ static void time_does_not_show(struct check *c)
     }
 }
 
-/* Many steps without delays: what a race would change now and then. */
+/* Makes many steps without delays, because a race would change results now and then. */
 static void many_runs(struct check *c)
 {
     const int k = check_devices(c) >= 4 ? 4 : check_devices(c);
@@ -364,7 +368,7 @@ static void many_runs(struct check *c)
 
 /* ---- DET-05: the number of devices ----------------------------------------------------------- */
 
-/* Integers: the same bits with any number of devices, those of the sum in double. */
+/* Integers give the same bits with any number of devices, those of the sum in double. */
 static void integers_agree(struct check *c)
 {
     const double *x = check_integers(c, (size_t)ROWS * IN, 51);
@@ -390,8 +394,8 @@ static void integers_agree(struct check *c)
     }
 }
 
-/* Real data: each product and each of at most N sums is rounded once, so the error is within
- * N * eps of the sum of magnitudes (one half eps each would do). */
+/* Checks real data: each product and each of at most N sums is rounded once, so the error is within
+ * N * eps of the sum of magnitudes (half an eps for each would be enough). */
 static void reals_are_near(struct check *c)
 {
     const double *x = check_randoms(c, (size_t)ROWS * IN, 41);

@@ -1,6 +1,6 @@
-/* device_counts.c: with how many devices, and how many ranks, cases run: the one place that says
- * it. A few counts always, and one more that the seed chooses for each case: a run of many cases
- * has them all, and another seed deals them anew. */
+/* device_counts.c: the numbers of devices and of ranks with which cases run. Only this file defines
+ * them: a few counts always, and one more that the seed chooses for each case. A run of many cases
+ * has all of them, and another seed distributes them anew. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool always(int count)
     return false;
 }
 
-/* FNV-1a of the case's name, and the seed. */
+/* Hashes the name of the case (FNV-1a) and the seed. */
 static uint64_t draw(const struct check *c)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -27,7 +27,7 @@ static uint64_t draw(const struct check *c)
     return (hash >> 32) + check_seed(c);
 }
 
-/* Of the counts up to `most` that are not there always; 0: there is none. */
+/* Chooses one of the counts up to `most` that are not always used; 0: there is none. */
 static int seeded(const struct check *c, int most)
 {
     uint64_t n = 0, left;
@@ -65,13 +65,13 @@ int check_count(const struct check *c, int i)
 
 int check_ranks(const struct check *c, int i)
 {
-    /* Without devices nobody says how many ranks there can be. */
+    /* Without devices the number of ranks has no other limit. */
     const int most = check_devices(c) < FEWEST_RANKS ? MOST : at_most(check_devices(c));
 
     return nth(c, i, FEWEST_RANKS, most);
 }
 
-/* Those that are there always, or the others. Returns how many. */
+/* Lists the counts that are always used, or the others. Returns how many there are. */
 static int list(char *text, size_t bytes, int first, int last, bool fixed)
 {
     size_t used = 0;

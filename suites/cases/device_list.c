@@ -4,7 +4,7 @@
 
 static const char tag_device[] = "{\"kind\":\"tag_device\"}";
 
-/* x = 1..n, each row with 1000 * (device + 1) of its shard added. */
+/* Checks x = 1..n, where each row has 1000 * (device + 1) of its shard added. */
 static void is_tagged(struct check *c, const struct impl_array *y, size_t n, int k, const int ids[])
 {
     size_t size[IMPL_MAX_DEVICES];
@@ -33,7 +33,7 @@ static void dev_order(struct check *c)
     }
 }
 
-/* Base, default output and gradients are on the first of the list. */
+/* The base, the default output and gradients are on the first device of the list. */
 static void dev_order_base(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -75,7 +75,7 @@ static void dev_order_trace(struct check *c)
     }
 }
 
-/* Replica s is the s-th of the list, whatever its device: it lets through rows[s] of its rows. */
+/* Replica s is the s-th of the list, on any device: it returns rows[s] of its rows. */
 static void dev_order_rows(struct check *c)
 {
     static const size_t taken[] = {2, 1, 2, 1, 1, 2, 1, 2};
@@ -96,7 +96,7 @@ static void dev_order_rows(struct check *c)
     }
 }
 
-/* All six orders of three devices. */
+/* Tests all six orders of three devices. */
 static void dev_permutations(struct check *c)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
@@ -147,7 +147,7 @@ static void dev_inputs(struct check *c)
     }
 }
 
-/* Two inputs, each from somewhere else. */
+/* Two inputs are on different devices. */
 static void dev_inputs_apart(struct check *c)
 {
     const size_t n = 9;
@@ -215,13 +215,13 @@ static const struct {
 } twice[] = {{2, {0, 0}}, {3, {0, 1, 0}}, {3, {1, 0, 0}}, {4, {0, 1, 1, 0}}};
 enum { LISTS = sizeof twice / sizeof twice[0] };
 
-/* How many of the lists there are devices for. */
+/* Returns for how many of the lists there are devices. */
 static int usable(const struct check *c)
 {
     return check_devices(c) > 1 ? LISTS : 1;
 }
 
-/* When the model is made, or at the latest by the first forward. */
+/* Duplicates are refused when the model is opened, or at the latest by the first forward. */
 static void dev_duplicates_refused(struct check *c)
 {
     for (int i = 0; i < usable(c); ++i) {
@@ -263,7 +263,7 @@ static void dev_duplicates_right(struct check *c)
     }
 }
 
-/* Indices from anywhere as well: rows of a table. */
+/* Indices, which select rows of a table, may also come from any device. */
 static void dev_integers(struct check *c)
 {
     static const double index[] = {3, 1, 2, 0, 1, 3, 3, 2, 1, 0}, weight[] = {5, 7, 11, 13};

@@ -1,18 +1,18 @@
 /* device_table.c: at every forward all parameters and buffers must be on the first of device_ids.
- * The 21 rows of PyTorch's own truth table, and what it leaves out. */
+ * These are the 21 rows of PyTorch's truth table, and cases that it leaves out. */
 #include "device.h"
 #include "golden.h"
 
 #include <string.h>
 
-enum { ALL, FORWARDS, BACKWARDS }; /* device_ids: not given, [0, 1], [1, 0] */
+enum { ALL, FORWARDS, BACKWARDS }; /* device_ids: absent, [0, 1], [1, 0] */
 enum { STAY = IMPL_NOWHERE, NO_SECOND = IMPL_NOWHERE };
 
 struct row {
     const char *name;
     bool sequence;
     int first, second; /* devices of the layers */
-    int moved;         /* after wrapping, to this device */
+    int moved;         /* the device to which the model is moved after wrapping */
     int ids;
     bool accepted;
 };
@@ -47,7 +47,7 @@ static int base_device(const struct row *row)
     return row->ids == BACKWARDS ? 1 : 0;
 }
 
-/* 2x + 1, of one layer or, with a second one that does nothing, of two. */
+/* Opens 2x + 1 with one layer or with two, of which the second does nothing. */
 static struct impl_model *open_row(struct check *c, const struct row *row)
 {
     static const char *const lists[] = {"", "\"device_ids\":[0,1],", "\"device_ids\":[1,0],"};
@@ -83,7 +83,7 @@ static void dev_accepted(struct check *c)
     check_int(c, "rows that must be accepted", tried, 7);
 }
 
-/* Nothing ran, nothing was moved, and after a move it runs. */
+/* Checks that nothing ran or was moved, and that the model runs after it was moved. */
 static void refused(struct check *c, int first, int last)
 {
     for (int i = first - 1; i < last; ++i) {
@@ -130,7 +130,7 @@ static bool is_offender(const struct row *row, int device)
     return device == row->first || (row->second != NO_SECOND && device == row->second);
 }
 
-/* Both devices: the one where it must be, and one where something is. */
+/* The error names both devices: that where parameters must be, and that where one is. */
 static void dev_names(struct check *c)
 {
     for (int i = 0; i < ROWS; ++i) {
@@ -157,7 +157,7 @@ static void dev_names(struct check *c)
 
 /* ---- what the table leaves out --------------------------------------------------------------- */
 
-/* Every replica's first forward fails: an error about devices shows that none was begun. */
+/* The first forward of every replica fails: an error about devices shows that none was begun. */
 static const char once[] =
     "{\"kind\":\"fail\",\"replicas\":[0,1,2,3,4,5,6,7],\"status\":\"fault\",\"text\":\"ran\","
     "\"at\":1}";
@@ -191,13 +191,13 @@ static void dev_buffer(struct check *c)
     stray(c, "{\"kind\":\"counter\"");
 }
 
-/* A parameter without a gradient, the last of the tree. */
+/* A parameter without a gradient, the last of the tree, is on the wrong device. */
 static void dev_frozen(struct check *c)
 {
     stray(c, "{\"kind\":\"affine\",\"weight\":[1],\"frozen\":true");
 }
 
-/* A wrapper of one device checks as well: it moves the module once, when it is made. */
+/* A wrapper with one device checks as well: it moves the module only once, when it is opened. */
 static void dev_moved_away(struct check *c)
 {
     const int base = check_devices(c) - 1;
@@ -213,7 +213,7 @@ static void dev_moved_away(struct check *c)
     }
 }
 
-/* Also without gradients, and after a forward that was all right. */
+/* The error also comes without gradients, and after a forward that was right. */
 static void dev_inference(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -233,7 +233,7 @@ static void dev_inference(struct check *c)
     }
 }
 
-/* Made on the host, moved, trained; the values and gradients move along. */
+/* The model is opened on the host, moved and trained; values and gradients move along. */
 static void dev_wrap_then_move(struct check *c)
 {
     const size_t n = 10;
@@ -271,7 +271,7 @@ static const char *spread(struct check *c, int first, int second)
                       first, second, second);
 }
 
-/* By itself it computes 6x - 1: the layer between carries the rows over. */
+/* Without a wrapper the model computes 6x - 1: the layer in the middle moves the rows. */
 static void dev_spread_alone(struct check *c)
 {
     const size_t n = 10;
@@ -287,7 +287,7 @@ static void dev_spread_alone(struct check *c)
     check_grad_is(c, model, 3, 55);
 }
 
-/* In parallel it is refused, whichever of its devices is the first. */
+/* In parallel it is refused, for each of its devices as the first. */
 static void dev_spread_wrapped(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {

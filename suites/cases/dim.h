@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/* "dim": 1, */
+/* Returns "dim": 1, for example. */
 const char *dim_option(struct check *c, int dim);
 
 struct dim_shape {
@@ -13,7 +13,7 @@ struct dim_shape {
     int cut; /* the dimension to cut */
 };
 size_t dim_elements(const struct dim_shape *shape);
-/* 1, 2, .. in this shape; needs a gradient. */
+/* Returns an array 1, 2, .. in this shape, which needs a gradient. */
 struct impl_array *dim_counted(struct check *c, const struct dim_shape *shape);
 
 extern const struct check_table dim_values_table;

@@ -5,7 +5,8 @@
 /* ---- DIM-02: outputs whose batch lies elsewhere -------------------------------------------------
  */
 
-/* [n] indices to [n, 2], cut and glued on the last dimension of each. */
+/* Opens a model from [n] indices to [n, 2], cut and concatenated along the last dimension of
+ * each. */
 static struct impl_model *embedding(struct check *c, int k)
 {
     return golden_parallel(
@@ -16,7 +17,8 @@ static struct impl_model *embedding(struct check *c, int k)
         "20,120,21,121,22,122,23,123,24,124,25,125,26,126,27,127,28,128,29,129]}");
 }
 
-/* 3K indices, 29 - 1 * i: glued on the wrong axis to (3, 2K), or refused; never (3K, 2). */
+/* The 3K indices are 29 - 1 * i. The output is concatenated along the wrong axis to (3, 2K), or
+ * refused; never (3K, 2). */
 static void dim_glued(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -57,7 +59,7 @@ static void dim_not_glued(struct check *c)
     }
 }
 
-/* The same from rows that a replica drops: a middle one, then the last. */
+/* A replica drops rows: a middle one, then the last. */
 static void dim_dropped_rows(struct check *c)
 {
     static const char *const lists[] = {"[3,2,3]", "[2,3]"};
@@ -106,7 +108,8 @@ static void dim_missing_dimension(struct check *c)
     }
 }
 
-/* (2, 10) with a vector of 10 on dimension 1; afterwards the same model takes what fits. */
+/* The inputs are (2, 10) and a vector of 10, cut along dimension 1; afterwards the same model
+ * accepts inputs that fit. */
 static void dim_missing_in_second(struct check *c)
 {
     const size_t shape[] = {2, 10};

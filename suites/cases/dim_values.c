@@ -1,4 +1,4 @@
-/* dim_values.c: the dimension that is cut and glued is that of the description, of every array. */
+/* dim_values.c: every array is cut and concatenated along the dimension of the description. */
 #include "dim.h"
 #include "golden.h"
 
@@ -11,7 +11,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* ---- DIM-01, DIM-05 -------------------------------------------------------------------------- */
 
-/* A shard whose first element is above 5 uses the other weight: the columns show how they were
+/* A shard whose first element is above 5 uses the other weight: this shows where the columns were
  * cut, and on two rows which columns are together. */
 static void branch(struct check *c, int dim)
 {
@@ -53,7 +53,7 @@ static void dim_columns(struct check *c)
     branch(c, -1);
 }
 
-/* Whole columns: each replica can take the mean of its own. */
+/* The columns are whole, so each replica can take the mean of its columns. */
 static void dim_column_means(struct check *c)
 {
     const size_t shape[] = {3, 10};
@@ -101,7 +101,7 @@ static void dim_sizes_seen(struct check *c)
     }
 }
 
-/* Two inputs and two outputs, the same dimension of each. */
+/* There are two inputs and two outputs, and all are cut along the same dimension. */
 static void dim_all_arrays(struct check *c)
 {
     const size_t in[] = {2, 9}, twice[] = {4, 9};
@@ -138,7 +138,7 @@ static void dim_all_arrays(struct check *c)
     }
 }
 
-/* Values and gradients as for dimension 0. */
+/* Checks values and gradients, as for dimension 0. */
 static void dim_values(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -161,7 +161,7 @@ static void dim_values(struct check *c)
     }
 }
 
-/* Training on columns: the second step, of fewer columns, sees the weights of the first. */
+/* Trains on columns: the second step, with fewer columns, uses the weights after the first. */
 static void dim_training(struct check *c)
 {
     static const size_t widths[] = {10, 3, 9};
@@ -190,8 +190,8 @@ static void dim_training(struct check *c)
 
 /* ---- DIM-03: a state whose first dimension is no batch --------------------------------------- */
 
-/* (2 layers, 3, 2) on dimension 0: the first replica gets the first layer and the whole batch,
- * the second one the second layer; no other replica runs. */
+/* The input (2 layers, 3, 2) is cut along dimension 0: the first replica gets the first layer and
+ * the whole batch, the second one the second layer; no other replica runs. */
 static void dim_layers_cut(struct check *c)
 {
     const size_t shape[] = {2, 3, 2};
@@ -231,7 +231,7 @@ static void dim_layers_seen(struct check *c)
 
 /* ---- DIM-07: negative dimensions ------------------------------------------------------------- */
 
-/* Inputs of one rank: -1 is the last dimension of both. */
+/* The inputs have one rank: -1 is the last dimension of both. */
 static void dim_same_rank(struct check *c)
 {
     const size_t shape[] = {3, 7};
@@ -259,7 +259,8 @@ static void dim_same_rank(struct check *c)
     }
 }
 
-/* (4, 6) and (6): the last dimension of each, which are as long; nothing is done to them. */
+/* The inputs (4, 6) and (6) are cut along the last dimension of each, which have the same length;
+ * the model returns them unchanged. */
 static int mixed(struct check *c, int k, struct golden_call *call)
 {
     const struct golden_call inputs = {.in = {golden_matrix(c, 4, 6, 1, 1), golden_rows(c, 6)},
@@ -297,7 +298,7 @@ static void dim_mixed_accepted(struct check *c)
     }
 }
 
-/* Each of two wrappers has a dim of its own: rows, then columns. */
+/* Each of two wrappers cuts along another dimension: rows, then columns. */
 static void dim_two_wrapped(struct check *c)
 {
     enum { ROWS = 4, COLUMNS = 10 };

@@ -1,4 +1,4 @@
-/* error.c: area ERR: what is an error, and which. */
+/* error.c: area ERR: which calls are errors, and of which kind. */
 #include "error.h"
 
 #include "golden.h"
@@ -19,7 +19,7 @@ static int try_rows(struct check *c, struct impl_model *model, size_t n)
 
 /* ---- ERR-01: something lies on the wrong device ---------------------------------------------- */
 
-/* Each has one thing on device 1 while D0 is 0; moved to 0 it works. */
+/* Each model has one part on device 1 while D0 is 0; it works after it is moved to 0. */
 static const char *const misplaced[] = {
     "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":1}",
     "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"counter\",\"device\":1}",
@@ -100,7 +100,7 @@ static int try_backward(struct check *c, struct impl_model *model, int device)
     return check_try_backward(c, model, &op);
 }
 
-/* The error of replica `replica`, with its kind, its text and its place. */
+/* Checks the error of replica `replica`: its kind, its text and its device. */
 static void error_is(struct check *c, int status, int want, const char *text, int replica, int k)
 {
     const struct impl_error *error = check_error(c);
@@ -142,7 +142,7 @@ static void first_reported(struct check *c)
     two_fail(c, false);
 }
 
-/* Every kind of error, from every replica, comes out as it was. */
+/* Every kind of error, from every replica, is reported unchanged. */
 static void kind_kept(struct check *c)
 {
     static const struct {
@@ -221,7 +221,7 @@ static void fewer_rows_than_devices(struct check *c)
         }
 }
 
-/* When the model is opened, wherever in the list it is. */
+/* The error comes when the model is opened, for any place in the list. */
 static void no_such_device(struct check *c)
 {
     const int devices = check_devices(c);

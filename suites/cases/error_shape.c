@@ -17,7 +17,8 @@ static int try_rows(struct check *c, struct impl_model *model, size_t n)
 
 /* ---- ERR-03, -05: shapes that do not fit ----------------------------------------------------- */
 
-/* The outputs of the replicas differ beside dimension 0, in the first, the last, any. */
+/* The outputs of the replicas differ in a dimension other than 0: in the first, the last, or
+ * any. */
 static void error_outputs_clash(struct check *c)
 {
     static const char *const columns[] = {"2,3", "3,2", "2,2,3", "2,3,2", "4,4,4,1"};
@@ -63,12 +64,13 @@ static void error_parts_clash(struct check *c)
             op.out = check_output(c, 1, ROOM);
             check_refused(c, "a gather of parts that do not fit", check_try_gather(c, &op),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            op.n = n - 1; /* the others do */
+            op.n = n - 1; /* the others fit */
             check_gather(c, &op);
         }
 }
 
-/* Lists to be added whose tensors differ in size: in the first or the last tensor of any list. */
+/* Lists to be added have tensors of different sizes, in the first or the last tensor of any
+ * list. */
 static void error_summands_clash(struct check *c)
 {
     enum { TENSORS = 3 };
@@ -87,13 +89,13 @@ static void error_summands_clash(struct check *c)
             op.sums = check_output(c, TENSORS, ROOM);
             check_refused(c, "a sum of different sizes", check_try_reduce(c, &op),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            op.k = 1; /* one list fits itself */
+            op.k = 1; /* a single list fits */
             check_reduce(c, &op);
         }
 }
 
-/* Tensor t of a list: form 0 and 1 one tensor, turned in the last list; form 2 two vectors of two
- * sizes, swapped in the last list. */
+/* Makes tensor t of a list. Forms 0 and 1 are one tensor, transposed in the last list; form 2 is
+ * two vectors of two sizes, swapped in the last list. */
 static struct impl_array *shaped(struct check *c, int form, int t, bool last)
 {
     static const size_t dim[2][2][2] = {{{2, 3}, {3, 2}}, {{1, 4}, {4, 1}}};
@@ -104,7 +106,7 @@ static struct impl_array *shaped(struct check *c, int form, int t, bool last)
     return check_vector(c, (t == 1) != last ? 3 : 2, x);
 }
 
-/* As many elements in all, but not the same shapes. */
+/* The lists have as many elements in all, but not the same shapes. */
 static void error_shapes_clash(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)

@@ -1,4 +1,4 @@
-/* error_state.c: area ERR: what an error must leave as it was. */
+/* error_state.c: area ERR: the state that an error must leave unchanged. */
 #include "error.h"
 
 #include "golden.h"
@@ -6,8 +6,9 @@
 
 enum { N = 10, ROOM = 16384 };
 
-/* counter, then y = 2x + 1, prefilled gradients; the replica `replica` fails once, at its call
- * number `at`, in forward or backward. Parameters: count, weight, bias. */
+/* Opens a model with counter, then y = 2x + 1, with gradients that were set before. The replica
+ * `replica` fails once, in its call number `at`, in forward or backward. Parameters: count, weight,
+ * bias. */
 static struct impl_model *failing_once(struct check *c, int k, int replica, const char *when,
                                        int at)
 {
@@ -44,7 +45,7 @@ static int step_status(struct check *c, struct impl_model *model, int device)
     return status;
 }
 
-/* Three steps, the one of number `at` fails: the gradients are those of the others. */
+/* Makes three steps, of which number `at` fails: the gradients are those of the others. */
 static void fails_and_goes_on(struct check *c, int k, int replica, const char *when, int at)
 {
     struct impl_model *model = failing_once(c, k, replica, when, at);
@@ -64,7 +65,7 @@ static void fails_and_goes_on(struct check *c, int k, int replica, const char *w
         check_grad_is(c, model, 2, 123 + 55 * done);
     }
     if (check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS) {
-        /* In-place writes of replica 0 before the error may stay. */
+        /* A replica 0 that writes in place may have done so before the error. */
         const double count = check_element(check_get(c, model, IMPL_VALUE, 0), 0);
         check_true(c, count == 2 || count == 3, "the counter is %g, must be 2 or 3", count);
     } else {
@@ -72,7 +73,7 @@ static void fails_and_goes_on(struct check *c, int k, int replica, const char *w
     }
 }
 
-/* Every replica in turn, in the first and in the second of three steps. */
+/* Lets every replica fail in turn, in the first and in the second of three steps. */
 static void every_replica(struct check *c, const char *when)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -93,7 +94,7 @@ static void error_backward_leaves(struct check *c)
     every_replica(c, "backward");
 }
 
-/* The gather fails after all replicas have run; one row makes one replica and goes through. */
+/* The gather fails after all replicas have run. One row makes one replica, and succeeds. */
 static void error_gather_leaves(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -128,8 +129,8 @@ static void error_gather_leaves(struct check *c)
     }
 }
 
-/* A failure with gradient and training mode off: with them on again both are seen, and a whole
- * step is right. */
+/* A forward fails with gradient and training mode off. With both on again both have an effect, and
+ * a whole step is right. */
 static void error_modes_leave(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
@@ -162,7 +163,7 @@ static void error_modes_leave(struct check *c)
         }
 }
 
-/* Another model of the session, in the middle of its step, does not notice. */
+/* Another model of the session, in the middle of its step, is not affected. */
 static void error_other_model(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -191,7 +192,7 @@ static void error_other_model(struct check *c)
     }
 }
 
-/* A gather and a sum that are refused, and then right ones. */
+/* A gather and a sum are refused, and then right ones succeed. */
 static void error_primitive_leaves(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -231,7 +232,7 @@ static void error_primitive_leaves(struct check *c)
     }
 }
 
-/* A forward waits for its backward while another one fails: it goes on waiting. */
+/* A forward waits for its backward while another one fails, and continues to wait. */
 static void error_waiting_stays(struct check *c)
 {
     const size_t n = 10;

@@ -1,5 +1,5 @@
-/* expect.c: the one place where a case's numbers are compared. Every comparison is "is it equal",
- * never "is it different", so that NaN fails. */
+/* expect.c: all comparisons of a case's numbers. Every comparison asks "is it equal", never "is it
+ * different", so that NaN fails. */
 #include "inside.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static uint64_t bits_at(const struct impl_array *array, size_t i)
     return bits;
 }
 
-/* What `want` is in the array's type, and its bits. */
+/* Returns `want` rounded to the type of the array, and its bits. */
 static double rounded(enum impl_dtype dtype, double want, uint64_t *bits)
 {
     const float single = (float)want;

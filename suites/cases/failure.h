@@ -1,5 +1,5 @@
-/* failure.h: cases about failures that come a second time, and about failing ranks: a table for
- * each area that they belong to. */
+/* failure.h: cases about failures that come a second time, and about failing ranks, with a table
+ * for each of their areas. */
 #ifndef CASES_FAILURE_H
 #define CASES_FAILURE_H
 

@@ -1,5 +1,5 @@
-/* failure_ranks.c: cases of area DDP: a rank fails. PyTorch raises what the rank's module raised,
- * in that rank's process; who started the ranks knows its number. */
+/* failure_ranks.c: cases of area DDP: a rank fails. PyTorch raises the exception of the rank's
+ * module, in the process of that rank; the program that started the ranks knows its number. */
 #include "ddp.h"
 #include "failure.h"
 
@@ -41,7 +41,7 @@ static void good_pass(struct check *c, struct impl_model *model, int ranks, stru
     ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
 }
 
-/* A forward, and a backward where that is what fails. */
+/* Makes a forward, and a backward if that is to fail. */
 static int bad_pass(struct check *c, struct impl_model *model, int ranks, const char *when)
 {
     struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -53,7 +53,8 @@ static int bad_pass(struct check *c, struct impl_model *model, int ranks, const 
     return ddp_try_backward(c, model, &call);
 }
 
-/* The rank's number, kind and text; of devices its own, if the error names one at all. */
+/* Checks the number, kind and text of the rank; if the error names a device at all, it is that of
+ * the rank. */
 static void error_is(struct check *c, int status, const struct kind *kind, int rank, int device)
 {
     const struct impl_error *error = check_error(c);
@@ -89,7 +90,7 @@ static void failure_rank_named(struct check *c)
     one_fails(c, 4, 3, "forward", &kinds[1]);
 }
 
-/* Ranks 1 and 3 fail, each in a way of its own: the error is one of the two, and all of it. */
+/* Ranks 1 and 3 fail in different ways: the error is one of the two, and all of it. */
 static void failure_rank_of_several(struct check *c)
 {
     enum { RANKS = 4 };
@@ -110,7 +111,8 @@ static void failure_rank_of_several(struct check *c)
 /* ---- DDP-32: after it --------------------------------------------------------------------------
  */
 
-/* Right, or refused for good: never a mean that is something else. false: refused. */
+/* Checks that the model is right, or refuses for good; a mean of other values is an error. Returns
+ * false if it refuses. */
 static bool goes_on(struct check *c, struct impl_model *model, int ranks)
 {
     struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -127,7 +129,7 @@ static bool goes_on(struct check *c, struct impl_model *model, int ranks)
     return true;
 }
 
-/* Rank 1 fails in step 2, rank 0 in step 5, which is its sixth time: step 3 runs twice. */
+/* Rank 1 fails in step 2, rank 0 in step 5, which is its sixth call because step 3 runs twice. */
 static void recovers(struct check *c, int ranks, const char *when)
 {
     const bool backward = when[0] == 'b';

@@ -1,5 +1,5 @@
-/* failure_second.c: a replica fails, the model recovers, another one fails: the second error is its
- * own, and nothing is left of the first. */
+/* failure_second.c: a replica fails, the model recovers, and another one fails: the second error is
+ * reported, with nothing of the first. */
 #include "failure.h"
 #include "golden.h"
 
@@ -27,8 +27,8 @@ static const char *fails(struct check *c, const struct twice *t, int which, int 
                       told[which].word, told[which].text);
 }
 
-/* In a forward the first of the layers fails first, in a backward the last one: what fails in step
- * 4 comes behind what fails in step 2, so that it has counted that step. */
+/* In a forward the first of the layers fails first, in a backward the last one. The layer that
+ * fails in step 4 runs after the one that fails in step 2, and has counted that step. */
 static struct impl_model *open_twice(struct check *c, int k, const struct twice *t)
 {
     const char *early = fails(c, t, 0, 2), *late = fails(c, t, 1, 4);
@@ -49,7 +49,7 @@ static void error_is(struct check *c, int status, const struct told *want, int r
     check_int(c, "the device that the error names", error->device, device);
 }
 
-/* A step; returns its status. Its output and gradients are right if it has any. */
+/* Makes a step, and returns its status. If it has an output and gradients, they must be right. */
 static int step(struct check *c, struct impl_model *model)
 {
     const size_t n = N;

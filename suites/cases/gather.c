@@ -1,4 +1,4 @@
-/* gather.c: area GATH: parts from several devices, put together on one. */
+/* gather.c: area GATH: parts from several devices are concatenated on one. */
 #include "gather_cases.h"
 #include "primitive.h"
 #include "values.h"
@@ -7,7 +7,7 @@
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Where n parts lie: more parts than devices go around. */
+/* Returns the devices of n parts; more parts than devices are dealt round and round. */
 static const int *places(struct check *c, int n)
 {
     const int devices = check_devices(c);
@@ -26,7 +26,7 @@ static struct impl_array shape_of(enum impl_dtype dtype, int ndim, size_t a, siz
     return like;
 }
 
-/* Gathers n parts with the sizes in dimension dim of `like`, and looks at the result. */
+/* Gathers n parts, with the given sizes in dimension dim of `like`, and checks the result. */
 static void gather_and_check(struct check *c, const struct impl_array *like, int dim, int n,
                              const size_t sizes[], int device, double first)
 {
@@ -61,7 +61,7 @@ static void order(struct check *c)
         }
 }
 
-/* Parts of many kilobytes, that no small buffer holds. */
+/* The parts have many kilobytes, more than any small staging memory holds. */
 static void wide_parts(struct check *c)
 {
     static const size_t sizes[] = {3, 4, 2, 3};
@@ -152,7 +152,7 @@ static void parts_on_the_host(struct check *c)
     still_works(c);
 }
 
-/* n numbers, each a part of no dimensions. */
+/* Makes n numbers, each a part without dimensions. */
 static struct impl_array *scalars_of(struct check *c, enum impl_dtype dtype, int n, double first)
 {
     const int *place = places(c, n);
@@ -230,7 +230,7 @@ static void destinations(struct check *c)
         }
 }
 
-/* Integers that no float holds; also parts without elements. */
+/* The integers fit in no float; some parts have no elements. */
 static void types(struct check *c)
 {
     static const enum impl_dtype all[] = {IMPL_F64, IMPL_I32, IMPL_I64, IMPL_F32};
@@ -254,7 +254,7 @@ static void types(struct check *c)
     }
 }
 
-/* 1 is added to all parts, after which the result must be what it was. */
+/* Adds 1 to all parts; afterwards the result must be what it was. */
 static void change_parts(struct check *c, const struct impl_array parts[], int n, int device)
 {
     struct impl_gather op = {.parts = parts, .n = n, .device = device};
@@ -270,7 +270,7 @@ static void change_parts(struct check *c, const struct impl_array parts[], int n
         check_values(c, "the vector", op.out_after, (size_t)n, check_sequence(c, (size_t)n, 6, 7));
 }
 
-/* Parts that are on the device of the result already, and parts all over. */
+/* The parts are on the device of the result already, or on any devices. */
 static void result_is_a_copy(struct check *c)
 {
     static const size_t sizes[] = {3, 1, 2};

@@ -21,7 +21,7 @@ static int try_forward(struct check *c, struct impl_model *model, const struct i
 
 /* ---- GATH-01, 02 ----------------------------------------------------------------------------- */
 
-/* The replicas end in other orders than their own. */
+/* The replicas finish in other orders than their numbers. */
 static void gather_model_order(struct check *c)
 {
     static const char *const delays[] = {"[6,0]", "[3,6,0,2]", "[0,3]"};
@@ -42,7 +42,7 @@ static void gather_model_order(struct check *c)
     }
 }
 
-/* One row from each replica, and rows doubled. */
+/* Each replica returns one row; or rows are doubled. */
 static void gather_model_sizes(struct check *c)
 {
     static const size_t rows[] = {10, 9, 1, 17};
@@ -80,7 +80,8 @@ static void gather_model_sizes(struct check *c)
 
 /* ---- GATH-03 --------------------------------------------------------------------------------- */
 
-/* One replica puts out another width; which one changes. A refusal leaves gradients alone. */
+/* One replica, another one each time, returns another width. A refusal does not change
+ * gradients. */
 static void gather_model_shapes(struct check *c)
 {
     static const double mark = 123;
@@ -111,7 +112,7 @@ static void gather_model_shapes(struct check *c)
 
 /* ---- GATH-04 --------------------------------------------------------------------------------- */
 
-/* Replica s keeps the first keep[s] of its rows: the gradient has to find them again. */
+/* Replica s keeps the first keep[s] of its rows, so the gradient has to go to these rows. */
 static void recorded(struct check *c, int k, const int keep[], size_t rows)
 {
     size_t size[IMPL_MAX_DEVICES], n = 0, first = 0;
@@ -162,7 +163,7 @@ static void gather_model_recorded(struct check *c)
         }
 }
 
-/* Shards of more rows than 16 bits count. */
+/* The shards have more rows than 16 bits count. */
 static void gather_model_large(struct check *c)
 {
     enum { N = 140001 };
@@ -181,7 +182,8 @@ static void gather_model_large(struct check *c)
     check_values(c, "input gradient", check_backward(c, model, g), N, check_sequence(c, N, 14, 8));
 }
 
-/* Twice as many rows out as in, ragged: 6, 6, 6, 2 for ten rows on four. */
+/* There are twice as many rows in the output, in shards of different sizes: 6, 6, 6, 2 for ten rows
+ * on four devices. */
 static void gather_model_double(struct check *c)
 {
     static const size_t rows[] = {10, 1, 9, 13};
@@ -213,8 +215,8 @@ static void gather_model_double(struct check *c)
 
 /* ---- GATH-05, 06, 08: a number from each replica --------------------------------------------- */
 
-/* One forward and backward of a module that ends in `reduce`, "sum" or "mean"; element s of the
- * upstream gradient is 4 * (s + 3). Scalar: one device puts out no vector. */
+/* Makes one forward and backward of a module that ends in `reduce`, "sum" or "mean"; element s of
+ * the upstream gradient is 4 * (s + 3). With one device the output is a scalar, and no vector. */
 static void one_number_each(struct check *c, int k, size_t rows, const char *reduce)
 {
     struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "",
@@ -259,7 +261,7 @@ static void gather_model_vector(struct check *c)
             one_number_each(c, k, rows[j], "sum");
 }
 
-/* Shards of 4, 2 or 1 rows, so that every mean is exact. */
+/* The shards have 4, 2 or 1 rows, so that every mean is exact. */
 static void gather_model_mean(struct check *c)
 {
     int k;
@@ -312,7 +314,7 @@ static void gather_model_scalar(struct check *c)
 
 /* ---- GATH-07 --------------------------------------------------------------------------------- */
 
-/* One replica puts out a number, or all but one. */
+/* One replica returns a number, or all but one. */
 static void gather_model_mix(struct check *c)
 {
     int k;
@@ -365,8 +367,8 @@ static void gather_model_dim(struct check *c)
 
 /* ---- GATH-10 --------------------------------------------------------------------------------- */
 
-/* A forward of n rows through a wrapper with that output device; the layer behind it shows where
- * the output lies. */
+/* Makes a forward of n rows through a wrapper with that output device. The layer after it shows on
+ * which device the output is. */
 static void to_device(struct check *c, int k, int device, const char *layers, size_t n, size_t rows,
                       const double want[])
 {
@@ -388,7 +390,8 @@ static void to_device(struct check *c, int k, int device, const char *layers, si
     check_model_close(c, model);
 }
 
-/* To every device there is and to the host, also when only one replica runs; rows and numbers. */
+/* The output goes to every device and to the host, also if only one replica runs; it has rows or
+ * numbers. */
 static void gather_model_destination(struct check *c)
 {
     static const size_t rows[] = {10, 1};

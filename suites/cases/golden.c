@@ -1,4 +1,5 @@
-/* golden.c: the golden data set, calls of any number of inputs, and what an error must leave. */
+/* golden.c: the golden data set, calls with any number of inputs, and the state that an error must
+ * leave. */
 #include "golden.h"
 
 #include <string.h>

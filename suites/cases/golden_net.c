@@ -1,5 +1,5 @@
-/* golden_net.c: a network of two linear layers, and what must come out of it, in double: all
- * numbers are small integers, so every order of every sum gives the same float. */
+/* golden_net.c: a network of two linear layers, and its results in double. All numbers are small
+ * integers, so every order of every sum gives the same float. */
 #include "golden.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char *numbers(struct check *c, const double values[], size_t n)
     return check_list(c, whole, (int)n);
 }
 
-/* y[o] = bias[o] + sum of weight[o][i] * x[i] */
+/* Computes y[o] = bias[o] + sum of weight[o][i] * x[i]. */
 static void linear(const double *weight, const double *bias, const double *x, int in, int out,
                    double *y)
 {
@@ -27,7 +27,7 @@ static void linear(const double *weight, const double *bias, const double *x, in
     }
 }
 
-/* Adds to the gradients; dx[i] = sum of g[o] * weight[o][i] */
+/* Adds to the gradients, and computes dx[i] = sum of g[o] * weight[o][i]. */
 static void linear_back(const double *weight, const double *x, const double *g, int in, int out,
                         double *dweight, double *dbias, double *dx)
 {

@@ -1,4 +1,4 @@
-/* gpt.c: area GPT: running a model of gpt.h on devices and on ranks. */
+/* gpt.c: area GPT: runs a model of gpt.h on devices and on ranks. */
 #include "gpt.h"
 #include "crew.h"
 #include "golden.h"
@@ -67,8 +67,9 @@ static const double *scaled(struct check *c, const double values[], size_t n, do
     return result;
 }
 
-/* An exponential that is to be 0 may be some of the smallest numbers instead: below 2^-60 is 0. All
- * else has more than 2^-20. A number within off of what it must be is taken for that. */
+/* Compares n numbers. An exponential that should be 0 may be a very small number instead, so
+ * numbers below 2^-60 count as 0. All others are above 2^-20. A number within off of the expected
+ * one is equal to it. */
 static void are(struct check *c, const char *what, const struct impl_array *got, size_t n,
                 const double want[], double off)
 {
@@ -95,7 +96,7 @@ static void all_are(struct check *c, struct impl_model *model, int ranks, int p,
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* Each replica's number is the sum of its rows' shares. */
+/* The number of each replica is the sum of the shares of its rows. */
 static int shares(struct check *c, const struct gpt_pass *pass, int k, const double **want)
 {
     size_t size[IMPL_MAX_DEVICES], row = 0;
@@ -162,7 +163,8 @@ static double sum_of(const double values[], size_t n)
     return sum;
 }
 
-/* The gradients of outputs are times the ranks, so that the mean over ranks is the sum. */
+/* The gradients of outputs are multiplied by the number of ranks, so that the mean over ranks is
+ * the sum. */
 static void ranks_turn(struct check *c, struct impl_model *model, const struct gpt_subject *subject,
                        int ranks)
 {

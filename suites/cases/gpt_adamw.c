@@ -1,6 +1,6 @@
-/* gpt_adamw.c: cases of area GPT about AdamW. Exact where beta2 is 0 and gradients differ by powers
- * of two from step to step: then the second moment is the square of the gradient, and its root
- * comes out even. */
+/* gpt_adamw.c: cases of area GPT about AdamW. They are exact if beta2 is 0 and gradients differ by
+ * powers of two from step to step: then the second moment is the square of the gradient, and its
+ * root is exact. */
 #include "crew.h"
 #include "golden.h"
 #include "gpt.h"
@@ -68,12 +68,12 @@ const struct impl_step gpt_exact = {
 
 /* ---- GPT-07: K steps ------------------------------------------------------------------------- */
 
-/* y = w x + b: the gradients of step s are times[s] of those of the first. */
+/* The model is y = w x + b. The gradients of step s are times[s] of those of the first. */
 static const double times[] = {1, 2, -4};
 enum { EXACT_STEPS = sizeof times / sizeof times[0] };
 static const char adamw_affine[] = "{\"kind\":\"affine\",\"weight\":[4],\"bias\":[-4]}";
 
-/* Row i has x = 1 + i, and its output the gradient up(i) * times[s]. */
+/* Row i has x = 1 + i, and the gradient of its output is up(i) * times[s]. */
 static double up_of(size_t i)
 {
     return i % 3 == 1 ? -2 : 3;
@@ -95,8 +95,8 @@ static void on_devices(struct check *c, const struct gpt_trained *t, double fact
     check_backward(c, t->model, check_vector(c, n, up));
 }
 
-/* Rank r has the row x = crew_share(r), whose gradient is R times up: the mean is the sum of up x.
- */
+/* Rank r has the row x = crew_share(r), whose gradient is R times up: the mean is the sum of up
+ * x. */
 static void on_ranks(struct check *c, const struct gpt_trained *t, double factor,
                      double mean[GPT_TWO])
 {
@@ -153,12 +153,11 @@ static void adamw_ranks(struct check *c)
 
 /* ---- the usual settings: the second moment, too ---------------------------------------------- */
 
-/* Gradients are exact and of one sign, so each of the 3 operations of a moment adds at most 2^-24
- * of it and its error grows by 8 times that in a step, with room for another order of operations;
- * the root halves it. Of step t what is taken off is therefore off by (12 t + 8) 2^-24 of itself,
- * and the value by 3 more. The smallest mistake that counts, one step in a bias correction, is
- * 10^-3.
- */
+/* Computes a step and a bound for its error. Gradients are exact and have one sign, so each of the
+ * 3 operations of a moment adds at most 2^-24 of it. In each step its error grows by 8 times that,
+ * which leaves a margin for another order of operations; the root halves it. The number that step t
+ * subtracts therefore has a relative error of (12 t + 8) 2^-24, and the value one of 3 more. The
+ * smallest mistake that counts, one step in a bias correction, is 10^-3. */
 static void near_step(struct gpt_adamw *a, const struct impl_step *step, double g, double *off)
 {
     const double move = gpt_adamw_step(a, step, g);
@@ -179,13 +178,13 @@ static const struct impl_step usual = {
     .lr = 1.0F / 64, .beta1 = 0.9F, .beta2 = 0.999F, .eps = 1e-8F, .decay = 0.01F, .adamw = true};
 enum { USUAL_STEPS = 8 };
 
-/* The factors of the gradients: up and down. */
+/* Returns the factors of the gradients, which go up and down. */
 static double usual_times(int s)
 {
     return 1 + (double)(3 * s % 5);
 }
 
-/* Rows of gradient 1, so that the gradients of both parameters are above 0. */
+/* The rows have the gradient 1, so that the gradients of both parameters are above 0. */
 static void usual_replicas(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

@@ -1,5 +1,5 @@
-/* gpt_attention.c: cases of area GPT about attention: what a token sees, where all weights but one
- * are 0 and the rest is exact; and how much of each, within bounds. */
+/* gpt_attention.c: cases of area GPT about attention: which tokens a token sees, with all weights
+ * but one being 0 and the rest exact; and how much of each, within bounds. */
 #include "golden.h"
 #include "gpt.h"
 
@@ -7,8 +7,9 @@
 
 /* ---- GPT-03: what a token sees --------------------------------------------------------------- */
 
-/* Two heads of two numbers. The products of queries and keys of a row are 181 apart, so each token
- * takes the value of the largest that it sees, or of the smallest where its query is negative. */
+/* There are two heads with two numbers each. The products of queries and keys of a row are 181
+ * apart. So each token takes the value of the largest that it sees, or of the smallest if its query
+ * is negative. */
 enum { HEADS = 2, SIZE = 2, Q = 0, K = HEADS * SIZE, V = 2 * HEADS * SIZE, QKV = 3 * HEADS * SIZE };
 
 static const char *attention_layers(struct check *c)
@@ -16,8 +17,8 @@ static const char *attention_layers(struct check *c)
     return check_text(c, "{\"kind\":\"attention\",\"heads\":%d}", HEADS);
 }
 
-/* Keys of all rows differ, too, and grow from row to row: a token that sees other rows is caught.
- */
+/* The keys of all rows differ, too, and grow from row to row, so a token that sees other rows is
+ * found. */
 static double key_of(size_t row, size_t step, size_t head, uint64_t seed)
 {
     static const int order[][GPT_STEPS] = {{0, 1, 2, 3}, {2, 3, 1, 0}, {3, 0, 2, 1}};
@@ -72,14 +73,14 @@ static void attention_make(struct check *c, struct gpt_pass *pass, uint64_t seed
 }
 
 static const struct gpt_subject attention = {attention_layers, 1, 0, {0}, false, 0, attention_make};
-/* Of ranks: there must be something to train. */
+/* Models of ranks need a parameter to train, so an affine layer follows. */
 static const char *attention_trained(struct check *c)
 {
     return check_text(c, "%s,{\"kind\":\"affine\",\"weight\":[1],\"with_bias\":false}",
                       attention_layers(c));
 }
 
-/* Of n outputs. */
+/* Adds the gradient of the factor, over n outputs. */
 static void factor_gradient(struct gpt_pass *pass, size_t n)
 {
     for (size_t i = 0; i < n; ++i)
@@ -98,15 +99,14 @@ static const struct gpt_subject attention_of_ranks = {attention_trained,     1, 
 /* ---- GPT-03: how much of each it takes --------------------------------------------------------
  */
 
-/* Two heads of four numbers, and all numbers eighths up to 1. Products of queries and keys are up
- * to 4, so a weight is within 2^-18 of itself, its exponential and the root of the scale rounded as
- * anybody likes. Of an input gradient that makes at most
+/* There are two heads with four numbers each, and all numbers are eighths up to 1. Products of
+ * queries and keys are up to 4, so a weight has a relative error of 2^-18, however its exponential
+ * and the root of the scale are rounded. The error of an input gradient is then at most
  *
- *   1/2 of 4 tokens, 12 * 2^-18 each, below 2^-13;
+ * 1/2 of 4 tokens, 12 * 2^-18 each, below 2^-13;
  *
- * of ranks it is times up to 3, and that of the factor is a sum of 192 outputs, 2^-18 each. The
- * smallest mistake that counts, a scale of another root, is above 2^-6.
- */
+ * with ranks it is up to 3 times that, and that of the factor is a sum of 192 outputs, 2^-18 each.
+ * The smallest mistake that counts, a scale with another root, is above 2^-6. */
 enum { PART = 4, WIDE = HEADS * PART, SOFT_QKV = 3 * WIDE };
 
 static const double *eighths(struct check *c, size_t n, uint64_t seed)
@@ -128,8 +128,8 @@ static double dot(const double a[], const double b[], size_t n)
     return sum;
 }
 
-/* One token in one head: of n tokens it sees, the last is itself. x and dx begin with the first
- * one's query; y and up are the token's. */
+/* Computes one token in one head. It sees n tokens, of which the last is the token itself. x and dx
+ * begin with the query of the first one; y and up belong to the token. */
 static void soft_token(const double *x, double *dx, double *y, const double *up, size_t n)
 {
     const double *q = x + (n - 1) * SOFT_QKV, scale = 1 / sqrt(PART);

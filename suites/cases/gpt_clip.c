@@ -1,5 +1,5 @@
-/* gpt_clip.c: cases of area GPT about steps whose gradients are given, replica by replica or rank
- * by rank: clipping by the norm of all gradients, eps, and accumulation before both. */
+/* gpt_clip.c: cases of area GPT about steps with given gradients of each replica or rank: clipping
+ * by the norm of all gradients, eps, and accumulation before both. */
 #include "crew.h"
 #include "golden.h"
 #include "gpt.h"
@@ -8,9 +8,8 @@ enum { MOST_RANKS = 4 };
 
 /* ---- models whose gradients are given -------------------------------------------------------- */
 
-/* Two parameters [1] with initial value 4 and -4; replica or rank i has the gradients a[i] and
- * b[i].
- */
+/* The model has two parameters [1] with initial values 4 and -4; replica or rank i has the
+ * gradients a[i] and b[i]. */
 static const char *given_layers(struct check *c, int n, const double a[], const double b[])
 {
     return check_text(c,
@@ -19,7 +18,7 @@ static const char *given_layers(struct check *c, int n, const double a[], const 
                       gpt_list(c, (size_t)n, a), gpt_list(c, (size_t)n, b));
 }
 
-/* n numbers that add up to sum, each another one: the norm of no one is that of the sum. */
+/* Returns n different numbers whose sum is sum: the norm of none of them is that of the sum. */
 static const double *parts(struct check *c, int n, double sum)
 {
     double *part = gpt_zeros(c, (size_t)n);
@@ -44,7 +43,7 @@ static struct gpt_trained given_on_ranks(struct check *c, int ranks, const doubl
         given_layers(c, ranks, parts(c, ranks, ranks * mean[0]), parts(c, ranks, ranks * mean[1])));
 }
 
-/* Forward and backward; each replica has a row, each rank one. */
+/* Makes forward and backward; each replica or rank has one row. */
 static void given_pass(struct check *c, const struct gpt_trained *t, bool no_sync)
 {
     struct crew_call call = {.ranks = t->ranks, .n_in = 1, .n_out = 1, .no_sync = no_sync};
@@ -63,7 +62,7 @@ static void given_pass(struct check *c, const struct gpt_trained *t, bool no_syn
 
 /* ---- GPT-06: clipping sees what was reduced -------------------------------------------------- */
 
-/* 768, 1024: the norm is 1280, so 1e-6 beside it is lost in a float. */
+/* 768 and 1024 have the norm 1280, so adding 1e-6 to it changes nothing in a float. */
 static const double clip_sum[GPT_TWO] = {768, 1024};
 static const struct {
     float max_norm;
@@ -134,7 +133,7 @@ static void adamw_eps(struct check *c)
 
 /* ---- GPT-09: accumulation, clipping, AdamW --------------------------------------------------- */
 
-/* Batches of the steps, all but the last without sync. The norm of n batches is 1280 n. */
+/* The batches of the steps, all but the last without sync. The norm of n batches is 1280 n. */
 static const struct {
     int batches;
     float max_norm;

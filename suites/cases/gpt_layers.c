@@ -1,10 +1,10 @@
 /* gpt_layers.c: cases of area GPT about layers: a table that is used twice, positions, layer norm,
- * cross entropy. Where exponentials are in the way, their arguments are so far apart
- * that all but one are 0 and the rest is exact. */
+ * cross entropy. The arguments of exponentials are so far apart that all but one are 0 and the rest
+ * is exact. */
 #include "golden.h"
 #include "gpt.h"
 
-/* [rows, GPT_STEPS] of 0..below-1 */
+/* Makes [rows, GPT_STEPS] of 0..below-1. */
 static int *make_tokens(struct check *c, size_t rows, int below, uint64_t seed, double **values)
 {
     const double *integers = check_integers(c, rows * GPT_STEPS, seed);
@@ -65,7 +65,7 @@ static const struct gpt_subject table = {table_layers, 1, 1, {WORDS * WIDTH}, fa
 
 /* ---- GPT-02: positions ----------------------------------------------------------------------- */
 
-enum { PLACES = GPT_STEPS + 2 }; /* two that nobody reaches */
+enum { PLACES = GPT_STEPS + 2 }; /* two that no token uses */
 
 static const char *positions_layers(struct check *c)
 {
@@ -96,8 +96,8 @@ static const struct gpt_subject positions = {positions_layers, 1, 1, {PLACES * 2
 
 /* ---- GPT-04: layer norm, a linear layer on tokens, gelu -------------------------------------- */
 
-/* A token is its mean plus or minus 64 or 128, so normalised it is of ones. What the linear layer
- * puts out is 32 plus a multiple of 64: there gelu is relu. */
+/* A token is its mean plus or minus 64 or 128, so normalised it consists of ones. The output of the
+ * linear layer is 32 plus a multiple of 64, where gelu is the same as relu. */
 enum { FEATURES = 4, OUT = 3, NORM_SEED = 21 };
 
 static const char *norm_layers(struct check *c, const char *form)
@@ -131,7 +131,7 @@ struct norm {
     const double *w, *b, *linear; /* of the linear layer a 64th */
 };
 
-/* One token of ones and its deviation. */
+/* Computes one token of ones, and its deviation. */
 static void norm_token(struct gpt_pass *pass, const struct norm *l, size_t token,
                        const double ones[FEATURES], double deviation)
 {
@@ -189,7 +189,7 @@ static const struct gpt_subject norms[] = {
 
 /* ---- GPT-05: cross entropy over a vocabulary ------------------------------------------------- */
 
-/* The table is 32 times the identity, positions are small: the logit of the token itself is 800
+/* The table is 32 times the identity, and positions are small: the logit of the token itself is 800
  * above the others. */
 enum { VOCABULARY = 4 };
 

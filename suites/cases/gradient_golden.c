@@ -1,4 +1,5 @@
-/* gradient_golden.c: the golden data set: y = 2x + 1 of x = 1..N, three losses, bit for bit. */
+/* gradient_golden.c: the golden data set: y = 2x + 1 of x = 1..N, with three losses, bit for
+ * bit. */
 #include "golden.h"
 #include "gradient.h"
 
@@ -52,7 +53,7 @@ static void grad_rows(struct check *c)
  */
 
 struct line {
-    double w, b, dw, db; /* the gradients add up until they are cleared */
+    double w, b, dw, db; /* the gradients are added up until they are cleared */
 };
 
 static void must_be_exact(struct check *c, double value)
@@ -61,7 +62,7 @@ static void must_be_exact(struct check *c, double value)
         check_broken(c, "%.17g is not exact in float32", value);
 }
 
-/* One forward and backward; line: the parameters before, its gradients are added to. */
+/* Makes one forward and backward. line: the parameters before it, to whose gradients it adds. */
 static void line_pass(struct check *c, struct impl_model *model, size_t n, struct line *line)
 {
     double *y = check_memory(c, n * sizeof *y), *g = check_memory(c, n * sizeof *g);
@@ -108,8 +109,8 @@ static void line_start(struct check *c, struct impl_model *model, struct line *l
     check_zero_grad(c, model);
 }
 
-/* Replicas that keep the weights of before the step, gradients that are not cleared and a wrong
- * sum all show in the second step. */
+/* The second step shows replicas that keep the weights before the step, gradients that are not
+ * cleared, and a wrong sum. */
 static void grad_two_steps(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -135,7 +136,7 @@ static void grad_two_steps(struct check *c)
     }
 }
 
-/* x = 1..5 without gradients. */
+/* Makes a forward of x = 1..5 without gradients. */
 static void line_infer(struct check *c, struct impl_model *model, const struct line *line)
 {
     const size_t five = 5;
@@ -144,9 +145,9 @@ static void line_infer(struct check *c, struct impl_model *model, const struct l
                        1, &five, line->w + line->b, line->w);
 }
 
-/* The same with forwards without gradients in between, of another batch: they must neither keep
- * weights that the next step needs fresh nor leave sizes that the next backward uses. Bits of
- * `when`: before the forward, before the step, after it. */
+/* Makes the same steps with forwards without gradients in between, of another batch. They must
+ * neither keep weights that the next step needs fresh, nor leave sizes that the next backward uses.
+ * Bits of `when`: before the forward, before the step, after it. */
 static void with_inference(struct check *c, int k, unsigned when)
 {
     struct impl_model *model = golden_affine(c, k);
@@ -176,7 +177,7 @@ static void grad_two_steps_inference(struct check *c)
             with_inference(c, k, when);
 }
 
-/* Clearing gradients is the caller's business: what was not cleared is still there. */
+/* Only the caller clears gradients: those that were not cleared are still there. */
 static void grad_not_zeroed(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -203,7 +204,7 @@ static void grad_not_zeroed(struct check *c)
 
 /* ---- the base's weights ---------------------------------------------------------------------- */
 
-/* w falls by lr * 55, and the next forward computes with what it fell to, on every shard. */
+/* w falls by lr * 55, and the next forward uses the new value on every shard. */
 static void grad_reaches_base(struct check *c)
 {
     const size_t n = 10;
@@ -252,7 +253,7 @@ static void momentum_steps(struct check *c, int k, const size_t rows[], int step
     check_model_close(c, model);
 }
 
-/* One momentum, that of the base: steps of lr * 55, lr * 82.5, lr * 96.25. */
+/* There is one momentum, that of the base: steps of lr * 55, lr * 82.5, lr * 96.25. */
 static void grad_momentum(struct check *c)
 {
     static const size_t rows[] = {10, 10, 10};

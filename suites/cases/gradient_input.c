@@ -1,4 +1,4 @@
-/* gradient_input.c: gradients of inputs: each row from the shard that used it. */
+/* gradient_input.c: gradients of inputs: each row gets its gradient from the shard that used it. */
 #include "golden.h"
 #include "gradient.h"
 
@@ -15,7 +15,7 @@ static void grad_input_rows(struct check *c)
     }
 }
 
-/* The first replica is the last to be ready. */
+/* The first replica is the last to finish. */
 static void grad_input_delay(struct check *c)
 {
     const int k = golden_most(c, 4);
@@ -52,7 +52,7 @@ static void grad_input_shape(struct check *c)
     }
 }
 
-/* On the device the input came from, wherever the gradient of the output came from. */
+/* The gradient is on the device of the input, wherever the gradient of the output was. */
 static void grad_input_device(struct check *c)
 {
     const size_t n = 9;
@@ -73,7 +73,7 @@ static void grad_input_device(struct check *c)
     }
 }
 
-/* A gradient that has not the shape of the output. */
+/* The gradient does not have the shape of the output. */
 static void grad_input_misfit(struct check *c)
 {
     static const size_t shapes[][2] = {{9, 0}, {11, 0}, {2, 5}, {1, 10}};
@@ -99,7 +99,7 @@ static void grad_input_misfit(struct check *c)
 
 /* ---- rows that have no part in the loss ------------------------------------------------------ */
 
-/* Replica r uses its first taken[r] rows; the others get 0, not what was there before. */
+/* Replica r uses its first taken[r] rows; the other rows get 0, and not an earlier gradient. */
 static void cut(struct check *c, int k, const double taken[], const char *list)
 {
     struct impl_model *model = golden_parallel(
@@ -137,7 +137,7 @@ static void grad_input_cut(struct check *c)
     }
 }
 
-/* x = 1..9 through 2x + 1 and a fork; only output `with` has a gradient, 1, 2, .. */
+/* Runs x = 1..9 through 2x + 1 and a fork; only output `with` has a gradient, 1, 2, .. */
 static void missing(struct check *c, struct impl_model *model, int with)
 {
     const size_t n = 9, twice = 18;
@@ -155,7 +155,7 @@ static void missing(struct check *c, struct impl_model *model, int with)
     check_grad_is(c, model, 1, with == 0 ? 45 : 4 * 45 - 9);
 }
 
-/* Two outputs, one of them without a gradient: it counts as zeros. */
+/* One of two outputs has no gradient: it counts as zeros. */
 static void grad_input_missing(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -171,7 +171,7 @@ static void grad_input_missing(struct check *c)
 
 /* ---- several inputs -------------------------------------------------------------------------- */
 
-/* y = 3ab, a = 1..n, b = 20, 18, ..; g = i. */
+/* Computes y = 3ab with a = 1..n, b = 20, 18, ..; g = i. */
 static void product(struct check *c, struct impl_model *model, size_t n, const bool needs[2],
                     const int device[2])
 {
@@ -256,8 +256,8 @@ static void grad_input_none(struct check *c)
     }
 }
 
-/* A table that was meant for all replicas is cut like a batch: each sums up its own rows of it,
- * and a row's gradient is that of the one replica that had it. */
+/* A table that was meant for all replicas is cut like a batch. Each replica sums its rows of the
+ * table, and the gradient of a row is that of the only replica that had it. */
 static void grad_table(struct check *c)
 {
     const size_t n = 21, columns = 2, shape[] = {21, 2};

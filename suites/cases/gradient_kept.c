@@ -1,10 +1,10 @@
-/* gradient_kept.c: area GRAD: gradients that go where the model goes, none that stays none, and
+/* gradient_kept.c: area GRAD: gradients that move with the model, gradients that stay none, and
  * parameters that change between a forward and its backward. */
 #include "ddp.h"
 #include "golden.h"
 #include "gradient.h"
 
-/* A model that is moved takes its gradients along: values, and which of them is none. */
+/* A model that is moved takes its gradients along: their values, and which of them are none. */
 static void grad_moved(struct check *c)
 {
     struct impl_model *model = check_model(c, "{\"layers\":[%s,%s]}", GOLDEN_AFFINE, GOLDEN_AFFINE);
@@ -27,8 +27,8 @@ static void grad_moved(struct check *c)
         }
 }
 
-/* A parameter whose gradient is none is left alone, whatever its momentum; when it has one again
- * the momentum goes on from where it was. */
+/* A step does not change a parameter whose gradient is none, whatever its momentum. When it has a
+ * gradient again, the momentum continues from its last value. */
 static void grad_momentum_none(struct check *c)
 {
     const double eight = 8, sixteen = 16, four = 4, two = 2;
@@ -64,11 +64,12 @@ enum { CHANGES = 2 };
 static const char *const change_names[CHANGES] = {"a step", "a new weight"};
 static const double step_rate = 1.0 / 64, new_weight = 5;
 
-/* Refused in whichever words: the layer itself may notice, or who keeps its tensors. */
+/* A refusal may have any of these kinds: the layer itself may notice, or the code that keeps its
+ * tensors. */
 static const unsigned refusals =
     ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EFAULT);
 
-/* Forward and backward of y = weight x + bias, with the gradients that were there before. */
+/* Makes forward and backward of y = weight x + bias, with gradients that were there before. */
 static void changed_pass(struct check *c, struct impl_model *model, double weight, double bias)
 {
     const size_t n = 10;
@@ -115,7 +116,7 @@ static void grad_changed(struct check *c)
         }
 }
 
-/* The input gradients, or the refusal, of ranks that have the gradient of a first pass. */
+/* Checks the input gradients, or the refusal, of ranks that have the gradient of a first pass. */
 static void changed_ranks(struct check *c, struct impl_model *model, int ranks,
                           struct ddp_call *call)
 {

@@ -7,7 +7,8 @@
 
 enum { IN = 200, OUT = 150, N = 5, WEIGHTS = IN * OUT };
 
-/* y = W x for N rows, and dW for the output gradient g; small integers, all sums are exact. */
+/* y = W x for N rows, and dW for the output gradient g; all numbers are small integers, and all
+ * sums are exact. */
 struct product {
     const double *x, *g, *w;
     double *y, *dw;
@@ -28,7 +29,8 @@ static void product_make(struct check *c, struct product *p)
             }
 }
 
-/* A weight of 120000 bytes: all of it reaches the replicas, and all of its gradient comes back. */
+/* A weight has 120000 bytes: all of it must reach the replicas, and all of its gradient must come
+ * back. */
 static void grad_large(struct check *c)
 {
     const size_t in[] = {N, IN}, out[] = {N, OUT};
@@ -52,7 +54,7 @@ static void grad_large(struct check *c)
     }
 }
 
-/* Forty layers: 2x + 1, and 39 times 1 * x + 0. */
+/* The model has forty layers: 2x + 1, and 39 times 1 * x + 0. */
 static void grad_many(struct check *c)
 {
     enum { LAYERS = 40 };
@@ -78,8 +80,8 @@ static void grad_many(struct check *c)
 
 /* ---- GRAD-05 --------------------------------------------------------------------------------- */
 
-/* Parameters before the wrapper, in it and behind it, the last one frozen: all are cleared, and
- * what is frozen stays what it is. */
+/* Parameters are before the wrapper, in it and after it, and the last one is frozen: all gradients
+ * are cleared, and a frozen parameter does not change. */
 static void grad_cleared_outside(struct check *c)
 {
     const double before = 5;
@@ -107,7 +109,7 @@ static void grad_cleared_outside(struct check *c)
 
 /* ---- GRAD-07 --------------------------------------------------------------------------------- */
 
-/* Two inputs on different devices: each gradient goes where its own input lies. */
+/* Two inputs are on different devices: each gradient goes to the device of its input. */
 static void grad_inputs_apart(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
@@ -160,7 +162,7 @@ static void three_steps(struct check *c, int k, enum between between)
     check_model_close(c, model);
 }
 
-/* Momentum survives what happens between the steps. */
+/* Momentum does not change between the steps. */
 static void grad_momentum_between(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)

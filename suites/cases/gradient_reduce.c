@@ -5,7 +5,7 @@
 enum { TENSORS = 2, LISTS = 4 };
 static const size_t vector[] = {3}, matrix[] = {2, 2};
 
-/* k lists of a vector and a matrix, list i on ids[i]; list i counts on from 4^i. */
+/* Makes k lists of a vector and a matrix, list i on ids[i]; the numbers of list i begin at 4^i. */
 static struct impl_array *lists(struct check *c, int k, const int ids[])
 {
     struct impl_array *src = check_memory(c, (size_t)k * TENSORS * sizeof *src);
@@ -47,7 +47,7 @@ static void is_right(struct check *c, int k, const int ids[], int device)
     golden_is_sequence(c, "sum of matrices", &sums[1], 2, matrix, first, -2.0 * k);
 }
 
-/* On any of the devices that hold one. */
+/* The sum is made on any of the devices that hold a list. */
 static void grad_reduce_values(struct check *c)
 {
     for (int k = 1; k <= LISTS && k <= check_devices(c); ++k) {
@@ -95,7 +95,7 @@ static void grad_reduce_host(struct check *c)
     }
 }
 
-/* The destination holds none of them. */
+/* The destination holds no list. */
 static void grad_reduce_elsewhere(struct check *c)
 {
     const int k = golden_most(c, check_devices(c) - 1), *ids = golden_ids(c, check_devices(c));

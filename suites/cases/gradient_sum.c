@@ -1,9 +1,9 @@
-/* gradient_sum.c: whose gradients are added to which, and what was there before. */
+/* gradient_sum.c: which gradients are added, and to which earlier ones. */
 #include "golden.h"
 #include "gradient.h"
 
-/* Replica r contributes 4^r: the digits of the sum, to the base 4, show who was counted, and how
- * often. */
+/* Replica r contributes 4^r: the digits of the sum, in base 4, show which replicas were counted,
+ * and how often. */
 static void grad_each_replica(struct check *c)
 {
     static const size_t batches[] = {10, 9, 3, 1, 17};
@@ -30,8 +30,8 @@ static void grad_each_replica(struct check *c)
     }
 }
 
-/* One shard's gradient is zero, a different one each time: the others still count, and the base's
- * gradient stays where nothing is added. */
+/* The gradient of one shard is zero, of another one each time. The others still count, and the
+ * gradient of the base stays if nothing is added. */
 static void grad_dead_shard(struct check *c)
 {
     const int k = golden_most(c, 4);
@@ -62,7 +62,7 @@ static void grad_dead_shard(struct check *c)
 
 /* ---- a network ------------------------------------------------------------------------------- */
 
-/* Two layers, nested: output, input gradient and all four gradients are those of one device. */
+/* Two layers are nested: output, input gradient and all four gradients are those of one device. */
 static void grad_network(struct check *c)
 {
     static const size_t batches[] = {10, 5, 13};
@@ -86,7 +86,7 @@ static void grad_network(struct check *c)
     }
 }
 
-/* A step changes every parameter by its own gradient. */
+/* A step changes every parameter by its gradient. */
 static void grad_network_step(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -110,7 +110,7 @@ static void grad_network_step(struct check *c)
     }
 }
 
-/* The third backward is as right as the first: other data each time, nothing left over, and
+/* The third backward is as right as the first, with other data each time and nothing left over; and
  * the same batch three times without clearing gives three times its gradient. */
 static void grad_network_batches(struct check *c)
 {
@@ -159,7 +159,7 @@ static void grad_prefilled(struct check *c)
     }
 }
 
-/* One gradient is there, the other is none: each is treated for itself. */
+/* One gradient is there, and the other is none: each is treated separately. */
 static void grad_half_prefilled(struct check *c)
 {
     const double before = -77;
@@ -181,7 +181,7 @@ static void grad_half_prefilled(struct check *c)
     }
 }
 
-/* On the first of device_ids, where the parameter is. */
+/* The gradient is on the first of device_ids, where the parameter is. */
 static void grad_place(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -207,7 +207,8 @@ static void grad_place(struct check *c)
 
 /* ---- parameters that only some replicas use -------------------------------------------------- */
 
-/* x = 1..n; a shard whose first element is above uses `high`, the others `low`. */
+/* The input is x = 1..n. A shard whose first element is larger than `above` uses `high`, the others
+ * `low`. */
 static void branch(struct check *c, int k, size_t n, double above)
 {
     struct impl_model *model = golden_parallel(
@@ -248,7 +249,7 @@ static void grad_branch(struct check *c)
     }
 }
 
-/* Only the last replica, then all but the first, use the second parameter. */
+/* Only the last replica uses the second parameter, then all but the first. */
 static void grad_branch_third(struct check *c)
 {
     const int k = golden_most(c, 4);

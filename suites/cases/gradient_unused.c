@@ -26,7 +26,7 @@ static void prefilled_stays(struct check *c, struct impl_model *model)
     check_grad_is(c, model, 2, 55);
 }
 
-/* One device: there is no gradient, so a step leaves the parameter alone. */
+/* With one device there is no gradient, so a step does not change the parameter. */
 static void grad_unused_one(struct check *c)
 {
     struct impl_model *model = golden_parallel(c, 1, "", layers);
@@ -42,8 +42,8 @@ static void grad_unused_one(struct check *c)
     prefilled_stays(c, model);
 }
 
-/* Two or more devices, zeros declared: a gradient of zeros, and nothing added to one that is there.
- */
+/* With two or more devices, zeros declared: the gradient is zeros, and nothing is added to one that
+ * is there. */
 static void grad_unused_zero(struct check *c)
 {
     static const double zeros[3];
@@ -65,7 +65,7 @@ static void grad_unused_zero(struct check *c)
     }
 }
 
-/* Zeros are a gradient: the momentum of an earlier step goes on acting. */
+/* Zeros are a gradient, so the momentum of an earlier step still has an effect. */
 static void grad_unused_momentum(struct check *c)
 {
     static const double before[] = {64, -32, 16}, first[] = {4, 6.5, 6.75},
@@ -88,7 +88,8 @@ static void grad_unused_momentum(struct check *c)
     }
 }
 
-/* Two or more devices, absent declared: none stays none, and what is there stays. */
+/* With two or more devices, absent declared: none stays none, and a gradient that is there
+ * stays. */
 static void grad_unused_absent(struct check *c)
 {
     static const size_t batches[] = {10, 3, 1};
