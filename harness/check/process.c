@@ -20,8 +20,7 @@
 #include "files/child.h"
 
 enum {
-    RESULT_FD =
-        200, /* above all other descriptors, where the implementation does not come across it */
+    RESULT_FD = 200, /* above all others, where no implementation comes across it */
     CASE_SECONDS = 10,
     OPEN_SECONDS = 30,
     PROCESS_FACTOR = 6, /* in another process everything takes longer */

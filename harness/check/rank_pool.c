@@ -71,8 +71,8 @@ static _Noreturn void become_launcher(struct launcher *words, const struct rank_
     memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
     argument[words->n] = self;
     memcpy(argument + words->n + 1, more, sizeof more);
-    setenv("OPENBLAS_NUM_THREADS", "1",
-           1); /* otherwise OpenBLAS would start its threads, which spin */
+    /* Otherwise OpenBLAS would start its threads, which spin. */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
     execvp(argument[0], argument);
     _exit(127);
 }

@@ -36,8 +36,7 @@ struct check_record {
     char name[96], version[96], spec[1100], options[1100], device_list[300];
     char devices[64 * 52], capabilities[1024], dialects[2048], profiles[128]; /* lists of words */
     char blas[160], gpu_software[96];                                         /* "": not known */
-    char machine_class[65],
-        machine_instance[65]; /* as in records; "": the file of an older program */
+    char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
     size_t n_devices, seed;
     char program[65]; /* provenance_program; "": the file of an older program */
     char launcher[300];

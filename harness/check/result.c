@@ -101,8 +101,8 @@ static void add_requirements(struct runner_run *run, uint64_t needs)
 
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
-    const size_t most =
-        (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1); /* and one for devices */
+    /* One more for the devices. */
+    const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1);
     const struct runner_options *options = run->options;
     const bool part = options->only[0] != '\0' || options->area[0] != '\0';
     uint64_t needs = part ? 0 : ~(uint64_t)0, required = 0;

@@ -41,9 +41,8 @@ struct runner_options {
     char backend[32], communicator[32];
     char devices[256];
     char launcher[LAUNCHER_BYTES]; /* "": all ranks are in one process */
-    size_t processes,
-        per_process;         /* ranks of a model, or of each process; 0: the other one is given */
-    char world[RUNNER_TEXT]; /* the command that is tested instead of the reference then */
+    size_t processes, per_process; /* ranks of a model, of each; 0: the other one is given */
+    char world[RUNNER_TEXT];       /* the command that is tested instead of the reference then */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given; "": not given */
     unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are

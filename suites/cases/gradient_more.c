@@ -162,7 +162,7 @@ static void three_steps(struct check *c, int k, enum between between)
     check_model_close(c, model);
 }
 
-/* Momentum does not change between the steps. */
+/* No call between the steps changes the momentum. */
 static void grad_momentum_between(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)

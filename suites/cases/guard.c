@@ -1,6 +1,7 @@
-/* guard.c: the memory of a case: what it makes, and what the implementation must leave alone.
+/* guard.c: the memory of a case: its allocations, and the parts that the implementation must leave
+ * alone.
  *
- * An array has canaries on both sides, and behind those are pages that nobody may touch. */
+ * An array has canaries on both sides, and after those are pages that no code may touch. */
 #include "inside.h"
 
 #include <stdarg.h>
@@ -10,8 +11,8 @@
 
 enum { CANARY_BYTES = 64, CANARY = 0xA5, POISON = 0xFF };
 
-/* Around a call only the newest arrays are looked at, so that long cases take linear time; the
- * canaries of all of them are looked at when the case ends. */
+/* A call checks only the newest arrays, so that long cases take linear time. The canaries of all
+ * arrays are checked when the case ends. */
 enum { GUARDED = 64, SEARCHED = 4096 };
 
 struct memory {
@@ -24,16 +25,16 @@ struct guard {
     struct guard *next;
     struct impl_array *first;
     int n;                 /* arrays from first on */
-    bool input;            /* one; else outputs */
-    unsigned char *fenced; /* the canaries in front; all behind them is data and canaries */
+    bool input;            /* a single input; else outputs */
+    unsigned char *fenced; /* the canaries in front; data and canaries follow */
     size_t bytes;          /* of each array's data */
-    void *copy;            /* inputs: as it was before the call */
+    void *copy;            /* inputs: the data before the call */
     struct impl_array was; /* inputs: the description of the array */
 };
 
 static size_t room_of(size_t bytes)
 {
-    return (bytes + 15) / 16 * 16; /* what is behind `bytes` is canary as well */
+    return (bytes + 15) / 16 * 16; /* the rest after `bytes` is canary as well */
 }
 
 void *check_memory(struct check *c, size_t bytes)
@@ -116,7 +117,7 @@ const char *check_ids(struct check *c, int n)
 
 /* ---- guards --------------------------------------------------------------------------------- */
 
-/* n arrays in a row, each with canaries on both sides. */
+/* Makes n consecutive arrays, each with canaries on both sides. */
 static struct guard *add_guard(struct check *c, struct impl_array *first, int n, size_t bytes)
 {
     struct guard *guard = check_memory(c, sizeof *guard);
@@ -184,13 +185,13 @@ void guard_before(struct check *c)
         }
 }
 
-/* Where an array was written beside: so many bytes behind its end, or before its beginning. */
+/* A write outside an array: how many bytes after its end, or before its beginning. */
 struct damage {
     bool behind;
     size_t bytes;
 };
 
-/* As a rule all are whole, and then this is all that is done. */
+/* Usually all are whole, and then this is the only check. */
 static bool all_whole(const struct guard *guard)
 {
     const size_t room = room_of(guard->bytes), behind = room - guard->bytes + CANARY_BYTES;
@@ -269,7 +270,7 @@ static bool same_array(const struct impl_array *a, const struct impl_array *b)
            a->device == b->device && a->needs_grad == b->needs_grad;
 }
 
-/* Where outputs are and how large they may be is the suite's to say. */
+/* Only the suite decides where outputs are and how large they may be. */
 static bool in_place(const struct guard *guard)
 {
     const size_t each = room_of(guard->bytes) + CANARY_BYTES;
@@ -309,7 +310,7 @@ void guard_end(struct check *c)
         check_canaries(c, "some call", guard);
 }
 
-/* Bytes of an array of this shape; SIZE_MAX if more than room. */
+/* Returns the bytes of an array of this shape; SIZE_MAX if they exceed its capacity. */
 static size_t shape_bytes(const struct impl_array *array)
 {
     size_t bytes = check_dtype_bytes(array->dtype);

@@ -1,4 +1,4 @@
-/* ids.c: device lists in which no position can be mistaken for a device. */
+/* ids.c: device lists in mixed order, so that the use of an index as a device shows. */
 #include "ids.h"
 
 #include <stddef.h>

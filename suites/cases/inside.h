@@ -1,4 +1,4 @@
-/* inside.h: what a running case holds; for the files of check.h only. */
+/* inside.h: the state of a running case, for the files of check.h only. */
 #ifndef CASES_INSIDE_H
 #define CASES_INSIDE_H
 
@@ -7,16 +7,16 @@
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 
-struct memory; /* one piece, in a list */
+struct memory; /* one allocation, in a list */
 struct guard;  /* an array of the case that the implementation must not damage */
 
-/* How a case ends before its last line. */
+/* The ways in which a case ends before its last line. */
 enum leave {
-    LEAVE_JUDGED = 1, /* the outcome says how */
-    LEAVE_ENOUGH      /* it passes with what it has compared */
+    LEAVE_JUDGED = 1, /* the outcome has the verdict */
+    LEAVE_ENOUGH      /* it passes with the comparisons it has made */
 };
 
-/* An operation that was called, and what became of it. */
+/* An operation that was called, and whether it was accepted. */
 enum { MOST_ASKED = 24 };
 struct asked {
     const char *what;
@@ -26,22 +26,22 @@ struct asked {
 struct check {
     const struct check_case *test;
     const struct check_settings *settings;
-    struct check_session *session;  /* the one that calls go to */
-    struct check_session *own;      /* the case's own */
+    struct check_session *session;  /* the session that calls go to */
+    struct check_session *own;      /* the session of the case */
     struct check_session host_only; /* ops NULL: not opened */
-    struct check_session second;    /* so */
+    struct check_session second;    /* NULL ops: not opened */
     struct impl_error error;        /* of the last call */
     struct memory *memory;
     struct arena *arena; /* of the arrays */
     struct guard *guards;
-    struct around around; /* the call at work, in this process */
-    int guarded;          /* arrays of the call at work, where they are many */
+    struct around around; /* of the current call, in this process */
+    int guarded;          /* arrays of the current call, if there are many */
     struct open_model *models;
     char note[100];
     struct asked asked[MOST_ASKED];
     struct check_outcome *outcome;
-    bool ranked;        /* it has opened a model of several ranks ... */
-    size_t before_them; /* ... and compared so much before */
+    bool ranked;        /* it has opened a model of several ranks */
+    size_t before_them; /* comparisons before that */
     jmp_buf leave;
 };
 
@@ -53,40 +53,41 @@ struct open_model {
 
 /* guard.c */
 struct impl_array *guard_input(struct check *c, const struct impl_array *like);
-void guard_before(struct check *c);                     /* a call: remembers all inputs */
-void guard_after(struct check *c, const char *what);    /* it: inputs unchanged, canaries whole */
+void guard_before(struct check *c);                     /* before a call: remembers all inputs */
+void guard_after(struct check *c, const char *what);    /* after it: checks inputs and canaries */
 void guard_poison(struct impl_array *arrays, size_t n); /* outputs, before a call */
-void guard_end(struct check *c);                        /* the case: all canaries whole */
-/* Which array an address is near that must not be touched; "": none. */
+void guard_end(struct check *c);                        /* after the case: checks all canaries */
+/* Writes which array is near an address that must not be touched; "": none. */
 void guard_touched(const struct check *c, const void *address, char *text, size_t bytes);
-/* Bytes from pointer to the end of the piece of case memory it points into; SIZE_MAX: it points
- * into no recent one. */
+/* Returns the bytes from pointer to the end of the allocation of the case that it points into;
+ * SIZE_MAX: it points into no recent one. */
 size_t guard_room(const struct check *c, const void *pointer);
-/* An output after a successful call: a legal type and shape within its room. */
+/* Checks an output after a successful call: a legal type, and a shape within its capacity. */
 void guard_output(struct check *c, const char *what, const struct impl_array *array);
 void check_free_memory(struct check *c);
 
-/* operations.c: around every call. */
+/* operations.c: these are called around every call. */
 void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
-/* The case is to end well: every operation that was refused was accepted some other time. */
+/* The case is about to pass: every operation that was refused must have been accepted at another
+ * time. */
 void call_controls(struct check *c);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
 /* model.c */
 void check_close_models(struct check *c);
 
-/* run.c: around every call into the implementation, wherever it runs; *words: what it left changed
- * and was put back, "" nothing. */
+/* run.c: these are called around every call into the implementation, wherever it runs. *words: the
+ * state that it left changed, which was restored; "": none. */
 void state_before(const struct check_settings *settings, struct around *around);
 void state_after(const struct check_settings *settings, const struct around *around,
                  char words[AROUND_WORDS]);
-/* Why a session can make no call any more, NULL: it can; and whether the implementation is to
- * blame. */
+/* Returns why a session can make no further call, NULL: it can; and whether the implementation is
+ * to blame. */
 const char *state_dead(const struct check_settings *settings, struct impl_session *session);
 bool state_fell(const struct check_settings *settings, struct impl_session *session);
 
-/* Replaces what is not printable ASCII; text is always terminated. */
+/* Replaces all bytes that are not printable ASCII; text is always terminated. */
 void check_clean(char *text, size_t bytes);
 
 #endif

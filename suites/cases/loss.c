@@ -1,9 +1,10 @@
-/* loss.c: area LOSS: where the loss is computed, and what a mean over unequal shards is. */
+/* loss.c: area LOSS: the place where the loss is computed, and the mean over unequal shards. */
 #include "golden.h"
 
 static const char identity[] = "{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}";
 
-/* `inner` in parallel behind an affine layer of weight 1 and bias 0, `outer` behind the gather. */
+/* Opens `inner` in parallel after an affine layer of weight 1 and bias 0, and `outer` after the
+ * gather. */
 static struct impl_model *loss_model(struct check *c, int k, const char *inner, const char *outer)
 {
     return check_model(c,
@@ -14,7 +15,7 @@ static struct impl_model *loss_model(struct check *c, int k, const char *inner, 
 
 static const char sum_layer[] = ",{\"kind\":\"sum\"}", mean_layer[] = ",{\"kind\":\"mean\"}";
 
-/* The means of the shards of 1..n; returns their number. */
+/* Computes the means of the shards of 1..n; returns their number. */
 static int shard_means(size_t n, int k, double mean[], size_t size[])
 {
     const int m = check_shards(n, k, size);
@@ -25,7 +26,7 @@ static int shard_means(size_t n, int k, double mean[], size_t size[])
     return m;
 }
 
-/* The 0-dim gradient that is given to a loss. */
+/* Returns the 0-dim gradient of a loss. */
 static const struct impl_array *scalar(struct check *c, double value)
 {
     return check_array(c, 0, NULL, &value);
@@ -68,7 +69,8 @@ static void outside_mean(struct check *c)
     outside(c, mean_layer, true);
 }
 
-/* The mean of 0.5 * (y - t)^2 over 16 rows, computed by the caller from the gathered output. */
+/* The loss is the mean of 0.5 * (y - t)^2 over 16 rows; the caller computes it from the gathered
+ * output. */
 static void outside_caller(struct check *c)
 {
     const size_t n = 16;
@@ -121,7 +123,7 @@ static void inside_sum(struct check *c)
     }
 }
 
-/* The vector of the replicas' sums, each with a weight of its own. */
+/* The output is the vector of the replicas' sums, and each sum has another weight. */
 static void inside_sum_weights(struct check *c)
 {
     const size_t n = 10;
@@ -155,7 +157,8 @@ static void inside_sum_weights(struct check *c)
 /* ---- LOSS-03, LOSS-04: the mean of means -------------------------------------------------------
  */
 
-/* The loss is the mean of the shards' means: row weight 1 / (m * n_s), not 1 / N. */
+/* The loss is the mean of the means of the shards: the weight of a row is 1 / (m * n_s), not 1 /
+ * N. */
 static void mean_of_means(struct check *c, int k, size_t n, double upstream)
 {
     struct impl_model *model = loss_model(c, k, mean_layer, mean_layer);
@@ -178,14 +181,14 @@ static void mean_of_means(struct check *c, int k, size_t n, double upstream)
     check_model_close(c, model);
 }
 
-/* 60 can be divided by every m * n_s that there is. */
+/* 60 can be divided by every m * n_s. */
 static void trap(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         mean_of_means(c, k, 10, 60);
 }
 
-/* Two literal examples: 5.25 where the mean is 4, and 28.75 where it is 14.5. */
+/* Two examples of the rule: 5.25 while the mean is 4, and 28.75 while it is 14.5. */
 static void trap_examples(struct check *c)
 {
     static const double three[] = {1, 2, 9}, ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 100};
@@ -229,7 +232,8 @@ static void equal_shards(struct check *c)
 /* ---- LOSS-05: the sum of means ------------------------------------------------------------------
  */
 
-/* m means, not K; their sum is m times too big: to be divided by m, not by K. */
+/* There are m means, not K; their sum is m times too large, so it must be divided by m, not by
+ * K. */
 static void sum_of_means(struct check *c)
 {
     const size_t n = 10;
@@ -259,7 +263,7 @@ static void sum_of_means(struct check *c)
 
 /* ---- LOSS-06, LOSS-07: means that are right -------------------------------------------------- */
 
-/* Mean s has the weight n_s / N: here times N, to be exact. */
+/* Mean s has the weight n_s / N; here it is multiplied by N, to be exact. */
 static void weighted(struct check *c)
 {
     static const size_t batches[] = {10, 5, 17};
@@ -294,8 +298,8 @@ static void weighted(struct check *c)
     }
 }
 
-/* A mean over the rows that a mask counts, unequally many in each shard: the sums are divided by
- * the count of all shards, not each by its own. */
+/* The loss is a mean over the rows that a mask selects, a different number in each shard. The sums
+ * are divided by the number of all shards together, not each by that of its shard. */
 static void masked(struct check *c)
 {
     static const double mask[] = {1, 0, 1, 1, 0, 0, 0, 1, 0, 0};

@@ -1,4 +1,4 @@
-/* nest.c: area NEST: a wrapped block as a part of something larger. */
+/* nest.c: area NEST: a wrapped block that is a part of a larger model. */
 #include "nest.h"
 
 #include "ids.h"
@@ -12,7 +12,7 @@ enum { BLOCKS = 3, ROWS = 10, WIDEST = 4, MOST = WIDEST * WIDEST };
 
 static const size_t width[BLOCKS + 1] = {3, 4, 4, 2};
 
-/* What it must do, in double: every number is an integer below 2^24. */
+/* The results of the model, in double: every number is an integer below 2^24. */
 struct chain {
     const double *weight[BLOCKS], *bias[BLOCKS], *x, *g;
     double hidden[BLOCKS + 1][ROWS * WIDEST], down[BLOCKS + 1][ROWS * WIDEST];
@@ -61,7 +61,8 @@ static struct chain *chain_of(struct check *c)
     return t;
 }
 
-/* What there is of parameter i is at + rate * (1000 + the sum of its gradient). */
+/* Checks that got, a value or gradient of parameter i, is at + rate * (1000 + the sum of its
+ * gradient). */
 static void chain_param_is(struct check *c, const struct impl_array *got, const struct chain *t,
                            int i, const double at[], double rate)
 {
@@ -76,7 +77,7 @@ static void chain_param_is(struct check *c, const struct impl_array *got, const 
     check_values(c, check_text(c, "block %d, parameter %d", b, i), got, n, want);
 }
 
-/* The gradients were 1000 before; a step of 1/2 then moves every parameter. */
+/* The gradients were 1000 before; then a step of 1/2 moves every parameter. */
 static void chain_learns(struct check *c, struct impl_model *model, const struct chain *t)
 {
     const double *zeros = check_sequence(c, MOST, 0, 0);
@@ -89,7 +90,7 @@ static void chain_learns(struct check *c, struct impl_model *model, const struct
                        i % 2 == 1 ? t->bias[i / 2] : t->weight[i / 2], -0.5);
 }
 
-/* Input and output lie on device 0. */
+/* Checks the model with input and output on device 0. */
 static void chain_holds(struct check *c, struct impl_model *model, const struct chain *t)
 {
     const size_t in[] = {ROWS, width[0]}, out[] = {ROWS, width[BLOCKS]};
@@ -132,7 +133,7 @@ static void middle_block(struct check *c)
     }
 }
 
-/* Every choice of the blocks that are wrapped, bit i of the mask for block i. */
+/* Tests every choice of blocks that are wrapped; bit i of the mask is for block i. */
 static void any_block(struct check *c)
 {
     const struct chain *t = chain_of(c);
@@ -155,8 +156,8 @@ static void any_block(struct check *c)
 /* ---- what surrounds the wrapped block ----------------------------------------------------------
  */
 
-/* y = -2*(3*(5x + 1) - 4) + 7, the middle wrapped, two backwards with row-distinct gradients that
- * add up. */
+/* The model is y = -2*(3*(5x + 1) - 4) + 7 with the middle wrapped. It has two backwards with
+ * different gradients for each row, which add up. */
 static void input_gradient(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
@@ -195,7 +196,7 @@ static void input_gradient(struct check *c)
         }
 }
 
-/* A probe in each block: the first and the last one see all rows, the middle one its shard. */
+/* A probe is in each block: the first and the last one see all rows, the middle one its shard. */
 static void rows_seen(struct check *c)
 {
     const size_t n = 10;
@@ -278,7 +279,8 @@ static void one_more_level(struct check *c)
 /* ---- two wrapped blocks ------------------------------------------------------------------------
  */
 
-/* Encoder 2x + 1 on a mixed list, decoder 3e - 4 on the same list backwards. */
+/* Opens an encoder 2x + 1 on a mixed list of devices, and a decoder 3e - 4 on the same list in
+ * reverse. */
 static struct impl_model *two_blocks(struct check *c, int k, int back[])
 {
     for (int i = 0; i < k; ++i)
@@ -325,7 +327,7 @@ static void two_wrapped(struct check *c)
     }
 }
 
-/* Each block's 8 bytes of parameters go once to each of its m - 1 further replicas. */
+/* The 8 bytes of parameters of each block are sent once to each of its m - 1 further replicas. */
 static void two_wrapped_traffic(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

@@ -1,4 +1,5 @@
-/* nest_mixed.c: area NEST: wrappers in wrappers, host parts beside wrapped ones, no devices. */
+/* nest_mixed.c: area NEST: wrappers in wrappers, parts on the host next to wrapped ones, and no
+ * devices. */
 #include "nest.h"
 
 #include "golden.h"
@@ -18,7 +19,7 @@ static const char *inside_text(struct check *c, int k, const char *inner_ids, bo
                       deep ? "]}" : "");
 }
 
-/* When it is opened or when it is used; never a number out of it. */
+/* The model is refused when it is opened or when it is used; it never returns a number. */
 static void nest_inside_refused(struct check *c)
 {
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
@@ -44,7 +45,7 @@ static void nest_inside_refused(struct check *c)
         }
 }
 
-/* y = 3*(2x + 1) - 4, every gradient summed once. */
+/* The output is y = 3*(2x + 1) - 4, and every gradient is summed once. */
 static void nest_inside_accepted(struct check *c)
 {
     const size_t n = 10;
@@ -141,7 +142,8 @@ static void nest_host_head(struct check *c)
     }
 }
 
-/* The wrapped block first, its output gathered on the host, where the rest of the model is. */
+/* The wrapped block is first, and its output is gathered on the host, where the rest of the model
+ * is. */
 static void nest_host_tail(struct check *c)
 {
     const size_t n = 9;
@@ -176,7 +178,7 @@ static void nest_host_tail(struct check *c)
     }
 }
 
-/* Wrapping the whole mixed model is an error, also when only a later layer is on the host. */
+/* To wrap the whole mixed model is an error, also if only a later layer is on the host. */
 static void nest_host_inside_refused(struct check *c)
 {
     static const char *const parts[] = {
@@ -208,7 +210,7 @@ struct result {
     struct impl_array *first, *y, *dx, *value[4];
 };
 
-/* The output before any step, from the numbers of the text. */
+/* Checks the output before any step, which follows from the numbers of the description. */
 static void first_is_known(struct check *c, const struct impl_array *got, const double x[])
 {
     static const double w[] = {1, -2, 3, 4, -5, 2}, b[] = {1, 2, -3}, v[] = {2, -1, 3};
@@ -225,7 +227,8 @@ static void first_is_known(struct check *c, const struct impl_array *got, const 
     check_values(c, "first output", got, 9, y);
 }
 
-/* Two steps of training; all numbers stay exact: small data, a step of 1/16. */
+/* Makes two steps of training; all numbers stay exact, because data are small and the rate is
+ * 1/16. */
 static void train(struct check *c, struct result *result)
 {
     static const char text[] =

@@ -1,4 +1,5 @@
-/* operations.c: the primitives, each with its guards: one call, and what it must not have done. */
+/* operations.c: the primitives with their guards: each function makes one call, and checks that it
+ * changed nothing else. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ void call_controls(struct check *c)
             check_fail(c, "%s was refused each time: a right one must be accepted", asked->what);
 }
 
-/* The adapter says that it is broken, or its process is gone. */
+/* The adapter reports that it is broken, or its process is gone. */
 static _Noreturn void call_broken(struct check *c, const char *what)
 {
     const void *const touched = !c->settings->wall ? NULL : wall_touched(c->settings->wall);
@@ -89,7 +90,7 @@ static void must_have(struct check *c, bool present, const char *what)
         check_fail(c, "there is no operation %s", what);
 }
 
-/* Outputs that a successful call filled. */
+/* Checks the outputs that a successful call filled. */
 static void outputs(struct check *c, const char *what, const struct impl_array *arrays, int n)
 {
     for (int i = 0; i < n; ++i)

@@ -1,4 +1,4 @@
-/* output.c: area OUT: the device on which the gathered output lies. */
+/* output.c: area OUT: the device of the gathered output. */
 #include "golden.h"
 
 static const char *output_device(struct check *c, int device)
@@ -6,7 +6,7 @@ static const char *output_device(struct check *c, int device)
     return check_text(c, "\"output_device\":%d,", device);
 }
 
-/* OUT-01: the first of device_ids, of every output. */
+/* OUT-01: every output is on the first of device_ids. */
 static void by_default(struct check *c)
 {
     static const size_t batches[] = {10, 9, 1};
@@ -56,7 +56,8 @@ static void anywhere_values(struct check *c)
     }
 }
 
-/* Of a vector of scalars as of rows; also outside device_ids, and after a forward elsewhere. */
+/* The output may be a vector of scalars or rows, on a device outside device_ids, and after a
+ * forward to another device. */
 static void anywhere_device(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -109,7 +110,8 @@ static void only_values(struct check *c)
     }
 }
 
-/* Parameters and gradients stay on the first device, the input's gradient where the input was. */
+/* Parameters and gradients stay on the first device, and the gradient of the input is where the
+ * input was. */
 static void only_devices(struct check *c)
 {
     const size_t n = 9;
@@ -175,7 +177,8 @@ static void single_honoured(struct check *c)
 
 /* ---- OUT-05: what comes after it ------------------------------------------------------------- */
 
-/* 2x + 1 in parallel, and behind it a layer that changes nothing, with parameters on `device`. */
+/* Opens 2x + 1 in parallel, and after it a layer that changes nothing, with parameters on
+ * `device`. */
 static struct impl_model *followed(struct check *c, int k, int output, const char *next, int device)
 {
     return check_model(c,
@@ -185,7 +188,7 @@ static struct impl_model *followed(struct check *c, int k, int output, const cha
                        next, device);
 }
 
-/* The caller put it where the output is. */
+/* The caller put the next layer on the device of the output. */
 static void put_there(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
@@ -202,7 +205,7 @@ static void put_there(struct check *c)
     }
 }
 
-/* The caller did not: nobody carries the output there. */
+/* The caller did not, and no code moves the output to the next layer. */
 static void put_elsewhere(struct check *c)
 {
     static const char linear[] = "\"kind\":\"linear\",\"in\":1,\"out\":1";

@@ -1,4 +1,4 @@
-/* primitive.c: calls of the primitives, and what their results must be. */
+/* primitive.c: makes calls of the primitives, and checks their results. */
 #include "primitive.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ void primitive_check_shards(struct check *c, const struct impl_array *whole, int
 
 /* ---- gather ---------------------------------------------------------------------------------- */
 
-/* Room for all the parts. */
+/* The outputs have the capacity for all the parts. */
 static struct impl_gather gathering(struct check *c, const struct impl_array parts[], int n,
                                     int dim, int device)
 {

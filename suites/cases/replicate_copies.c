@@ -1,5 +1,5 @@
-/* replicate_copies.c: area REPL: copies have the source's bits and storage of their own; the one
- * on the source's own device is the source. */
+/* replicate_copies.c: area REPL: copies have the bits of the source and separate memory; the copy
+ * on the source's device is the source itself. */
 #include "primitive.h"
 #include "replicate_cases.h"
 
@@ -10,7 +10,7 @@ enum { TENSORS = 6, ROOM = 512 };
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE))
 #define COUNTED "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"counter\"}"
 
-/* Tensors of all types and of different sizes, integers, on one device. */
+/* Makes tensors of all types and of different sizes on one device; their values are integers. */
 static struct impl_array *tensors(struct check *c, int device, double first)
 {
     static const enum impl_dtype types[TENSORS] = {IMPL_F32, IMPL_I64, IMPL_F32,
@@ -58,7 +58,7 @@ static void still_works(struct check *c)
 
 /* ---- REPL-05, 06: storage -------------------------------------------------------------------- */
 
-/* `survive`: what replica 0 writes in place into a buffer is written into the base's. */
+/* `survive`: if replica 0 writes to a buffer in place, the base has that value. */
 static void count_forwards(struct check *c, int k, bool survive)
 {
     static const size_t rows[] = {10, 1, 9};
@@ -134,7 +134,7 @@ static void replicate_poke(struct check *c)
             poke_copies(c, k, poke, true);
 }
 
-/* REPL-15: tensors of the host may go anywhere, and stay what they were. */
+/* REPL-15: tensors of the host may be sent to any device, and do not change. */
 static void replicate_poke_host(struct check *c)
 {
     int k;
@@ -153,7 +153,7 @@ static void replicate_poke_host(struct check *c)
 
 /* ---- REPL-07: bits --------------------------------------------------------------------------- */
 
-/* Numbers of all magnitudes, negative zero and subnormals among them. */
+/* Returns numbers of all magnitudes, with negative zero and subnormal numbers among them. */
 static struct impl_array *odd_numbers(struct check *c, int device)
 {
     static const float special[] = {-0.0F, 1e-45F, 3.4e38F, -1.17549e-38F, 1.0000001F};
@@ -193,7 +193,7 @@ static void replicate_bits(struct check *c)
         }
 }
 
-/* Tensors of many kilobytes, that no small buffer holds. */
+/* The tensors have many kilobytes, more than any small staging memory holds. */
 static void replicate_wide(struct check *c)
 {
     static const size_t dim[][2] = {{61, 17}, {3, 700}, {1300, 1}};
@@ -218,7 +218,7 @@ static void replicate_wide(struct check *c)
     }
 }
 
-/* One broadcast after another, of other data and to other devices. */
+/* Broadcasts follow each other, with other data and to other devices. */
 static void replicate_again(struct check *c)
 {
     const int *devices = primitive_order(c, check_devices(c));
@@ -238,7 +238,7 @@ static void replicate_again(struct check *c)
     }
 }
 
-/* Every replica shows each weight of its own, by rows with a single one, and the biases, by rows
+/* Every replica shows each weight that it has, by rows with a single one, and the biases, by rows
  * of zeros. */
 static void replicate_model_bits(struct check *c)
 {
@@ -292,7 +292,7 @@ static void replicate_wrong_source(struct check *c)
     }
 }
 
-/* REPL-17: one tensor is elsewhere. */
+/* REPL-17: one tensor is on another device than the others. */
 static void replicate_several_sources(struct check *c)
 {
     int k;

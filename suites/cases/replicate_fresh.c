@@ -1,10 +1,11 @@
-/* replicate_fresh.c: area REPL: every forward makes new replicas from the base as it is then. */
+/* replicate_fresh.c: area REPL: every forward makes new replicas from the base as it is at that
+ * time. */
 #include "primitive.h"
 #include "replicate_cases.h"
 
 #define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
-/* w*x + b for x = first, first + 1, .. */
+/* Returns w*x + b for x = first, first + 1, .. */
 static const double *line(struct check *c, size_t n, double first, double w, double b)
 {
     return check_sequence(c, n, w * first + b, w);
@@ -17,8 +18,8 @@ static const struct impl_array *ascending(struct check *c, size_t n, double firs
 
 /* ---- REPL-01 --------------------------------------------------------------------------------- */
 
-/* Two steps of SGD on 0.5 * sum((y - t)^2), t = 3x - 2; exact in float32 in any order. Stale
- * replicas give the outputs of the step before. */
+/* Two steps of SGD on 0.5 * sum((y - t)^2), t = 3x - 2, are exact in float32 in any order. Stale
+ * replicas would give the outputs before the step. */
 static void replicate_two_steps(struct check *c)
 {
     static const double w[] = {2, 2.4296875, 2.531024932861328};
@@ -86,7 +87,7 @@ static void replicate_modes(struct check *c)
     }
 }
 
-/* Training steps with evaluations between them; the constant gradients are exact. */
+/* Evaluations are between training steps; the constant gradients are exact. */
 static void replicate_step_then_infer(struct check *c)
 {
     const struct impl_array *x = ascending(c, 10, 1);
@@ -114,7 +115,8 @@ static void replicate_step_then_infer(struct check *c)
 
 /* ---- REPL-02 --------------------------------------------------------------------------------- */
 
-/* y = e * (w * x + b) + d; e and d are frozen. One of the four is overwritten at a time. */
+/* The model is y = e * (w * x + b) + d, where e and d are frozen. One of the four is overwritten at
+ * a time. */
 static void replicate_edits(struct check *c)
 {
     static const struct {
@@ -130,7 +132,7 @@ static void replicate_edits(struct check *c)
         double at[] = {2, 1, 3, -2};
 
         for (size_t j = 0; j < sizeof edits / sizeof edits[0]; ++j) {
-            const size_t n = 9 + j; /* also the shards change */
+            const size_t n = 9 + j; /* the shards change, too */
             const int p = edits[j].parameter;
             const struct impl_array *x = ascending(c, n, -5);
 
@@ -147,7 +149,7 @@ static void replicate_edits(struct check *c)
     }
 }
 
-/* Two modules of one shape in turn: neither may get what belongs to the other. */
+/* Two modules of one shape run in turn: neither may get parameters of the other. */
 static void replicate_two_modules(struct check *c)
 {
     const double *g = check_sequence(c, 10, 1, 1);
@@ -181,7 +183,8 @@ static void replicate_two_modules(struct check *c)
 
 /* ---- REPL-03, 18 ----------------------------------------------------------------------------- */
 
-/* What was copied to replica s, and that nothing went to those that did not run. */
+/* Checks the bytes that were copied to replica s, and that none were copied to those that did not
+ * run. */
 static void copied_bytes(struct check *c, const struct impl_trace *trace, int k, int m,
                          uint64_t bytes)
 {
@@ -192,7 +195,7 @@ static void copied_bytes(struct check *c, const struct impl_trace *trace, int k,
         const uint64_t want = s >= 1 && s < m ? bytes : 0;
 
         if (s == 0 && k > 1 && !alias)
-            continue; /* a clone on the same device: no rule says what that counts */
+            continue; /* no rule says what a clone on the same device counts */
         check_int(c, check_text(c, "bytes copied to replica %d", s),
                   (long long)trace->replica[s].bytes_to, (long long)want);
     }
@@ -313,8 +316,8 @@ static void replicate_no_grad(struct check *c)
     }
 }
 
-/* Gradients exist in the base alone: none in replicas that a later step could find, also when
- * that step has fewer replicas. */
+/* Only the base has gradients: replicas have none that a later step could use, also if that step
+ * has fewer replicas. */
 static void replicate_own_gradients(struct check *c)
 {
     static const size_t rows[] = {10, 1, 17, 3, 9, 10};

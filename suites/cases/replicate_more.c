@@ -1,5 +1,5 @@
-/* replicate_more.c: area REPL: wrappers that run twice, weights used on both sides of one, biases.
- */
+/* replicate_more.c: area REPL: wrappers that run twice, weights that are used inside and outside of
+ * one, and biases. */
 #include "golden.h"
 #include "replicate_cases.h"
 
@@ -30,7 +30,7 @@ static void replicate_second_wrapper(struct check *c)
 
 /* ---- REPL-09: one weight, two uses ----------------------------------------------------------- */
 
-/* 2 * (2x + 1) + 1 on x = 1..10 with one weight and one bias: 4x + 3. */
+/* Computes 2 * (2x + 1) + 1 on x = 1..10 with one weight and one bias: 4x + 3. */
 static void used_twice(struct check *c, const char *what, int k, const char *layers)
 {
     const size_t n = 10;
@@ -61,7 +61,7 @@ static void replicate_wrapper_twice(struct check *c)
                        check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE));
 }
 
-/* Inside the wrapper and outside, after it or before it. */
+/* The layer is used inside the wrapper and outside, after it or before it. */
 static void replicate_used_outside(struct check *c)
 {
     static const char named[] = "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]}";
@@ -81,7 +81,7 @@ static void replicate_used_outside(struct check *c)
 
 /* ---- REPL-13 --------------------------------------------------------------------------------- */
 
-/* A bias that is frozen takes nothing from the weight of its layer. */
+/* A frozen bias does not change the gradient of its layer's weight. */
 static void replicate_frozen_bias(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

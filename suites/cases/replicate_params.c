@@ -1,4 +1,5 @@
-/* replicate_params.c: area REPL: which parameters are replicated, and whose gradient it is. */
+/* replicate_params.c: area REPL: which parameters are replicated, and which of them get the
+ * gradient. */
 #include "primitive.h"
 #include "replicate_cases.h"
 
@@ -25,7 +26,7 @@ static const struct impl_array *one_to_ten(struct check *c)
     "{\"kind\":\"unused\",\"size\":3,\"weight\":[7,8,9]}]}]}]},"                                   \
     "{\"kind\":\"affine\",\"weight\":[7],\"bias\":[6]}"
 
-/* The affine layers of the tree in order: their parameters' numbers, -1: none. */
+/* The affine layers of the tree in order: the numbers of their parameters, -1: none. */
 struct link {
     int weight, bias;
     double w, b;
@@ -33,7 +34,7 @@ struct link {
 
 enum { LINKS = 5 };
 
-/* The chain in plain arithmetic: outputs, and the gradients for g. */
+/* Computes the chain in plain arithmetic: outputs, and the gradients for g. */
 static void follow_chain(const struct link links[], const double g[], double y[], double dw[LINKS],
                          double db[LINKS])
 {
@@ -117,7 +118,7 @@ static void replicate_tree(struct check *c)
 
 /* ---- REPL-09: one parameter in two places ---------------------------------------------------- */
 
-/* y = w * (w * x): dw = 2 * w * sum(g * x) = 1540 for w = 2, from both uses. */
+/* The model is y = w * (w * x): dw = 2 * w * sum(g * x) = 1540 for w = 2, from both uses. */
 static void replicate_tied(struct check *c)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
@@ -155,7 +156,7 @@ static void replicate_tied(struct check *c)
     }
 }
 
-/* An affine layer, then the same one again: y = w * (w * x + b) + b. */
+/* An affine layer is used, then the same one again: y = w * (w * x + b) + b. */
 static void replicate_used_again(struct check *c)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
@@ -188,14 +189,14 @@ static void replicate_used_again(struct check *c)
 
 /* ---- REPL-12: a list of matrices ------------------------------------------------------------- */
 
-/* y += x w^T, 2 x 2 */
+/* Computes y += x w^T, where w is 2 x 2. */
 static void times(const double x[2], const double w[4], double y[2])
 {
     y[0] = x[0] * w[0] + x[1] * w[1];
     y[1] = x[0] * w[2] + x[1] * w[3];
 }
 
-/* g w, and dw += g^T x */
+/* Computes g w, and dw += g^T x. */
 static void times_back(const double g[2], const double x[2], const double w[4], double dx[2],
                        double dw[4])
 {
@@ -251,8 +252,8 @@ static void replicate_list(struct check *c)
 
 /* ---- REPL-13: frozen ------------------------------------------------------------------------- */
 
-/* y = 3 * (2x + 1) - 1. Of four parameters only the second is trained; the gradients of the
- * others stay what they were: 123, none, -7. */
+/* The model is y = 3 * (2x + 1) - 1. Of four parameters only the second is trained; the gradients
+ * of the others stay as they were: 123, none, -7. */
 static void replicate_frozen(struct check *c)
 {
     static const double marks[] = {123, 1000, 0, -7};
@@ -285,7 +286,7 @@ static void replicate_frozen(struct check *c)
 
 /* ---- REPL-11: a parameter from outside ------------------------------------------------------- */
 
-/* An affine layer a before the wrapper, and inside it one that borrows a's weight. */
+/* Opens an affine layer a before the wrapper, and inside it one that borrows the weight of a. */
 static struct impl_model *borrowing(struct check *c, int k)
 {
     const int *ids = primitive_order(c, k);
@@ -299,7 +300,7 @@ static struct impl_model *borrowing(struct check *c, int k)
                        ids[0], check_list(c, ids, k));
 }
 
-/* y = w * (3 * (w * x + b) - 4) */
+/* Trains y = w * (3 * (w * x + b) - 4). */
 static void train_borrowing(struct check *c, struct impl_model *model, int k, double w, double b)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
@@ -331,7 +332,7 @@ static void replicate_borrowed_base(struct check *c)
     }
 }
 
-/* Only replicas on other devices meet a weight that is not theirs. */
+/* Only replicas on other devices use a weight that they do not have. */
 static void replicate_borrowed_refused(struct check *c)
 {
     int k;

@@ -1,4 +1,4 @@
-/* run.c: running one case: session, verdict, what a case can say. */
+/* run.c: runs one case: its session, its verdict, and its messages. */
 #include "inside.h"
 
 #include "impls/words.h"
@@ -77,7 +77,7 @@ void check_note(struct check *c, const char *format, ...)
     va_end(args);
 }
 
-/* What is found when the case has ended. It does not make a failure another one. */
+/* Adds a fault that is found when the case has ended. It does not replace an earlier failure. */
 void check_after(struct check_outcome *outcome, const char *format, ...)
 {
     va_list args;
@@ -264,7 +264,8 @@ static void say_open(const struct impl_error *err, int status, char reason[600])
                  err->text[0] != '\0' ? err->text : "no reason given");
 }
 
-/* Nothing is there to be closed when it fails, but s->fault says whose fault it is. */
+/* If it fails there is nothing to close, but s->fault says whether the implementation is to
+ * blame. */
 static int call_open(struct check_session *s, const struct impl_ops *ops, bool host_only,
                      char reason[600])
 {
@@ -392,7 +393,7 @@ void check_use(struct check *c, struct check_session *s)
 
 /* ---- one case ------------------------------------------------------------------------------- */
 
-/* Ends the case when it cannot be judged here. */
+/* Ends the case if it cannot be judged with this implementation. */
 static void check_requirements(struct check *c)
 {
     const struct check_case *test = c->test;
@@ -446,7 +447,8 @@ static void pass(struct check *c)
     c->outcome->verdict = CHECK_PASS;
 }
 
-/* In a function of its own: what changes between setjmp and longjmp must not be local to it. */
+/* This is a separate function because local variables must not change between setjmp and
+ * longjmp. */
 static void run_to_its_end(struct check *c)
 {
     switch (setjmp(c->leave)) {

@@ -1,5 +1,6 @@
-/* shape.c: area SHAPE: what holds for vectors and for dimension 0 holds for arrays of every shape:
- * any dimension, none of any elements, weights that are as wide as high, several inputs. */
+/* shape.c: area SHAPE: rules that hold for vectors and for dimension 0 hold for arrays of every
+ * shape: any dimension, none of any elements, weights with as many rows as columns, several
+ * inputs. */
 #include "shape.h"
 
 #include "golden.h"
@@ -14,7 +15,8 @@ enum { LENGTH = 11 };
 static const size_t beside[IMPL_MAX_DIMS] = {2, 3, 2, 3, 2};
 static const enum impl_dtype types[] = {IMPL_F32, IMPL_I64, IMPL_F64, IMPL_I32};
 
-/* As `beside`, but for the axis, which is cut. Returns the number of elements. */
+/* Fills the dimensions of an array: LENGTH along the axis that is cut, and fixed sizes along the
+ * others. Returns the number of elements. */
 static size_t shape_of(int ndim, int axis, size_t dim[IMPL_MAX_DIMS])
 {
     size_t n = 1;
@@ -26,7 +28,7 @@ static size_t shape_of(int ndim, int axis, size_t dim[IMPL_MAX_DIMS])
     return n;
 }
 
-/* Cut by itself and into the sizes 2, 1, 4, 2, 1, .. with the rest for the last. */
+/* Cuts x without sizes, or into the given sizes 2, 1, 4, 2, 1, .. with the rest for the last. */
 static void cut(struct check *c, const struct impl_array *x, int k, int axis, bool given)
 {
     const int *ids = primitive_order(c, k);
@@ -66,7 +68,7 @@ static void cut_any_axis(struct check *c)
             }
 }
 
-/* Parts of 2, 5, 1, 3, 2, .. */
+/* The parts are 2, 5, 1, 3, 2, .. */
 static void glue_any_axis(struct check *c)
 {
     static const size_t sizes[] = {2, 5, 1, 3};
@@ -90,7 +92,8 @@ static void glue_any_axis(struct check *c)
             }
 }
 
-/* y = 2x + 1 + 1000 * the columns of the shard, and all gradients. `options` with %d for dim. */
+/* Checks y = 2x + 1 + 1000 * the columns of the shard, and all gradients. `options` has %d for
+ * dim. */
 static void train_axis(struct check *c, int k, int ndim, int axis, const char *options)
 {
     const int at = axis < 0 ? axis + ndim : axis;
@@ -150,7 +153,7 @@ static void functional_axis(struct check *c)
     every_axis(c, "\"functional\":true,");
 }
 
-/* The output device does not change what is glued. */
+/* The output device does not change the concatenated values. */
 static void output_axis(struct check *c)
 {
     const size_t dim[] = {2, LENGTH};
@@ -178,7 +181,7 @@ static void output_axis(struct check *c)
 static const size_t nothing[][3] = {{9, 0, 0}, {9, 0, 2}, {2, 0, 3}};
 enum { NOTHING = sizeof nothing / sizeof nothing[0] };
 
-/* [n, 0] has n rows; they are cut and glued, and a sum over them is 0. */
+/* An array [n, 0] has n rows; they are cut and concatenated, and a sum over them is 0. */
 static void no_columns(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)

@@ -6,8 +6,8 @@
 
 extern const struct check_table shape_ranks_table;
 
-/* Two square layers of weights that are not their own transposes; n rows, and what must come out.
- * shape.c */
+/* Two square layers, whose weights are not equal to their transposes; n rows, and the results.
+ * shape.c fills them. */
 enum { SQUARE = 3, SQUARE_PARAMS = 4 };
 #define SHAPE_SQUARES                                                                              \
     "{\"kind\":\"linear\",\"in\":3,\"out\":3,\"weight\":[1,2,-3,4,-5,6,7,-8,-2],"                  \

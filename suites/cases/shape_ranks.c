@@ -6,7 +6,7 @@
 
 /* ---- SHAPE-04: square weights ---------------------------------------------------------------- */
 
-/* A mean over 2, 3 or 4 ranks of R times a small number is exact. */
+/* The mean over 2, 3 or 4 ranks of R times a small number is exact. */
 static void shape_ranks_square(struct check *c)
 {
     for (int ranks = 2; ranks <= 4; ++ranks) {
@@ -44,7 +44,8 @@ static void shape_ranks_square(struct check *c)
 
 enum { FEATURES = 3, MEAN = 2, VARIANCE = 3 };
 
-/* Rank r's numbers are 100 r more, at construction: each has those of rank 0 then. */
+/* The numbers of rank r are 100 r larger when the model is opened; then each rank gets those of
+ * rank 0. */
 static void shape_ranks_sent(struct check *c)
 {
     static const size_t size[] = {6, 2, 2, 2, 2, 2, 1, 3};
@@ -105,7 +106,7 @@ static void evaluate(struct check *c, struct impl_model *model, int ranks, int t
     }
 }
 
-/* Each rank has other statistics before a forward: rank 0's are used, of every feature. */
+/* Each rank has other statistics before a forward: those of rank 0 are used, for every feature. */
 static void shape_ranks_buffers(struct check *c)
 {
     for (int i = 0, ranks; (ranks = check_ranks(c, i)) != 0; ++i) {
@@ -126,9 +127,9 @@ static void shape_ranks_buffers(struct check *c)
 
 enum { COLUMNS = 2, MOST_ROWS = 3, CELLS = MOST_ROWS * COLUMNS };
 
-/* h = a b, p = 2h + 1; the outputs are p, and every row of p twice. */
+/* The model is h = a b, p = 2h + 1; its outputs are p, and every row of p twice. */
 struct several {
-    size_t n; /* cells */
+    size_t n; /* elements */
     double a[CELLS], b[CELLS], g[CELLS], twice[2 * CELLS], p[CELLS], doubled[2 * CELLS];
     double da[CELLS], db[CELLS], weight, bias;
 };
@@ -207,8 +208,8 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
     crew_all_are(c, model, ranks, IMPL_GRAD, 1, 1, &bias);
 }
 
-/* In turn 1 the second output has no gradient. Ranks for which R times an integer, times 1/R, is
- * that integer. */
+/* In turn 1 the second output has no gradient. Uses numbers of ranks for which R times an integer,
+ * times 1/R, is that integer. */
 static void shape_ranks_several(struct check *c)
 {
     static const int counts[] = {2, 3, 5, 8};

@@ -1,6 +1,7 @@
-/* size.c: area SIZE: what holds for ten rows holds for 4097, and for a parameter of any number of
- * elements. Kernels work in blocks, transports in chunks and buffers: errors wait at their edges,
- * which are powers of two, multiples of 128, and what is left behind them. */
+/* size.c: area SIZE: rules that hold for ten rows hold for 4097, and for a parameter with any
+ * number of elements. Kernels work in blocks, communicators in chunks and staging memory. Errors
+ * occur at their limits, which are powers of two and multiples of 128, and in the rest after the
+ * last one. */
 #include "size.h"
 
 #include "golden.h"
@@ -12,14 +13,14 @@ enum { SEEDED = 4, MOST_COUNTS = IMPL_MAX_DEVICES };
 
 /* ---- SIZE-01: rows --------------------------------------------------------------------------- */
 
-/* There are many sizes and many counts: each size meets every third of the counts, another third
- * than the sizes beside it. */
+/* There are many sizes and many counts, so each size meets every third of the counts. The sizes
+ * next to it meet another third. */
 static bool takes_turn(size_t at, int i)
 {
     return (at + (size_t)i) % 3 == 0;
 }
 
-/* Forward, backward, all results. */
+/* Makes forward and backward, and checks all results. */
 static void run_batch(struct check *c, struct impl_model *model, const struct size_batch *b)
 {
     struct sized_pass pass = {.x = b->x, .g = b->g};
@@ -51,7 +52,7 @@ static void any_rows(struct check *c)
     }
 }
 
-/* Every shard has as many rows, so that each device meets the edge. */
+/* Every shard has as many rows, so that each device has a batch of that size. */
 static void any_shard(struct check *c)
 {
     const int k = golden_most(c, 3);
@@ -73,10 +74,10 @@ static const size_t elements[] = {1,   2,   3,   4,   5,    7,    8,    9,    15
                                   511, 513, 640, 767, 1000, 1023, 1025, 2049, 4097};
 enum { ELEMENTS = sizeof elements / sizeof elements[0], ROWS = 9 };
 
-/* y = weight x + bias of one input column: both parameters have n elements. */
+/* The model is y = weight x + bias with one input column, so both parameters have n elements. */
 struct column {
     size_t n, rows;
-    const float *weight, *bias, *before; /* before: the gradients that are there */
+    const float *weight, *bias, *before; /* before: the gradients before the pass */
     float *y, *grad[2], *value[2];       /* value: after two steps */
     struct impl_array *x, *g;
 };

@@ -6,13 +6,13 @@
 
 /* ---- size_data.c ----------------------------------------------------------------------------- */
 
-/* Sizes at and beside edges, and some that the seed draws from 33 to 4096. */
+/* Sizes at and next to limits, and some that the seed draws from 33 to 4096. */
 enum { SIZE_EDGES = 39 };
 extern const size_t size_edges[SIZE_EDGES];
 size_t size_drawn(const struct check *c, size_t i);
 
-/* h = weight x + bias of three columns, y = 3 h + 1: a batch of n rows, and all that must come out
- * of it, below 2^24 for 4097 rows. */
+/* The model is h = weight x + bias of three columns, y = 3 h + 1. The struct has a batch of n rows,
+ * and all its results, which are below 2^24 for 4097 rows. */
 #define SIZE_LAYERS                                                                                \
     "{\"kind\":\"linear\",\"in\":3,\"out\":2,\"weight\":[1,-2,3,4,-5,2],\"bias\":[7,-3]},"         \
     "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[1]}"

@@ -52,7 +52,7 @@ void size_batch_make(struct check *c, struct size_batch *b, size_t n)
 /* first weight and bias, second, third */
 enum { W1, B1, W2, B2, W3, B3 };
 
-/* Sums of a million products must stay below 2^24. */
+/* Keeps numbers small, because sums of a million products must stay below 2^24. */
 static float narrow(float number, int most)
 {
     const int size = (int)(number < 0 ? -number : number);
@@ -76,7 +76,7 @@ static void chain_values(struct check *c, struct size_chain *chain)
     }
 }
 
-/* One row: its output, and what it adds to the gradients. */
+/* Computes one row: its output, and its contribution to the gradients. */
 static void chain_row(struct check *c, struct size_chain *chain, size_t row)
 {
     float *const *value = chain->value, *const *grad = chain->grad;

@@ -1,5 +1,5 @@
-/* size_large.c: cases of area SIZE: parameters of more than 1 MiB, lists of more than the default
- * coalescing buffer of 10 MiB holds, and large batches. */
+/* size_large.c: cases of area SIZE: parameters of more than 1 MiB, lists that exceed the default
+ * limit of 10 MiB for coalescing, and large batches. */
 #include "golden.h"
 #include "size.h"
 #include "sized.h"
@@ -12,7 +12,7 @@ enum { IN = 513, OUT = 515, WEIGHTS = IN * OUT, KINDS = 2 };
 
 /* Each replica has two rows. In the first x counts the columns and g is one, in the second x is one
  * and g counts the rows of the weight: times[s] (513 o + i - 256) is the gradient of element [o, i]
- * in replica s, which no other element has. */
+ * in replica s, and no other element has that value. */
 struct places {
     float *weight, *bias, *y[KINDS]; /* y: of a row of each kind */
     struct impl_array *x, *g;
@@ -95,8 +95,8 @@ static void size_weight(struct check *c)
 
 /* ---- SIZE-03: more than 10 MiB --------------------------------------------------------------- */
 
-/* 3.5 MB three times, and 80 kB twice: broadcast closes a group behind the third, reduce one
- * before it. */
+/* There are three tensors of 3.5 MB, and two of 80 kB: broadcast closes a group after the third,
+ * reduce one before it. */
 enum { GROUPED = 875003, LAST = 20011 };
 
 static void size_groups(struct check *c)
@@ -134,7 +134,7 @@ static struct impl_array *list_room(struct check *c)
     return list;
 }
 
-/* A list to two devices, and the sum of what is there then. */
+/* Broadcasts a list to two devices, and sums the copies. */
 static void size_lists(struct check *c)
 {
     const int *ids = golden_ids(c, DEVICES);

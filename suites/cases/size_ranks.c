@@ -6,7 +6,7 @@
 
 /* ---- SIZE-04: rows, and elements of the one bucket ------------------------------------------- */
 
-/* Two ranks with neighbouring sizes; half of a sum is exact. */
+/* Two ranks have consecutive sizes; half of a sum is exact. */
 static void size_ranks_rows(struct check *c)
 {
     struct impl_model *model = check_ddp_model(c, 2, CREW_MODEL(SIZE_LAYERS));
@@ -38,8 +38,8 @@ static void size_ranks_rows(struct check *c)
     }
 }
 
-/* A weight of n elements and nothing else: the tail of the bucket is that of the weight. Three
- * ranks, whose gradients are threes: a third of them is exact. */
+/* The model has a weight of n elements and nothing else, so the end of the bucket is the end of the
+ * weight. Three ranks have gradients that are multiples of three, so a third of them is exact. */
 static void ranks_column(struct check *c, size_t n)
 {
     enum { RANKS = 3, ROWS = 2 };
@@ -99,7 +99,7 @@ static struct crew_call chain_call(struct check *c, const struct size_chain *cha
     return call;
 }
 
-/* In the first turn all are one bucket; the turns behind it have those of DDP-11. */
+/* In the first turn all parameters are in one bucket; later turns have the buckets of DDP-11. */
 static void chain_turn(struct check *c, struct impl_model *model, const struct size_chain *chain)
 {
     struct crew_call call = chain_call(c, chain);
@@ -134,7 +134,8 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
     }
 }
 
-/* From the end 600004 bytes twice, which pass 1 MiB; then 400012 bytes three times. */
+/* From the end there are two weights of 600004 bytes, which exceed 1 MiB, then three of 400012
+ * bytes. */
 static void size_ranks_buckets(struct check *c)
 {
     chain_train(c, 100003, 150001, 3);

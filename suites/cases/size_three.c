@@ -1,17 +1,17 @@
-/* size_three.c: a case of area SIZE: three buckets, of which one is full. A model of the layers of
- * DDP-11, whose weights are mostly zeros: all sums are small, and no gradient is zero. */
+/* size_three.c: a case of area SIZE: three buckets, of which one is full. The model has the layers
+ * of DDP-11, with weights that are mostly zeros: all sums are small, and no gradient is zero. */
 #include "crew.h"
 #include "size.h"
 #include "sized.h"
 
-/* Weights of 10240, 26214400, 614400, 600000 and 200000 bytes: from the end the last three pass
- * 1 MiB, the large one has just 25 MiB, and the first is left. */
+/* The weights have 10240, 26214400, 614400, 600000 and 200000 bytes. From the end, the last three
+ * exceed 1 MiB, the large one has exactly 25 MiB, and the first one is left. */
 enum { LAYERS = 5, RANKS = 2 };
 static const size_t width[LAYERS + 1] = {1, 2560, 2560, 60, 2500, 20};
 
 struct net {
     float *weight[LAYERS];
-    float *value[RANKS][LAYERS + 1], *up[RANKS][LAYERS + 1]; /* at each layer's edge, one row */
+    float *value[RANKS][LAYERS + 1], *up[RANKS][LAYERS + 1]; /* at the layers' borders, one row */
 };
 
 /* Whether output o of the layer depends on its input i. */
@@ -67,7 +67,7 @@ static void turn(struct check *c, struct impl_model *model, const struct net *ne
                    net->value[r][LAYERS]);
 }
 
-/* In the first turn all are one bucket; it is looked at by SIZE-05.buckets. */
+/* In the first turn all parameters are in one bucket, which SIZE-05.buckets checks. */
 static void size_ranks_three(struct check *c)
 {
     struct impl_model *model = check_ddp_model(

@@ -1,6 +1,6 @@
-/* sized.c: see sized.h. */
+/* sized.c: large arrays (sized.h). */
 #include "sized.h"
-/* A large parameter is guarded during its call, not at each call behind it. */
+/* A large parameter is guarded during its call, not during each later call. */
 #include "inside.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* split.c: area SPLIT: how many shards, of how many rows. */
+/* split.c: area SPLIT: the number of shards, and their rows. */
 #include "primitive.h"
 #include "split_cases.h"
 #include "state.h"
@@ -8,7 +8,7 @@
 
 enum { SHOWN = 12 };
 
-/* "3, 3, 3, 1" */
+/* Returns "3, 3, 3, 1", for example. */
 static const char *sizes_text(struct check *c, const size_t size[], int n)
 {
     const size_t room = 24 * (SHOWN + 1);
@@ -109,7 +109,7 @@ static void fewer_known(struct check *c)
     must_be_known(c, known, sizeof known / sizeof known[0]);
 }
 
-/* From the implementation's own answers: nothing here knows the formula of the sizes. */
+/* The case uses only answers of the implementation, and does not know the formula of the sizes. */
 static void idle_counted(struct check *c)
 {
     static const int counts[] = {2, 3, 4, 5, 6, 8, 11};
@@ -169,7 +169,7 @@ static void no_rows_sizes_refused(struct check *c)
     }
 }
 
-/* Pairs where rounding down, an even spread and rounding up differ from each other. */
+/* The pairs give different sizes for rounding down, an even distribution and rounding up. */
 static void ceil_sizes(struct check *c)
 {
     static const struct known known[] = {
@@ -180,7 +180,7 @@ static void ceil_sizes(struct check *c)
     must_be_known(c, known, sizeof known / sizeof known[0]);
 }
 
-/* The middle one of three dimensions, for types of 4 and of 8 bytes. */
+/* The array is cut along the middle one of three dimensions, for types of 4 and of 8 bytes. */
 static void types_along_dim(struct check *c)
 {
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I64, IMPL_I32};

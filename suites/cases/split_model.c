@@ -1,4 +1,4 @@
-/* split_model.c: area SPLIT, in models: which replica gets which rows. */
+/* split_model.c: area SPLIT, in models: which rows each replica gets. */
 #include "golden.h"
 #include "primitive.h"
 #include "split_cases.h"
@@ -7,8 +7,8 @@
 #define TAG_SIZE    "{\"kind\":\"tag_dim\",\"dim\":0}"
 #define AFFINE      "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
-/* One forward of the column first, first + 1, ..; row i of shard s has to come back as itself
- * plus 1000 * (s + 1), or plus 1000 * the rows of s. */
+/* Makes one forward of the column first, first + 1, ..; row i of shard s must return as itself plus
+ * 1000 * (s + 1), or plus 1000 * the rows of s. */
 static void tagged_rows(struct check *c, struct impl_model *model, size_t rows, int k, bool sizes)
 {
     const double first = 3 + (double)rows;
@@ -45,7 +45,7 @@ static void split_model_rows(struct check *c)
     }
 }
 
-/* Batches that grow and shrink: nothing may be left of the one before. */
+/* Batches grow and shrink: no data of an earlier one may be left. */
 static void split_model_changing(struct check *c)
 {
     static const size_t rows[] = {10, 1, 17, 2, 9, 9, 3, 16, 5};
@@ -209,7 +209,7 @@ static void split_model_scalar(struct check *c)
     }
 }
 
-/* A batch of no rows adds nothing to gradients that are there, and spoils nothing. */
+/* A batch without rows adds nothing to gradients that are there, and the next step is right. */
 static void split_model_no_rows_kept(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {

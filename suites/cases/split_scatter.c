@@ -1,10 +1,10 @@
-/* split_scatter.c: area SPLIT, on arrays: which rows go where. */
+/* split_scatter.c: area SPLIT, on arrays: the device of each row. */
 #include "primitive.h"
 #include "split_cases.h"
 
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
 
-/* Rows of 3 numbers, all different. */
+/* Makes rows of 3 numbers, all different. */
 static struct impl_array *rows_of_3(struct check *c, size_t rows, double first)
 {
     const size_t dim[] = {rows, 3};
@@ -12,7 +12,7 @@ static struct impl_array *rows_of_3(struct check *c, size_t rows, double first)
     return check_array(c, 2, dim, check_sequence(c, 3 * rows, first, 1));
 }
 
-/* Scatters dimension dim of x to k devices and looks at every piece. */
+/* Scatters dimension dim of x to k devices, and checks every shard. */
 static void scatter_and_check(struct check *c, const struct impl_array *x, int k, int dim)
 {
     const int *devices = primitive_order(c, k);
@@ -26,7 +26,7 @@ static void scatter_and_check(struct check *c, const struct impl_array *x, int k
     primitive_check_shards(c, x, at, shards, m, sizes, devices);
 }
 
-/* The session still works. */
+/* Checks that the session still works. */
 static void still_works(struct check *c)
 {
     check_note(c, "after a refusal: ");
@@ -51,7 +51,7 @@ static void split_scatter_order(struct check *c)
         }
 }
 
-/* Numbers that no float holds, and shapes of one to five dimensions. */
+/* The numbers fit in no float, and the shapes have one to five dimensions. */
 static void split_scatter_types(struct check *c)
 {
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I32, IMPL_I64, IMPL_F32};
@@ -77,7 +77,8 @@ static void split_scatter_types(struct check *c)
             }
 }
 
-/* Pieces of many kilobytes, that no small buffer holds, one call after another. */
+/* The shards have many kilobytes, more than any small staging memory holds, in one call after
+ * another. */
 static void split_scatter_wide(struct check *c)
 {
     static const size_t dim[][3] = {{9, 33, 31}, {7, 41, 13}};
@@ -184,7 +185,7 @@ struct explicit_sizes {
     size_t sizes[4];
 };
 
-/* Cuts both dimensions of a square by the sizes. */
+/* Cuts both dimensions of a square into the sizes. */
 static void follow_sizes(struct check *c, const struct explicit_sizes *wanted)
 {
     const int *devices = primitive_order(c, wanted->k);
@@ -220,7 +221,7 @@ static void split_explicit_sizes(struct check *c)
         follow_sizes(c, &all[i]);
 }
 
-/* The last one adds up to 6 where the sum wraps around. */
+/* The last list adds up to 6 if the sum wraps around. */
 static void split_explicit_sum(struct check *c)
 {
     static const struct explicit_sizes all[] = {
@@ -325,8 +326,8 @@ static void split_range(struct check *c)
 
 /* ---- SPLIT-12 -------------------------------------------------------------------------------- */
 
-/* 1 is added to all shards of x, which lies where shard number `at` goes (k: on the host): the
- * source changes where that shard is a view of it, and nowhere else. */
+/* Adds 1 to all shards of x, which is on the device of shard number `at` (k: on the host). The
+ * source changes if that shard is a view of it, and nowhere else. */
 static void change_shards(struct check *c, int k, int at, bool view)
 {
     const size_t rows = 4 * (size_t)k - 1; /* shards of 4, the last of 3 */

@@ -1,6 +1,6 @@
-/* state.h: cases about what must not change over time, and what must: other rates, many steps,
- * memory that is filled anew, models and sessions beside each other; in each file a table for
- * each area that it serves. */
+/* state.h: cases about state that must not change over time, and state that must: other rates, many
+ * steps, memory that is filled anew, models and sessions at the same time. Each file has a table
+ * for each of its areas. */
 #ifndef CASES_STATE_H
 #define CASES_STATE_H
 

@@ -1,4 +1,4 @@
-/* state_kept.c: what belongs to one call, one model, one session, and must not show in another. */
+/* state_kept.c: data of one call, one model or one session, which must not show in another. */
 #include "ddp.h"
 #include "golden.h"
 #include "ids.h"
@@ -6,7 +6,7 @@
 
 enum { N = 10 };
 
-/* New numbers into an array that was handed over before. */
+/* Writes new numbers into an array that was handed over before. */
 static void refill(struct impl_array *array, double first, double step)
 {
     for (size_t i = 0; i < check_elements(array); ++i)
@@ -16,7 +16,7 @@ static void refill(struct impl_array *array, double first, double step)
 /* ---- COMP-10, SPLIT-01: other numbers at the same address -------------------------------------
  */
 
-/* Input, gradient, output and input gradient lie where they lay, three times over. */
+/* Input, gradient, output and input gradient are at the same addresses, three times. */
 static void state_refilled(struct check *c)
 {
     const size_t n = N;
@@ -75,8 +75,7 @@ static void state_refilled_scatter(struct check *c)
     }
 }
 
-/* ---- NONT-07: the argument of its own forward --------------------------------------------------
- */
+/* ---- NONT-07: a backward uses the argument of its forward ------------------------------------ */
 
 static void forward_with(struct check *c, struct impl_model *model,
                          const struct impl_array *argument, double factor)
@@ -101,7 +100,7 @@ static void backward_with(struct check *c, struct impl_model *model, double fact
                  check_sequence(c, N, factor, factor));
 }
 
-/* The caller writes to it between forward and backward. */
+/* The caller writes to the argument between forward and backward. */
 static void state_argument(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -120,7 +119,7 @@ static void state_argument(struct check *c)
     }
 }
 
-/* Three forwards with three arguments wait, the last one is the first to go back. */
+/* Three forwards with three arguments wait for their backwards, which begin with the last one. */
 static void state_arguments(struct check *c)
 {
     static const double factor[] = {5, -3, 11};
@@ -143,7 +142,7 @@ static void state_arguments(struct check *c)
 /* ---- COMP-13: models and sessions do not know each other --------------------------------------
  */
 
-/* A step with momentum: of y = weight x + bias with zeros or what was given. */
+/* Makes a step with momentum of y = weight x + bias, with zeros or the given values. */
 static void fresh_model(struct check *c, int k, double weight)
 {
     const size_t n = N;
@@ -163,11 +162,12 @@ static void fresh_model(struct check *c, int k, double weight)
     check_step(c, model, 1.0F / 64, 0.5F);
     check_value_is(c, model, 0, weight - 55.0 / 64);
     check_value_is(c, model, 1, -10.0 / 64);
-    check_forward(c, model, golden_rows(c, n)); /* it waits for a backward when the model goes */
+    /* It waits for a backward when the model is closed. */
+    check_forward(c, model, golden_rows(c, n));
     check_model_close(c, model);
 }
 
-/* One model after the other, of one shape: each begins with nothing of the one before. */
+/* Models of one shape follow each other: each begins with nothing of the one before. */
 static void state_models(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
@@ -177,7 +177,7 @@ static void state_models(struct check *c)
         }
 }
 
-/* y = weight x + bias, and 1000 times the device that row r ran on and 1: forward ... */
+/* Checks the forward of y = weight x + bias, plus 1000 times (1 + the device that row r ran on). */
 static void first_forward(struct check *c, struct impl_model *model, int k)
 {
     const int *ids = golden_ids(c, k);
@@ -192,7 +192,7 @@ static void first_forward(struct check *c, struct impl_model *model, int k)
                      check_forward(c, model, check_on(golden_rows(c, N), ids[k - 1])), N, y);
 }
 
-/* ... and backward, number `time` without zeroed gradients. */
+/* Checks its backward, number `time` without zeroed gradients. */
 static void first_backward(struct check *c, struct impl_model *model, int time)
 {
     const size_t n = N;
@@ -203,7 +203,7 @@ static void first_backward(struct check *c, struct impl_model *model, int time)
     check_grad_is(c, model, 1, 55 * time);
 }
 
-/* A model of another session, with other numbers. */
+/* Opens a model of another session, with other numbers, and makes a step. */
 static struct impl_model *second_step(struct check *c)
 {
     const size_t n = 4;
@@ -220,8 +220,8 @@ static struct impl_model *second_step(struct check *c)
     return model;
 }
 
-/* The first session's forward waits while a second session comes and works; what is left of the
- * first is done beside the second, and when it has gone. */
+/* A forward of the first session waits while a second session opens and works. The rest of the step
+ * is done while the second session is open, and again after it is closed. */
 static void session_beside(struct check *c, int k, bool host)
 {
     struct impl_model *model =
@@ -254,8 +254,8 @@ static void state_sessions(struct check *c)
 /* ---- DDP-09: two forwards of ranks wait -------------------------------------------------------
  */
 
-/* Each has a backward of its own, the last one first: the sum of both means, or the first one is
- * refused. Never something else. */
+/* Each forward has its backward, the last one first: the result is the sum of both means, or the
+ * first one is refused. No other result is right. */
 static void state_ranks_wait(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6}, other[DDP_MOST] = {7, -3, 2, 40};

@@ -1,10 +1,10 @@
-/* state_norm.c: batch norm that is trained and then used, and with other numbers than two features,
+/* state_norm.c: batch norm that is trained and then used, and with other values than two features,
  * a momentum of 0.5 and an eps that is lost. */
 #include "check.h"
 #include "ids.h"
 #include "state.h"
 
-/* Parameters and buffers, in the order of LAYERS.md. */
+/* The parameters and buffers, in the order of LAYERS.md. */
 enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES };
 enum { FEATURES = 5, MOST_ROWS = 2 * 12 };
 
@@ -31,8 +31,9 @@ static const struct impl_array *forward(struct check *c, struct impl_model *mode
     return &op.out[0];
 }
 
-/* Two rows for each of k replicas, the second one 2 more than the first: a deviation of 1 and an
- * unbiased variance of 2, whatever the mean. No two shards, features and turns have the same. */
+/* There are two rows for each of k replicas, the second one 2 more than the first: they have a
+ * deviation of 1 and an unbiased variance of 2, whatever the mean. No two shards, features and
+ * turns have the same rows. */
 static double first_of(int s, int f, int turn)
 {
     return 10 * s + s * s + 3 * f * f + 7 * turn;
@@ -64,7 +65,8 @@ static void row_is(struct check *c, struct impl_model *model, enum impl_what wha
 /* ---- BUF-05: evaluation after training --------------------------------------------------------
  */
 
-/* G4 after one training step: mean 1.5 and variance 4, and so the numbers of the rule. */
+/* This is G4 after one training step: mean 1.5 and variance 4, which gives the numbers of the
+ * rule. */
 static void state_norm_known(struct check *c)
 {
     static const double column[] = {1, 2, 6, 3, 8}, y[] = {-0.25, 0.25, 2.25, 0.75, 3.25};
@@ -84,7 +86,8 @@ static void state_norm_known(struct check *c)
     }
 }
 
-/* With mean and a deviation of 2: output and all gradients, of more rows than in training. */
+/* Evaluates with mean and a deviation of 2: checks output and all gradients, with more rows than in
+ * training. */
 static void evaluated(struct check *c, struct impl_model *model, int k, const double mean[])
 {
     enum { N = 11 };
@@ -111,7 +114,7 @@ static void evaluated(struct check *c, struct impl_model *model, int k, const do
     row_is(c, model, IMPL_GRAD, BIAS, db);
 }
 
-/* Training and evaluation in turns; eps 2 and the variance 2 are a deviation of 2. */
+/* Training and evaluation alternate; eps 2 and the variance 2 give a deviation of 2. */
 static void state_norm_trained(struct check *c)
 {
     static const double two[FEATURES] = {2, 2, 2, 2, 2};
@@ -141,7 +144,7 @@ static void state_norm_trained(struct check *c)
 /* ---- BUF-12: other momenta, eps, numbers of features ------------------------------------------
  */
 
-/* A deviation of 1 and eps 3 are a root of 2: the rows of a pair are -1/2 and 1/2. */
+/* A deviation of 1 and eps 3 give a root of 2: the rows of a pair become -1/2 and 1/2. */
 static void pairs_trained(struct check *c, struct impl_model *model, int k, int turn)
 {
     const size_t n = 2 * (size_t)k * FEATURES;

@@ -1,5 +1,5 @@
-/* state_steps.c: steps of other rates, and many steps: the hundredth is as right as the first, and
- * leaves as little. */
+/* state_steps.c: steps with other rates, and many steps: the hundredth is as right as the first,
+ * and leaves as little memory. */
 #include "composition.h"
 #include "ddp.h"
 #include "golden.h"
@@ -7,8 +7,8 @@
 
 /* ---- GRAD-19: the learning rate -------------------------------------------------------------- */
 
-/* Rates of the steps of a run. The momenta have few bits, so parameters are exact; the outputs of
- * the first steps, too. */
+/* The rates of the steps of a run. The momenta have few bits, so parameters are exact, and so are
+ * the outputs of the first steps. */
 static const double rates[] = {1.0 / 64, 1.0 / 64, 1.0 / 256, 0, 0, 1.0 / 32, 1.0 / 128};
 static const double momenta[] = {0.75, 0.25, 0, 1};
 enum {
@@ -110,13 +110,15 @@ static void state_rate_ranks(struct check *c)
 
 enum { STEPS = 132, ROWS = 9 };
 
-/* Step `turn`: its gradients change sign, so the parameters stay small and all is exact. */
+/* Returns the gradient of step `turn`, which changes sign, so that the parameters stay small and
+ * all is exact. */
 static double upstream(int turn)
 {
     return turn % 2 == 0 ? 1 + turn % 5 : -1 - turn % 3;
 }
 
-/* x = 1..9, a counter before y = wx + b; count, weight, bias. */
+/* Makes a step with x = 1..9 and a counter before y = wx + b; the parameters are count, weight,
+ * bias. */
 static void long_step(struct check *c, struct impl_model *model, int turn, struct sgd *sgd)
 {
     const size_t n = ROWS;
@@ -207,9 +209,9 @@ static void repeated_step(struct check *c, struct repeated *r)
     check_step(c, r->model, 0, 0);
 }
 
-/* The second of up to three rounds that grow is a leak: once everything may grow, and once a leak
- * may fill what was free. The pages that a process has are told late, by 64 for each thread, so
- * less than that is not seen. */
+/* The process may grow in one round, and a leak may fill memory that was free. So a leak is found
+ * when two of up to three rounds grow. The system counts the pages of a process late, by up to 64
+ * for each thread, so a smaller leak is not seen. */
 static void state_resident(struct check *c)
 {
     const long long most = 640 * 1024;
@@ -234,7 +236,7 @@ static void state_resident(struct check *c)
     golden_is_sequence(c, "output", &r.forward.out[0], 1, &n, 3, 2);
 }
 
-/* What the implementation says it holds: never more than in the first steps. */
+/* The memory that the implementation reports is never more than in the first steps. */
 static void state_live(struct check *c)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);

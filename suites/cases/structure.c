@@ -1,12 +1,12 @@
 /* structure.c: area STRUCT: several inputs, several outputs, and inputs that do not fit together.
- * The interface knows flat lists of tensors; what needs dicts, tuples or objects is excused. */
+ * The interface has flat lists of tensors; rules that need dicts, tuples or objects are excused. */
 #include "structure.h"
 #include "check.h"
 #include "ids.h"
 
 enum { N = 10, COLUMNS = 3, ROOM = 8192 };
 
-/* Two inputs in one forward; copies of the structs share the guarded data. */
+/* Makes two inputs of one forward; copies of the structs share the guarded data. */
 static const struct impl_array *pair(struct check *c, const struct impl_array *a,
                                      const struct impl_array *b)
 {
@@ -74,7 +74,7 @@ static void list_is_cut(struct check *c)
 /* ---- STRUCT-03: an empty argument ---------------------------------------------------------------
  */
 
-/* It goes to every replica as it is, and the rows are cut all the same. */
+/* The argument is passed to every replica unchanged, and the rows are cut nevertheless. */
 static void empty_argument(struct check *c)
 {
     const size_t none = 0;
@@ -105,7 +105,8 @@ static void empty_argument(struct check *c)
 
 /* ---- STRUCT-04: the number of replicas ------------------------------------------------------- */
 
-/* An argument counts K, the rows make m <= K shards: m replicas run, with the argument. */
+/* The length of the argument is K, and the rows make m <= K shards: m replicas run, with the
+ * argument. */
 static void fewest_shards(struct check *c)
 {
     static const size_t rows[] = {10, 9, 6, 5, 4, 3, 1};
@@ -188,7 +189,7 @@ static void refuse_rows(struct check *c, const size_t rows[][2], size_t n)
     }
 }
 
-/* Pairs that make different numbers of shards on some device count. */
+/* The pairs make different numbers of shards on some device count. */
 static void unequal_refused(struct check *c)
 {
     static const size_t rows[][2] = {{10, 1}, {1, 10}, {5, 1}, {2, 1}, {8, 6}, {6, 8}, {6, 4}};
@@ -196,7 +197,7 @@ static void unequal_refused(struct check *c)
     refuse_rows(c, rows, sizeof rows / sizeof rows[0]);
 }
 
-/* Pairs that make as many shards on some device count, so that nothing is left over. */
+/* The pairs make the same number of shards on some device count, so that no shard is left over. */
 static void mispaired_refused(struct check *c)
 {
     static const size_t rows[][2] = {{10, 4}, {4, 10}, {10, 9}, {9, 10}, {8, 7}, {3, 4}};
@@ -205,7 +206,7 @@ static void mispaired_refused(struct check *c)
 }
 
 /* Inputs of 2K and 2K - 2 rows make K and K - 1 shards of two rows (for K = 2: of 2 and 1 rows):
- * the last rows of the longer one are never computed and their gradient is 0. */
+ * the last rows of the longer one are never computed, and their gradient is 0. */
 static void unequal_truncated(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
@@ -238,7 +239,7 @@ static void unequal_truncated(struct check *c)
 
 /* ---- STRUCT-07, -08 -------------------------------------------------------------------------- */
 
-/* As many inputs as devices: each is cut, none goes to one device as a whole. */
+/* There are as many inputs as devices: each is cut, and none is sent to one device as a whole. */
 static void items_are_cut(struct check *c)
 {
     const size_t dim[] = {3, 4};
@@ -261,7 +262,7 @@ static void items_are_cut(struct check *c)
     }
 }
 
-/* A list of 10 numbers beside 10 rows: every replica sees 10 numbers. */
+/* A list of 10 numbers is passed with 10 rows: every replica gets all 10 numbers. */
 static void numbers_are_not_cut(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
@@ -280,7 +281,7 @@ static void numbers_are_not_cut(struct check *c)
 
 /* ---- STRUCT-10, -13: lists of outputs -------------------------------------------------------- */
 
-/* Output 0 is x, output 1 is x with every row twice; both tagged with their replica. */
+/* Output 0 is x, output 1 is x with every row twice; both are tagged with their replica. */
 static void outputs_gathered(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -309,7 +310,7 @@ static void outputs_gathered(struct check *c)
     }
 }
 
-/* A gradient for both outputs, for the first alone and for the second alone. */
+/* There is a gradient for both outputs, for the first alone and for the second alone. */
 static void outputs_backward(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)

@@ -2,7 +2,7 @@
 #include "golden.h"
 #include "structure.h"
 
-/* Four inputs come back as they are, row by row, and so do their gradients. */
+/* Four inputs are returned unchanged, row by row, and so are their gradients. */
 static void structure_four(struct check *c)
 {
     const size_t n = 10;

@@ -1,5 +1,4 @@
-/* values.h: cases about numbers that are not ordinary; in each file a table for each area that it
- * serves. */
+/* values.h: cases about special numbers; each file has a table for each of its areas. */
 #ifndef CASES_VALUES_H
 #define CASES_VALUES_H
 

@@ -1,6 +1,6 @@
-/* values_gradient.c: gradients that are infinite, NaN, or below the normal numbers arrive as they
- * are: whoever scales a loss for mixed precision looks for the first in them, and loses the last
- * without a word. */
+/* values_gradient.c: gradients that are infinite, NaN or denormal arrive unchanged. Code that
+ * scales a loss for mixed precision looks for the first two in the gradients, and would lose the
+ * last without notice. */
 #include "ddp.h"
 #include "golden.h"
 #include "values.h"
@@ -14,7 +14,8 @@ enum { N = 10 };
 
 static const double infinite = (double)INFINITY, nan_value = (double)NAN;
 
-/* y = 2x + 1, and a parameter whose gradient is 3 from each replica: x = 1..10, upstream g. */
+/* The model is y = 2x + 1, and a parameter whose gradient is 3 from each replica: x = 1..10,
+ * upstream g. */
 static void gradients_are(struct check *c, struct impl_model *model, int k, const double g[])
 {
     const size_t n = N;
@@ -35,8 +36,8 @@ static void gradients_are(struct check *c, struct impl_model *model, int k, cons
     check_grad_is(c, model, 2, 3 * check_shards(n, k, size));
 }
 
-/* Every third row in turn has it, in the first replica, the last, and between; the next step is an
- * ordinary one. */
+/* Every third row in turn has such a gradient, in the first replica, the last, and between; the
+ * next step is an ordinary one. */
 static void values_not_finite(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -65,7 +66,7 @@ static void values_not_finite(struct check *c)
     }
 }
 
-/* Multiples of 2^-140: exact, and far below the normal numbers. */
+/* The gradients are multiples of 2^-140: exact, and far below the normal numbers. */
 static void values_small(struct check *c)
 {
     const size_t n = N;
@@ -99,7 +100,7 @@ static void values_small(struct check *c)
 
 static const char unit[] = DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}");
 
-/* The gradient of the weight, on all ranks, when their inputs are x. */
+/* Checks the gradient of the weight on all ranks, if their inputs are x. */
 static void weight_is(struct check *c, struct impl_model *model, int ranks, const double x[],
                       double want)
 {

@@ -1,5 +1,5 @@
-/* values_kept.c: what is only copied keeps every bit: minus zero, infinities, NaN, numbers below
- * the normal ones, integers that no double can hold. */
+/* values_kept.c: copies keep every bit: minus zero, infinities, NaN, denormal numbers, integers
+ * that fit in no double. */
 #include "ids.h"
 #include "primitive.h"
 #include "values.h"
@@ -36,7 +36,7 @@ static const struct {
 } lists[] = {{IMPL_F32, single}, {IMPL_F64, twice}, {IMPL_I32, small}, {IMPL_I64, large}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-/* n of list number `list` from place `first` on, as a vector. */
+/* Returns n elements of list number `list`, from index `first` on, as a vector. */
 static struct impl_array *piece(struct check *c, int list, size_t first, size_t n)
 {
     struct impl_array *array = check_typed(c, lists[list].dtype, 1, &n, check_sequence(c, n, 0, 0));
@@ -108,7 +108,7 @@ static void values_gather(struct check *c)
 
 /* ---- COAL-13: sums of integers --------------------------------------------------------------- */
 
-/* List n has 2^53 + 1 in its own place and 2 elsewhere: no double holds the sums. */
+/* List n has 2^53 + 1 at index n and 2 elsewhere: the sums fit in no double. */
 static void values_wide_sums(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -161,7 +161,7 @@ static void values_minus_zero(struct check *c)
     }
 }
 
-/* Through a module that does nothing, in both directions. */
+/* The numbers pass through a module that does nothing, in both directions. */
 static void values_zero_sign(struct check *c)
 {
     static const double x[N] = {0.0, -0.0, 1, -0.0, 0.0, -2, -0.0, -0.0, 0.0, 3, -0.0, 0.0};

@@ -6,11 +6,10 @@
 
 struct impl_source {
     const struct impl_ops *ops;
-    struct impl_ops
-        table; /* the table of `ops`, if it is made here; therefore do not copy this struct */
-    char options[1024]; /* for impl_config.options */
-    void *library;      /* of dlopen; NULL: none */
-    bool process;       /* in another process: one session serves many cases */
+    struct impl_ops table; /* of `ops`, if it is made here: do not copy this struct */
+    char options[1024];    /* for impl_config.options */
+    void *library;         /* of dlopen; NULL: none */
+    bool process;          /* in another process: one session serves many cases */
     /* In another process: the time that one operation may take before it is BROKEN; open and
      * model_open have more. A case that makes several calls gets at least this time. */
     unsigned limit_ms, open_limit_ms, model_limit_ms;

@@ -169,8 +169,8 @@ void process_end(struct process *p, bool patient)
     if (p->pid > 0 && patient)
         wait_for_end(p);
     if (p->pid > 0) {
-        kill(-p->pid,
-             SIGKILL); /* before it is reaped: until then no other group can have this number */
+        /* Before it is reaped: until then no other group can have this number. */
+        kill(-p->pid, SIGKILL);
         child_wait(p->pid, NULL);
     }
     if (p->watch > 0) {

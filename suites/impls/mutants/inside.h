@@ -317,8 +317,7 @@ float *param_at(struct run *run, const struct layer *layer, int k, const struct 
 float *param_grad(struct run *run, const struct layer *layer, int k);
 /* Returns dx; NULL if it is (wrongly) thought to end at a frozen weight. */
 struct impl_array *input_grad(struct run *run, const struct node *node, struct values *dx);
-bool no_bias(const struct run *run,
-             const struct impl_array *x); /* bugs that leave out its gradient */
+bool no_bias(const struct run *run, const struct impl_array *x); /* bugs without its gradient */
 int need_floats(struct run *run, const struct node *node);
 void spoil(const struct run *run, const struct impl_array *y); /* bugs of single bits */
 int pass_back(struct run *run, const struct node *node, const struct values *g, struct values *dx);

@@ -35,9 +35,8 @@ struct ranks {
     struct arena scratch; /* of one backward */
     int n;
     struct rank *rank;
-    int n_trained, *param,
-        *trained;           /* the index of a trained parameter among all; the reverse, or -1 */
-    int *bucket, n_buckets; /* by trained parameter */
+    int n_trained, *param, *trained; /* index of a trained one among all; the reverse, or -1 */
+    int *bucket, n_buckets;          /* by trained parameter */
     int *arrived, n_arrived;
     bool find_unused, rebuilt;
     bool send;  /* buffers are sent before the next forward */

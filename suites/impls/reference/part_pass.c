@@ -23,8 +23,8 @@ static int take_arrays(const struct impl_model *model, const struct impl_array f
 {
     const struct dp_group *group = model->session->group;
     const int first = dp_group_first(group), size = dp_group_size(group);
-    const int n =
-        n_each < 0 || n_each > IMPL_MAX_IO ? 0 : size * n_each; /* other values are refused later */
+    /* Other values are refused later. */
+    const int n = n_each < 0 || n_each > IMPL_MAX_IO ? 0 : size * n_each;
 
     for (int i = 0; i < n; ++i) {
         to[i] = from[first * n_each + i];

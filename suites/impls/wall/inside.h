@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* WALL_FD and above: the other side's ends of the pipes. */
 enum {
     WALL_ROOM = 64 << 20,
     WALL_FD = 201

@@ -233,8 +233,8 @@ int wall_end(struct wall *wall, char reason[WALL_REASON])
 
     close_end(&wall->ask);
     wall_wait(wall, &info);
-    kill(wall->pid,
-         SIGKILL); /* the system gives its number to no other process before it was waited for */
+    /* The system gives its number to no other process before it was waited for. */
+    kill(wall->pid, SIGKILL);
     child_wait(wall->pid, &status);
     if (wall->dead[0] != '\0' || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
         free_wall(wall);
