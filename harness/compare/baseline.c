@@ -1,4 +1,4 @@
-/* compare/baseline.c: `lockstep baseline`: sessions added to a baseline, and what it says. */
+/* compare/baseline.c: `lockstep baseline`: adds sessions to a baseline, and shows it. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -90,7 +90,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Refused, or added in memory. */
+/* Refuses the file, or adds its session in memory. */
 static int add_file(const char *path, struct baseline *baseline)
 {
     struct baseline_source *source = calloc(1, sizeof *source);
@@ -116,8 +116,8 @@ static int add_file(const char *path, struct baseline *baseline)
     return status;
 }
 
-/* Between reading and putting no other process may add: the lock is on the folder, as the file
- * itself is replaced. */
+/* Locks the folder, as the file itself is replaced: no other process may add sessions between
+ * reading and writing. */
 static int add_files(const struct arguments *arguments, struct baseline *baseline)
 {
     const char *const path = arguments->folder;
@@ -128,7 +128,7 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
     if (folder < 0)
         return command_refuse(NAME, "cannot use the folder %.200s: %s", path, strerror(errno));
     while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
-        continue; /* a file system without locks: go on without */
+        continue; /* a file system without locks: continues without */
     int status = baseline_read(baseline, &err) == 0 ? 0 : command_refuse(NAME, "%s", err.text);
 
     for (size_t i = 0; i < arguments->n_paths && status == 0; ++i)
@@ -136,7 +136,7 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
     if (status == 0 && baseline_put(baseline, &err) != 0)
         status = command_refuse(NAME, "%s", err.text);
     if (status == 0) {
-        fsync(folder); /* the file is whole without, under its old lines or its new ones */
+        fsync(folder); /* else the file is whole, too, with old lines or new ones */
         snprintf(words, sizeof words,
                  "%s: %zu added: now %zu sessions of %zu cells. A comparison takes %d sessions, a "
                  "gate %d.",

@@ -1,14 +1,14 @@
 /* compare/baseline.h: internal to this room: evidence of class II, one session against the history
  * of many.
  *
- * A baseline is a file of sessions: what each of them measured of each cell, a line each. All of
- * its sessions are of one class of machine, one library of matrix products and one plan, and have
- * the same cells. The unit of the statistics is the session: launches of one session have its state
- * of the machine in common, so that more of them say nothing of the next.
+ * A baseline is a file of sessions: the measurements of each session for each cell, one line each.
+ * All of its sessions are of one class of machine, one library of matrix products and one plan, and
+ * have the same cells. The unit of the statistics is the session: launches of one session share its
+ * state of the machine, so more of them tell nothing about the next session.
  *
- * baseline_take.c makes lines of a sweep's records, or says why not; baseline_file.c reads the
- * file, and baseline_add.c adds to it; baseline_judge.c judges, baseline_page.c describes what came
- * of it, and baseline.c is the command `lockstep baseline`. */
+ * baseline_take.c makes lines of a sweep's records, or says why it cannot; baseline_file.c reads
+ * the file, and baseline_add.c adds to it; baseline_judge.c judges, baseline_page.c describes the
+ * results, and baseline.c is the command `lockstep baseline`. */
 #ifndef HARNESS_COMPARE_BASELINE_H
 #define HARNESS_COMPARE_BASELINE_H
 
@@ -16,40 +16,41 @@
 #include "compare/pairs.h"
 #include "record/roles.h"
 
-/* Sessions that judge at all, and that make a gate. */
+/* The numbers of sessions that are needed to judge at all, and to make a gate; and the limit. */
 enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
 #define BASELINE_ALPHA  0.05 /* shared by all cells */
 #define BASELINE_FOLDER "results/baselines"
 #define BASELINE_SCHEMA "lockstep/baseline/1.0"
 enum { BASELINE_WHY = 640 }; /* bytes of a reason, which may name two libraries */
 
-/* A line of the file: a session measured this of a cell. */
+/* A line of the file: the measurements of a session for a cell. */
 struct baseline_line {
     char machine_class[DIGEST_HEX], machine_instance[DIGEST_HEX];
-    char plan_sha256[DIGEST_HEX];    /* of the options but the seed, and of how time is taken */
+    char plan_sha256[DIGEST_HEX]; /* of the options except the seed, and of the way in which time is
+                                     taken */
     char records_sha256[DIGEST_HEX]; /* of the file of records */
     char run_id[17], created_utc[32], git_sha[48];
-    char blas[160];           /* "": of an older program, not known */
+    char blas[160];           /* "": an older program, not known */
     uint64_t start_epoch_ns;  /* of the first launch */
     size_t sitting, line, of; /* session of the baseline, from 1; its line, from 1; lines of it */
     struct record_key key;    /* without a launch */
     size_t launches, steps;   /* steps: of the launch with fewest */
     char floor_statistic[24]; /* as compare_floor_words */
     double floor_log;         /* of the median over launches of their floors in ns */
-    double cost_log;          /* the same of their means */
+    double cost_log;          /* the same of the means of the launches */
     double sd_floor;          /* of the logarithms of the floors, over launches */
     size_t n[EXACT_METRICS];  /* elements */
     double exact[EXACT_METRICS][RECORD_MAX_RANKS]; /* NaN: unknown */
 };
 
-/* Lines of one session or of many, by session and then by cell. */
+/* Lines of one session or of many, sorted by session and then by cell. */
 struct baseline_lines {
     struct baseline_line *line;
     size_t n;
 };
 /* Members of a line of the file, in their order: those before the cell, and those after it. */
 extern const struct record_field baseline_names[], baseline_numbers[];
-/* Whether both are of one session, whatever its run is called. */
+/* Whether both lines are of one session, whatever the name of its run. */
 bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b);
 
 /* The session in a file of records. */
@@ -57,11 +58,12 @@ struct baseline_source {
     const char *path;
     struct record_file file;
     struct report report;
-    struct baseline_lines lines;  /* of cells all of whose launches were verified */
-    size_t crowded;               /* cells that are oversubscribed: they have no line */
-    struct compare_notes refused; /* "FILE:LINE: why": why it is no session for a baseline */
+    struct baseline_lines lines;  /* of the cells whose launches were all verified */
+    size_t crowded;               /* cells that are oversubscribed, which have no line */
+    struct compare_notes refused; /* "FILE:LINE: why": why it cannot be in a baseline */
 };
-/* 0, or EXIT_MISUSE after one line: it cannot be read. Free it in any case. */
+/* Reads a session. Returns 0, or EXIT_MISUSE after one line if it cannot be read. Free it in any
+ * case. */
 int baseline_take(const char *command, const char *path, bool allow_dirty,
                   struct baseline_source *source);
 void baseline_source_free(struct baseline_source *source);
@@ -69,47 +71,49 @@ void baseline_source_free(struct baseline_source *source);
 struct baseline {
     char path[1024];
     bool is_there;
-    char *text; /* as it was read */
+    char *text; /* the text of the file */
     size_t bytes;
     unsigned mode;               /* of the file */
     char last[DIGEST_HEX];       /* the chain: SHA-256 of the last line */
-    size_t sessions, cells;      /* of each session the same cells */
+    size_t sessions, cells;      /* every session has the same cells */
     struct baseline_lines lines; /* cell c of session s is line[s * cells + c] */
 };
-/* Puts the path together. 0, or -1 and what is wrong with the name. */
+/* Puts the path together. Returns 0, or -1 and the fault of the name. */
 int baseline_name(const char *folder, const char *name, struct baseline *baseline,
                   struct text_error *err);
-/* 0: it was read, or is not there; -1 and "FILE:LINE: why". Free it in any case. */
+/* Reads the file. Returns 0 if it was read, or does not exist; or -1 and "FILE:LINE: why". Free it
+ * in any case. */
 int baseline_read(struct baseline *baseline, struct text_error *err);
-/* The lines of its text, which is there; the same. */
+/* Reads the lines of its text, which is already there. Returns the same. */
 int baseline_read_lines(struct baseline *baseline, struct text_error *err);
 void baseline_free(struct baseline *baseline);
-/* Whether the session goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
- * added, so that it must not be a part of one that is there. */
+/* Checks that the session fits those of the baseline. Returns 0, or -1 and "FILE: why". fresh: it
+ * is to be added, so it must not be a part of one that is there. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
                   char why[BASELINE_WHY]);
-/* Adds the lines of the session to those that are there, in memory. 0, or -1: memory is short. */
+/* Adds the lines of the session to those that are there, in memory. Returns 0, or -1 if memory is
+ * short. */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
-/* Puts the text in place of the file: all of it, or nothing, and only if it can be read again. 0,
- * or -1 and why. */
+/* Replaces the file by the text: all of it, or nothing, and only if it can be read again. Returns
+ * 0, or -1 and why. */
 int baseline_put(const struct baseline *baseline, struct text_error *err);
 
-/* A cell, by the sessions and in a new one. NaN: unknown. */
+/* The statistics of a cell over the sessions, and in a new one. NaN: unknown. */
 struct baseline_judged {
     enum pairs_verdict verdict;
     char reason[BASELINE_WHY]; /* INVALID: why */
     double mean, sd;           /* of the logarithms of the sessions */
     double ratio, lo, hi;      /* NEW over the mean; one-sided bounds of alpha / cells each */
-    double detectable;         /* ratio that is found in about 80 of 100 comparisons */
+    double detectable;         /* the ratio that is found in about 80 of 100 comparisons */
     size_t needed;             /* sessions that find PAIRS_ASKED so; 0: more than BASELINE_MOST */
-    double cost;               /* ratio of costs: it is judged by nothing */
+    double cost;               /* ratio of costs, which has no verdict */
 };
 /* Fills mean and sd from x[], a logarithm per session. */
 void baseline_spread(const double x[], size_t sessions, struct baseline_judged *judged);
 /* Fills detectable and needed from sd, for one of so many cells. */
 void baseline_power(size_t sessions, size_t cells, struct baseline_judged *judged);
-/* Fills mean, sd, ratio, lo, hi and verdict. INVALID: fewer than BASELINE_LEAST sessions, or a
- * number that is none. */
+/* Fills mean, sd, ratio, lo, hi and verdict. INVALID: there are fewer than BASELINE_LEAST sessions,
+ * or a value is not a number. */
 void baseline_judge(const double x[], size_t sessions, double fresh, size_t cells,
                     struct baseline_judged *judged);
 
@@ -126,12 +130,12 @@ struct baseline_compare {
     struct baseline_judged *judged; /* [cell] of the baseline */
     size_t count[PAIRS_VERDICTS];
     size_t only_new;               /* cells that the baseline does not have */
-    struct exact_changes *changes; /* counted numbers that are not those of the last session */
-    char invalid[BASELINE_WHY];    /* why nothing can be said of any time; "": something can */
+    struct exact_changes *changes; /* counted numbers that differ from those of the last session */
+    char invalid[BASELINE_WHY];    /* why no time can be judged; "": times can */
 };
 int baseline_compare_main(const struct baseline_options *options);
-/* Reads it, which has to be there, and fills mean, sd, detectable and needed of all cells. 0, or
- * EXIT_MISUSE after one line. */
+/* Reads the baseline, which must exist, and fills mean, sd, detectable and needed of all cells.
+ * Returns 0, or EXIT_MISUSE after one line. */
 int baseline_open(const char *command, const char *folder, const char *name,
                   struct baseline_compare *compare);
 void baseline_close(struct baseline_compare *compare);

@@ -1,8 +1,9 @@
-/* compare/baseline_add.c: whether a session is one more of those of a baseline, and the file with
- * its lines.
+/* compare/baseline_add.c: decides whether a session fits those of a baseline, and writes the file
+ * with its lines.
  *
- * The file is never written to: another one gets all of its lines and the new ones, and then its
- * name. So it is there whole at any time, whatever happens to the program or to the machine. */
+ * The program never writes into the file. It writes another one with all of the old lines and the
+ * new ones, which then gets the name of the file. So the file is whole at any time, whatever
+ * happens to the program or to the machine. */
 #include "compare/baseline.h"
 
 #include <stdarg.h>
@@ -43,8 +44,8 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
                        "%.100s:1: another plan than %.100s:1: other options than the seed differ, "
                        "the clock, or the build type",
                        path, there);
-    /* The library by its name, version and kernels. A baseline of an older program may have
-     * sessions of two. */
+    /* The library is known by its name, version and kernels. A baseline of an older program may
+     * have sessions of two libraries. */
     if (first->blas[0] == '\0')
         return say_why(why,
                        "%.100s:1: it does not say of which library of matrix products it is, and "
@@ -83,7 +84,8 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
     return 0;
 }
 
-/* A line of the file, chained to the last one. NULL: memory is short. Caller frees. */
+/* Returns a line of the file, chained to the last one. NULL: memory is short. The caller frees
+ * it. */
 static char *chained_text(struct baseline *baseline, const struct baseline_line *line)
 {
     struct baseline_line named = *line;

@@ -1,8 +1,8 @@
-/* compare/baseline_file.c: the file of a baseline, read and checked line by line.
+/* compare/baseline_file.c: reads the file of a baseline, and checks it line by line.
  *
- * Every line is chained to the one before and has its own seal, so that one that was edited,
- * removed, added or moved shows. The lines of a session are numbered, and so are the sessions. What
- * cannot show is that whole sessions are missing at the end. */
+ * Every line is chained to the one before, and has a seal, so a line that was edited, removed,
+ * added or moved is found. The lines of a session are numbered, and so are the sessions. If whole
+ * sessions are missing at the end, that cannot be found. */
 #include "compare/baseline.h"
 
 #include <errno.h>
@@ -112,8 +112,8 @@ static int check_numbers(const struct baseline_line *line, struct text_error *er
     const double most = log((double)RECORD_EXACT_MAX);
     const struct record_bound rows[] = {
         {"floor_log", line->floor_log, 0, most},
-        /* Nine of ten steps are not below a percentile up to the 10th. Of few steps the floor may
-         * leave out some that the mean has. */
+        /* Nine of ten steps are at or above a percentile up to the 10th. With few steps the floor
+         * may leave out some that the mean includes. */
         {"cost_log", line->cost_log, rule == COMPARE_LEAST ? 0 : line->floor_log + log(0.9), most},
         {"sd_floor", line->sd_floor, 0, line->launches > 1 ? most : 0},
         {"launches", (double)line->launches, 1, PLAN_MAX_LAUNCHES},
@@ -131,7 +131,8 @@ bool baseline_same_run(const struct baseline_line *a, const struct baseline_line
            strcmp(a->records_sha256, b->records_sha256) == 0;
 }
 
-/* That the line is the next one, of the same class, library, plan and cells as those before it. */
+/* Checks that the line is the next one, of the same class, library, plan and cells as those before
+ * it. */
 static int check_place(const struct baseline *baseline, const struct baseline_line *line,
                        struct text_error *err)
 {
@@ -168,7 +169,7 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
     return 0;
 }
 
-/* One line of the text, without its newline, into the next of lines. */
+/* Reads one line of the text, without its newline, into the next of lines. */
 static int read_line(struct baseline *baseline, const char *text, size_t bytes,
                      struct record_raw *raw, struct record_chain *chain, struct text_error *err)
 {

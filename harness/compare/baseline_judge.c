@@ -1,12 +1,12 @@
-/* compare/baseline_judge.c: `lockstep compare --baseline`: what one more session shows against
- * those before it.
+/* compare/baseline_judge.c: `lockstep compare --baseline`: compares one more session with those
+ * before it.
  *
- * The new session is held against the interval in which one more like the others would lie: it
- * takes the logarithms of sessions to be independent and normal, which six of them cannot show. A
- * few sessions therefore judge, but make no gate.
+ * The new session is compared with the interval in which one more session like the others would
+ * lie. This takes the logarithms of sessions to be independent and normal, which six of them cannot
+ * show. A few sessions therefore judge, but make no gate.
  *
- * It fails closed: what is no whole, verified session of the same machine, library and plan is
- * INVALID, and so is every comparison with fewer sessions than can judge. */
+ * The judge fails closed: a session that is not whole, verified, and of the same machine, library
+ * and plan is INVALID, and so is every comparison with fewer sessions than can judge. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -20,13 +20,14 @@ static const char NAME[] = "lockstep compare";
 
 /* ---- statistics ---- */
 
-/* A new session differs from the mean of n by this much of their standard deviation. */
+/* Returns by how much of the standard deviation of n sessions a new session differs from their
+ * mean. */
 static double width(size_t n, double p)
 {
     return stats_t_quantile(p, n - 1) * sqrt(1 + 1 / (double)n);
 }
 
-/* About: it takes the deviation of the sessions for the true one. */
+/* This is an approximation: it takes the deviation of the sessions for the true one. */
 static double detectable(size_t n, double sd, size_t cells)
 {
     const double found =
@@ -58,7 +59,7 @@ void baseline_power(size_t sessions, size_t cells, struct baseline_judged *judge
     judged->needed = 0;
     if (!(detectable(most, judged->sd, cells) <= PAIRS_ASKED))
         return;
-    /* More sessions never find less. */
+    /* More sessions never find less, so a binary search is right. */
     while (least < most) {
         const size_t middle = (least + most) / 2;
 
@@ -94,7 +95,7 @@ void baseline_judge(const double x[], size_t sessions, double fresh, size_t cell
 
 /* ---- a comparison ---- */
 
-/* The logarithms of the floors of a cell, one per session. */
+/* Returns the logarithms of the floors of a cell, one per session. */
 static void find_floors(const struct baseline *baseline, size_t cell, double x[])
 {
     for (size_t s = 0; s < baseline->sessions; ++s)
@@ -137,7 +138,7 @@ static int order_key_and_line(const void *key, const void *line)
     return compare_key_order(key, &((const struct baseline_line *)line)->key);
 }
 
-/* fresh: the line of the new session; NULL: it does not have the cell. x: room for a number per
+/* fresh: the line of the new session; NULL: it does not have the cell. x: capacity for a number per
  * session. */
 static void judge_cell(struct baseline_compare *compare, size_t cell,
                        const struct baseline_line *fresh, double x[])
@@ -175,7 +176,8 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
     judged->cost = exp(fresh->cost_log - costs / (double)baseline->sessions);
 }
 
-/* x: room for a number per session. 0, or EXIT_MISUSE after one line: nothing is in both. */
+/* x: capacity for a number per session. Returns 0, or EXIT_MISUSE after one line if no cell is in
+ * both. */
 static int judge_cells(struct baseline_compare *compare, double x[])
 {
     const struct baseline *baseline = &compare->baseline;

@@ -1,7 +1,8 @@
 /* compare/baseline_page.c: a session against a baseline, and a baseline, for people and for
  * programs.
  *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+ * If jansson cannot add a value because memory is short, that shows at the end
+ * (record/memory.h). */
 #include "compare/baseline.h"
 
 #include "analysis/words.h"

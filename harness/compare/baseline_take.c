@@ -1,8 +1,8 @@
-/* compare/baseline_take.c: a file of records as a session: a line for each of its cells, and all
- * that is wrong with it.
+/* compare/baseline_take.c: turns a file of records into a session: a line for each of its cells,
+ * and a list of all faults.
  *
- * It fails closed: what was not measured to the end, by a clean build, in one session, with every
- * launch verified, is refused with the line of the file that says so. */
+ * It fails closed: a file that was not measured to the end, by a clean build, in one session, with
+ * every launch verified, is refused with the line of the file that says so. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -24,7 +24,7 @@ static int order_rows(const void *left, const void *right)
     return order != 0 ? order : report_launch_order(*a, *b);
 }
 
-/* The line of the last record of that cell. 0: the file cannot be read again. */
+/* Returns the line of the last record of that cell. 0: the file cannot be read again. */
 static size_t line_of_cell(const char *path, const struct record_cell *cell)
 {
     FILE *stream = fopen(path, "rb");
@@ -45,7 +45,7 @@ static size_t line_of_cell(const char *path, const struct record_cell *cell)
     return found;
 }
 
-/* The conditions on the machine, the build and the file under which its times count. */
+/* Checks the conditions on the machine, the build and the file that its times require. */
 static void check_source(struct baseline_source *source, bool allow_dirty)
 {
     const struct report_counts *counts = &source->report.counts;
@@ -83,7 +83,7 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
         }
 }
 
-/* Fills the line with what the launches took and counted. work: room for a number per launch,
+/* Fills the line with the times and counts of the launches. work: capacity for a number per launch,
  * steps: for those of a launch. */
 static void sum_up_line(const struct report_row *const row[], double work[], double steps[],
                         struct baseline_line *line)
@@ -107,12 +107,12 @@ static void sum_up_line(const struct report_row *const row[], double work[], dou
     line->cost_log = log(stats_median(work, n));
     for (size_t i = 0; i < n; ++i)
         exact_add(&side, row[i]->cell);
-    /* The largest number of the launches, which is known only if all are. */
+    /* The number is the largest of the launches, and is known only if all launches know theirs. */
     memcpy(line->n, side.n, sizeof line->n);
     memcpy(line->exact, side.hi, sizeof line->exact);
 }
 
-/* The launches of a cell: a line, or why there is none. */
+/* Takes the launches of a cell: as a line, or with the reason why there is none. */
 static void take_cell(struct baseline_source *source, const struct report_row *const row[],
                       size_t n, double work[], double steps[])
 {
@@ -187,8 +187,8 @@ static int take_cells(struct baseline_source *source)
     return status;
 }
 
-/* Digests of the plan, which is the options but for the seed and how the time is taken, and of the
- * file. -1: no memory, or it cannot be read. */
+/* Computes the digests of the plan, which is the options except the seed and how the time is taken,
+ * and of the file. Returns -1 if there is no memory, or the file cannot be read. */
 static int name_lines(struct baseline_source *source)
 {
     const struct record_run *run = &source->file.run;

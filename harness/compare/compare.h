@@ -3,12 +3,12 @@
  * Three judges give verdicts, by the evidence that there is: two files of records (class III,
  * below), one session against the history of many (class II, compare/baseline.h), and launches in
  * interleaved pairs (class I, compare/pairs.h). All of them compare exact numbers in the same way
- * (exact.c), and describe what they found to one renderer (page.c).
+ * (exact.c), and describe their results to one renderer (page.c).
  *
- * Two files: main.c reads them, files.c says whether they can be compared at all, judge.c puts the
- * launches of a cell side by side and tests their times, and files_page.c describes what came of
- * it. Two files are two sessions, which differ for reasons of the machine, too. Their launches are
- * no pairs: block 3 of one and block 3 of the other have nothing in common. */
+ * For two files, main.c reads them, files.c says whether they can be compared at all, judge.c joins
+ * the launches of a cell and tests their times, and files_page.c describes the results. Two files
+ * are two sessions, which differ for reasons of the machine, too. Their launches are not pairs:
+ * block 3 of one and block 3 of the other have nothing in common. */
 #ifndef HARNESS_COMPARE_H
 #define HARNESS_COMPARE_H
 
@@ -30,7 +30,7 @@ enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 enum { COMPARE_EXIT_CHANGED = 1, COMPARE_EXIT_INVALID = 3 };
 enum { COMPARE_NOTES = 64, COMPARE_TEXT = 384 };
 
-/* Lines that are collected: as many as there is room for. */
+/* Lines that are collected, up to a limit. */
 struct compare_notes {
     char text[COMPARE_NOTES][COMPARE_TEXT];
     size_t n;
@@ -52,16 +52,16 @@ enum { EXACT_METRICS = 6 };
 extern const struct exact_metric exact_metrics[EXACT_METRICS];
 
 /* The verified launches of one side of a cell: the least and the most of each element. NaN: one of
- * them does not know it. */
+ * the launches does not know it. */
 struct exact_side {
     size_t launches;
     size_t n[EXACT_METRICS]; /* elements */
     double lo[EXACT_METRICS][RECORD_MAX_RANKS], hi[EXACT_METRICS][RECORD_MAX_RANKS];
 };
-/* One more launch, which is verified. */
+/* Adds a launch, which must be verified. */
 void exact_add(struct exact_side *side, const struct record_cell *launch);
 
-/* A number that should be the same on both sides, and is not. */
+/* A number that should be the same on both sides, but differs. */
 struct exact_change {
     size_t cell;
     const struct exact_metric *metric;
@@ -72,31 +72,31 @@ struct exact_changes {
     size_t n;
     struct exact_change change[];
 };
-/* Room for the changes of so many cells; NULL: memory is short. Caller frees. */
+/* Allocates the changes of so many cells; NULL: memory is short. The caller frees it. */
 struct exact_changes *exact_room(size_t cells);
-/* Adds of each metric of the cell the first element that is not the same. Nothing is said of a side
- * without a verified launch, nor of a later metric that A does not know: B may be the first program
- * that counts it. */
+/* Adds the first element of each metric of the cell that differs. It skips a side without a
+ * verified launch, and a later metric that A does not know: B may be the first program that counts
+ * it. */
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
                    struct exact_changes *changes);
-/* An object, which takes the value that the document has for the cell. */
+/* Returns an object; it takes ownership of the value that the document has for the cell. */
 struct json_t *exact_change_json(const struct exact_change *change, struct json_t *cell);
 
 /* ---- what is printed: each judge describes a page, which page.c writes in the form of --format --
  */
 
-/* The forms that are for comparisons alone, then those of export/export.h. */
+/* The forms that only comparisons have; those of export/export.h follow. */
 enum { COMPARE_AS_TEXT, COMPARE_AS_JSON, COMPARE_AS_MARKDOWN, COMPARE_FORMS };
 enum { COMPARE_FORMATS = COMPARE_FORMS + EXPORT_FORMATS };
 const char *compare_format_name(size_t format);
 
-/* Ratios of a cell. */
+/* The ratios of a cell. */
 enum { COMPARE_TIME, COMPARE_COST, COMPARE_DETECTABLE, COMPARE_METRICS };
 
-/* A compared point: a cell, or something else that has a verdict. An INVALID one is an error in
- * other formats, and has no numbers there; one that decides nothing is never a test that passed. */
+/* A compared point: a cell, or another item that has a verdict. An INVALID one is an error in other
+ * formats, and has no numbers there; one that decides nothing is never a test that passed. */
 struct compare_point {
-    bool is_cell; /* else it is in other formats only, under its name, and rest says it all */
+    bool is_cell; /* else only other formats show it, under its name, and rest says it all */
     struct record_key key;
     char name[COMPARE_TEXT];
     char against[COMPARE_TEXT];  /* the cell of B, if it is another one; else "" */
@@ -104,39 +104,39 @@ struct compare_point {
     size_t number;               /* of the verdict, among those of the page */
     enum export_state state;     /* of the point, in other formats */
     char ratio[160], cost[160];  /* "": it has no numbers, and rest says why */
-    char rest[REPORT_CELL_TEXT]; /* what else there is to say */
-    char more[128];              /* and in text only */
-    bool hidden;                 /* for people: what it would say was said */
-    bool brief;                  /* it is left out of Markdown */
+    char rest[REPORT_CELL_TEXT]; /* further words */
+    char more[128];              /* more of them, in text only */
+    bool hidden; /* it is not printed for people, because its text was printed already */
+    bool brief;  /* it is left out of Markdown */
     size_t launches;
     struct export_value value[COMPARE_METRICS];
 };
 
-/* Where a paragraph stands. */
+/* The place of a paragraph. */
 enum compare_place {
     COMPARE_TITLE, /* first */
     COMPARE_HEAD,  /* before the points */
     COMPARE_FOOT,  /* after the points; in Markdown before them */
-    COMPARE_RULE   /* likewise, not in Markdown */
+    COMPARE_RULE   /* the same, but not in Markdown */
 };
 
 struct compare_page {
     const char *ratio;               /* "B/A" */
-    const char *side[COMPARE_SIDES]; /* what the sides are called where numbers CHANGED */
+    const char *side[COMPARE_SIDES]; /* the names of the sides if numbers CHANGED */
     const char *gate;                /* ", not a gate", or "" */
     const char *const *verdicts;     /* of other formats */
     size_t n_verdicts;
-    const struct exact_changes *changes; /* cells of which are points; NULL: none */
-    bool exact;                          /* they fail */
+    const struct exact_changes *changes; /* of the cells among the points; NULL: none */
+    bool exact;                          /* exact changes fail */
     struct compare_point *point;         /* cells come first */
-    struct compare_point **order;        /* in which text and Markdown have them */
+    struct compare_point **order;        /* in the order of text and Markdown */
     size_t n;
-    struct memory_file words; /* paragraphs, each after the digit of its place, with a 0 after it */
+    struct memory_file words; /* paragraphs, each between the digit of its place and a 0 */
     char summary[EXPORT_TEXT];
 };
 void compare_say(struct compare_page *page, enum compare_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One more point, a cell if it has a key, without numbers. */
+/* Adds a point without numbers; with a key, it is a cell. */
 struct compare_point *compare_add_point(struct compare_page *page, const struct record_key *key,
                                         size_t number, enum export_state state);
 
@@ -145,49 +145,50 @@ struct compare_judge {
     void (*describe)(const void *of, struct compare_page *page);
     struct json_t *(*json)(const void *of);
 };
-/* Prints what was judged of so many cells. 0, or EXIT_MISUSE after one line. */
+/* Prints the results for so many cells. Returns 0, or EXIT_MISUSE after one line. */
 int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format);
 
-/* An order in which 0 means: the same cell. */
+/* Compares two keys; 0 means that they are of the same cell. */
 int compare_key_order(const struct record_key *a, const struct record_key *b);
-/* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */
+/* Writes "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that distinguishes cells. */
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT]);
 
-/* ---- floors: what a launch is summed up as, the fast end of its steps ---- */
+/* ---- floors: a launch is summed up by the fast end of its steps ------------------------------ */
 
 /* The side with fewer steps decides for both. */
 enum compare_floor {
-    COMPARE_P05,   /* the 5th percentile: COMPARE_P05_STEPS or more */
-    COMPARE_P10,   /* the 10th: COMPARE_P10_STEPS or more */
-    COMPARE_LEAST, /* the smallest of the first so many of all launches: few */
+    COMPARE_P05,   /* the 5th percentile, for COMPARE_P05_STEPS or more */
+    COMPARE_P10,   /* the 10th, for COMPARE_P10_STEPS or more */
+    COMPARE_LEAST, /* the smallest of as many first steps as all launches have */
     COMPARE_FLOORS
 };
 enum { COMPARE_P05_STEPS = 40, COMPARE_P10_STEPS = 20 };
 extern const char *const compare_floor_words[COMPARE_FLOORS];
-/* The rule for a launch of so many steps after the warm-up. */
+/* Returns the rule for a launch with so many steps after the warm-up. */
 enum compare_floor compare_floor_rule(size_t steps);
-/* The floor of a launch in ns, by a rule; of COMPARE_LEAST the first `fewest` steps count. steps:
- * room for n_samples. */
+/* Returns the floor of a launch in ns, by a rule. COMPARE_LEAST uses only the first `fewest` steps.
+ * steps: capacity for n_samples. */
 double compare_floor(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
                      double steps[]);
 
 /* ---- two files ---- */
 
 enum compare_verdict {
-    COMPARE_NO_EVIDENCE, /* of a difference: that is not evidence of none */
-    COMPARE_SUSPECT,     /* worth an experiment that can decide */
-    COMPARE_INVALID,     /* nothing can be said, and the reason why */
+    COMPARE_NO_EVIDENCE, /* no evidence of a difference, which is not evidence of none */
+    COMPARE_SUSPECT,     /* an experiment that can decide is worthwhile */
+    COMPARE_INVALID,     /* no verdict is possible, and the reason says why */
     COMPARE_UNMEASURED,  /* verified on neither side */
     COMPARE_VERDICTS
 };
 
-/* The rule of SUSPECT: adjusted p at most alpha, and the ratio further from 1 than beyond. */
+/* The rule of SUSPECT: the adjusted p is at most alpha, and the ratio is further from 1 than
+ * beyond. */
 #define COMPARE_ALPHA  0.05
 #define COMPARE_BEYOND 1.05
 #define COMPARE_LEVEL  0.95
 enum { COMPARE_LAUNCHES = 4 }; /* on each side: fewer have no interval of 95 % */
 
-/* Launches of a cell by one number each. NaN: unknown. */
+/* One number for each launch of a cell, compared. NaN: unknown. */
 struct compare_ratio {
     double ns[COMPARE_SIDES]; /* medians over launches */
     double ratio;             /* B / A: of the logarithms by Hodges and Lehmann */
@@ -200,14 +201,14 @@ struct compare_launch {
     int side;
 };
 
-/* A cell that is in both files: launches first.. of A, then those of B. */
+/* A cell that is in both files. Its launches of A begin at first, and those of B follow. */
 struct compare_cell {
     const struct record_key *key;
     size_t first, n[COMPARE_SIDES], verified[COMPARE_SIDES];
     enum compare_floor rule;
     size_t steps; /* of the launch with fewest, after the warm-up */
     struct compare_ratio floor, cost;
-    double adjusted; /* p of floor by Holm, over the cells that were tested */
+    double adjusted; /* p of floor, adjusted by Holm over the cells that were tested */
     enum compare_verdict verdict;
     char reason[COMPARE_TEXT]; /* INVALID: why */
 };
@@ -223,25 +224,26 @@ struct compare {
     size_t n_cells, only[COMPARE_SIDES];
     size_t count[COMPARE_VERDICTS]; /* of cells */
     size_t tested;                  /* cells in Holm's family */
-    /* Over the cells with an interval, the median of the ratios, which is what all of them have in
-     * common, and of the half-widths, as a part of the ratio: what these launches can resolve. NaN:
-     * no cell has one. */
+    /* Over the cells with an interval: the median of the ratios, which is the change that all of
+     * them share, and the median of the half-widths, as a part of the ratio, which is what these
+     * launches can resolve. NaN: no cell has one. */
     double common, half_width;
     struct exact_changes *changes;
     struct compare_notes invalid; /* why no time can be compared; then all cells are INVALID */
-    struct compare_notes differs; /* what else is not the same in both */
-    struct compare_notes remarks; /* what a reader should know */
+    struct compare_notes differs; /* other differences between the files */
+    struct compare_notes remarks; /* remarks for a reader */
 };
 
-/* Fills invalid, differs and remarks from what the files say of themselves. */
+/* Fills invalid, differs and remarks from the descriptions in the files. */
 void compare_files(struct compare *compare);
 /* Adds to differs how the end of the warm-up was found, if a cell has another rule in each file. */
 void compare_warmups(struct compare *compare);
-/* Fills launch, cell, only and changes from report. 0, or -1 when memory is short. */
+/* Fills launch, cell, only and changes from report. Returns 0, or -1 if memory is short. */
 int compare_cells(struct compare *compare);
-/* Fills times, verdicts, count, tested, common and half_width. 0, or -1 when memory is short. */
+/* Fills times, verdicts, count, tested, common and half_width. Returns 0, or -1 if memory is
+ * short. */
 int compare_judge(struct compare *compare);
-/* 0 or one of COMPARE_EXIT; what is asked for by --exact comes first, as it needs no times. */
+/* Returns 0 or one of COMPARE_EXIT. The result of --exact comes first, as it needs no times. */
 int compare_exit(const struct compare *compare);
 extern const struct compare_judge compare_files_judge; /* of a struct compare */
 

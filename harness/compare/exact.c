@@ -1,5 +1,4 @@
-/* compare/exact.c: the numbers that are counted of a cell, and those that both sides do not share.
- */
+/* compare/exact.c: the counted numbers of a cell, and those that differ between the sides. */
 #include "compare/compare.h"
 
 #include <jansson.h>
@@ -38,7 +37,7 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
         const size_t n = count > side->n[m] ? count : side->n[m];
         double *lo = side->lo[m], *hi = side->hi[m];
 
-        /* An element that one launch does not have is unknown of all of them. */
+        /* If one launch does not have an element, it is unknown for all of them. */
         for (size_t i = 0; i < n; ++i) {
             const double value = i < count ? number_of(metric, launch, i) : (double)NAN;
 

@@ -1,8 +1,8 @@
-/* compare/files.c: whether two files can be compared, and what differs between them.
+/* compare/files.c: whether two files can be compared, and their differences.
  *
- * The roles of the fields decide: another kind of machine, or another way to take the time, makes
- * every ratio one of two unlike things. Another program, environment, driver or start of the
- * machine is what a user may want to compare: it is said. */
+ * The roles of the fields decide. With another kind of machine, or another way to take the time,
+ * every ratio would be one of two unlike things. Another program, environment, driver or start of
+ * the machine may be what a user wants to compare, so it is only reported. */
 #include "compare/compare.h"
 
 #include "machine/provenance.h"
@@ -14,8 +14,9 @@ enum { SHOWN = 72 }; /* characters of a value */
 
 static const char *const side_names[COMPARE_SIDES] = {"A", "B"};
 
-/* Fields that no ratio of times survives, except for those of the machine; and conditions of a
- * sweep that a reader wants to know, except for those that set records apart. */
+/* No ratio of times is valid if one of these fields differs, nor if one of the machine does, which
+ * are not listed here. The others are conditions of a sweep that a reader wants to know, in
+ * addition to those that set records apart. */
 static const char *const deciding[] = {"clock",      "sync_method", "rank_reduction",
                                        "build_type", "sanitizers",  NULL};
 static const char *const told[] = {"seed", "launches", "devices", "communicator", NULL};
@@ -27,8 +28,8 @@ static bool is_among(const struct record_field *field, const char *const names[]
     return *names != NULL;
 }
 
-/* "the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f": digests by their first digits, long values from where
- * they differ. */
+/* Adds "the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f". Digests are shown by their first digits, long
+ * values from where they differ. */
 static void add_field(struct compare_notes *notes, const struct record_field *field,
                       const char *what, const void *a, const void *b)
 {
@@ -39,7 +40,7 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
     record_show(field, b, y, sizeof y);
     size_t same = 0, from = 0;
 
-    /* Where they begin to differ, or a little before it: after the last blank. */
+    /* The text begins where they differ, or a little earlier: after the last blank before it. */
     if (strlen(x) > SHOWN || strlen(y) > SHOWN)
         for (; x[same] != '\0' && x[same] == y[same]; ++same)
             if (x[same] == ' ')
@@ -51,7 +52,7 @@ static void add_field(struct compare_notes *notes, const struct record_field *fi
                  y[from] != '\0' ? y + from : "none");
 }
 
-/* At one of several; field: NULL where none differs. */
+/* Adds the difference of one of several items; field: NULL if none differs. */
 static void add_at(struct compare *compare, const struct record_field *field, const char *of,
                    int at, const char *more, const void *a, const void *b)
 {
@@ -86,7 +87,7 @@ void compare_files(struct compare *compare)
     const struct record_field *field = record_run_fields;
     int at = 0;
 
-    /* The reasons in one file that make its times worth nothing. */
+    /* These are the reasons in one file that make its times worthless. */
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const enum provenance_dirty dirty =
             compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;

@@ -1,6 +1,7 @@
-/* compare/files_page.c: two files: what came of them, for people and for programs.
+/* compare/files_page.c: the results for two files, for people and for programs.
  *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+ * If jansson cannot add a value because memory is short, that shows at the end
+ * (record/memory.h). */
 #include "compare/compare.h"
 
 #include "record/document.h"
@@ -25,8 +26,8 @@ static void describe_cell(const struct compare *compare, const struct compare_ce
     const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
     char a[UNITS_BYTES], b[UNITS_BYTES];
 
-    /* If a comparison is INVALID as a whole, the reasons are said once, and no cell has
-     * another one. */
+    /* If a comparison is INVALID as a whole, the reasons are given once, and no cell has another
+     * one. */
     point->hidden = compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID;
     point->brief = cell->verdict == COMPARE_NO_EVIDENCE;
     point->launches = cell->n[COMPARE_B];

@@ -1,8 +1,8 @@
 /* compare/judge.c: the cells that are in both files, and the times of their launches: floors,
  * ratios, tests and verdicts.
  *
- * It fails closed: a cell about which nothing can be said is INVALID and has a reason, never
- * NO EVIDENCE. Nothing is dropped: a cell with a launch that was not verified is not tested. */
+ * The judge fails closed: a cell about which nothing can be said is INVALID and has a reason, never
+ * NO EVIDENCE. No launch is dropped: a cell with a launch that was not verified is not tested. */
 #include "compare/compare.h"
 
 #include "numbers/rank.h"
@@ -100,7 +100,7 @@ int compare_cells(struct compare *compare)
 
 /* ---- verdicts ---- */
 
-/* The shift of the logarithms of launches is the logarithm of a ratio. */
+/* The shift between the logarithms of the launches is the logarithm of a ratio. */
 static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE_SIDES],
                       struct compare_ratio *ratio)
 {
@@ -122,7 +122,7 @@ static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE
     return 0;
 }
 
-/* "2 of 6 launches of A (crashed)" */
+/* Writes "2 of 6 launches of A (crashed)", for example. */
 static void unverified_words(const struct compare *compare, const struct compare_cell *cell,
                              int side, char text[96])
 {
@@ -136,7 +136,7 @@ static void unverified_words(const struct compare *compare, const struct compare
              state[0] != '\0' ? ")" : "");
 }
 
-/* Why the times of a cell cannot be compared; false: they can. */
+/* Writes why the times of a cell cannot be compared; false: they can. */
 static bool refuse_cell(const struct compare *compare, struct compare_cell *cell)
 {
     const struct compare_launch *launch = &compare->launch[cell->first];
@@ -165,7 +165,8 @@ static bool refuse_cell(const struct compare *compare, struct compare_cell *cell
     return true;
 }
 
-/* NO EVIDENCE stands for a cell that is to be tested. steps: room for those of a launch. */
+/* The verdict is NO EVIDENCE for a cell that will be tested. steps: capacity for those of a
+ * launch. */
 static int measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
 {
     static const struct compare_ratio unknown = {{NAN, NAN}, NAN, NAN, NAN, NAN, NAN};
@@ -208,8 +209,8 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
     return 0;
 }
 
-/* Holm's family are the cells that were tested. A cell that could not be SUSPECT whatever its times
- * are was not tested. x and y: room for a number per cell. */
+/* Holm's family consists of the cells that were tested. A cell that could not be SUSPECT with any
+ * times was not tested. x and y: capacity for a number per cell. */
 static int decide_cells(struct compare *compare, double x[], double y[])
 {
     const double tested = (double)compare->tested;

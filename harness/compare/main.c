@@ -1,4 +1,5 @@
-/* compare/main.c: `lockstep compare`: options, reading, and the order of things. */
+/* compare/main.c: `lockstep compare`: its options, and the order of reading, judging and
+ * printing. */
 #include "compare/baseline.h"
 #include "compare/pairs.h"
 
@@ -14,15 +15,14 @@ enum { KEY_DIRTY = 256, KEY_PAIRS, KEY_BASELINE, KEY_FOLDER, KEY_STRICT, KEY_LEN
 
 struct arguments {
     struct compare *compare;
-    struct baseline_options baseline; /* without a name: two files */
+    struct baseline_options baseline; /* without a name, two files are compared */
     int strict;                       /* -1: not given */
     size_t format;
     uint64_t seen; /* options that were given */
 };
 
-/* The options of pairs are here to be explained, and refused without --ab (pairs_options.c reads
- * them).
- */
+/* The options of pairs are listed here for the help text, and refused without --ab (pairs_options.c
+ * reads them). */
 static const struct argp_option option_table[] = {
     {"ab", KEY_PAIRS, "OLD", 0,
      "With NEW after it: measure two builds of lockstep in interleaved pairs, on the cells that "
@@ -96,7 +96,7 @@ static const char documentation[] =
     "with --exact: an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn "
     "input, or no cell is in both files; 3 something is INVALID.";
 
-/* With a baseline there is one file, and there are options that two files do not have. */
+/* With a baseline there is one file, and options are allowed that two files do not have. */
 static error_t check_end(const struct arguments *arguments, struct argp_state *state)
 {
     if (arguments->baseline.name)
@@ -174,7 +174,7 @@ static int compare_two(struct compare *compare, size_t format)
     struct record_file *file = compare->file;
     struct text_error why = {"A and B hold the same run: a launch counts once"};
 
-    /* The rows of a file are as the report has them, with what is verified. */
+    /* The rows of a file are those of the report, with their verification. */
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         if (input_steps(NAME, compare->path[side], &file[side]) != 0)
             return EXIT_MISUSE;

@@ -1,5 +1,5 @@
-/* compare/page.c: what a judge has found, in the form that was asked for: for people, for the page
- * of a CI job, and for other programs. */
+/* compare/page.c: prints the results of a judge in the form that was asked for: for people, for the
+ * page of a CI job, and for other programs. */
 #include "compare/compare.h"
 
 #include "command/command.h"
@@ -71,7 +71,7 @@ void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
              key->devices, amount, key->dtype, key->backend, key->communicator, axes);
 }
 
-/* "NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051; finds 2.1 %", or why it is INVALID. */
+/* Adds "NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051; finds 2.1 %", or why it is INVALID. */
 static void add_numbers(const struct compare_page *page, const struct compare_point *point,
                         char text[REPORT_CELL_TEXT])
 {
@@ -81,7 +81,7 @@ static void add_numbers(const struct compare_page *page, const struct compare_po
     text_add(text, REPORT_CELL_TEXT, "%s", point->rest);
 }
 
-/* The name of the cell of B. */
+/* Returns the name of the cell of B. */
 static const char *name_of(const struct compare_point *point)
 {
     return point->against[0] != '\0' ? point->against : point->name;
@@ -89,7 +89,7 @@ static const char *name_of(const struct compare_point *point)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-/* A paragraph in lines: all but the first are indented so. */
+/* Prints a paragraph in lines; all but the first are indented by `indent`. */
 static void wrap(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void wrap(size_t indent, const char *format, ...)
@@ -149,7 +149,7 @@ static void print_text(const struct compare_page *page)
 
 /* ---- Markdown ------------------------------------------------------------------------------ */
 
-/* Without the rows that are too many, which it counts. */
+/* Leaves out rows beyond the limit, and says how many there are. */
 static int print_table(struct text_out *out, struct grid *grid)
 {
     int status = 0;
@@ -277,7 +277,7 @@ static int print_export(const struct compare_page *page, size_t format, struct t
 
 int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format)
 {
-    enum { OTHERS = 2 }; /* points that are no cells */
+    enum { OTHERS = 2 }; /* the points that are no cells */
     struct compare_page page = {.gate = "",
                                 .point = calloc(cells + OTHERS, sizeof page.point[0]),
                                 .order = calloc(cells + OTHERS, sizeof page.order[0])};

@@ -1,8 +1,8 @@
 /* compare/pairs.c: `lockstep compare --ab`: runs pairs of launches, block after block.
  *
- * A block has one pair of every cell, in its own order. The first launch of a cell decides
- * how many steps all others of it have, in both arms. Nothing is dropped and nothing is repeated: a
- * launch that is not verified makes its cell INVALID. */
+ * A block has one pair of every cell, in an order that is drawn for it. The first launch of a cell
+ * decides how many steps all its other launches have, in both arms. No launch is dropped or
+ * repeated: a launch that is not verified makes its cell INVALID. */
 #include "compare/pairs.h"
 
 #include "command/command.h"
@@ -47,8 +47,8 @@ static int order_by_id(const void *left, const void *right)
     return strcmp(a->id, b->id);
 }
 
-/* The arrays, and which cell stands at each place of the plan; those of the first block are
- * numbered as they run. */
+/* Allocates the arrays, and finds the cell at each place of the plan; the cells are numbered in the
+ * order of the first block. */
 static int prepare(struct pairs *pairs)
 {
     const size_t cells = pairs->cells, all = cells * pairs->per_look * pairs->looks;
@@ -87,7 +87,7 @@ static int prepare(struct pairs *pairs)
     return 0;
 }
 
-/* A line of the record, which is freed. */
+/* Keeps a line of the record, and frees it. */
 static int keep_line(struct pairs *pairs, char *line, bool last)
 {
     struct text_error why = {""};
@@ -101,7 +101,7 @@ static int keep_line(struct pairs *pairs, char *line, bool last)
     return complain(why.text);
 }
 
-/* 0, an exit status after one line, or EXIT_INTERRUPTED. */
+/* Returns 0, an exit status after one line, or EXIT_INTERRUPTED. */
 static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_launch *launch)
 {
     struct cell_config config = pairs->arm[arm].plan[place];
@@ -125,8 +125,8 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
     return status == 0 ? 0 : complain("no memory for the steps of a launch");
 }
 
-/* The pairs up to the next interim analysis: of each pair both launches, in an order that is drawn.
- */
+/* Runs the pairs up to the next interim analysis: both launches of each pair, in an order that is
+ * drawn. */
 static int run_pairs(struct pairs *pairs)
 {
     const size_t all = pairs->cells * pairs->n;
@@ -161,7 +161,7 @@ static int run_pairs(struct pairs *pairs)
     return status;
 }
 
-/* Runs and judges until it is settled, and prints what came of it. */
+/* Runs and judges until the result is settled, and prints it. */
 static int run_and_report(struct pairs *pairs)
 {
     int status = 0;
@@ -191,7 +191,8 @@ static int run_and_report(struct pairs *pairs)
     return status == 0 ? pairs_exit(pairs) : status;
 }
 
-/* The cores of both arms, as a sweep locks its own: a core that both have only once. */
+/* Locks the cores of both arms, as a sweep locks those that it uses; a core of both arms is locked
+ * once. */
 static int lock_cores(struct pairs *pairs, struct core_locks *locks)
 {
     const struct record_run *other = &pairs->arm[PAIRS_NEW].run;

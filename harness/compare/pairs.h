@@ -1,11 +1,10 @@
 /* compare/pairs.h: internal to this room: evidence of class I, two programs in interleaved pairs.
  *
- * A pair is two launches of one cell next to each other, one of each arm. Which of them is first is
- * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
- * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
- * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it,
- * pairs_fit.c what the machine is worth, and pairs_page.c, pairs_forest.c and pairs_record.c write
- * what came of it. */
+ * A pair is two launches of one cell next to each other, one of each arm. The order in a pair is
+ * drawn: that, and no model of noise, makes the tests exact. pairs_options.c reads what to run,
+ * pairs_ask.c asks both programs whether they can, pairs.c runs the pairs, and pairs_judge.c judges
+ * them. pairs_sum.c sums up, finds the pairs that neighbours disturbed, and says how fit the
+ * machine is. pairs_page.c, pairs_forest.c and pairs_record.c write the results. */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
@@ -13,7 +12,7 @@
 #include "record/output.h"
 #include "sweep/sweep.h"
 
-/* Whether these arguments ask for pairs; then it is the subcommand. As compare_main. */
+/* Whether these arguments ask for pairs; then it is the subcommand, called as compare_main. */
 bool pairs_wanted(int argc, char **argv);
 int pairs_main(int argc, char **argv);
 
@@ -21,62 +20,64 @@ enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
 enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
 enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8, PAIRS_LOOKS_MOST = 2 };
 
-/* Limits for the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of
- * many does not move all of them, and a change that moves all of them may show in none. */
+/* Limits for the ratio of times NEW / OLD. The .05 of a comparison are divided into two parts: one
+ * slow cell of many does not move all of them, and a change that moves all of them may not show in
+ * any. */
 #define PAIRS_ALPHA_ALL   0.01
 #define PAIRS_ALPHA_CELLS 0.04 /* by Holm */
-#define PAIRS_MARGIN      1.01 /* the tests are of a ratio beyond this */
-#define PAIRS_DELTA       1.02 /* the estimate has to reach this, too */
+#define PAIRS_MARGIN      1.01 /* the tests are about a ratio beyond this */
+#define PAIRS_DELTA       1.02 /* the estimate must also reach this */
 #define PAIRS_ALIKE       1.03 /* EQUIVALENT: the interval is inside of 1/this .. this */
-#define PAIRS_ASKED       1.05 /* the pairs that this takes are said */
+#define PAIRS_ASKED       1.05 /* the result says how many pairs find this */
 
 enum pairs_verdict {
     PAIRS_EQUIVALENT,   /* shown to be alike */
     PAIRS_IMPROVED,     /* shown to be faster */
     PAIRS_REGRESSED,    /* shown to be slower */
-    PAIRS_INCONCLUSIVE, /* none of these was shown */
-    PAIRS_INVALID,      /* nothing can be said, and the reason why */
+    PAIRS_INCONCLUSIVE, /* none of these is shown */
+    PAIRS_INVALID,      /* no verdict is possible, and the reason says why */
     PAIRS_VERDICTS
 };
 extern const char *const pairs_verdict_words[PAIRS_VERDICTS];
 
-/* The verdict on a cell, or on all together. NaN: unknown. */
+/* The verdict on a cell, or on all cells together. NaN: unknown. */
 struct pairs_judged {
     enum pairs_verdict verdict;
-    char reason[COMPARE_TEXT];   /* INVALID: why; INCONCLUSIVE: "", or why it is no other */
-    double ratio, lo, hi, level; /* NEW / OLD by Hodges and Lehmann; the interval is exact, and no
-                                    number where so few pairs have none of that level */
-    double p_slower, p_faster;   /* one-sided against the margin; of cells adjusted by Holm */
-    double detectable;           /* ratio that as many pairs find in about 80 of 100 comparisons */
-    size_t needed;               /* pairs that find PAIRS_ASKED so; 0: no number does */
+    char reason[COMPARE_TEXT]; /* INVALID: why; INCONCLUSIVE: "", or why it has no other verdict */
+    double ratio, lo, hi, level; /* NEW / OLD by Hodges and Lehmann; the interval is exact, and
+                                    unknown if so few pairs have none of that level */
+    double p_slower, p_faster;   /* one-sided against the margin; for cells adjusted by Holm */
+    double detectable; /* the ratio that as many pairs find in about 80 of 100 comparisons */
+    size_t needed;     /* pairs that find PAIRS_ASKED so; 0: no number does */
 };
 
 /* The differences that are judged. */
 struct pairs_data {
     const double *d; /* [cell * pairs + pair]: log(new / old) */
     size_t cells, pairs;
-    const bool *left_out; /* likewise: pairs that do not count; NULL: all count */
-    size_t looks; /* interim analyses that were planned, and share the errors evenly: 1 or more */
+    const bool *left_out; /* the same index: pairs that do not count; NULL: all count */
+    size_t looks; /* interim analyses that are planned, and divide the errors evenly: 1 or more */
 };
 
-/* Fewest pairs that can show anything in one of so many cells, by one of so many
- * interim analyses. */
+/* Returns the smallest number of pairs that can show anything in one of so many cells, by one of so
+ * many interim analyses. */
 size_t pairs_least(size_t cells, size_t looks);
-/* A cell that is INVALID already stays so, and counts in Holm's family; one with a d that is not
- * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid. 0, or
- * -1 when memory is short. */
+/* Judges the cells and all together. A cell that is INVALID stays so, and counts in Holm's family.
+ * A cell becomes INVALID if one of its d is not finite, or if it has too few pairs. For all
+ * together, the difference of a pair is the median of the valid cells. Returns 0, or -1 if memory
+ * is short. */
 int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
                 struct pairs_judged *all);
-/* Fills detectable and needed of what was judged so. Likewise. */
+/* Fills detectable and needed of judged cells. Returns the same. */
 int pairs_power(const struct pairs_data *data, struct pairs_judged cell[],
                 struct pairs_judged *all);
 
 struct pairs_arm {
     const char *program; /* NULL: this one */
-    const char *options; /* its own, as given; NULL: none */
+    const char *options; /* the options of the arm, as given; NULL: none */
     char sha256[DIGEST_HEX], version[160];
     struct sweep_options sweep;
-    struct record_run run;    /* what this program says of the devices and the machine */
+    struct record_run run;    /* this program's description of the devices and the machine */
     struct cell_config *plan; /* a block of all cells per pair */
 };
 
@@ -87,58 +88,61 @@ struct pairs_launch {
     bool oversubscribed;
     enum compare_floor rule;
     double floor_ns, cost_ns;               /* NaN: not verified */
-    double elsewhere[REPORT_STEAL_SOURCES]; /* shares of its cores' time; NaN: not known */
+    double elsewhere[REPORT_STEAL_SOURCES]; /* the part of the time of its cores that was used
+                                               elsewhere; NaN: not known */
 };
 
 struct pairs_pair {
-    int first; /* arm */
+    int first; /* the arm that runs first */
     struct pairs_launch launch[PAIRS_ARMS];
 };
 
 struct pairs {
     struct pairs_arm arm[PAIRS_ARMS];
-    size_t n, cells; /* pairs of each cell up to this interim analysis; cells */
+    size_t n, cells; /* n: pairs of each cell up to this interim analysis */
     size_t per_look; /* pairs of each cell from one interim analysis to the next */
     size_t looks;    /* interim analyses that are planned */
-    size_t look;     /* which of them it is, from 1 on */
-    size_t asked;    /* --pairs, 0: not given */
+    size_t look;     /* the number of this one, from 1 */
+    size_t asked;    /* --pairs; 0: not given */
     uint64_t seed;
     size_t format;
     const char *figure; /* a directory; NULL: none */
     bool strict, exact, allow_dirty, allow_disturbed;
-    bool same;               /* both arms are one program in one setting: A/A */
-    bool aa;                 /* --aa: it was asked for, to know what this machine is worth */
-    size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
-    size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
+    bool same;     /* both arms are one program in one setting: A/A */
+    bool aa;       /* --aa was given, to know how fit this machine is */
+    size_t *cell;  /* [place in the plan]: the cell at that place; cell c is the one at place c of
+                      the first block */
+    size_t *steps; /* [cell]: of every launch but the first; 0: not known yet */
     struct pairs_pair *pair; /* [number * cells + cell] */
-    size_t done;             /* pairs */
+    size_t done;             /* pairs that were run */
     struct exact_side *side; /* [cell * PAIRS_ARMS + arm] */
     struct exact_changes *changes;
     char instance[DIGEST_HEX];        /* of the machine, before the first pair */
     struct output output;             /* the record, with --out */
-    struct pairs_judged *judged, all; /* by floors: the gate */
-    struct pairs_judged **sorted;     /* from the slowest on; those without a ratio last */
+    struct pairs_judged *judged, all; /* by floors; they are the gate */
+    struct pairs_judged **sorted;     /* from the slowest on; those without a ratio are last */
     double detectable;                /* the median of the cells that are valid */
-    /* By means, with their own errors: said next to it, and never a gate; detectable is unknown.
-     */
+    /* The same by means, with separate errors: printed next to it, and never a gate. detectable is
+     * unknown. */
     struct pairs_judged *cost, all_cost;
-    struct compare_notes invalid; /* why nothing can be said; then all cells are INVALID */
+    struct compare_notes invalid; /* why no verdict is possible; then all cells are INVALID */
     size_t count[PAIRS_VERDICTS], count_cost[PAIRS_VERDICTS]; /* of cells */
 };
 
-/* Fills both arms up to their plans, and what the options say. 0, or EXIT_MISUSE after one line. */
+/* Fills both arms up to their plans, and the values of the options. Returns 0, or EXIT_MISUSE after
+ * one line. */
 int pairs_options(int argc, char **argv, struct pairs *pairs);
-/* Whether both programs can be what is measured: sha256, version, same. 0, an exit status after one
- * line, or EXIT_INTERRUPTED. */
+/* Checks that both programs can be measured, and fills sha256, version and same. Returns 0, an exit
+ * status after one line, or EXIT_INTERRUPTED. */
 int pairs_ask(struct pairs *pairs);
-/* A launch as its numbers. 0, or -1 when memory is short. */
+/* Reads the numbers of a launch. Returns 0, or -1 if memory is short. */
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
-/* When all pairs up to an interim analysis are done: fills judged and cost with their alls,
- * changes, invalid and both counts. Likewise. */
+/* Called when all pairs up to an interim analysis are done: fills judged and cost, all and
+ * all_cost, changes, invalid and both counts. Returns the same. */
 int pairs_sum_up(struct pairs *pairs);
-/* Pairs in which the machine was disturbed: in one launch at least more than the limit of
- * report_steal_sources went elsewhere. A cell with too many is INVALID, and what is shown has to be
- * shown without them, too; with allow_disturbed they count like all others. */
+/* The pairs in which the machine was disturbed: in at least one launch, more than the limit of
+ * report_steal_sources was used elsewhere. A cell with too many is INVALID, and a result must also
+ * hold without these pairs. With allow_disturbed they count like all others. */
 #define PAIRS_DISTURBED_MOST 0.25 /* of the pairs of a cell */
 struct pairs_disturbed {
     size_t pairs, unknown; /* unknown: no limit was passed, but not all shares are known */
@@ -146,22 +150,22 @@ struct pairs_disturbed {
 };
 /* Adds a pair. */
 void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);
-/* The pairs of a cell, or with the number of all cells those of all together. */
+/* Counts the pairs of a cell; if cell is the number of cells, those of all cells. */
 struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell);
-/* Whether the cell has too many; then why says so, and what to do. */
+/* Whether the cell has too many; then why says so, and what a user can do. */
 bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT]);
-/* As pairs_judge, which it calls with all pairs and without the disturbed ones: what is not the
- * same verdict both times is INCONCLUSIVE, and the reason says so. Numbers are of all pairs. */
+/* Calls pairs_judge with all pairs and without the disturbed ones. A verdict that is not the same
+ * both times becomes INCONCLUSIVE, and the reason says so. The numbers are those of all pairs. */
 int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
                       struct pairs_judged cell[], struct pairs_judged *all);
-/* In a comparison of one program with itself, all that is found is an error of this machine. */
+/* Whether a verdict is a false alarm: in a comparison of one program with itself, every difference
+ * is an error of this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
-/* Whether more pairs are of no use: what fails the comparison is shown, or nothing is INCONCLUSIVE.
- */
+/* Whether further pairs are useless: a failure is shown already, or no verdict is INCONCLUSIVE. */
 bool pairs_settled(const struct pairs *pairs);
 size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts that gate */
-/* Whether the machine is fit for comparisons of these cells, as pairs of one program with itself
- * show it. words: why. */
+/* How fit the machine is for comparisons of these cells, as pairs of one program with itself show.
+ * words: the reason. */
 enum pairs_fitness {
     PAIRS_FIT,   /* no false alarm, and PAIRS_ASKED is found in each cell */
     PAIRS_NOISY, /* no false alarm, and less than that is found */
@@ -170,29 +174,30 @@ enum pairs_fitness {
 };
 extern const char *const pairs_fitness_words[PAIRS_FITNESSES];
 enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT]);
-/* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
+/* Returns 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
-/* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
+/* Writes the name of the cell of an arm: "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads". */
 void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
 
-/* Lines of the record, NULL: memory is short. Caller frees. */
+/* Return lines of the record; NULL: memory is short. The caller frees them. */
 char *pairs_begin_line(const struct pairs *pairs);
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
-/* cell: its number, or that of all cells for what is said of all together. */
+/* cell: its number; the number of cells stands for all cells together. */
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
 char *pairs_change_line(const struct pairs *pairs, size_t change);
 char *pairs_end_line(const struct pairs *pairs, bool interrupted);
 
-/* forest.svg, .png and -narrow.svg of this directory, which is made if need be. 0, or -1 after one
- * line. */
+/* Writes forest.svg, .png and -narrow.svg to this directory, which is made if necessary. Returns 0,
+ * or -1 after one line. */
 int pairs_forest(const struct pairs *pairs, const char *directory);
 extern const unsigned char figure_asset_forest[];
 
 struct json_t *pairs_json(const void *of);
 extern const struct compare_judge pairs_page; /* of a struct pairs */
 
-/* Shared with a baseline: "1 REGRESSED, 0 INCONCLUSIVE, ...", added to text; the meaning of
- * INCONCLUSIVE, if a cell is; and the state of a verdict in other formats. */
+/* A baseline uses these, too. They add "1 REGRESSED, 0 INCONCLUSIVE, ..." to text; add the
+ * meaning of INCONCLUSIVE, if a cell has that verdict; and return the state of a verdict in
+ * other formats. */
 void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
 void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS]);
 extern const enum export_state pairs_export_states[PAIRS_VERDICTS];

@@ -1,8 +1,8 @@
 /* compare/pairs_ask.c: asks two programs whether they are builds of lockstep whose worker knows all
- * options that it will be given, and judges their builds by what they write.
+ * options that it will get, and judges their builds by what they write.
  *
- * The answers are the help text of the worker and a record: builds of before these questions have
- * them, too. */
+ * The answers are the help text of the worker and a record. Builds that are older than these
+ * questions have them, too. */
 #include "compare/pairs.h"
 
 #include "command/command.h"
@@ -24,7 +24,7 @@ static const char SELF[] = "/proc/self/exe";
 
 enum { ASK_SECONDS = 10, RECORD_SECONDS = 60, VERSION_BYTES = 160 };
 
-/* Cleans what others wrote, as all complaints do. */
+/* Cleans text of the other program, as all complaints do. */
 static int refuse(const char *program, const char *why, const char *value)
 {
     command_complain(NAME, "%.200s%s%s", program, why, value);
@@ -59,8 +59,8 @@ static int digest_program(const char *program, char hex[DIGEST_HEX])
     return status;
 }
 
-/* Runs the program; the caller frees what it prints. 0, an exit status after one line, which calls
- * the question what, or EXIT_INTERRUPTED. */
+/* Runs the program; the caller frees its output. Returns 0, an exit status after one line, which
+ * calls the question what, or EXIT_INTERRUPTED. */
 static int ask(const char *program, const char *what, char *const argument[], int seconds,
                char **answer)
 {
@@ -87,7 +87,7 @@ static int ask(const char *program, const char *what, char *const argument[], in
     return status;
 }
 
-/* "lockstep 0.1.0 (3f2a9c1, Release)" */
+/* Reads "lockstep 0.1.0 (3f2a9c1, Release)", for example. */
 static int ask_version(const char *program, char version[VERSION_BYTES])
 {
     char name[] = "lockstep", option[] = "--version", *text;
@@ -107,8 +107,8 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
     return status;
 }
 
-/* All that its worker will be given, it has to know: its help text has each option as a whole word.
- */
+/* The worker must know all options that it will get: its help text has each of them as a whole
+ * word. */
 static int ask_worker(const char *program)
 {
     char name[] = "lockstep", command[] = "cell", help[] = "--help", option[64], *text;
@@ -131,8 +131,8 @@ static int ask_worker(const char *program)
     return status;
 }
 
-/* By the same doubts as files of records: those of the record of a short sweep by the program. Its
- * file is in memory, and the program has inherited it. */
+/* Judges a build by the record of a short sweep, with the same doubts as for files of records. The
+ * file of the record is in memory, and the program inherits it. */
 static int check_build(const char *program, bool allow_dirty)
 {
     const enum provenance_dirty dirty = allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;

@@ -1,5 +1,5 @@
-/* compare/pairs_forest.c: the figure of pairs: a row per cell, from the slowest on, below what all
- * cells together show. */
+/* compare/pairs_forest.c: the figure of pairs: a row for all cells together, and then a row per
+ * cell, from the slowest on. */
 #include "compare/pairs.h"
 
 #include "analysis/words.h"
@@ -12,7 +12,7 @@ enum { ROWS = 13, ROW_PIXELS = 30 };
 
 struct subject {
     const struct pairs *pairs;
-    size_t rows; /* of each panel, at most */
+    size_t rows; /* of each panel at most */
 };
 
 static int write_forest(struct plot *plot)
@@ -28,7 +28,7 @@ static int write_forest(struct plot *plot)
              pairs->arm[PAIRS_OLD].version, pairs->arm[PAIRS_NEW].version, pairs->n);
     if (plot_table_open(&table, plot, &grid, "row, ratio, low, high, verdict") != 0)
         return -1;
-    /* Row 0 is that of all together. */
+    /* Row 0 is that of all cells together. */
     for (size_t row = 0; row <= pairs->cells; ++row) {
         const struct pairs_judged *judged = row == 0 ? &pairs->all : pairs->sorted[row - 1];
         const bool shown = judged->verdict != PAIRS_INVALID, spread = isfinite(judged->lo);
@@ -59,7 +59,7 @@ static int write_forest(struct plot *plot)
 
 int pairs_forest(const struct pairs *pairs, const char *directory)
 {
-    const size_t panels = (pairs->cells + ROWS) / ROWS; /* as high as each other */
+    const size_t panels = (pairs->cells + ROWS) / ROWS; /* all panels have the same height */
     const struct subject subject = {pairs, (pairs->cells + panels) / panels};
     struct text_error err = {""};
 

@@ -1,8 +1,8 @@
-/* compare/pairs_judge.c: what is shown by the differences of pairs.
+/* compare/pairs_judge.c: tests the differences of pairs.
  *
- * Two families share the errors that are allowed: all cells together, and each by itself. Whatever
- * is not shown is INCONCLUSIVE, and what was too noisy to be shown is told by the smallest ratio
- * that as many pairs would find. */
+ * Two families share the errors that are allowed: all cells together, and each cell separately. A
+ * result that is not shown is INCONCLUSIVE; for one that was too noisy to be shown, the smallest
+ * ratio is given that as many pairs would find. */
 #include "compare/pairs.h"
 
 #include "numbers/rank.h"
@@ -22,8 +22,8 @@ size_t pairs_least(size_t cells, size_t looks)
     return least > PAIRS_LEAST ? (size_t)least : PAIRS_LEAST;
 }
 
-/* The part of an error that one interim analysis has: each the same, as the chance that one of them
- * is wrong is at most the sum, however they depend on each other. */
+/* Returns the share of an error for one interim analysis. All have the same share, because the
+ * chance that one of them is wrong is at most the sum, however they depend on each other. */
 static double share(const struct pairs_data *data, double alpha)
 {
     return alpha / (double)data->looks;
@@ -36,7 +36,7 @@ static void forget(struct pairs_judged *judged)
     judged->needed = 0;
 }
 
-/* Fills everything but the verdict; the tests are those of one cell alone. */
+/* Fills all fields except the verdict; the tests are those of one cell alone. */
 static void estimate(const double d[], size_t n, double alpha, struct pairs_judged *judged)
 {
     const double margin = log(PAIRS_MARGIN);
@@ -80,7 +80,7 @@ static bool is_counted(const struct pairs_data *data, size_t at)
     return !data->left_out || !data->left_out[at];
 }
 
-/* The pairs of a cell that count; how many these are. */
+/* Keeps the pairs of a cell that count; returns how many there are. */
 static size_t keep_counted(const struct pairs_data *data, size_t cell, double kept[RANK_MOST])
 {
     size_t n = 0;
@@ -116,7 +116,7 @@ static void judge_alone(const struct pairs_data *data, size_t number, struct pai
     }
 }
 
-/* The p at this offset, p_slower or p_faster, by Holm. */
+/* Adjusts the p at this offset, p_slower or p_faster, by Holm. */
 static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, double work[])
 {
     double *p = work, *adjusted = work + cells;
@@ -130,8 +130,8 @@ static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, doubl
     return 0;
 }
 
-/* Per pair the median of the cells that are valid and of which it counts; how many pairs have one.
- * work: room for a number per cell. */
+/* Finds, for each pair, the median of the valid cells in which it counts; returns how many pairs
+ * have one. work: capacity for a number per cell. */
 static size_t find_middles(const struct pairs_data *data, const struct pairs_judged cell[],
                            double work[], double middle[RANK_MOST])
 {

@@ -1,8 +1,8 @@
-/* compare/pairs_options.c: what is to be run in pairs: the options of pairs, and those of a sweep,
- * which both arms get.
+/* compare/pairs_options.c: reads the options of pairs, and those of a sweep, which both arms get.
  *
  * An arm is a program and options: both arms have the same options, or the same program. Their
- * plans have to have the same cells at the same places, but for what the arm's own options say. */
+ * plans must have the same cells at the same places, except for differences that the options of an
+ * arm make. */
 #include "compare/pairs.h"
 
 #include "command/command.h"
@@ -18,8 +18,8 @@ static const char NAME[] = "lockstep compare";
 
 enum { MORE_ARGUMENTS = 64 };
 
-/* The options of pairs, and the other arguments, which go to a sweep. A switch: 1, or 0; -1: it
- * was not given. */
+/* The options of pairs, and the other arguments, which are passed to a sweep. A switch is 1 or 0;
+ * -1: it was not given. */
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *figure, *format;
     int strict, exact, allow_dirty, allow_disturbed;
@@ -27,12 +27,12 @@ struct taken {
     int n;
 };
 
-enum { OF_ARMS = 4 }; /* the first rows: that one of them is given makes it a comparison of pairs */
+enum { OF_ARMS = 4 }; /* the first rows: if one of them is given, it is a comparison of pairs */
 
 static const struct own {
     const char *name;
-    int values;        /* that it takes; 0: a switch, which stores `on` */
-    const char *shown; /* as a complaint calls it */
+    int values;        /* number of its values; 0: a switch, which stores `on` */
+    const char *shown; /* its name in a complaint */
     size_t offset;     /* of its first value */
     int on;
 } own_options[] = {
@@ -84,7 +84,7 @@ static int misuse(const char *format, const char *value)
     return command_misuse(NAME);
 }
 
-/* Takes the option at argument i, if it is one of pairs, and moves i to its last value. */
+/* If argument i is an option of pairs, takes it, and moves i to its last value. */
 static int take_option(int argc, char **argv, int *i, struct taken *taken)
 {
     const struct own *own = own_options;
@@ -113,7 +113,7 @@ static int take_option(int argc, char **argv, int *i, struct taken *taken)
     return 0;
 }
 
-/* There are both programs, or both sets of options. */
+/* Checks that both programs, or both sets of options, are given. */
 static int read_taken(const struct taken *taken, struct pairs *pairs)
 {
     const bool a = taken->options[PAIRS_OLD] != NULL, b = taken->options[PAIRS_NEW] != NULL;
@@ -157,7 +157,7 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     return 0;
 }
 
-/* The sweep of an arm: the arguments of both, and its own, word by word. */
+/* Reads the sweep of an arm: the arguments of both, and those of the arm, word by word. */
 static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
 {
     const struct sweep_options *sweep = &arm->sweep;
@@ -192,7 +192,7 @@ static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
     return sweep_devices(NAME, sweep, &arm->run);
 }
 
-/* As many pairs as were asked for, or as it takes. */
+/* Chooses as many pairs as were asked for, or as the tests need. */
 static int choose_pairs(struct pairs *pairs)
 {
     const size_t least = pairs_least(pairs->cells, pairs->looks);
@@ -213,7 +213,7 @@ static int choose_pairs(struct pairs *pairs)
     return command_misuse(NAME);
 }
 
-/* The cells of the arm, and its command, which has the number of pairs as launches. */
+/* Plans the cells of the arm, and its command, with the number of pairs as launches. */
 static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
 {
     struct plan_options *plan = &arm->sweep.plan;
@@ -244,7 +244,7 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
     return arm->plan ? 0 : command_refuse(NAME, "no memory for the plan");
 }
 
-/* A ratio of times says something only of the same work. */
+/* A ratio of times is only valid for the same work. */
 static int check_plans(const struct pairs *pairs)
 {
     const struct pairs_arm *b = &pairs->arm[PAIRS_NEW];

@@ -1,5 +1,5 @@
-/* compare/pairs_page.c: what came of the pairs: what all cells together show, then cells from the
- * slowest on, then what could not have been found. */
+/* compare/pairs_page.c: the results of pairs: first for all cells together, then for the cells from
+ * the slowest on, then the ratios that could not have been found. */
 #include "compare/pairs.h"
 
 #include "analysis/words.h"
@@ -39,7 +39,7 @@ void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS
                     "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
 }
 
-/* "1.050 [1.041, 1.060], p 0.0024": of the side that it lies on. */
+/* Writes "1.050 [1.041, 1.060], p 0.0024", with the p of the side on which it lies. */
 static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
 {
     snprintf(text, NUMBERS, "%.3f", judged->ratio);
@@ -50,7 +50,8 @@ static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
     text_add(text, NUMBERS, ", p %.2g", fmin(judged->p_slower, judged->p_faster));
 }
 
-/* A point in numbers. The cost is that of means: "1.051 [1.040, 1.062], p 0.0024, REGRESSED". */
+/* Adds a point with its numbers. The cost is that of means: "1.051 [1.040, 1.062], p 0.0024,
+ * REGRESSED". */
 static struct compare_point *add_point(const struct pairs *pairs, const struct record_key *key,
                                        const struct pairs_judged *judged,
                                        const struct pairs_judged *cost, struct compare_page *page)
@@ -103,7 +104,7 @@ static void describe_cell(const struct pairs *pairs, size_t cell, struct compare
         snprintf(point->more, sizeof point->more, " (few: the minimum of %zu steps)", old->steps);
 }
 
-/* All cells together: rest is the verdict in words. */
+/* Describes all cells together: rest is the verdict in words. */
 static const struct compare_point *describe_all(const struct pairs *pairs,
                                                 struct compare_page *page)
 {
@@ -133,7 +134,7 @@ static const struct compare_point *describe_all(const struct pairs *pairs,
     return point;
 }
 
-/* For --aa: what the machine is worth. It is no cell, and has no numbers. */
+/* For --aa: describes how fit the machine is. This is no cell, and has no numbers. */
 static void describe_fitness(const struct pairs *pairs, struct compare_page *page)
 {
     static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,

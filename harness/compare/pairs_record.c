@@ -1,7 +1,8 @@
 /* compare/pairs_record.c: pairs for programs: the record, lockstep/compare/1.0 in JSON Lines, and
  * the same as one object.
  *
- * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+ * If jansson cannot add a value because memory is short, that shows at the end
+ * (record/memory.h). */
 #include "compare/pairs.h"
 
 #include <jansson.h>
@@ -12,7 +13,7 @@
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
 
-/* A line of the record of these members; NULL: memory is short. Caller frees. */
+/* Prints these members as a line of the record; NULL: memory is short. The caller frees it. */
 static char *print_line(const char *type, json_t *members)
 {
     json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
@@ -21,7 +22,7 @@ static char *print_line(const char *type, json_t *members)
     return record_memory_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
 }
 
-/* The result of --aa; null: it was not asked for. */
+/* Returns the result of --aa; null: it was not asked for. */
 static json_t *fitness_json(const struct pairs *pairs)
 {
     char words[COMPARE_TEXT];
@@ -29,7 +30,7 @@ static json_t *fitness_json(const struct pairs *pairs)
     return pairs->aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)]) : json_null();
 }
 
-/* The facts that are known before the first pair. */
+/* Returns the facts that are known before the first pair. */
 static json_t *begin_json(const struct pairs *pairs)
 {
     const struct record_run *run = &pairs->arm[PAIRS_OLD].run;

@@ -1,10 +1,10 @@
-/* compare/pairs_sum.c: from launches to verdicts: a launch as its numbers, the reasons why a cell
- * is INVALID, both families of tests, and what follows for the exit status and for the machine.
+/* compare/pairs_sum.c: from launches to verdicts: the numbers of a launch, the reasons why a cell
+ * is INVALID, both families of tests, the exit status, and the fitness of the machine.
  *
- * Pairs are disturbed while other programs or other machines had the cores. As the order in a pair
- * is drawn, this falls on OLD as often as on NEW, and no test is wrong for it. But what such pairs
- * show is of a machine that others use, and may not hold for one that they do not. So few of them
- * are taken, and nothing is shown by them alone. */
+ * Pairs are disturbed if other programs or other machines used the cores. The order in a pair is
+ * drawn, so this affects OLD as often as NEW, and no test is wrong because of it. But results of
+ * such pairs hold for a machine that others use, and may not hold for one that they do not. So only
+ * few of them are accepted, and no result depends on them alone. */
 #include "compare/pairs.h"
 
 #include "machine/machine.h"
@@ -89,7 +89,7 @@ bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPAR
     return true;
 }
 
-/* INCONCLUSIVE, if it is not the same without the disturbed pairs. */
+/* The verdict is INCONCLUSIVE if it is not the same without the disturbed pairs. */
 static void agree_without(struct pairs_judged *judged, const struct pairs_judged *without)
 {
     const bool open = judged->verdict == PAIRS_INCONCLUSIVE && without->verdict == PAIRS_INVALID;
@@ -137,7 +137,7 @@ int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
 
 /* ---- verdicts ---- */
 
-/* "3 of 12 pairs: new: crashed, the worker ended with status 1" */
+/* Writes "3 of 12 pairs: new: crashed, the worker ended with status 1", for example. */
 static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_judged *judged)
 {
     static const char *const arms[PAIRS_ARMS] = {"OLD", "NEW"};
@@ -174,7 +174,7 @@ static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_jud
         judged->verdict = PAIRS_INCONCLUSIVE;
 }
 
-/* Logarithms of NEW / OLD, of the number of a launch that is at this offset. */
+/* Computes the logarithms of NEW / OLD, for the number of a launch at this offset. */
 static void find_ratios(const struct pairs *pairs, size_t offset, double d[])
 {
     for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
@@ -196,7 +196,7 @@ static int order_by_ratio(const void *left, const void *right)
     return (x < y) - (x > y);
 }
 
-/* d: room for a number per pair. 0, or -1 when memory is short. */
+/* d: capacity for a number per pair. Returns 0, or -1 if memory is short. */
 static int judge_cells(struct pairs *pairs, double d[])
 {
     const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
@@ -237,7 +237,7 @@ int pairs_sum_up(struct pairs *pairs)
                                     : "the machine was started again meanwhile");
     for (size_t c = 0; c < pairs->cells; ++c)
         check_pairs(pairs, c, &pairs->judged[c]);
-    free(pairs->sorted); /* of the interim analysis before */
+    free(pairs->sorted); /* those of the last interim analysis */
     free(pairs->changes);
     pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
     pairs->changes = exact_room(pairs->cells);
@@ -278,8 +278,9 @@ bool pairs_settled(const struct pairs *pairs)
            !has_verdict(pairs, PAIRS_INCONCLUSIVE);
 }
 
-/* Nothing is slower than itself, so all that is found is the machine's. And what it cannot find
- * here it finds nowhere: that is no fault of the comparison, but no fitness either. */
+/* No program is slower than itself, so every difference is an error of the machine. A difference
+ * that it cannot find here it finds nowhere: this is no fault of the comparison, but the machine is
+ * not fit. */
 enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT])
 {
     const size_t alarms = pairs_false_alarms(pairs), invalid = pairs->count[PAIRS_INVALID];
@@ -298,8 +299,8 @@ enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT]
                  invalid, pairs->cells);
         return PAIRS_UNFIT;
     }
-    /* The cell in which the smallest change that is found is the largest; unknown is larger than
-     * all. */
+    /* Finds the cell in which the smallest change that is found is the largest; unknown is larger
+     * than all. */
     for (size_t c = 1; c < pairs->cells; ++c)
         if (!(pairs->judged[c].detectable <= noisiest))
             noisiest = pairs->judged[c].detectable;

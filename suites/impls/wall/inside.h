@@ -10,10 +10,7 @@
 #include <sys/types.h>
 
 /* WALL_FD and above: the other side's ends of the pipes. */
-enum {
-    WALL_ROOM = 64 << 20,
-    WALL_FD = 201
-}; /* WALL_FD and above: the other side's ends of the pipes */
+enum { WALL_ROOM = 64 << 20, WALL_FD = 201 };
 
 /* Memory of both processes. The implementation can write into it at any time, so we read each value
  * once, and judge our copy. Pointers are addresses of the other process, or point into the mailbox
