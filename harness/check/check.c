@@ -128,7 +128,7 @@ static int run_cases(const char *command, struct runner_run *run)
 static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
 {
     static const struct {
-        void (*own)(FILE *, const struct runner_run *); /* NULL: one that others have, too */
+        void (*own)(FILE *, const struct runner_run *); /* NULL: a shared format */
         enum export_format shared;
     } formats[RUNNER_FORMATS] = {[RUNNER_FORMAT_TEXT] = {.own = runner_text},
                                  [RUNNER_FORMAT_JUNIT] = {.shared = EXPORT_JUNIT},

@@ -28,11 +28,12 @@ static int out_of_memory(const char *command)
 /* Runs of the same cases on several specs, as jobs. */
 struct runs {
     const char *const *spec;
-    struct runner_result *const *result; /* of each spec, one per case */
-    size_t n_specs, n, each;             /* n cases, in jobs of so many */
-    atomic_uchar *note;        /* which bugs case i asks for: row i of mutant_n. NULL: not noted */
-    const atomic_uchar *asked; /* the same: spec k is bug k, and only who asks is run. NULL: all */
-    size_t n_run;              /* out: how many are run, of all specs */
+    struct runner_result *const *result; /* of each spec: one for each case */
+    size_t n_specs, n, each;             /* n cases, in jobs of `each` cases */
+    atomic_uchar *note; /* the bugs that case i asks for: row i of mutant_n. NULL: not noted */
+    /* The same: spec k is bug k, and only cases that ask for it are run. NULL: all. */
+    const atomic_uchar *asked;
+    size_t n_run; /* out: the number of runs, of all specs */
 };
 
 /* Lists the cases that ask for the bug of the mutant; those of its rule come first. Returns how

@@ -15,7 +15,7 @@ enum runner_mode {
     RUNNER_SHARED, /* one session for all cases, with a reset between them */
 };
 
-/* Cases that one process serves in order. When it dies, another one goes on after the case that
+/* Cases that one process serves in order. If it dies, another process continues after the case that
  * killed it. */
 struct runner_job {
     const char *spec, *impl_options, *devices;
@@ -102,7 +102,7 @@ struct runner_process {
     uint32_t answer; /* RUNNER_ABOUT, RUNNER_NO_SESSION; 0: none yet */
     bool ending, timed_out, damaged;
     bool blame;            /* NO_SESSION: the implementation is the reason */
-    char why[RUNNER_TEXT]; /* damaged: what was wrong with what it sent; NO_SESSION: the reason */
+    char why[RUNNER_TEXT]; /* damaged: the fault in its messages; NO_SESSION: the reason */
 };
 
 double runner_now(void);

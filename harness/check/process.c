@@ -73,7 +73,7 @@ static void be_first_to_be_killed(void)
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0 && write(score, "1000", 4) != 4)
-        errno = 0; /* as well as could be done */
+        errno = 0; /* this is only an attempt */
     if (score >= 0)
         close(score);
     if (hidden)

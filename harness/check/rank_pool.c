@@ -52,7 +52,7 @@ struct rank_pool {
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* mpirun -n 2 /path/of/lockstep COMMAND ... */
+/* The command is mpirun -n 2 /path/of/lockstep COMMAND ... */
 static _Noreturn void become_launcher(struct launcher *words, const struct rank_pool *pool,
                                       int ends[3][2])
 {

@@ -16,7 +16,7 @@ struct json_t;
 enum rank_pool_end {
     RANK_POOL_ANSWERED,
     RANK_POOL_REFUSED, /* all have answered, and ended: the answer is an error */
-    RANK_POOL_LOST     /* one of them is gone, or does not go on */
+    RANK_POOL_LOST     /* one of them is gone, or does not continue */
 };
 
 /* Starts processes that run `lockstep COMMAND`, and wait `limit` seconds for each other. They end

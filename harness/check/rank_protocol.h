@@ -24,8 +24,8 @@ enum {
  * given up; -1: no process has an error. Answers may be NULL. */
 int rank_answers_failed(json_t *const answers[], int n);
 
-/* The digest of an answer without the few values that differ by process; "-" for an error. 0, or
- * -1: no memory. */
+/* Computes the digest of an answer without the few values that differ by process; "-" for an error.
+ * Returns 0, or -1: no memory. */
 int rank_answer_digest(const json_t *answer, char hex[DIGEST_HEX]);
 
 #endif

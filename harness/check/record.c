@@ -16,7 +16,7 @@ const char *const check_record_words[CHECK_RECORD_VERDICTS] = {"PASS", "FAIL", "
 static int fault(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The first fault wins. */
+/* Notes a fault; the first one wins. */
 static int fault(struct text_error *err, const char *format, ...)
 {
     va_list args;

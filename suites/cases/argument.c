@@ -1,6 +1,6 @@
-/* argument.c: area NONT: arguments that are no tensors of the batch. In the interface they are
- * impl_forward.args, and the layer `argument` shows what a replica got: y = x*a[0] + 1000*length.
- */
+/* argument.c: area NONT: arguments that are not tensors of the batch. In the interface they are
+ * impl_forward.args, and the layer `argument` shows what a replica got: y = x*a[0] +
+ * 1000*length. */
 #include "check.h"
 #include "ids.h"
 #include "state.h"

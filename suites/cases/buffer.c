@@ -80,7 +80,8 @@ static void set_by_hand(struct check *c)
     }
 }
 
-/* Training and gradient mode, seen inside every replica, for all four and back again. */
+/* Checks training and gradient mode inside every replica, for all four combinations and back
+ * again. */
 static void modes_seen(struct check *c)
 {
     static const unsigned modes[] = {3, 0, 1, 2, 0, 3};
@@ -124,7 +125,7 @@ static void modes_told(struct check *c)
         }
 }
 
-/* Whatever hangs on a call of the module happens m times, once for each replica. */
+/* An effect of each call of the module happens m times, once for each replica. */
 static void called_by_each(struct check *c)
 {
     static const size_t rows[] = {10, 1, 4, 9};

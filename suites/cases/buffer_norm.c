@@ -6,10 +6,10 @@
 /* Parameters and buffers, in the order of LAYERS.md. */
 enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES };
 
-/* Training is exact because 1e-24 is lost in var + eps, whose root then is. eps 0 is what PyTorch
- * refuses. */
+/* Training is exact because 1e-24 is lost in var + eps, whose root is exact then. PyTorch refuses
+ * an eps of 0. */
 
-/* y = 3 (x - mean) / deviation + 5 for two columns. */
+/* The model is y = 3 (x - mean) / deviation + 5 for two columns. */
 static struct impl_model *two_columns(struct check *c, int k)
 {
     return check_parallel(c, k, mixed_ids(k), "",
@@ -17,7 +17,7 @@ static struct impl_model *two_columns(struct check *c, int k)
                           "\"weight\":[3,3],\"bias\":[5,5],\"running_var\":[1,1]}");
 }
 
-/* One column, weight 1, bias 0. */
+/* The model has one column, weight 1, bias 0. */
 static struct impl_model *one_column(struct check *c, int k, const char *eps)
 {
     return check_parallel(c, k, mixed_ids(k), "",
@@ -41,8 +41,8 @@ static const struct impl_array *forward(struct check *c, struct impl_model *mode
 
 enum { MOST_ROWS = 2 * IMPL_MAX_DEVICES, COLUMNS = 2 };
 
-/* Pair s of column f: first and first + step, of which mean, deviation and both variances are
- * exact. No two pairs, columns or turns have the same. */
+/* Pair s of column f is first and first + step, whose mean, deviation and both variances are exact.
+ * No two pairs, columns or turns have the same. */
 static double first_of(int s, int f, int turn)
 {
     return 10 * s + s * s + 3 * f + 7 * turn;
@@ -122,7 +122,7 @@ static void buf_norm_first_shard(struct check *c)
     }
 }
 
-/* Replicas that are clones keep what they learn; one device has no replica. */
+/* Replicas that are clones keep their statistics to themselves; one device has no replica. */
 static void buf_norm_clone(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -146,7 +146,7 @@ static void buf_norm_clone(struct check *c)
 
 /* ---- BUF-03: the counter --------------------------------------------------------------------- */
 
-/* In training only. */
+/* This holds in training only. */
 static void buf_norm_counts(struct check *c)
 {
     static const bool trains[] = {true, true, false, true, false, false, true};
@@ -168,8 +168,8 @@ static void buf_norm_counts(struct check *c)
 
 /* ---- BUF-04: each shard by its own statistics ------------------------------------------------ */
 
-/* Two values are normalised to what they are told from: nothing of the gradient is left for the
- * input, and the weight's is the difference within each pair. */
+/* Two values are normalised by their own statistics, so the gradient of the input is 0, and that of
+ * the weight is the difference within each pair. */
 static void pairs_back(struct check *c, struct impl_model *model, int k, int turn)
 {
     const size_t n = 2 * (size_t)k * COLUMNS;
@@ -207,8 +207,8 @@ static void buf_norm_shards(struct check *c)
 /* ---- BUF-05: in evaluation all use the base's -------------------------------------------------
  */
 
-/* Mean 1.5, variance 3.75 and eps 0.25: the deviation is 2, also for shards of one row; nothing
- * moves. */
+/* With mean 1.5, variance 3.75 and eps 0.25 the deviation is 2, also for shards of one row; no
+ * statistics move. */
 static void buf_norm_evaluation(struct check *c)
 {
     static const size_t rows[] = {5, 10, 1, 16, 13};

@@ -1,5 +1,5 @@
-/* count_ranks.c: cases of area COUNT: DistributedDataParallel of any number of ranks. A rank's part
- * of a mean is exact where its gradient is R times a number that survives being divided by R. */
+/* count_ranks.c: cases of area COUNT: DistributedDataParallel of any number of ranks. The part of a
+ * rank in a mean is exact if its gradient is R times a number that the division by R gives back. */
 #include "count.h"
 #include "crew.h"
 

@@ -62,7 +62,7 @@ void crew_pass(struct check *c, struct impl_model *model, struct crew_call *call
 
 double crew_share(int ranks, int i)
 {
-    const volatile float inverse = 1.0F / (float)ranks; /* rounded */
+    const volatile float inverse = 1.0F / (float)ranks; /* this is rounded */
     int share = 0;
 
     while (i >= 0) {

@@ -128,7 +128,7 @@ static const char *norm_tanh(struct check *c)
 }
 
 struct norm {
-    const double *w, *b, *linear; /* of the linear layer a 64th */
+    const double *w, *b, *linear; /* linear: 1/64 of the weight of the linear layer */
 };
 
 /* Computes one token of ones, and its deviation. */

@@ -1,4 +1,4 @@
-/* gradient_reduce.c: reduce_add, the primitive under the sum of gradients. */
+/* gradient_reduce.c: reduce_add, the primitive that sums gradients. */
 #include "golden.h"
 #include "gradient.h"
 

@@ -1,4 +1,4 @@
-/* structure_lists.c: area STRUCT: lists of four, through a wrapper around no layer. */
+/* structure_lists.c: area STRUCT: lists of four, through a wrapper without layers. */
 #include "golden.h"
 #include "structure.h"
 

@@ -1,4 +1,4 @@
-/* description_read.h: what the files of the parser share. */
+/* description_read.h: the declarations that the files of the parser share. */
 #ifndef IMPLS_DESCRIPTION_READ_H
 #define IMPLS_DESCRIPTION_READ_H
 

@@ -12,7 +12,7 @@
 const char *impl_capability_word(uint64_t capability);
 uint64_t impl_capability_of(const char *word);
 
-/* -1: no such word. */
+/* The word of a dialect, and the dialect of a word; -1: no such word. */
 const char *impl_dialect_word(enum impl_dialect dialect);
 int impl_dialect_of(const char *word);
 /* Fills the choices that a dialect has, and the rest of the list with IMPL_UNDECLARED; returns how

@@ -52,7 +52,7 @@ struct ranks {
     } call[MOST_CALLS];
     int n_calls;
     /* These are for bugs of later.h. */
-    int failed; /* the rank of the last error, -1: none, or forgotten */
+    int failed; /* the rank of the last error; -1: none, or forgotten */
     bool erred;
     unsigned backwards;
     float rate; /* of the first step */

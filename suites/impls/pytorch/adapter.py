@@ -29,8 +29,8 @@ OPERATIONS = ("open", "close", "reset", "split", "scatter", "gather", "broadcast
 
 
 def answers_only() -> TextIO:
-    """Keeps standard output for the answers, also from C code and child processes. No files are
-    left beside the sources either."""
+    """Keeps standard output for the answers, also from C code and child processes. Python also
+    writes no files next to the sources."""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -40,7 +40,7 @@ def answers_only() -> TextIO:
 
 
 def serve(answers: TextIO) -> None:
-    """One line in, one line out."""
+    """Reads one request line and writes one answer line."""
     import torch
 
     from lockstep_pytorch.nursery import Nursery
@@ -56,7 +56,7 @@ def serve(answers: TextIO) -> None:
 
 
 def answer_all(answers: TextIO, session: Any) -> None:
-    """Until it is closed, or nobody asks any more."""
+    """Serves until the session is closed, or there are no more requests."""
     from lockstep_pytorch.errors import Refusal, report_of
     from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
 
@@ -78,7 +78,7 @@ def answer_all(answers: TextIO, session: Any) -> None:
 
 
 def main() -> int:
-    """Never ends without a word on standard error."""
+    """Runs the adapter; it never ends without a message on standard error."""
     answers = answers_only()
     try:
         serve(answers)

@@ -1,4 +1,4 @@
-/* containers.c: see containers.h. */
+/* containers.c: the containers of containers.h. */
 #include "containers.h"
 
 #include <stdlib.h>

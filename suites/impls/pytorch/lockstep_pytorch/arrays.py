@@ -29,17 +29,17 @@ class Array:
 
 
 def device_of(number: int) -> torch.device:
-    """The suite's device numbers are CUDA's; -1 is the CPU."""
+    """Converts a device number: the suite has the numbers of CUDA; -1 is the CPU."""
     return torch.device("cpu") if number == HOST else torch.device("cuda", number)
 
 
 def number_of(device: torch.device) -> int:
-    """The reverse."""
+    """Converts a device to its number."""
     return HOST if device.type == "cpu" else device.index
 
 
 def tensor_of(array: Array) -> torch.Tensor:
-    """A new tensor, on the device where the array lies."""
+    """Makes a new tensor on the device of the array."""
     dtype = DTYPES.get(array.dtype)
     if dtype is None:
         raise Refusal("inval", f"unknown type of array '{array.dtype}'")
@@ -51,7 +51,7 @@ def tensor_of(array: Array) -> torch.Tensor:
 
 
 def array_of(tensor: torch.Tensor | None) -> Array | None:
-    """What a tensor holds now, and where it lies."""
+    """Returns the present values of a tensor, and its device."""
     if tensor is None:
         return None
     if tensor.is_sparse:
@@ -65,5 +65,5 @@ def array_of(tensor: torch.Tensor | None) -> Array | None:
 
 
 def arrays_of(tensors) -> list[Array | None]:
-    """One for each."""
+    """Makes one array for each tensor."""
     return [array_of(tensor) for tensor in tensors]

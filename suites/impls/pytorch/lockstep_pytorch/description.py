@@ -24,7 +24,7 @@ MAX_DEPTH = 16
 
 
 class Sequence(torch.nn.Module):
-    """Runs its layers in order, the other way round in the replicas `turned`."""
+    """Runs its layers in order; in the replicas `turned` in reverse order."""
 
     def __init__(self, layers: list[torch.nn.Module], turned: list[int] | None = None):
         super().__init__()
@@ -34,7 +34,7 @@ class Sequence(torch.nn.Module):
         self.turned = turned or []
 
     def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
-        """A layer gets what the one before it put out."""
+        """Passes the outputs of each layer to the next one."""
         order = range(self.length)
         for i in reversed(order) if here.replica in self.turned else order:
             tensors = getattr(self, str(i))(tensors, arguments)
@@ -49,8 +49,8 @@ class First(Sequence):
 
 
 class Block(Sequence):
-    """What PyTorch wraps: called as any module is, with tensors, and, where there are arguments,
-    with a list after them."""
+    """The module that PyTorch wraps. It is called like any module, with tensors and, if there are
+    arguments, a list after them."""
 
     number: int | None = None
     ids: tuple[int, ...] = ()
@@ -96,12 +96,12 @@ class Block(Sequence):
 
 
 def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple:
-    """What a Block is called with."""
+    """Returns the tensors and arguments with which a Block is called."""
     return (*tensors, arguments) if arguments else tuple(tensors)
 
 
 class Parallel(torch.nn.DataParallel):
-    """DataParallel itself, called as a layer; it only tells each replica its number."""
+    """DataParallel itself, called as a layer. It only adds that each replica knows its number."""
 
     def forward(self, tensors, arguments):
         return super().forward(*values_of(tensors, arguments))
@@ -114,7 +114,7 @@ class Parallel(torch.nn.DataParallel):
 
 
 class Functional(torch.nn.Module):
-    """`parallel` with "functional": the function form, which wraps nothing."""
+    """`parallel` with "functional": the function, which wraps no module."""
 
     def __init__(self, block: Block, ids: list[int] | None, output: int | None, dim: int):
         super().__init__()
@@ -128,7 +128,7 @@ class Functional(torch.nn.Module):
 
 
 class Reader:
-    """One description."""
+    """Reads one description."""
 
     def __init__(self, devices: int, log: Log):
         self.devices = devices
@@ -216,7 +216,8 @@ class Reader:
 
 
 def of_ranks(text: str, ranks: int) -> list[str]:
-    """One description for each rank: all of the text, or an entry where it is a list."""
+    """Returns one description for each rank: an entry of a list, or the whole text if it is
+    none."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -229,12 +230,12 @@ def of_ranks(text: str, ranks: int) -> list[str]:
 
 
 def has_parallel(module: torch.nn.Module) -> bool:
-    """Whether there is a `parallel` layer in it."""
+    """Whether the description has a `parallel` layer."""
     return any(isinstance(part, (Parallel, Functional)) for part in module.modules())
 
 
 def read_model(text: str, devices: int, log: Log, device: int | None = None) -> Block:
-    """The model. `device`: where what names no device lies; the first one unless it is given."""
+    """Reads a model. `device`: the device of layers that name none; by default the first one."""
     if device is None:
         device = 0 if devices else HOST
     block = Reader(devices, log).model(text, device)

@@ -26,7 +26,7 @@ def array(values: list[float], dims: list[int] | None = None, needs_grad: bool =
 
 
 def values(answer: dict | None) -> list[float] | None:
-    """The reverse."""
+    """Returns the numbers of an array."""
     if answer is None:
         return None
     data = bytes.fromhex(answer["data"])
@@ -34,7 +34,7 @@ def values(answer: dict | None) -> list[float] | None:
 
 
 class Driver:
-    """One adapter process, opened."""
+    """An adapter process with an open session."""
 
     def __init__(self, options: str = "", program: Path = ADAPTER, **process: Any):
         self.process = subprocess.Popen([sys.executable, str(program)], stdin=subprocess.PIPE,
@@ -44,12 +44,12 @@ class Driver:
                               seed=0)
 
     def ask(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One operation."""
+        """Asks for one operation."""
         self.number += 1
         return self.line(json.dumps({"id": self.number, "op": op, **fields}))
 
     def line(self, text: str) -> dict[str, Any]:
-        """One line as it is."""
+        """Sends one line unchanged."""
         self.process.stdin.write(text + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
@@ -58,14 +58,14 @@ class Driver:
         return answer["ok"]
 
     def close(self) -> int:
-        """The end of its input; its exit status."""
+        """Closes the input, and returns the exit status."""
         self.process.stdin.close()
         status = self.process.wait(timeout=10)
         self.process.stdout.close()
         return status
 
     def model(self, *layers: dict[str, Any], ranks: int = 1) -> Model:
-        """A model of these layers."""
+        """Opens a model of these layers."""
         text = json.dumps({"layers": layers})
         return Model(self, self.ask("model_open", description=text, ranks=ranks)["model"], ranks)
 
@@ -77,12 +77,12 @@ class Model:
         self.driver, self.number, self.ranks = driver, number, ranks
 
     def ask(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One operation on it."""
+        """Asks for one operation on the model."""
         return self.driver.ask(op, model=self.number, **fields)
 
     def forward(self, *inputs: list[float] | None, needs_grad: bool = True,
                 **options: Any) -> list[list[float] | None]:
-        """One input for each rank; the outputs, flat."""
+        """Makes a forward with one input for each rank, and returns the flat outputs."""
         fields = {"args": [], "grad": True, "train": True, "active": None, "no_sync": False,
                   "trace": False, **options}
         arrays = [None if own is None else array(own, needs_grad=needs_grad) for own in inputs]
@@ -90,26 +90,27 @@ class Model:
         return [values(out) for out in answer["out"]]
 
     def backward(self, *gradients: float | list[float]) -> list[list[float] | None]:
-        """Without gradients: ones; a number for an output without dimensions."""
+        """Makes a backward. The default gradients are ones; a gradient for an output without
+        dimensions is a number."""
         given = [array(own) if isinstance(own, list) else array([own], []) for own in gradients]
         answer = self.ask("backward", grad_out=given, n_grad_out=1 if given else 0,
                           n_in=self.ranks, trace=False)
         return [values(own) for own in answer["grad_in"]]
 
     def get(self, what: str, i: int, rank: int = 0) -> list[float] | None:
-        """A value or a gradient."""
+        """Returns a value or a gradient."""
         return values(self.ask("get", rank=rank, what=what, i=i)["array"])
 
     def every(self, what: str, i: int) -> list[list[float] | None]:
-        """The same of all ranks."""
+        """Returns a value or a gradient of all ranks."""
         return [self.get(what, i, rank) for rank in range(self.ranks)]
 
     def set(self, what: str, i: int, new: list[float] | None, rank: int = 0) -> None:
-        """Sets one."""
+        """Sets a value or a gradient."""
         self.ask("set", rank=rank, what=what, i=i, array=None if new is None else array(new))
 
     def step(self, lr: float = 1.0, momentum: float = 0.0) -> None:
-        """SGD."""
+        """Makes a step of SGD."""
         self.ask("step", lr=lr, momentum=momentum)
 
     def zero_grad(self) -> None:

@@ -38,7 +38,7 @@ class Report:
 
 
 class Refusal(Exception):
-    """Something the adapter itself refuses."""
+    """An error of the adapter itself."""
 
     def __init__(self, status: str, text: str, device: int = NOWHERE, also: int = NOWHERE):
         super().__init__(text)
@@ -46,7 +46,7 @@ class Refusal(Exception):
 
 
 class Reported(Exception):
-    """An error that ranks have reported already; `partly`: others had none."""
+    """An error that ranks have reported already; `partly`: other ranks had none."""
 
     def __init__(self, report: Report, partly: bool = False):
         super().__init__(report.text)
@@ -54,7 +54,7 @@ class Reported(Exception):
 
 
 class LayerFault(Exception):
-    """What a `fail` layer raises; one class for each status, so that DataParallel, which makes a
+    """The exception of a `fail` layer. Each status has a class, so that DataParallel, which makes a
     new exception of the same class from a text, keeps it."""
 
     status = "fault"
@@ -95,8 +95,8 @@ UNUSED = re.compile(r"Parameter indices which did not receive grad for rank \d+:
 
 
 def one_line(text: str) -> str:
-    """The first and the last line: PyTorch puts a traceback between them. Of a long text the
-    sentence that says which parameter it is about."""
+    """Returns the first and the last line, because PyTorch puts a traceback between them. Of a long
+    text it returns the sentence that names the parameter."""
     found = UNUSED.search(text)
     if found:
         return f"{text.split('.')[0]}. {found[0]}"[:250].strip()
@@ -107,7 +107,7 @@ def one_line(text: str) -> str:
 
 
 def status_of(error: BaseException, text: str) -> str:
-    """The word for an exception."""
+    """Returns the word of impl_status for an exception."""
     if isinstance(error, LayerFault):
         return error.status
     for word, pattern in PATTERNS:
@@ -120,7 +120,7 @@ def status_of(error: BaseException, text: str) -> str:
 
 
 def report_of(error: BaseException) -> Report:
-    """An exception as the protocol carries it."""
+    """Converts an exception to the form of the protocol."""
     if isinstance(error, (Refusal, Reported)):
         return error.report
     text = str(error) or type(error).__name__

@@ -21,14 +21,14 @@ BUFFER: int = inspect.signature(comm.broadcast_coalesced).parameters["buffer_siz
 
 
 def synchronize() -> None:
-    """Every call has ended when it returns."""
+    """Waits until every call has ended."""
     for device in range(torch.cuda.device_count()):
         torch.cuda.synchronize(device)
 
 
 def scatter(source: Array, devices: list[int], dim: int, sizes: list[int] | None,
             poke: bool) -> tuple[list[Array | None], Array | None]:
-    """comm.scatter; with poke, also the source after the shards were changed."""
+    """Calls comm.scatter; with poke, it also returns the source after the shards were changed."""
     tensor = tensor_of(source)
     shards = comm.scatter(tensor, devices, sizes, dim)
     result = arrays_of(shards)
@@ -40,8 +40,8 @@ def scatter(source: Array, devices: list[int], dim: int, sizes: list[int] | None
 
 def gather(parts: list[Array], dim: int, device: int,
            poke: bool) -> tuple[Array | None, Array | None]:
-    """parallel.gather, which DataParallel uses; with poke, also the result after the parts were
-    changed."""
+    """Calls parallel.gather, which DataParallel uses; with poke, it also returns the result after
+    the parts were changed."""
     tensors = [tensor_of(part) for part in parts]
     out = parallel.gather(tensors, "cpu" if device == HOST else device, dim)
     result = array_of(out)
@@ -53,7 +53,8 @@ def gather(parts: list[Array], dim: int, device: int,
 
 def broadcast(sources: list[Array], devices: list[int], buffer_bytes: int,
               poke: int) -> tuple[list[Array | None], list[Array | None]]:
-    """comm.broadcast_coalesced: the copies, device by device, and the sources afterwards."""
+    """Calls comm.broadcast_coalesced. Returns the copies, device by device, and the sources
+    afterwards."""
     tensors = [tensor_of(source) for source in sources]
     copies = comm.broadcast_coalesced(tensors, devices, buffer_bytes or BUFFER)
     for copy in copies if poke >= 0 else ():
@@ -64,7 +65,7 @@ def broadcast(sources: list[Array], devices: list[int], buffer_bytes: int,
 
 def reduce(lists: list[list[Array]], device: int, buffer_bytes: int,
            poke: int) -> list[Array | None]:
-    """comm.reduce_add_coalesced."""
+    """Calls comm.reduce_add_coalesced."""
     tensors = [[tensor_of(array) for array in own] for own in lists]
     sums = comm.reduce_add_coalesced(tensors, device, buffer_bytes or BUFFER)
     if poke >= 0:
@@ -84,14 +85,14 @@ class Call:
 
 @dataclass
 class Applied:
-    """The outputs of each call, and who ran."""
+    """The outputs of each call, and the list of replicas that ran."""
 
     outputs: list[list[Array | None]] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
 
 
 def apply(calls: list[Call], devices: int, grad: bool, train: bool) -> Applied:
-    """parallel_apply."""
+    """Calls parallel_apply."""
     log = Log()
     modules: list[Block] = []
     for number, call in enumerate(calls):

@@ -26,7 +26,7 @@ class Layer(torch.nn.Module):
         self.read(spec)
 
     def read(self, spec: Spec) -> None:
-        """The fields and parameters."""
+        """Reads the fields and parameters."""
 
     def parameter(self, spec: Spec, name: str, *dims: int) -> None:
         """Registers a parameter with its initial values."""
@@ -47,17 +47,17 @@ class Layer(torch.nn.Module):
         return result if isinstance(result, tuple) else (result,)
 
     def run(self, *inputs):
-        """What the layer computes."""
+        """Computes the outputs of the layer."""
         raise NotImplementedError
 
 
 def per_replica(numbers: list) -> float:
-    """The replica's own number; the last one counts for all further replicas."""
+    """Returns the number for this replica; the last number holds for all further replicas."""
     return numbers[min(here.replica, len(numbers) - 1)] if numbers else 0
 
 
 def matrix(x: torch.Tensor) -> torch.Tensor:
-    """x, which must have rows."""
+    """Returns x, which must have rows."""
     if x.dim() == 0:
         raise Refusal("shape", "an input without dimensions has no rows")
     return x
@@ -161,8 +161,8 @@ class Counter(Layer):
 
 
 class Borrow(Layer):
-    """The layer it borrows from is kept outside the registry, as code does that caches a weight in
-    a list: DataParallel neither moves nor refreshes it."""
+    """Uses the weight of a layer that is not registered as a submodule, like code that caches a
+    weight in a list: DataParallel neither moves nor refreshes it."""
 
     kind = "borrow"
 

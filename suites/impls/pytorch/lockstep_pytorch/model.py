@@ -26,7 +26,7 @@ class Slot:
 
     @property
     def tensor(self) -> torch.Tensor:
-        """As it is now: `to` may replace it."""
+        """The present tensor, which `to` may replace."""
         return getattr(self.owner, self.key)
 
 
@@ -44,7 +44,7 @@ class Param:
 
 @dataclass
 class AdamW:
-    """The part of struct impl_step that is about it."""
+    """The part of struct impl_step that only AdamW uses."""
 
     beta1: float
     beta2: float
@@ -93,7 +93,7 @@ class Bucket:
 
 @dataclass
 class Result:
-    """What a forward or backward gives: outputs, or gradients of the inputs."""
+    """The result of a forward or backward: outputs, or gradients of the inputs."""
 
     arrays: list[Array | None] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
@@ -102,7 +102,8 @@ class Result:
 
 
 def slots_of(module: torch.nn.Module) -> list[Slot]:
-    """Tree pre-order, parameters before buffers, each once."""
+    """Lists parameters and buffers in pre-order of the tree, parameters before buffers, each
+    once."""
     slots, seen = [], set()
     for prefix, part in module.named_modules():
         for table, buffer in ((part._parameters, False), (part._buffers, True)):
@@ -125,17 +126,17 @@ class Model:
         self.optimizer: torch.optim.Optimizer | None = None
 
     def params(self) -> int:
-        """How many parameters and buffers."""
+        """Returns the number of parameters and buffers."""
         return len(self.slots)
 
     def slot(self, i: int) -> Slot:
-        """Number i."""
+        """Returns parameter or buffer i."""
         if not 0 <= i < len(self.slots):
             raise Refusal("inval", f"no parameter {i}, there are {len(self.slots)}")
         return self.slots[i]
 
     def param(self, i: int) -> Param:
-        """Describes number i."""
+        """Describes parameter or buffer i."""
         slot = self.slot(i)
         tensor = slot.tensor
         return Param(slot.name, "f32", list(tensor.shape), number_of(tensor.device), slot.buffer,
@@ -160,21 +161,21 @@ class Model:
                 tensor.copy_(values)
 
     def get(self, what: str, i: int) -> Array | None:
-        """A value or a gradient."""
+        """Returns a value or a gradient."""
         tensor = self.slot(i).tensor
         return array_of(tensor.grad if what == "grad" else tensor.detach())
 
     def to(self, device: int) -> None:
-        """Moves everything."""
+        """Moves all parameters and buffers."""
         self.block.to(device_of(device))
 
     def zero_grad(self) -> None:
-        """All gradients become none."""
+        """Sets all gradients to none."""
         self.block.zero_grad(set_to_none=True)
 
     def step(self, step: Step) -> None:
-        """Clipping, then the optimizer that the first step made: its state lasts as long as the
-        model."""
+        """Clips, then steps the optimizer, which the first step made: its state lasts as long as
+        the model."""
         tensors = [slot.tensor for slot in self.slots if not slot.buffer]
         if not tensors:
             return
@@ -190,7 +191,7 @@ class Model:
         self.optimizer.step()
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
-        """The forward itself."""
+        """Calls the module."""
         arguments = [tensor_of(array).tolist() for array in op.arguments]
         self.block.train(op.train)
         with torch.set_grad_enabled(op.grad):
@@ -200,7 +201,7 @@ class Model:
         return tuple(outputs)
 
     def forward(self, op: Forward) -> Result:
-        """One forward; in grad mode it waits for its backward."""
+        """Makes one forward; in grad mode it waits for its backward."""
         inputs = []
         for array in op.inputs:
             if array is None:
@@ -213,7 +214,7 @@ class Model:
         return Result(arrays_of(outputs), self.log.in_order())
 
     def backward(self, gradients: list[Array | None]) -> Result:
-        """Of the last forward in grad mode that had none."""
+        """Makes the backward of the last forward in grad mode that had none."""
         if not self.pending:
             raise Refusal("inval", "no forward in grad mode waits for a backward")
         inputs, outputs = self.pending.pop()

@@ -26,7 +26,7 @@ LATE = ("torch._dynamo",)
 
 
 class Nursery:
-    """The adapter's end. `theirs_alone`: a descriptor that no other process may keep open."""
+    """The adapter's side. `theirs_alone`: a descriptor that no other process may keep open."""
 
     def __init__(self, theirs_alone: int):
         self.socket, requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -38,7 +38,7 @@ class Nursery:
         requests.close()
 
     def ask(self, request: Any, ends: list[Connection]) -> Any:
-        """One request, one answer."""
+        """Sends one request, and returns its answer."""
         try:
             socket.send_fds(self.socket, [pickle.dumps(request)], [end.fileno() for end in ends])
             answer = self.socket.recv(MESSAGE)
@@ -50,15 +50,15 @@ class Nursery:
 
     def start(self, ends: list[Connection], alive: Connection, store: str,
               options: dict[str, bool]) -> list[int]:
-        """A process for each end; their numbers."""
+        """Starts a process for each end, and returns their numbers."""
         return self.ask(("start", store, options), [*ends, alive])
 
     def end(self, processes: list[int]) -> None:
-        """Returns when they are gone."""
+        """Ends these processes, and returns when they are gone."""
         self.ask(("end", processes), [])
 
     def close(self) -> None:
-        """Ends the process, after the ranks have ended, so that no process is left when the
+        """Kills the process, after the ranks have ended, so that no process is left when the
         adapter ends. It may be in the middle of an import, which takes seconds."""
         self.socket.close()
         os.kill(self.process, signal.SIGKILL)
@@ -74,7 +74,8 @@ def import_late() -> None:
 
 
 def become_rank(number: int, fds: list[int], store: str, options: dict[str, bool]) -> NoReturn:
-    """`fds`: an end for each rank, and one that is closed when the adapter ends."""
+    """Becomes a rank. `fds`: one end for each rank, and one that is closed when the adapter
+    ends."""
     for fd in {*fds} - {fds[number], fds[-1]}:
         os.close(fd)
     try:
@@ -105,7 +106,8 @@ def end(processes: list[int]) -> None:
 
 
 def nurse(requests: socket.socket) -> NoReturn:
-    """Ends with the adapter: then nothing more can come. Ranks see that for themselves."""
+    """Serves until the adapter ends, because then no request can come. Ranks notice that
+    themselves."""
     status = 1
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

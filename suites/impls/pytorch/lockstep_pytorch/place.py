@@ -20,7 +20,7 @@ here = Here()
 
 @dataclass
 class Visit:
-    """struct impl_replica, as the replica itself saw it."""
+    """struct impl_replica, as reported by the replica itself."""
 
     replica: int
     device: int
@@ -41,11 +41,11 @@ class Log:
         self.visits: dict[int, Visit] = {}
 
     def clear(self) -> None:
-        """A new call begins."""
+        """Begins a new call."""
         self.visits = {}
 
     def add(self, device: int, rows: int, train: bool) -> None:
-        """The current thread runs a replica."""
+        """Notes that the current thread runs a replica."""
         with self.lock:
             visit = self.visits.get(here.replica)
             if visit is None:
@@ -56,5 +56,5 @@ class Log:
                 visit.calls += 1
 
     def in_order(self) -> list[Visit]:
-        """By replica."""
+        """Returns the visits, sorted by replica."""
         return [self.visits[replica] for replica in sorted(self.visits)]

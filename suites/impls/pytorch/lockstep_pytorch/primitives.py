@@ -10,14 +10,15 @@ from .errors import Refusal
 
 
 def split(rows: int, devices: int) -> list[int]:
-    """torch.chunk, which DataParallel's scatter uses. The rows have no elements."""
+    """Calls torch.chunk, which DataParallel's scatter uses. The rows have no elements."""
     if rows < 0:
         raise Refusal("inval", f"{rows} rows")
     return [chunk.shape[0] for chunk in torch.chunk(torch.empty((rows, 0)), devices)]
 
 
 def buckets(sizes: list[int], dtypes: list[str], limits: list[int]) -> tuple[list[int], list[int]]:
-    """DistributedDataParallel's assignment: the bucket of each tensor, the limit of each bucket."""
+    """Returns DistributedDataParallel's assignment: the bucket of each tensor, and the limit of
+    each bucket."""
     tensors = []
     for size, word in zip(sizes, dtypes, strict=True):
         if word not in DTYPES:

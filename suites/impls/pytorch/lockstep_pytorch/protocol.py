@@ -33,7 +33,7 @@ def read_array(value: Any, name: str) -> Array | None:
 
 
 def array_json(array: Array | None) -> dict[str, Any] | None:
-    """The reverse."""
+    """Converts an array, or None, to JSON."""
     if array is None:
         return None
     return {"dtype": array.dtype, "dims": array.dims, "device": array.device,
@@ -47,11 +47,11 @@ class Request:
         self.fields = fields
 
     def has(self, name: str) -> bool:
-        """Whether it is there and not null."""
+        """Whether the field is there and not null."""
         return self.fields.get(name) is not None
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """Large ones are written as strings."""
+        """Returns an integer; large ones are written as strings."""
         value = self.fields.get(name, default)
         if isinstance(value, str) and value.isdecimal():
             return int(value)
@@ -72,14 +72,14 @@ class Request:
         return value
 
     def flag(self, name: str) -> bool:
-        """false if absent."""
+        """Returns a flag; false if it is absent."""
         value = self.fields.get(name, False)
         if not isinstance(value, bool):
             raise wrong(name, "true or false")
         return value
 
     def list(self, name: str) -> list[Any]:
-        """Empty if absent or null."""
+        """Returns a list; it is empty if the field is absent or null."""
         value = self.fields.get(name)
         if value is not None and not isinstance(value, list):
             raise wrong(name, "a list")
@@ -101,14 +101,14 @@ class Request:
         return values
 
     def object(self, name: str) -> Request:
-        """Its fields."""
+        """Returns the fields of an object."""
         value = self.fields.get(name)
         if not isinstance(value, dict):
             raise wrong(name, "an object")
         return Request(value)
 
     def requests(self, name: str) -> list[Request]:
-        """A list of objects."""
+        """Returns a list of objects."""
         values = self.list(name)
         if not all(isinstance(v, dict) for v in values):
             raise wrong(name, "a list of objects")
@@ -134,7 +134,7 @@ class Request:
 
 
 def read_request(line: str) -> dict[str, Any]:
-    """One line."""
+    """Reads one line."""
     try:
         fields = json.loads(line)
     except ValueError as error:
@@ -145,7 +145,7 @@ def read_request(line: str) -> dict[str, Any]:
 
 
 def error_json(report: Report) -> dict[str, Any]:
-    """struct impl_error. One line of plain text."""
+    """Converts an error to JSON, with one line of plain text."""
     text = "".join(c if c.isprintable() else " " for c in report.text)[:250]
     return {"status": report.status, "text": text or "no text",
             "replica": None if report.replica == NO_REPLICA else report.replica,
@@ -154,6 +154,6 @@ def error_json(report: Report) -> dict[str, Any]:
 
 
 def write_line(out: TextIO, fields: dict[str, Any]) -> None:
-    """One answer."""
+    """Writes one answer."""
     out.write(json.dumps(fields, allow_nan=False, separators=(",", ":")) + "\n")
     out.flush()

@@ -27,8 +27,8 @@ COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
 
 
 def launch(buckets, bucket):
-    """A communication hook: notes the bucket, and does what DistributedDataParallel does. PyTorch
-    looks at annotations, and does not know them as text."""
+    """A communication hook: notes the bucket, and reduces as DistributedDataParallel does. PyTorch
+    reads its annotations, and does not accept them as text."""
     buffer = bucket.buffer()
     buckets.append(Bucket(buffer.numel() * buffer.element_size(), time.monotonic_ns()))
     return allreduce_hook(dist.group.WORLD, bucket)
@@ -51,7 +51,8 @@ class RankModel(Model):
         self.shadow_error: BaseException | None = None
 
     def forward(self, op: Forward) -> Result:
-        """Inside `join` where the ranks say who is active; a joined rank has nothing to do."""
+        """Runs inside `join` if the ranks say which of them are active; a joined rank has nothing
+        to do."""
         if op.active is None or not op.any_active:
             self.end_join()
         if op.active is None:
@@ -82,12 +83,12 @@ class RankModel(Model):
         return result
 
     def step(self, step: Step) -> None:
-        """A joined rank's loop has ended: it makes no more steps."""
+        """Makes a step, except in a joined rank, whose loop has ended."""
         if self.shadow is None:
             super().step(step)
 
     def leave(self) -> None:
-        """Leaves the join context: returns when all ranks have."""
+        """Leaves the join context, and returns when all ranks have left it."""
         here.replica = dist.get_rank()
         try:
             self.context.__exit__(None, None, None)
@@ -95,7 +96,7 @@ class RankModel(Model):
             self.shadow_error = error
 
     def end_join(self) -> None:
-        """The end of the training loop for all ranks that are still in it."""
+        """Ends the training loop for all ranks that are still in it."""
         if self.context is None:
             return
         if self.shadow is None:
@@ -116,23 +117,24 @@ class Rank:
         self.models: dict[int, RankModel] = {}
 
     def model_open(self, number: int, description: str) -> list[str]:
-        """The construction is collective."""
+        """Opens a model; all ranks must do so together."""
         self.models[number] = RankModel(description, self.options)
         return [slot.name for slot in self.models[number].slots]
 
     def model_close(self, number: int) -> None:
-        """Without a word if it was never opened here."""
+        """Closes a model; it is no error if this rank never opened it."""
         self.models.pop(number, None)
 
     def call(self, number: int, method: str, *arguments: Any) -> Any:
-        """A method of a model."""
+        """Calls a method of a model."""
         if number not in self.models:
             raise Refusal("inval", f"no model {number}")
         return getattr(self.models[number], method)(*arguments)
 
 
 def die_with_parent(alive: Connection, store: str) -> None:
-    """The other end is closed when the adapter ends, however it ends."""
+    """Ends this process when the other end of the pipe is closed, which happens however the adapter
+    ends."""
     with contextlib.suppress(EOFError, OSError):
         alive.recv()
     shutil.rmtree(os.path.dirname(store), ignore_errors=True)
@@ -141,7 +143,7 @@ def die_with_parent(alive: Connection, store: str) -> None:
 
 def main(connection: Connection, alive: Connection, rank: int, ranks: int, store: str,
          options: dict[str, bool]) -> None:
-    """The process: answers ("ok", value) or ("error", report)."""
+    """Runs the process: it answers ("ok", value) or ("error", report)."""
     threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

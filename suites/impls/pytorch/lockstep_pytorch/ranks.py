@@ -25,7 +25,7 @@ AFTER_AN_ERROR = 1.0
 
 
 class Pool:
-    """`ranks` processes."""
+    """A pool of `ranks` processes."""
 
     def __init__(self, nursery: Nursery, ranks: int, options: dict[str, bool]):
         self.nursery, self.broken = nursery, False
@@ -47,7 +47,7 @@ class Pool:
         return self.collect(limit)
 
     def call_one(self, number: int, method: str, *arguments: Any) -> Any:
-        """Asks one rank; never for something collective."""
+        """Asks one rank, never for a collective operation."""
         if self.broken:
             raise Refusal("fault", "the ranks were ended after an earlier error")
         if not 0 <= number < len(self.connections):
@@ -59,7 +59,8 @@ class Pool:
         return value
 
     def collect(self, limit: float) -> list[Any]:
-        """One answer from each rank; the error of the lowest rank if there is one."""
+        """Collects one answer from each rank; raises the error of the lowest rank, if there is
+        one."""
         waiting = dict(enumerate(self.connections))
         answers: dict[int, tuple[str, Any]] = {}
         deadline, died = time.monotonic() + limit, False
@@ -84,7 +85,7 @@ class Pool:
         return [answers[number][1] for number in sorted(answers)]
 
     def end(self) -> None:
-        """Ends the processes, whatever they do."""
+        """Ends the processes, whatever they are doing."""
         self.broken = True
         try:
             self.nursery.end(self.processes)
@@ -102,20 +103,20 @@ class DistributedModel:
         pool.call("model_open", [(number, own) for own in descriptions])
 
     def close(self) -> None:
-        """In the ranks too."""
+        """Closes the model in all ranks."""
         if not self.pool.broken:
             self.pool.call("model_close", [(self.number,)] * self.ranks)
 
     def all(self, method: str, arguments: list[tuple]) -> list[Any]:
-        """A method of the model on every rank."""
+        """Calls a method of the model on every rank."""
         return self.pool.call("call", [(self.number, method, *own) for own in arguments])
 
     def one(self, number: int, method: str, *arguments: Any) -> Any:
-        """On one rank."""
+        """Calls a method of the model on one rank."""
         return self.pool.call_one(number, "call", self.number, method, *arguments)
 
     def to(self, device: int) -> None:
-        """All ranks stay on the CPU."""
+        """Accepts only the CPU, where all ranks stay."""
         if device != -1:
             raise Refusal("nodev", f"no device {device}")
 
@@ -126,7 +127,7 @@ class DistributedModel:
         self.all("step", [(step,)] * self.ranks)
 
     def share(self, arrays: list[Any], what: str) -> list[list[Any]]:
-        """A list, rank by rank, cut in equal parts."""
+        """Cuts a list, which is sorted by rank, into equal parts."""
         if len(arrays) % self.ranks:
             raise Refusal("shape", f"{len(arrays)} {what} for {self.ranks} ranks")
         each = len(arrays) // self.ranks
@@ -134,7 +135,7 @@ class DistributedModel:
 
     def forward(self, inputs: list[Array | None], op: Forward,
                 active: list[bool] | None) -> list[Result]:
-        """Of all ranks at once."""
+        """Makes a forward of all ranks at once."""
         if active is not None and len(active) != self.ranks:
             raise Refusal("shape", f"'active' has {len(active)} entries, not {self.ranks}")
         calls = []
@@ -145,7 +146,7 @@ class DistributedModel:
         return self.together("forward", calls)
 
     def backward(self, gradients: list[Array | None]) -> list[Result]:
-        """Of all ranks at once."""
+        """Makes a backward of all ranks at once."""
         return self.together("backward", [(own,) for own in self.share(gradients, "gradients")])
 
     def together(self, method: str, arguments: list[tuple]) -> list[Result]:

@@ -49,8 +49,8 @@ OPTIONS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
 
 
 def choose_devices(words: str, host_only: bool) -> int:
-    """--devices: "" or "cuda:all", "cuda:0,2", "host". CUDA looks at the environment once, before
-    its first use, so that the suite's device i is the i-th of those named."""
+    """Reads --devices: "" or "cuda:all", "cuda:0,2", "host". CUDA reads the environment once,
+    before its first use, so that the suite's device i is the i-th of those that are named."""
     if host_only or words == "host":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         return 0
@@ -68,12 +68,12 @@ def choose_devices(words: str, host_only: bool) -> int:
 
 
 def sums_of(devices: int) -> dict[str, str]:
-    """Between GPUs reduce_add leaves the order to NCCL where PyTorch was built with it."""
+    """Between GPUs, reduce_add leaves the order to NCCL if PyTorch was built with it."""
     return {"sums": "free"} if devices > 1 and hasattr(torch._C, "_nccl_reduce") else {}
 
 
 def choose_options(words: str) -> dict[str, bool]:
-    """--impl-options: names of OPTIONS, separated by commas or blanks."""
+    """Reads --impl-options: names of OPTIONS, separated by commas or blanks."""
     given = words.replace(",", " ").split()
     unknown = [word for word in given if word not in OPTIONS]
     if unknown:
@@ -96,7 +96,7 @@ class Session:
     # ---- sessions
 
     def open(self, request: Request) -> dict[str, Any]:
-        """What this PyTorch can do on this machine."""
+        """Reports what this PyTorch can do on this machine."""
         if request.integer("version") != VERSION:
             raise Refusal("notsup", f"version {request.integer('version')}, not {VERSION}")
         self.devices = choose_devices(request.text("devices", ""), request.flag("host_only"))
@@ -115,13 +115,14 @@ class Session:
         }
 
     def reset(self, _request: Request) -> dict[str, Any]:
-        """Closes all models. Pools whose ranks were ended are made anew when they are needed."""
+        """Closes all models. Pools whose ranks were ended are started again when they are
+        needed."""
         for number in list(self.models):
             self.forget(number)
         return {}
 
     def close(self, request: Request) -> dict[str, Any]:
-        """Ends the ranks too."""
+        """Ends the session, and the ranks."""
         try:
             self.reset(request)
         finally:
@@ -187,7 +188,7 @@ class Session:
                 "trace": trace_json(applied.visits)}
 
     def need_devices(self) -> None:
-        """Refuses what PyTorch cannot do without a GPU."""
+        """Refuses operations that PyTorch does not have without a GPU."""
         if self.devices == 0:
             raise Refusal("notsup", "PyTorch has this operation only with GPUs")
 
@@ -209,7 +210,7 @@ class Session:
         return {"model": number}
 
     def pool(self, ranks: int) -> Pool:
-        """The processes of so many ranks, started by the first model that needs them."""
+        """Returns the processes for so many ranks; the first model that needs them starts them."""
         pool = self.pools.get(ranks)
         if pool is None or pool.broken:
             pool = self.pools[ranks] = Pool(self.nursery, ranks, self.options)
@@ -226,14 +227,14 @@ class Session:
             model.close()
 
     def model(self, request: Request) -> Model | DistributedModel:
-        """The one that the request is about."""
+        """Returns the model that the request names."""
         model = self.models.get(request.integer("model"))
         if model is None:
             raise Refusal("inval", f"no model {request.integer('model')}")
         return model
 
     def of_rank(self, request: Request, method: str, *arguments: Any) -> Any:
-        """A method of the model in one rank, 0 unless the request names one."""
+        """Calls a method of the model in one rank: 0, unless the request names another."""
         model, rank = self.model(request), request.integer("rank", 0)
         if isinstance(model, DistributedModel):
             return model.one(rank, method, *arguments)
@@ -304,7 +305,7 @@ class Session:
 
 
 def padded(results: list[Result], n: int) -> list[Array | None]:
-    """Rank by rank, n each: a rank that has joined has none."""
+    """Lists n results for each rank; a rank that has joined has none."""
     return [array for result in results
             for array in (*result.arrays, *[None] * (n - len(result.arrays)))]
 

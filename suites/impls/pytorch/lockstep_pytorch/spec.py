@@ -32,7 +32,7 @@ class Spec:
         self.device = self.device_number("device", device) if self.kind != "to" else device
 
     def get(self, field: str) -> Any:
-        """The value, None if absent."""
+        """Returns the value; None if it is absent."""
         self.used.add(field)
         return self.fields.get(field)
 
@@ -46,7 +46,7 @@ class Spec:
         return value
 
     def size(self, field: str, default: int | None = None) -> int:
-        """A number of things; required without a default."""
+        """Returns a size; it is required if there is no default."""
         if default is None and field not in self.fields:
             raise Refusal("inval", f"a '{self.kind}' layer needs '{field}'")
         return self.integer(field, default or 1, 1)
@@ -123,7 +123,7 @@ class Spec:
         return name in value
 
     def finish(self) -> None:
-        """Everything has been read."""
+        """Checks that every field has been read."""
         unknown = sorted(set(self.fields) - self.used)
         if unknown:
             raise Refusal("inval", f"a '{self.kind}' layer has no field '{unknown[0][:40]}'")

@@ -51,7 +51,7 @@ class Gelu(Layer):
 
 
 class Attention(Layer):
-    """Before version 2 PyTorch had no function for it."""
+    """Calls PyTorch's function for attention, or computes it: PyTorch had none before version 2."""
 
     kind = "attention"
 
@@ -74,7 +74,7 @@ class Attention(Layer):
 
 
 class Output(Layer):
-    """Has the weight of an embedding, the same object."""
+    """Uses the weight of an embedding, the same object."""
 
     kind = "output"
 
@@ -82,7 +82,7 @@ class Output(Layer):
         self.of = spec.text("of", "")
 
     def tie(self, table: torch.nn.Module | None) -> None:
-        """The embedding that it names."""
+        """Takes the weight of the embedding that the layer names."""
         if not isinstance(table, Embedding):
             raise Refusal("inval", "'of' of an 'output' layer must name an embedding before it")
         self.weight = table.weight

@@ -9,17 +9,17 @@ LONGEST = 63  # of a name and of a version (impl.h)
 
 
 def package_of(layer: type) -> str:
-    """The outermost package or module: "torch"."""
+    """Returns the outermost package or module: "torch"."""
     return layer.__module__.partition(".")[0]
 
 
 def name_of(layer: type) -> str:
-    """The module and the class; of a long name its end."""
+    """Returns the module and the class; if the name is too long, its end."""
     return f"{layer.__module__}.{layer.__qualname__}"[-LONGEST:]
 
 
 def version_of(layer: type) -> str:
-    """That of the module that has the class, else of the packages around it."""
+    """Returns the version of the module that has the class, or else of the packages around it."""
     module = layer.__module__
     while module:
         version = getattr(sys.modules.get(module), "__version__", None)
