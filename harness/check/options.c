@@ -161,7 +161,7 @@ static const char *reference_option(const struct runner_options *options)
     return options->backend[0] != '\0' ? "--backend" : "--communicator";
 }
 
-/* Options that choose the parts of the reference: its backend, communicator and launcher. */
+/* These options choose the backend and the communicator of the reference. */
 static error_t parse_reference(int key, const char *arg, const struct argp_state *state,
                                struct runner_options *options)
 {

@@ -9,7 +9,7 @@ struct hand {
     struct hand *next;
     pthread_t thread;
     sem_t begin, end;
-    struct job *job; /* NULL when the thread is started: the session closes */
+    struct job *job; /* NULL when begin is posted: the session closes */
     bool busy;       /* under the lock of hands */
 };
 

@@ -1,8 +1,8 @@
 /* step.c: the step of a model: clipping, then SGD or AdamW, on the base module or on each rank. */
 #include "reference.h"
 
-/* core fixes the momentum of an optimizer when it is opened, because the optimizer's state depends
- * on it. */
+/* core fixes the momentum of an optimizer when it is opened. The state belongs to that optimizer,
+ * so a new one cannot continue with it. */
 static int open_sgd(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
 {
     const bool same = model->settings.momentum == step->momentum;
@@ -30,7 +30,7 @@ static struct dp_adamw_config adamw_of(const struct impl_step *step)
                                     .decay = (double)step->decay};
 }
 
-/* The same holds for AdamW, except for its rate. */
+/* The same holds for the settings of AdamW, except for its rate. */
 static int open_adamw(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
 {
     const struct impl_step *was = &model->settings;
