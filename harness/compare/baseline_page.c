@@ -12,7 +12,8 @@
 #include <jansson.h>
 #include <math.h>
 
-/* "sd 0.5 %; finds 6.1 %; 5 % takes 14 sittings" */
+/* Adds the deviation of the sessions, the ratio that they find, and how many sessions find
+ * PAIRS_ASKED: "sd 0.5 %; finds 6.1 %; 5 % takes 14 ..". */
 static void add_power(const struct baseline_judged *judged, char text[REPORT_CELL_TEXT])
 {
     if (!isnan(judged->sd))
