@@ -1,7 +1,7 @@
-/* clocks.c: a training step that is not traced reads no clock: whoever measures it from outside
- * measures nothing else. A rank reads those that ddp.h promises: when its backward began and ended,
- * and when its bucket was ready, launched and done. This program defines the C library's functions
- * that read a clock and counts; a pass needs the counter to have been seen working.
+/* clocks.c: a training step that is not traced reads no clock, so that a measurement from outside
+ * has nothing of it. A rank reads only the times that ddp.h promises: when its backward began and
+ * ended, and when its bucket was ready, launched and done. This program defines the C library's
+ * functions that read a clock and counts; a pass needs the counter to have been seen working.
  *
  * `lockstep-clocks time [STEPS [MODE]]` says what such a step takes: of PyTorch's tutorial,
  * Linear(5, 2) at 30 rows, the model alone, in the wrapper, and as a rank (scripts/bench step).
@@ -150,7 +150,7 @@ static int step_ranks(struct training *t, struct dp_error *err)
     return dp_ddp_step(t->ddp, 0.125f, 0, 0, err);
 }
 
-/* Forward, loss, backward, update: what a sweep times. */
+/* One step as a sweep times it: forward, loss, backward, update. */
 static int step(struct training *t, struct dp_error *err)
 {
     struct dp_tensor terms[2], out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
@@ -187,7 +187,7 @@ static int steps(struct training *t, int n, struct dp_error *err)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Times of a rank with one bucket. */
+/* A rank with one bucket reads this many times. */
 enum { OF_RANK = 5 };
 
 static int check(enum what what, int devices)
@@ -236,7 +236,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The least and the median of pieces of n steps, which have no clock read in them. */
+/* Prints the minimum and the median over pieces of n steps. No clock is read within a piece. */
 static int show_time(enum what what, int devices, int n)
 {
     struct training t = {.what = what};

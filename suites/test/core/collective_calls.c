@@ -1,6 +1,7 @@
-/* collective_calls.c: collectives from one memory to another: every communicator, in place and out
- * of place, of every type that it adds, gives what a loop on the host gives; what is brought stays,
- * and the order of the queues holds. The numbers are whole: their sum is the same in any order. */
+/* collective_calls.c: collectives from one memory to another. Every communicator, in place and out
+ * of place, for every element type that it adds, gives the results of a loop on the host. The input
+ * is unchanged, and the order of the queues holds. The numbers are integers: their sum is the same
+ * in any order. */
 #include "list.h"
 
 #include "ddp.h"
@@ -60,7 +61,7 @@ static struct dp_tensor tensor(struct context *c, const struct memory *m, int r,
     return make_tensor(c, dp_group_slot(m->group, r), m->dtype, 1, &count, values);
 }
 
-/* In place what is smaller is a block of what is larger. */
+/* In place, the smaller tensor is a block of the larger one. */
 static void place(struct context *c, struct memory *m, int r)
 {
     const size_t block = (size_t)r * m->n;
@@ -88,7 +89,7 @@ static void make(struct context *c, struct memory *m)
     }
 }
 
-/* Element i of what rank r must get. */
+/* Returns element i of the result that rank r must get. */
 static double wanted(const struct memory *m, int r, size_t i)
 {
     const size_t block = (size_t)r * m->n;
@@ -107,7 +108,7 @@ static double wanted(const struct memory *m, int r, size_t i)
     }
 }
 
-/* Work in the compute queues before it, and behind it. */
+/* Issues copies in the compute queues before the collective, and after it. */
 static void copies(struct context *c, const struct memory *m, const struct dp_tensor to[],
                    const struct dp_tensor from[])
 {
@@ -222,7 +223,7 @@ static void refused(struct context *c)
     }
 }
 
-/* bf16 is carried by whatever moves bytes, and refused where numbers are added or trained. */
+/* A communicator that moves bytes also moves bf16; sums and training refuse it. */
 static void bf16(struct context *c)
 {
     static const uint16_t values[2][3] = {{0x3f80, 0x4000, 0xffc1}, {0x0001, 0x8000, 0x4049}};

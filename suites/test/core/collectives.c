@@ -1,6 +1,6 @@
-/* collectives.c: collectives by themselves: every communicator gives the bits of a sum in rank
- * order, and the order of the queues holds. One that adds in an order of its own gets whole
- * numbers, whose sum is the same in any. */
+/* collectives.c: standalone collectives. Every communicator gives the bits of a sum in rank order,
+ * and the order of the queues holds. A communicator that adds in another order gets integers, whose
+ * sum is the same in any order. */
 #include "list.h"
 
 #include "ddp.h"
@@ -44,7 +44,7 @@ static void make(struct context *c, struct tensors *t, int n, size_t count, bool
     }
 }
 
-/* Work in the compute queues before the collective, and after it. */
+/* Issues copies in the compute queues before the collective, and after it. */
 static void bring(struct context *c, struct tensors *t, const struct dp_tensor from[],
                   const struct dp_tensor to[])
 {

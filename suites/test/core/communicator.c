@@ -1,6 +1,6 @@
-/* communicator.c: what there can be is in rows; a group takes the communicator that it is given,
- * and the results are the same with each; one that cannot be taken is refused with those that can.
- */
+/* communicator.c: the table has a row for each possible communicator. A group takes the
+ * communicator that it is given, and the results are the same with each; the error for an
+ * impossible one lists those that are possible. */
 #include "joined.h"
 #include "list.h"
 #include "ranks.h"
@@ -16,7 +16,7 @@ static void close_group(void *object)
     dp_group_close(object);
 }
 
-/* Every name is there once, default communicators exist, and each kind has a backend. */
+/* Every name is there once, default communicators exist, and each kind of device has a backend. */
 static void rows(struct context *c)
 {
     struct dp_kind_row kind, same;
@@ -77,7 +77,8 @@ static void kinds_of(struct context *c)
     }
 }
 
-/* A composite without a row of its own is the one that has its collectives. */
+/* A composite that has no row is called by the name of the communicator that has its collectives.
+ */
 static void composites(struct context *c)
 {
     static const struct {
@@ -101,7 +102,8 @@ static void composites(struct context *c)
     }
 }
 
-/* What cannot be is refused before a device is opened, with those that can. */
+/* A combination that cannot exist is refused before a device is opened; the error lists those that
+ * can. */
 static void refused(struct context *c)
 {
     static const struct {
@@ -142,8 +144,8 @@ static void refused(struct context *c)
     }
 }
 
-/* One of several processes is not asked for by its name alone, and a group of one process does not
- * open it. */
+/* A communicator for several processes is not chosen by its name alone, and a group of one process
+ * does not open it. */
 static void together(struct context *c)
 {
     struct dp_communicator_row row;
@@ -170,7 +172,7 @@ static void together(struct context *c)
     expect(c, n == 1, "%d communicators of several processes", n);
 }
 
-/* A group that cannot be: the same lines. */
+/* Opening an impossible group gives the same error lines. */
 static void not_opened(struct context *c)
 {
     static const char *const names[] = {"peer", "peer-staged", "", "nobody's"};
@@ -206,7 +208,8 @@ static void no_ranks(struct context *c)
 
 /* ---- the same bits with each -------------------------------------------------------------- */
 
-/* What one communicator left; sums of many random floats, so that their order shows. */
+/* The results with one communicator. They are sums of many random floats, so that their order
+ * shows. */
 struct kept {
     bool there, near; /* near: it is compared within a bound */
     float value[WIDE * WIDE];
@@ -221,8 +224,8 @@ static void fill(struct context *c, const struct dp_tensor *tensor, uint64_t see
     write_floats(c, tensor, randoms(c, dp_tensor_count(tensor), seed));
 }
 
-/* The bits of the first; of sums in an order of its own, whose terms are few and near 1, a few
- * times the rounding of one, carried on by as many steps. */
+/* Expects the bits of the first communicator. If sums are added in another order, their terms are
+ * few and near 1: the bound is a few times the rounding of one, for as many steps as are made. */
 static void expect_near(struct context *c, const char *what, const struct dp_tensor *tensor,
                         const float want[])
 {

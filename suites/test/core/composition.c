@@ -1,4 +1,5 @@
-/* composition.c: data_parallel as a whole: who runs, on which rows, and what comes out. */
+/* composition.c: data_parallel as a whole: which replicas run, on which rows, and what comes out.
+ */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
@@ -11,7 +12,7 @@ struct watched {
     struct dp_slot *first;
 };
 
-/* A wrapped probe on K slots. */
+/* Wraps a probe on K slots. */
 static void open_watched(struct context *c, struct watched *w, int k)
 {
     w->group = open_group(c, k);
@@ -41,7 +42,7 @@ static void one_device(struct context *c)
     }
 }
 
-/* One row on four: one replica, in the caller's thread, and the same values. */
+/* One row on four slots: one replica runs, in the caller's thread, with the same values. */
 static void one_row(struct context *c)
 {
     struct watched w;
@@ -54,7 +55,7 @@ static void one_row(struct context *c)
     expect(c, pthread_equal(w.probe->visit[0].thread, pthread_self()) != 0, "another thread");
 }
 
-/* No rows: K empty shards, an output of no rows, gradients of zero. */
+/* Without rows there are K empty shards, an output without rows, and gradients of zero. */
 static void no_rows(struct context *c)
 {
     for (int k = 1; k <= 8; ++k) {
@@ -72,8 +73,8 @@ static void no_rows(struct context *c)
     }
 }
 
-/* Two forwards, then two backwards in reverse order: both gradients add, and each backward uses
- * the activations of its own forward. */
+/* Two forwards, then two backwards in reverse order: both gradients add, and each backward uses the
+ * activations of the forward that it belongs to. */
 static void two_forwards(struct context *c)
 {
     for (int i = 0; i < GOLDEN_ROWS; ++i) {
@@ -99,8 +100,8 @@ static void two_forwards(struct context *c)
     }
 }
 
-/* Three forwards, the backward of the last fails: the gradients of the replicas that succeeded
- * must not be found again by the backwards that follow, after a reset. */
+/* Three forwards, and the backward of the last one fails: the gradients of the replicas that
+ * succeeded must not be found again by the backwards that follow, after a reset. */
 static void failing_between(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {

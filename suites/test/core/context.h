@@ -1,10 +1,10 @@
-/* context.h: what a case gets, and what it says things with.
+/* context.h: the state of a case, and the functions that it opens, fills and compares with.
  *
  * A case is a function that opens groups, runs core and states what it expects. The first
  * expectation that does not hold ends the case: the functions here that can fail do not return
- * then, and everything opened through the context is closed by whoever runs the case. A case
- * that compared nothing has failed. Expectations are stated on the calling thread only; modules
- * under test, which run on workers, write what they saw into a probe (probes.h). */
+ * then, and the runner closes everything that was opened through the context. A case that compared
+ * nothing has failed. Expectations are stated on the calling thread only; modules under test, which
+ * run on workers, write what they saw into a probe (probes.h). */
 #ifndef CASES_CONTEXT_H
 #define CASES_CONTEXT_H
 
@@ -46,7 +46,7 @@ struct case_result {
     char message[600];
 };
 
-/* Runs one case on groups of its own and closes what it opened. */
+/* Runs one case on new groups, and closes everything that it opened. */
 void case_run(const struct test_case *test, const struct case_settings *settings,
               struct case_result *result);
 
@@ -54,19 +54,20 @@ _Noreturn void case_fail(struct context *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 _Noreturn void case_skip(struct context *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Put before every later message. */
+/* Sets the text that begins every later message. */
 void case_note(struct context *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void case_release(struct context *c); /* closes all that was opened: between rows of a table */
 void *case_memory(struct context *c, size_t bytes); /* zeroed, freed by release */
 
-/* first, first + step, ...: n numbers in case memory. */
+/* Returns the n numbers first, first + step, ... in case memory. */
 const double *sequence(struct context *c, size_t n, double first, double step);
-/* n numbers of -8..8, never zero, a function of seed only: exact in every sum of a case. */
+/* Returns n integers of -8..8, never zero, which depend on the seed only. Every sum of a case is
+ * exact. */
 const double *integers(struct context *c, size_t n, uint64_t seed);
-/* n floats uniform in -1..1, a function of seed only. */
+/* Returns n floats uniform in -1..1, which depend on the seed only. */
 const float *randoms(struct context *c, size_t n, uint64_t seed);
 
-/* close(object) when the case ends. */
+/* Calls close(object) when the case ends. */
 void own(struct context *c, void (*close)(void *object), void *object);
 
 /* ---- opening: a failure is the case's failure ------------------------------------------- */
@@ -77,7 +78,7 @@ bool adds_freely(const struct dp_group *group); /* DataParallel's sums: DP_COMM_
 struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math);
 /* "virt:4", "virt:4+lag", "cuda:0,1,0,1" on two GPUs. */
 void device_list(const struct case_settings *settings, int slots, char text[256]);
-/* What slot i must be called: "virt:3", "cuda:1#1". */
+/* Writes the name that slot i must have: "virt:3", "cuda:1#1". */
 void slot_name(const struct case_settings *settings, int i, char text[32]);
 struct dp_group *open_host_group(struct context *c);
 struct dp_run *open_run(struct context *c, struct dp_group *group);
@@ -89,7 +90,7 @@ struct dp_sgd *open_sgd(struct context *c, struct dp_module *module, float lr, f
 struct dp_module *own_module(struct context *c, struct dp_module *module);
 struct dp_module *make_module(struct context *c, struct dp_group *group,
                               const struct dp_module_ops *ops,
-                              void *self); /* a module of your own */
+                              void *self); /* a module of the case */
 struct dp_module *make_linear(struct context *c, struct dp_group *group, size_t d_in, size_t d_out,
                               bool bias);
 struct dp_module *make_relu(struct context *c, struct dp_group *group);
@@ -100,7 +101,7 @@ struct dp_module *make_loss(struct context *c, struct dp_group *group, enum dp_l
                             float scale, bool mean);
 struct dp_module *make_parallel(struct context *c, struct dp_module *module,
                                 const struct dp_parallel_config *config);
-/* The slots of the group by number, in case memory. */
+/* Returns the slots with these numbers of the group, in case memory. */
 struct dp_slot **slot_list(struct context *c, struct dp_group *group, const int order[], int n);
 struct dp_slot **first_slots(struct context *c, struct dp_group *group, int n);
 void move_module(struct context *c, struct dp_module *module, struct dp_slot *slot);
@@ -147,14 +148,15 @@ void expect_matrix(struct context *c, const char *what, const struct dp_tensor *
                    const struct dp_slot *slot, size_t rows, size_t columns, const double want[]);
 void expect_scalar(struct context *c, const char *what, const struct dp_tensor *tensor,
                    const struct dp_slot *slot, double want);
-/* The gradient is there, beside the parameter, and has these values. */
+/* The gradient exists, is on the slot of the parameter, and has these values. */
 void expect_grad(struct context *c, const char *what, const struct dp_param *param,
                  const double want[]);
 void expect_no_grad(struct context *c, const char *what, const struct dp_param *param);
 /* Copies all elements into case memory. */
 const float *read_floats(struct context *c, const struct dp_tensor *tensor);
 
-/* Number of shards and rows of shard s, by a rule of this suite's own. */
+/* Returns the number of shards, and the rows of shard s, by arithmetic that is independent of core.
+ */
 int shard_count(size_t rows, int k);
 size_t shard_rows(size_t rows, int k, int s);
 

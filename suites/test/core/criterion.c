@@ -1,5 +1,5 @@
-/* criterion.c: the same cases, each in a process of its own, so that a crash or a hang is one
- * case's. Criterion's children are started anew: a parameter may hold values only, here the
+/* criterion.c: runs the same cases, each in a separate process, so that a crash or a hang ends one
+ * case only. Criterion starts its children anew, so a parameter may only hold values: here the
  * position in the list of cases. The exit status is that of suites/test/unit/verdict.c. */
 #include "list.h"
 

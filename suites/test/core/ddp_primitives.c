@@ -1,5 +1,5 @@
-/* ddp_primitives.c: DistributedDataParallel's two pure functions: which gradients share a bucket,
- * and which items a rank sees. */
+/* ddp_primitives.c: the two pure functions of DistributedDataParallel: which gradients share a
+ * bucket, and which items a rank gets. */
 #include "ddp.h"
 #include "list.h"
 
@@ -67,7 +67,7 @@ static const struct bucket_row bucket_rows[] = {
     {3, {399, 1, 1}, {F, F, F}, 1, {400}, {0, 0, 1}, 2, {400, 400}},
     /* a tensor without bytes, at the end as well, is not lost */
     {3, {400, 0, 0}, {F, F, D}, 1, {400}, {0, 1, 2}, 3, {400, 400, 400}},
-    /* every type has a place in the list of limits of its own; the last limit goes on */
+    /* every type has a separate place in the list of limits; the last limit goes on */
     {8,
      {8, 8, 8, 8, 16, 8, 16, 8},
      {DP_I32, DP_I64, DP_I32, DP_I32, DP_I32, DP_I32, DP_I32, DP_I64},
@@ -165,7 +165,7 @@ static void sampler(struct context *c)
     }
 }
 
-/* All ranks together see the list in order, from the start again at its end. */
+/* All ranks together get the list in order, and begin again when it ends. */
 static void all_ranks(struct context *c)
 {
     for (size_t items = 0; items < ITEMS; ++items) {

@@ -1,5 +1,5 @@
-/* decorated.c: suffixes of a device list: what they say, and that each wraps the devices of any
- * kind, on its own and with the others. */
+/* decorated.c: suffixes of a device list: how they are read, and that each wraps devices of any
+ * kind, alone and with the others. */
 #include "backend.h"
 #include "list.h"
 
@@ -178,7 +178,7 @@ static void delayed(struct context *c)
     expect(c, dp_group_faulty(group, &err) == 0, "nothing was to fail");
 }
 
-/* 40,000 bytes at 1 MB/s take 40 ms, beside what each operation takes. */
+/* 40,000 bytes at 1 MB/s take 40 ms, plus the time of each operation. */
 static void rated(struct context *c)
 {
     enum { MANY = 10000 };
@@ -218,7 +218,8 @@ static void fails_once(struct context *c)
                  "call 4 of move failed on purpose", NULL);
 }
 
-/* A delay is no launch of the caller's, so a fault counts the same with it and without. */
+/* A delay does not count as a launch of the caller, so a fault hits the same launch with it and
+ * without. */
 static uint64_t calls_of_launch(struct context *c, const char *suffixes)
 {
     case_release(c);
@@ -252,7 +253,8 @@ static int no_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *
     return dp_fail(err, DP_EFAULT, "%s launches nothing", dp_slot_name(queue->slot));
 }
 
-/* Work that runs late also fails late, and then whoever waits for anything is told. */
+/* An operation that runs late also fails late; then the caller that waits for anything gets the
+ * error. */
 static void fails_late(struct context *c)
 {
     const struct dp_group_config config = {.devices = "virt:2"};
@@ -279,7 +281,8 @@ static void fails_late(struct context *c)
     expect(c, dp_lag_pending(group) == 0, "%d operations wait", (int)dp_lag_pending(group));
 }
 
-/* With a seed: all late, work early, and copies early, each for as long as anything is left. */
+/* With a seed, operations run as late as possible, or work runs early, or copies run early, each
+ * until nothing is left. */
 static void late_orders(struct context *c)
 {
     const struct dp_delay_args delay = {1};

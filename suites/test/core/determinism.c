@@ -1,6 +1,6 @@
-/* determinism.c: sums are added in replica order, whoever is first. 1e8 + 1 - 1e8 + 1 is 1 in that
- * order, 0 backwards and pairwise, 2 in another. A communicator that may add in any order is held
- * to what any order rounds by. */
+/* determinism.c: sums are added in replica order, in whatever order the replicas finish. 1e8 + 1 -
+ * 1e8 + 1 is 1 in that order, 0 backwards and pairwise, 2 in another. For a communicator that may
+ * add in any order, the bound is the rounding of any order. */
 #include "list.h"
 #include "probes.h"
 
@@ -30,7 +30,7 @@ static void expect_sum(struct context *c, const struct dp_group *group, const st
         expect_bits(c, "sum in replica order", sum, in_order);
 }
 
-/* A different schedule for every i: who sleeps, and how long. */
+/* Every i has a different schedule: which replica sleeps, and how long. */
 static unsigned delay(int i, int replica)
 {
     return (unsigned)(i * 7 + replica * 5 + i / 4) % 3U == 0U ? (unsigned)(i + replica) % 2U : 0U;
@@ -90,7 +90,7 @@ static void through_reduce_add(struct context *c)
     }
 }
 
-/* Random floats: the bits of ((a + b) + c) + ..., whatever the communicator. */
+/* Random floats give the bits of ((a + b) + c) + ..., with every communicator. */
 static void random_sums(struct context *c)
 {
     static const size_t sizes[] = {1, 3, 64, 1000, 20011};
@@ -139,8 +139,8 @@ static void signed_zero(struct context *c)
     }
 }
 
-/* Real data, replicas delayed in twenty ways: output, input gradient and parameter gradients have
- * the same bits every time. */
+/* The data are real and replicas are delayed in twenty ways; output, input gradient and parameter
+ * gradients have the same bits every time. */
 static void same_bits(struct context *c)
 {
     struct dp_group *group = open_group(c, 4);
@@ -160,7 +160,7 @@ static void same_bits(struct context *c)
     write_floats(c, &upstream, randoms(c, 150, 2));
     x.needs_grad = true;
     const float *want[6] = {NULL};
-    const int alike = adds_freely(group) ? 2 : 6; /* the gradients are behind the first two */
+    const int alike = adds_freely(group) ? 2 : 6; /* entries from 2 on are gradients */
     for (int i = 0; i < 20; ++i) {
         case_note(c, "schedule %d", i);
         for (int r = 0; r < 4; ++r) {

@@ -1,5 +1,5 @@
-/* distributed_order.c: DistributedDataParallel: which gradients travel together, in which order,
- * and that they do while backward goes on. */
+/* distributed_order.c: DistributedDataParallel: which gradients are reduced together, in which
+ * order, and that this overlaps with backward. */
 #include "list.h"
 #include "probes.h"
 #include "ranks.h"
@@ -28,7 +28,7 @@ static void buckets_are(struct context *c, struct ranks *ranks, const struct lay
     }
 }
 
-/* Three layers of a weight of 64 bytes and a bias of 16. */
+/* Opens three layers, each with a weight of 64 bytes and a bias of 16. */
 static void open_layers(struct context *c, struct ranks *ranks, bool find_unused)
 {
     struct dp_group *group = open_group(c, 2);
@@ -54,8 +54,9 @@ static void pass_layers(struct context *c, struct ranks *ranks)
     expect_ok(c, dp_ddp_backward(ranks->ddp, grad, 1, NULL, 0, &err), &err, "backward");
 }
 
-/* Parameters by number: weights 0, 2, 4, biases 1, 3, 5. One bucket at first; then the last
- * layer's come first, weight before bias, closed at 64 bytes, and at 100. */
+/* Parameters by number: the weights are 0, 2, 4, the biases 1, 3, 5. At first there is one bucket.
+ * Then the buckets begin with the last layer, weight before bias, and are closed at 64 bytes, and
+ * at 100. */
 static void rebuilt(struct context *c)
 {
     const struct layout first = {1, {0}, {6}, {{0, 1, 2, 3, 4, 5}}};
@@ -70,7 +71,8 @@ static void rebuilt(struct context *c)
     }
 }
 
-/* The search for unused parameters: cut in order of registration, the last bucket first. */
+/* When unused parameters are searched for, buckets are cut in order of registration, and the last
+ * one is reduced first. */
 static void reversed(struct context *c)
 {
     const struct layout always = {3, {0}, {1, 4, 1}, {{5}, {1, 2, 3, 4}, {0}}};
@@ -127,7 +129,7 @@ static void index_order(struct context *c)
 
 /* ---- overlap ----------------------------------------------------------------------------- */
 
-/* Its backward does not end before the rank's bucket 0 is reduced. */
+/* The backward of a gate does not end before bucket 0 of the rank is reduced. */
 struct gate {
     struct dp_ddp *ddp;
     bool closed;
@@ -205,8 +207,8 @@ static void overlap(struct context *c)
     expect(c, dp_ddp_buckets(ranks.ddp) == 2, "%d buckets", dp_ddp_buckets(ranks.ddp));
 }
 
-/* Who reduces beside backward: those whose communicator can. Where it calls itself otherwise, some
- * memory is out of reach. */
+/* A communicator that can reduce during backward does so. If a rank says that it does not overlap,
+ * some memory is out of reach for its communicator. */
 static void who_overlaps(struct context *c)
 {
     struct ranks ranks;
@@ -220,7 +222,7 @@ static void who_overlaps(struct context *c)
            dp_ddp_overlaps(ranks.ddp));
 }
 
-/* Reduced again, alone: equal numbers stay what they are. */
+/* Reduces the gradients again, alone: equal numbers do not change. */
 static void alone(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};

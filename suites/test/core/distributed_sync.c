@@ -1,5 +1,5 @@
-/* distributed_sync.c: DistributedDataParallel: gradients that are not sent at once, parameters that
- * nobody used, ranks with fewer batches. */
+/* distributed_sync.c: DistributedDataParallel: no_sync, unused parameters, and ranks with fewer
+ * batches. */
 #include "list.h"
 #include "probes.h"
 #include "ranks.h"
@@ -8,7 +8,7 @@
 
 /* ---- no_sync ----------------------------------------------------------------------------- */
 
-/* Two micro-steps, the second reduces: 1, 10 and 2, 20 make 16.5. */
+/* Two micro-steps; the second reduces: 1, 10 and 2, 20 give 16.5. */
 static void no_sync(struct context *c)
 {
     const struct ranks_batch first = {{1, 1}, {{1}, {10}}, {1, 1}};
@@ -40,7 +40,7 @@ static void no_sync(struct context *c)
     }
 }
 
-/* What was there before is reduced, too, also where a rank had none. */
+/* A gradient from before the step is reduced, too, also if a rank had none. */
 static void prefilled(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};
@@ -53,7 +53,8 @@ static void prefilled(struct context *c)
     ranks_equal(c, &ranks);
 }
 
-/* Two forwards, then their backwards in reverse order: each reduces what is there. */
+/* Two forwards, then their backwards in reverse order: each backward reduces the gradients that
+ * exist then. */
 static void two_forwards(struct context *c)
 {
     const struct ranks_batch first = {{1, 1}, {{1}, {3}}, {1, 1}};
@@ -72,7 +73,7 @@ static void two_forwards(struct context *c)
 
 /* ---- unused parameters ------------------------------------------------------------------- */
 
-/* y = w[rank % 2] x, and "idle", which nobody uses. */
+/* y = w[rank % 2] x, and a parameter "idle" that no module uses. */
 static void open_choice(struct context *c, struct ranks *ranks, bool find_unused)
 {
     struct dp_group *group = open_group(c, 2);
@@ -107,8 +108,8 @@ static void unused(struct context *c)
     ranks_expect_all(c, &ranks, 0, true, 8);
 }
 
-/* Reduced alone, after a no_sync in which each rank used its own: what a rank does not have counts
- * as zeros, whatever its memory holds. */
+/* A parameter is reduced alone, after a no_sync in which each rank used a different one. A gradient
+ * that a rank does not have counts as zeros, whatever its memory holds. */
 static void unused_alone(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1}, {{8}, {6}}, {1, 1}};
@@ -129,7 +130,7 @@ static void unused_alone(struct context *c)
     ranks_expect_none(c, &ranks, 1, 2);
 }
 
-/* Used in no_sync only: it piled up, so it is reduced. */
+/* A parameter was used in no_sync only: its gradient has accumulated, so it is reduced. */
 static void unused_later(struct context *c)
 {
     const struct ranks_batch some = {{1, 1}, {{8}, {6}}, {1, 1}};
@@ -174,8 +175,8 @@ static void unused_refused(struct context *c)
 
 /* ---- tied parameters --------------------------------------------------------------------- */
 
-/* One weight before and after a module of its own: it is ready after its second use in backward,
- * and the reduction has both. y = w (w x): dw = 2 w x. */
+/* One weight is used before and after another module: it is ready after its second use in backward,
+ * and the reduction has both parts. y = w (w x): dw = 2 w x. */
 static void tied(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1}, {{8}, {6}}, {1, 1}};
@@ -220,7 +221,8 @@ static const struct loop loops[] = {
     {4, {2, 2, 2, 2}, 3, {30, 70, -10, 6}},
 };
 
-/* One turn: the active ranks hold the sum of theirs over the divisor. False: nobody had one. */
+/* Runs one turn: the active ranks hold the sum of their gradients over the divisor. Returns false
+ * if no rank had a batch. */
 static bool join_turn(struct context *c, struct ranks *ranks, const struct loop *loop, int turn,
                       bool by_active, double *mean)
 {
@@ -270,7 +272,7 @@ static void join(struct context *c)
     }
 }
 
-/* 50, 50, 50, 25, 25, and always 50. */
+/* The divisors are 50, 50, 50, 25, 25 with one setting, and always 50 with the other. */
 static void divisors(struct context *c)
 {
     static const double initial[] = {50, 50, 50, 25, 25};
@@ -289,7 +291,7 @@ static void divisors(struct context *c)
     }
 }
 
-/* A rank that has ended stays so; NULL ends the join as well, and it is an ordinary step. */
+/* A rank that has joined stays so. active = NULL ends the join, and the step is an ordinary one. */
 static void after_join(struct context *c)
 {
     struct ranks ranks;

@@ -1,4 +1,5 @@
-/* error.c: a replica fails: what is said, what is left untouched, and that everything goes on. */
+/* error.c: a replica fails: which error is returned, which values stay as they were, and that later
+ * steps are right. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
@@ -6,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* y = w x + b on K slots, between two probes. Forward fails in the one behind it, backward in the
- * one before it: when the layer has done its part already. */
+/* y = w x + b on K slots, between two probes. Forward fails in the probe after the layer, backward
+ * in the probe before it: the layer has done its part already. */
 struct fragile {
     struct dp_group *group;
     struct dp_slot *slot;
@@ -52,7 +53,7 @@ static const struct failing {
     int lowest;
 } failing[] = {{1, 0}, {2, 1}, {8, 3}, {10, 1}, {12, 2}, {15, 0}};
 
-/* Forward: gradients stay as they were, and the next step is a clean one. */
+/* A forward fails: gradients stay as they were, and the next step is right. */
 static void in_forward(struct context *c)
 {
     for (size_t i = 0; i < sizeof failing / sizeof failing[0]; ++i) {
@@ -81,7 +82,7 @@ static void in_forward(struct context *c)
     }
 }
 
-/* Backward: no replica's gradient reaches the base, not even that of those that succeeded. */
+/* A backward fails: no gradient of a replica reaches the base, not even of those that succeeded. */
 static void in_backward(struct context *c)
 {
     for (size_t i = 0; i < sizeof failing / sizeof failing[0]; ++i) {
@@ -133,8 +134,8 @@ static int try_step(struct fragile *f, struct dp_error *err)
     return status == DP_OK ? dp_sgd_step(f->sgd, err) : status;
 }
 
-/* Five steps; the third fails at first, in forward or backward, and is tried again: the weights
- * are those of a run without a failure, bit for bit. */
+/* Five steps. The third fails at first, in forward or backward, and is tried again: the weights are
+ * those of a run without a failure, bit for bit. */
 static void in_training(struct context *c)
 {
     const float *want[2] = {NULL, NULL};
@@ -190,7 +191,7 @@ static void buffers_may_change(struct context *c)
     expect_values(c, "count", &param_at(c, counter, 0)->value, (double[]){(double)before + 1.0});
 }
 
-/* Errors may go unread; the first one wins; statuses have names. */
+/* A caller may ignore errors; the first one is kept; statuses have names. */
 static void records(struct context *c)
 {
     struct dp_error err = {0};
@@ -214,8 +215,8 @@ static void records(struct context *c)
     expect(c, dp_group_open(&config, &group, NULL) == DP_EINVAL, "without an err");
 }
 
-/* A forward that succeeds in the wrapped block and fails behind it leaves nothing: the backward of
- * the forward before it is as if it had not been. */
+/* A forward that succeeds in the wrapped block and fails after it leaves nothing: the backward of
+ * an earlier forward gives the same as without it. */
 static void failed_second_forward(struct context *c)
 {
     for (int k = 1; k <= 3; ++k) {
@@ -242,7 +243,7 @@ static void failed_second_forward(struct context *c)
     }
 }
 
-/* What a replica must not do: parallel work of its own. */
+/* A replica must not start parallel work; this module does. */
 static int nested_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                           int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -315,7 +316,7 @@ static void other_group(struct context *c)
     }
 }
 
-/* A module that got a parameter since it was wrapped has one that no replica knows. */
+/* A parameter that is added to a module after it was wrapped exists in no replica. */
 static void added_later(struct context *c)
 {
     for (int k = 1; k <= 3; ++k) {

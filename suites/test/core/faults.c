@@ -1,8 +1,8 @@
 /* faults.c: every call of a device and of a communicator is made to fail, one at a time.
  *
- * A step is run again and again on one group; the first call of an operation fails, then the
- * second, until a step has fewer. A step that met the failure says so and has left no queue with
- * work; the next one is right, and has taken no more memory. */
+ * A step is run again and again on one group. The first call of an operation fails, then the
+ * second, until a step has fewer calls. A step with the failure returns its error and leaves no
+ * work in a queue. The next step is right, and takes no more memory. */
 #include "backend.h"
 #include "ddp.h"
 #include "list.h"
@@ -12,7 +12,7 @@
 
 enum { SLOTS = 3, ROWS = 7, IN = 4, OUT = 3, PARAMS = 4, MOST = IN * OUT, CALLS_MOST = 2000 };
 
-/* What is stepped: a wrapped model with its optimizer, copies, or ranks. */
+/* The object whose step is run: a wrapped model with its optimizer, copies, or ranks. */
 struct subject {
     struct dp_group *group;
     struct dp_module *model, *wrapper;
@@ -29,7 +29,7 @@ struct state {
     float value[SLOTS][PARAMS][MOST];
 };
 
-/* What it keeps does not matter to its next step. */
+/* With these values the moments that an optimizer keeps do not influence its next step. */
 static const struct dp_adamw_config forgetful = {.lr = 0.25, .eps = 0.5, .decay = 0.125};
 
 /* ---- the two steps ----------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static void open_parallel(struct context *c, struct subject *s)
     open_inputs(c, s, 1);
 }
 
-/* The weights are given anew: what a failing step has left of them does not matter. */
+/* The weights are written anew: the values after a failing step do not matter. */
 static int step_parallel(struct subject *s)
 {
     struct dp_tensor out[DP_MAX_IO];
@@ -124,7 +124,7 @@ static int fill_ranks(struct subject *s)
     return status;
 }
 
-/* A join of nobody ends at once: it sends all parameters. */
+/* A join without an active rank ends at once: it sends all parameters. */
 static int step_ranks(struct subject *s)
 {
     const bool nobody[SLOTS] = {false};
@@ -160,7 +160,7 @@ static int read_ranks(struct subject *s, struct state *state)
     return status;
 }
 
-/* By themselves: a model would drain once more. */
+/* Copies are opened without a model, because a model would wait for the queues once more. */
 static void open_copies(struct context *c, struct subject *s)
 {
     open_inputs(c, s, SLOTS);
@@ -195,21 +195,21 @@ static const struct kind ranks = {"ranks", open_ranks, step_ranks, read_ranks};
 
 /* ---- one failure after the other --------------------------------------------------------- */
 
-/* By default all goes through the host. */
+/* By default all data go through the host. */
 static bool is_staged(const struct context *c)
 {
     return strcmp(c->settings.backend, "cpu-ref") == 0 ||
            strcmp(c->settings.backend, "cuda-staged") == 0;
 }
 
-/* At least one call of these is in a step of that kind. */
+/* Whether a step of that kind has at least one call of this operation. */
 static bool must_hit(const struct context *c, const struct kind *kind, enum dp_fault fault)
 {
     switch (fault) {
     case DP_FAULT_LAUNCH:
     case DP_FAULT_SYNC:
         return true;
-    case DP_FAULT_MOVE: /* of ranks with collectives of their own nothing is moved */
+    case DP_FAULT_MOVE: /* ranks whose communicator has collectives move nothing */
         return kind != &ranks || !c->settings.communicator;
     case DP_FAULT_REDUCE:
         return kind == &parallel || (kind == &ranks && is_staged(c));
@@ -250,7 +250,7 @@ static void fail_each(struct context *c, const struct kind *kind, enum dp_fault 
     s->group = open_group(c, SLOTS);
     expect_ok(c, dp_faults_open(s->group, fault, &s->err), &s->err, "dp_faults_open");
     kind->open(c, s);
-    for (int k = 0; k < 3; ++k) /* buckets are as they stay from the second on */
+    for (int k = 0; k < 3; ++k) /* from the second step on the buckets do not change */
         expect_ok(c, kind->step(s), &s->err, "a step");
     expect_ok(c, kind->read(s, want), &s->err, "reading what came out");
     const size_t before = taken(s->group);

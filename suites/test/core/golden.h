@@ -19,15 +19,15 @@ struct golden {
     int k;
 };
 
-/* K slots in order, all of them used. */
+/* Opens K slots in order, and uses all of them. */
 void golden_open(struct context *c, struct golden *g, int k);
-/* A group of slots; the wrapper uses k of them, in this order. */
+/* Opens a group of slots; the wrapper uses k of them, in this order. */
 void golden_open_on(struct context *c, struct golden *g, int slots, const int order[], int k);
-/* w and b as given. */
+/* Writes w and b. */
 void golden_set(struct context *c, const struct golden *g, double weight, double bias);
-/* Rows first.., as [n, 1] on a slot, gradient wanted. */
+/* Returns the n rows first, first + 1, ... as [n, 1] on a slot; their gradient is wanted. */
 struct dp_tensor golden_rows(struct context *c, struct dp_slot *slot, size_t n, double first);
-/* Leaves NaN behind in all memory that a step of n rows uses, then clears the gradients. */
+/* Fills all memory that a step of n rows uses with NaN, then clears the gradients. */
 void golden_poison(struct context *c, const struct golden *g, size_t n);
 
 double golden_sum(size_t n);     /* 1 + .. + n */

@@ -1,11 +1,12 @@
-/* gradient.c: the way back, where data or devices are not the plain ones of golden_cases.c. */
+/* gradient.c: backward for data and devices that are not the plain ones of golden_cases.c. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
 
 #include <math.h>
 
-/* Devices 2, 0, 3, 1: rows run where the list says, gradients land on the first of the list. */
+/* Devices 2, 0, 3, 1: rows run on the devices in the order of the list, and gradients are summed on
+ * the first of it. */
 static void permuted(struct context *c)
 {
     static const int order[] = {2, 0, 3, 1};
@@ -25,7 +26,7 @@ static void permuted(struct context *c)
     }
 }
 
-/* Replicas that are not equally fast, forward and backward, on worker and in queue. */
+/* Replicas have different speeds, in forward and backward, on the worker and in the queue. */
 static void delayed(struct context *c)
 {
     static const unsigned table[][4] = {{6, 4, 2, 0}, {0, 2, 4, 6}, {0, 6, 0, 6}, {6, 0, 0, 0}};
@@ -58,7 +59,7 @@ static void delayed(struct context *c)
     }
 }
 
-/* Replicas that give their input no gradient: its rows are zero, not what memory held. */
+/* Replicas return no gradient for their input: its rows are zero, not what memory held. */
 static void some_take_part(struct context *c)
 {
     for (uint32_t silent = 0; silent < 16; ++silent) {
@@ -88,7 +89,7 @@ static void some_take_part(struct context *c)
     }
 }
 
-/* An input that wants no gradient gets none; the parameters do. */
+/* An input that wants no gradient gets none; the parameters get theirs. */
 static void unwanted(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -140,7 +141,7 @@ static void branches(struct context *c)
     }
 }
 
-/* No-grad, then training: the no-grad forward leaves nothing behind. */
+/* A no-grad forward, then training: the no-grad forward leaves nothing that backward finds. */
 static void after_no_grad(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -165,8 +166,8 @@ static void after_no_grad(struct context *c)
     }
 }
 
-/* A backward that is refused, of another layer or with a gradient of another shape, leaves the
- * forward to the right one. */
+/* A backward that is refused, because it is of another layer or its gradient has another shape,
+ * leaves the forward for the right one. */
 static void refused_first(struct context *c)
 {
     struct dp_group *group = open_group(c, 1);
@@ -195,7 +196,8 @@ static void refused_first(struct context *c)
     expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
 }
 
-/* Of a layer's parameters the frozen ones get no gradient, the others and the input do. */
+/* The frozen parameters of a layer get no gradient; the other parameters and the input get theirs.
+ */
 static void frozen_parts(struct context *c)
 {
     for (int parts = 0; parts < 4; ++parts) {
@@ -226,13 +228,13 @@ static void frozen_parts(struct context *c)
 
 enum { ROWS = 6, CHANNELS = 3, SIDE = 4, CAPSULES = 3, LAYER_NORM, POSITIONS, LAYERS };
 
-/* That it has; at most 2 of them are looked at. */
+/* Returns how many parameters a layer has; at most 2 of them are compared. */
 static int params_of(int which)
 {
     return which == CAPSULES || which == POSITIONS ? 1 : 2;
 }
 
-/* A layer with parameters, and what it takes: in whole numbers. */
+/* Opens a layer with parameters, and its input; both hold integers. */
 static struct dp_module *open_layer(struct context *c, struct dp_group *group, int which,
                                     struct dp_tensor *x)
 {
@@ -264,8 +266,9 @@ static struct dp_module *open_layer(struct context *c, struct dp_group *group, i
     return layer;
 }
 
-/* Of two passes the gradients add up, those of weights and of biases. Capsules add row by row, so
- * that last bits may differ: there two passes are nearer to twice than to once. */
+/* The gradients of two passes accumulate, for weights and for biases. Capsules add row by row, so
+ * that their last bits may differ: for them the result of two passes must be nearer to twice than
+ * to once the result of one. */
 static void added_up(struct context *c)
 {
     static const char *const names[LAYERS] = {"linear",   "conv",       "batch norm",
@@ -298,7 +301,7 @@ static void added_up(struct context *c)
     }
 }
 
-/* Backward without an upstream gradient stands for ones. */
+/* Backward without an upstream gradient is backward with ones. */
 static void ones(struct context *c)
 {
     for (int k = 1; k <= 8; ++k) {
@@ -314,7 +317,7 @@ static void ones(struct context *c)
     }
 }
 
-/* Three layers of small integers: every gradient the same bits for every K. */
+/* Three layers of small integers: every gradient has the same bits for every K. */
 static void deep_model(struct context *c)
 {
     static const size_t width[] = {5, 7, 4, 3};

@@ -1,10 +1,11 @@
-/* graphs.c: steps whose launches are held back and launched as CUDA graphs: the results of each
- * launch by itself, whatever was changed between two steps. On devices without graphs the same
+/* graphs.c: steps whose launches are held back and launched as CUDA graphs. The results are those
+ * of single launches, whatever was changed between two steps. On devices without graphs the same
  * steps are plain ones, and the counters stay at zero. */
 #include "golden.h"
 #include "list.h"
 
-/* The group's counters since `before`; *before becomes the new state. */
+/* Returns by how much the counters of the group have grown since `before`; *before becomes the new
+ * state. */
 static struct dp_launches since(const struct golden *g, struct dp_launches *before)
 {
     struct dp_launches now;
@@ -22,7 +23,7 @@ static bool has_graphs(const struct context *c)
     return c->settings.gpus > 0;
 }
 
-/* The counters of a stretch of steps: on GPUs there were so many graphs and captures. */
+/* Expects the counters of some steps: on GPUs there were this many graphs and captures. */
 static void expect_counts(struct context *c, const struct dp_launches *d, uint64_t graphs,
                           uint64_t captured)
 {
@@ -52,7 +53,7 @@ static void golden_step(struct context *c, const struct golden *g, const struct 
     golden_expect_grads(c, g, golden_sum(n), (double)n);
 }
 
-/* The third step and all after it: one graph a replica for forward, one for backward. */
+/* From the third step on each replica has one graph for forward and one for backward. */
 static void steady(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -73,7 +74,7 @@ static void steady(struct context *c)
     }
 }
 
-/* A graph has addresses in it: none of a device outlives memory that is given back there. */
+/* A graph contains addresses: no graph of a device stays after memory is given back there. */
 static void released(struct context *c)
 {
     for (int k = 1; k <= 2; ++k) {
@@ -122,7 +123,7 @@ static void switched_off(struct context *c)
     }
 }
 
-/* Other weights in each step, written by hand before it and between two forwards of it. */
+/* Each step has other weights, which the caller writes before it and between two forwards of it. */
 static void fresh_weights(struct context *c)
 {
     static const size_t rows[] = {3, 30};
@@ -149,7 +150,8 @@ static void fresh_weights(struct context *c)
     }
 }
 
-/* Batches in turn: each is captured once. A replica has more rows, or another replica runs. */
+/* Batch sizes alternate: each is captured once. A replica has more rows, or another replica runs.
+ */
 static void batches(struct context *c)
 {
     static const size_t rows[] = {10, 30, 10, 9};
@@ -176,7 +178,7 @@ static void batches(struct context *c)
     }
 }
 
-/* Steps in train mode, in eval mode, and without gradients, in turn. */
+/* Steps in train mode, in eval mode, and without gradients alternate. */
 static void modes(struct context *c)
 {
     struct golden g;
@@ -204,7 +206,8 @@ static void modes(struct context *c)
     expect_counts(c, &d, 3 * 10, 0);
 }
 
-/* What a step launches is counted where it is issued: the same at once, late and in a graph. */
+/* The launches of a step are counted where they are issued: the count is the same at once, late and
+ * in a graph. */
 static void kernels(struct context *c)
 {
     struct golden g;
@@ -229,7 +232,7 @@ static void kernels(struct context *c)
     }
 }
 
-/* Two backwards into one gradient: the second adds. */
+/* Two backwards into one gradient: the second one adds. */
 static void accumulates(struct context *c)
 {
     struct golden g;
@@ -247,7 +250,8 @@ static void accumulates(struct context *c)
     }
 }
 
-/* Frozen and thawed, moved to another slot and back, wrapped with one more layer. */
+/* The module is frozen and thawed, moved to another slot and back, and wrapped with one more layer.
+ */
 static void edits(struct context *c)
 {
     struct golden g;
@@ -290,7 +294,7 @@ static void edits(struct context *c)
            (unsigned long long)d.graphs);
 }
 
-/* Batch sizes in turn, two lists each. */
+/* Runs batches of several sizes in turn; each size has two lists of launches. */
 static void take_turns(struct context *c, struct golden *g, int sizes, int rounds)
 {
     struct dp_tensor x[160];
@@ -304,7 +308,8 @@ static void take_turns(struct context *c, struct golden *g, int sizes, int round
     }
 }
 
-/* As many lists as there are graphs for: each is made once, and then used. */
+/* With as many lists of launches as there may be graphs, each graph is captured once and then used.
+ */
 static void many(struct context *c)
 {
     enum { SIZES = 64 };
@@ -319,8 +324,8 @@ static void many(struct context *c)
            (unsigned long long)d.evicted);
 }
 
-/* More lists than there are graphs for: nobody pushes out what is needed again soon. What is not
- * needed any more makes room. */
+/* With more lists of launches than there may be graphs, no graph evicts one that is needed again
+ * soon. A graph that is not needed any more is evicted. */
 static void too_many(struct context *c)
 {
     enum { SIZES = 150, GRAPHS = 256, STEPS = 600 };
@@ -345,7 +350,7 @@ static void too_many(struct context *c)
     expect_counts(c, &d, 2, 0);
 }
 
-/* Works on a tensor that lives as long as its forward. */
+/* A module that works on a tensor that lives as long as its forward. */
 static int borrow_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                           int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {

@@ -1,5 +1,5 @@
-/* graphs_training.c: whole trainings, with loss and update: launched as CUDA graphs they leave the
- * bits that single launches leave, and a new learning rate needs no new graph. */
+/* graphs_training.c: whole trainings, with loss and update. With CUDA graphs they give the bits
+ * that single launches give, and a new learning rate needs no new graph. */
 #include "list.h"
 #include "optimizer.h"
 
@@ -7,7 +7,8 @@
 
 #define WIDE 8
 
-/* Three layers and a loss, with numbers that are not exact: what a training leaves behind. */
+/* Three layers and a loss, with numbers that are not exact: their results are compared after the
+ * training. */
 struct training {
     struct dp_group *group;
     struct dp_module *model, *wrapper, *loss;
@@ -80,7 +81,7 @@ static void open_way(struct context *c, struct training *t, int way)
     t->sgd = way == ADAMW ? NULL : open_sgd(c, t->model, 0.125f, 0.5f * (float)way, 0.01f);
 }
 
-/* Eight steps; the rate changes after the fifth. */
+/* Runs eight steps; the learning rate changes after the fifth. */
 static void train(struct context *c, struct training *t, int k, int way)
 {
     struct dp_launches l;
@@ -95,7 +96,7 @@ static void train(struct context *c, struct training *t, int k, int way)
     expect(c, on ? l.graphs > 0 : l.graphs == 0, "%llu graphs", (unsigned long long)l.graphs);
 }
 
-/* The same bits with graphs as without, the same losses on the way. */
+/* Training with graphs gives the same bits as without, and the same losses on the way. */
 static void bits(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -117,8 +118,9 @@ static void bits(struct context *c)
     }
 }
 
-/* A new rate in each step needs no new graph: one for the update, with AdamW one for clipping, one
- * each for forward, loss's backward and backward of three replicas. */
+/* A new learning rate in each step needs no new graph. There is one graph for the update, with
+ * AdamW one for clipping, and one each for forward, the loss's backward and backward of three
+ * replicas. */
 static void rates(struct context *c)
 {
     for (int way = MOMENTUM; way < WAYS; ++way) {
@@ -143,8 +145,8 @@ static void rates(struct context *c)
     }
 }
 
-/* By ranks: another rate in each step, and the same graphs, of which clipping and the update are
- * two. */
+/* The same with ranks: each step has another rate and the same graphs; two of them are clipping and
+ * the update. */
 static void rates_of_ranks(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1}, {{30}, {10}}, {1, 1}};

@@ -1,4 +1,4 @@
-/* group.c: opening device lists, right ones and wrong ones, and what a group says about itself. */
+/* group.c: opening of right and wrong device lists, and what a group says about itself. */
 #include "list.h"
 #include "probes.h"
 
@@ -115,7 +115,7 @@ static void host_slot(struct context *c)
     }
 }
 
-/* Bound workers: the caller too, and it is let go when the group closes. */
+/* Workers are bound to cores, also the caller; it is unbound when the group closes. */
 static void bound(struct context *c)
 {
     for (int round = 0; round < 3; ++round) {
@@ -136,7 +136,7 @@ static void bound(struct context *c)
     }
 }
 
-/* All cores are beside some node, and a short list is the beginning of a long one. */
+/* Each core belongs to a NUMA node, and a short list of nodes is the beginning of a long one. */
 static void expect_nodes(struct context *c, const struct dp_machine *m)
 {
     struct dp_numa nodes[64], first[1];
@@ -167,7 +167,7 @@ static void machine(struct context *c)
     expect_nodes(c, &m);
 }
 
-/* Groups come and go, several at a time, and nothing of one is seen in another. */
+/* Groups are opened and closed, several at a time, and none sees anything of another. */
 static void many(struct context *c)
 {
     for (int round = 0; round < 20; ++round) {

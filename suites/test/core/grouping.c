@@ -1,8 +1,8 @@
-/* grouping.c: what reaches a communicator: how many transfers lists of tensors become, which no
- * value shows, and nothing of another group.
+/* grouping.c: which calls reach a communicator: how many transfers lists of tensors become, which
+ * no value shows, and that nothing of another group gets there.
  *
- * To count, the group's communicator is replaced by one that counts and hands on. Tensors that are
- * to be one transfer are neighbours in one array, on every slot. */
+ * To count, the communicator of the group is replaced by one that counts and forwards the call.
+ * Tensors that become one transfer are adjacent in one array, on every slot. */
 #include "backend.h"
 #include "list.h"
 
@@ -30,7 +30,7 @@ static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const st
     return counting->inner->reduce(team, dst_slot, sums, n, phase, err);
 }
 
-/* The group is closed by the communicator that it was opened with. */
+/* The group is closed by the communicator that it was opened with, so that one is put back. */
 static void count(struct counting *counting, struct dp_group *group)
 {
     *counting = (struct counting){.ops = *group->comm, .inner = group->comm};
@@ -39,7 +39,7 @@ static void count(struct counting *counting, struct dp_group *group)
     group->comm = &counting->ops;
 }
 
-/* n vectors side by side on a slot, the first with values from `first` on. */
+/* Makes n adjacent vectors on a slot; their values begin at `first`. */
 static void neighbours(struct context *c, struct dp_slot *slot, int n, const size_t sizes[],
                        double first, struct dp_tensor list[])
 {
@@ -53,7 +53,7 @@ static void neighbours(struct context *c, struct dp_slot *slot, int n, const siz
         expect_ok(c, dp_tensor_rows(&whole, row, sizes[i], &list[i], &err), &err, "dp_tensor_rows");
 }
 
-/* The rule's own examples at 100 floats for 1 MiB, and sizes at and beside the limit. */
+/* The examples of the rule at 100 floats for 1 MiB, and sizes at and around the limit. */
 static void limits(struct context *c)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void limits(struct context *c)
     }
 }
 
-/* Neighbours in the first list and not in the others: they are two sums. */
+/* The tensors are adjacent in the first list and not in the others: they are two sums. */
 static void apart_elsewhere(struct context *c)
 {
     static const size_t sizes[] = {6, 6};
@@ -127,7 +127,7 @@ static void apart_elsewhere(struct context *c)
     }
 }
 
-/* What reaches a communicator is of its group, whoever asks. */
+/* A communicator only gets tensors of its group, with every function that calls it. */
 static void foreign(struct context *c)
 {
     struct dp_group *group = open_group(c, 2), *other = open_group(c, 2);
@@ -157,7 +157,7 @@ static void foreign(struct context *c)
                  &err, "of another group", NULL);
 }
 
-/* A sum on a slot that has no term: what reads it there waits for the sum. */
+/* A sum is made on a slot that has no term: a reader of the sum there waits for it. */
 static void sum_elsewhere(struct context *c)
 {
     enum { N = 6 };

@@ -1,6 +1,6 @@
-/* image.c: convolution beyond what fits one chunk, without rows, with frozen parameters and as a
- * wrapped layer, against plain loops in double on integers; and what the layers of images refuse.
- */
+/* image.c: convolution of more rows than one chunk, without rows, with frozen parameters and as a
+ * wrapped layer, against plain loops in double on integers; and the errors of the layers for
+ * images. */
 #include "list.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static struct dp_module *make_conv(struct context *c, struct dp_group *group)
     return conv;
 }
 
-/* frozen: bit 0 the weight, bit 1 the bias. */
+/* frozen: bit 0 is the weight, bit 1 the bias. */
 static void one_size(struct context *c, int k, size_t rows, unsigned frozen)
 {
     struct dp_group *group = open_group(c, k);
@@ -109,7 +109,7 @@ static void one_size(struct context *c, int k, size_t rows, unsigned frozen)
     }
 }
 
-/* 18 rows of columns and 64 windows an image: 113 images are a chunk. */
+/* An image has 18 rows of columns and 64 windows: a chunk is 113 images. */
 static void chunks(struct context *c)
 {
     static const size_t rows[] = {0, 1, 113, 114, 240};
@@ -122,12 +122,14 @@ static void chunks(struct context *c)
     }
 }
 
-/* One channel to one, windows of 2 padding + 1 that keep the size of images [height, width]. */
+/* A convolution of one channel to one, with windows of 2 padding + 1 that keep the size of images
+ * [height, width]. */
 struct same_size {
     size_t rows, height, width, padding[2];
 };
 
-/* What place i of image n gives or gets by tap k; false: it is in the padding. */
+/* Finds the place *from that place i of image n reads, or gives its gradient to, by tap k; false:
+ * it is in the padding. */
 static bool at_tap(const struct same_size *s, size_t i, size_t k, size_t *from)
 {
     const size_t across = 2 * s->padding[1] + 1;
@@ -174,7 +176,7 @@ static void one_window(struct context *c, const struct same_size *s)
     expect_grad(c, "weight", param_at(c, conv, 0), dw);
 }
 
-/* Planes of a few places, and windows that reach beyond the next plane. */
+/* Planes have a few places, and windows reach beyond the next plane. */
 static void windows(struct context *c)
 {
     static const struct same_size sizes[] = {
@@ -217,8 +219,8 @@ static void refused(struct context *c)
     expect(c, none == NULL, "a module was set by a failure");
 }
 
-/* 2 x 2 windows of rows of any width, among them of many windows and of some that are left: the
- * first of equals is the largest, or the last that is no number, and gets the gradient. */
+/* Pooling has 2 x 2 windows over rows of any width, also of many windows and with a remainder. The
+ * first of equal numbers counts as the largest, or the last NaN; it gets the gradient. */
 static void pool_widths(struct context *c)
 {
     enum { HEIGHT = 4, WIDEST = 15 };
@@ -261,8 +263,8 @@ static void pool_widths(struct context *c)
     }
 }
 
-/* Other dimensions for the same numbers; only for as many, and a gradient only where one is wanted.
- */
+/* A view has other dimensions for the same numbers. It must have as many, and it has a gradient
+ * only if one is wanted. */
 static void views(struct context *c)
 {
     static const size_t rows_of[] = {2, 3};
@@ -297,7 +299,7 @@ static void views(struct context *c)
     }
 }
 
-/* A number that the table does not have: NaN, never another row; and no gradient. */
+/* An index that is not in the table gives NaN, never another row, and no gradient. */
 static void outside(struct context *c)
 {
     struct dp_group *group = open_group(c, 1);
@@ -331,7 +333,7 @@ static void outside(struct context *c)
     }
 }
 
-/* Sizes that no memory holds, among them products that would wrap around to 0; and 0 itself. */
+/* Sizes that no memory can hold, also products that would wrap around to 0, and 0 itself. */
 static void too_large(struct context *c)
 {
     static const size_t bad[][2] = {{0, 3}, {3, 0}, {SIZE_MAX / 2 + 1, 4}, {SIZE_MAX / 4 + 1, 4}};

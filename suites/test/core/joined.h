@@ -1,7 +1,7 @@
-/* joined.h: groups of one program that are a world together, each driven by a thread of its own.
+/* joined.h: groups of one program that form a world together. A separate thread drives each.
  *
- * A bootstrap and communicators as a library for several processes would bring them, over memory
- * that the threads share. Nothing of it uses another rank's memory by its address. */
+ * It has a bootstrap and communicators like those of a library for several processes, over memory
+ * that the threads share. No rank uses memory of another rank by its address. */
 #ifndef CASES_JOINED_H
 #define CASES_JOINED_H
 
@@ -11,7 +11,7 @@
 
 struct joined; /* what the threads share */
 
-/* One thread's end of it; world goes into dp_group_config. */
+/* One thread's end of the world; its member world goes into dp_group_config. */
 struct joined_end {
     struct joined *joined;
     int process;
@@ -19,15 +19,15 @@ struct joined_end {
     struct dp_collective *first, *last; /* issued, and not yet carried out */
 };
 
-/* How a communicator carries out an allreduce: when it is issued, or all when it is polled, so that
- * they can be issued while backward goes on. */
+/* How a communicator carries out an all-reduce: when it is issued, or all of them when it is
+ * polled, so that they can be issued while backward goes on. */
 enum joined_way { JOINED_AT_ONCE, JOINED_POLLED, JOINED_WAYS };
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct joined *joined_open(int processes, enum joined_way way, struct joined_end end[]);
 void joined_close(struct joined *joined);
 
-/* A group of its own, whose communicator moves and reduces, and has no collectives. */
+/* A world whose group has a local communicator that moves and reduces, and has no collectives. */
 extern const struct dp_world joined_without_ranks;
 
 #endif

@@ -1,7 +1,7 @@
 /* kernel.c: the kernels that a backend may write in another way than their definition, against
  * plain loops in the promised order: the same bits on random data, for odd sizes, for views that
  * begin anywhere, with NaN, infinities, denormals and zeros of both signs. GPUs add losses and the
- * gradient of a bias in an order of their own: see core/cuda/launch.h. */
+ * gradient of a bias in another order; see core/cuda/launch.h. */
 #include "cpu/fast_functions.h"
 #include "list.h"
 
@@ -14,8 +14,8 @@ static const float specials[] = {0.0f,      -0.0f,           NAN,        INFINIT
 
 enum { SPECIALS = sizeof specials / sizeof specials[0] };
 
-/* Uniform in -1..1 times 2^-20..2^20, so that every order of a sum has other bits; every step-th
- * is special. Step 0: none. */
+/* Returns floats uniform in -1..1 times 2^-20..2^20, so that every order of a sum has other bits;
+ * every step-th one is special, and none if step is 0. */
 static float *mixed(struct context *c, size_t n, uint64_t seed, size_t step)
 {
     float *list = case_memory(c, n * sizeof *list);
@@ -29,7 +29,7 @@ static float *mixed(struct context *c, size_t n, uint64_t seed, size_t step)
     return list;
 }
 
-/* A tensor that begins shift floats behind what the device allocates. */
+/* Makes a tensor that begins shift floats after the start of the device's allocation. */
 static struct dp_tensor shifted(struct context *c, struct dp_slot *slot, size_t rows, size_t cols,
                                 const float values[], size_t shift)
 {
@@ -51,7 +51,7 @@ static uint32_t bits(float value)
     return b;
 }
 
-/* Which of two NaNs an operation passes on is not defined: any NaN is as good as another. */
+/* It is not defined which of two NaNs an operation passes on, so any NaN equals any other. */
 static void expect_same(struct context *c, const char *what, const struct dp_tensor *tensor,
                         const float want[])
 {
@@ -76,10 +76,10 @@ struct place {
     uint64_t seed;
 };
 
-/* Row i of a table of all sizes at all shifts, with or without specials in the data. */
+/* Place i of a table of all sizes at all shifts, with or without special values in the data. */
 enum { PLACES = SIZES * 4 };
 
-/* One group for all places of a case: opening one takes longer than what is done on it. */
+/* All places of a case use one group: opening one takes longer than the work on it. */
 static void next_place(struct context *c, struct place *p, size_t i)
 {
     p->n = sizes[i / 4];
@@ -116,9 +116,10 @@ static void relu(struct context *c)
     }
 }
 
-/* The bits of sums in order, or on a GPU what any order can give: each of two sums of n terms is
- * off by at most n 2^-24 times the total of their sizes. What has an infinity or a NaN among its
- * terms is never finite; whether finite terms overflow on the way depends on the order. */
+/* Expects the bits of a sum in order, or on a GPU the bound of any order: each of two sums of n
+ * terms is off by at most n 2^-24 times the total of their sizes. A sum with an infinity or a NaN
+ * among its terms is never finite; whether finite terms overflow on the way depends on the order.
+ */
 static void expect_sums(struct context *c, const struct dp_tensor *tensor, size_t n,
                         const float want[], const double total[])
 {
@@ -138,7 +139,7 @@ static void expect_sums(struct context *c, const struct dp_tensor *tensor, size_
     }
 }
 
-/* Columns of one input and a weight of ones: the product is exact, the bias is what is tested. */
+/* The input has one column and the weight is ones: the product is exact, so the bias is tested. */
 static void bias(struct context *c)
 {
     struct place p = {.group = NULL};
@@ -182,7 +183,7 @@ struct loss_row {
     size_t step; /* of specials */
 };
 
-/* The bits tell the order of the additions: the second half takes the first half back. */
+/* The bits show the order of the additions: the second half subtracts the first half. */
 static void loss_values(struct context *c, const struct place *p, size_t step, float y[], float t[])
 {
     memcpy(y, mixed(c, p->n, p->seed, step), p->n * sizeof *y);
@@ -208,15 +209,15 @@ static double loss_slope(const struct loss_row *row, float y, float t)
     return row->target ? 0.75 * (double)t : 0.75;
 }
 
-/* As the definition says: term e is in lane e % 8. */
+/* Adds the lanes as the definition says: term e is in lane e % 8. */
 static double sum_of_lanes(const double lane[8])
 {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* The bits of a sum in order, or on a GPU, which adds in an order of its own, what any order can
- * give: each of two sums of n terms is off by at most n 2^-53 times the total of their sizes, and
+/* Expects the bits of a sum in order, or on a GPU, which adds in another order, the bound of any
+ * order: each of two sums of n terms is off by at most n 2^-53 times the total of their sizes, and
  * each is rounded to a float once. */
 static void expect_loss(struct context *c, size_t n, const struct dp_tensor *got, double sum,
                         double total)
@@ -271,7 +272,7 @@ static void loss(struct context *c)
     }
 }
 
-/* Parameters of n x 1 and of n elements; a new gradient every step. */
+/* Parameters have n x 1 and n elements; every step has a new gradient. */
 static void sgd_steps(struct context *c, const struct place *p, float momentum, float decay)
 {
     struct dp_module *linear = make_linear(c, p->group, 1, p->n, true);
@@ -314,7 +315,7 @@ static void sgd(struct context *c)
 }
 
 /* One row of ones per replica: its weight gradient is its row of the upstream gradient. The second
- * backward adds to what the first has left. */
+ * backward adds to the gradient of the first. */
 static void sums_of_replicas(struct context *c, struct dp_group *group, int k, size_t n)
 {
     struct dp_module *linear = make_linear(c, group, 1, n, false);
@@ -371,7 +372,8 @@ static void fold_all(struct context *c, const struct dp_tensor *marks, const str
     expect_ok(c, dp_tensor_read(got, marks, &err), &err, "marks");
 }
 
-/* One bit of one element, at both ends of each lap, changes the mark of that element alone. */
+/* One flipped bit of one element, at both ends of each lap, changes the digest of that element
+ * alone. */
 static void fold_flips(struct context *c, const struct dp_tensor *marks, const struct dp_tensor *x,
                        float values[], const uint32_t want[])
 {
@@ -421,13 +423,14 @@ static void fold(struct context *c)
 
 /* ---- functions as polynomials ---------------------------------------------------------------- */
 
-/* Units in the last place of a float. */
+/* Returns the difference in units in the last place of a float. */
 static double ulps(double got, double want)
 {
     return fabs(got - want) / ldexp(1.0, ilogb(want) - 23);
 }
 
-/* The bounds that the header states, on numbers that are evenly spaced and on some that are not. */
+/* The bounds that the header states hold on numbers that are evenly spaced and on some that are
+ * not. */
 static void functions(struct context *c)
 {
     enum { STEPS = 40000 };
@@ -452,7 +455,7 @@ static void functions(struct context *c)
     expect(c, exp_below_double(-(double)INFINITY) <= 0x1p-1021, "exp of -infinity");
 }
 
-/* Without this the other cases could not tell one order from another. */
+/* Checks that the data can tell one order of a sum from another, which the other cases need. */
 static void data(struct context *c)
 {
     const size_t n = 1023, cols = 17;

@@ -1,5 +1,5 @@
 /* kernel_norm.c: normalisation against plain loops in the promised order: the same bits, for planes
- * and rows that fill the lanes of a sum and for others. GPUs add in an order of their own: see
+ * and rows that fill the lanes of a sum and for others. GPUs add in another order; see
  * core/cuda/launch.h. */
 #include "list.h"
 
@@ -13,7 +13,8 @@ struct norm {
     const float *x, *dy, *weight, *bias;
 };
 
-/* Large numbers that cancel, in other lanes, between small ones: other lanes give other bits. */
+/* Returns large numbers that cancel, in other lanes, between small ones: another assignment to
+ * lanes gives other bits. */
 static const float *cancelling(struct context *c, size_t n, uint64_t seed)
 {
     const float *values = randoms(c, n, seed);
@@ -42,7 +43,7 @@ struct wanted {
     float dweight[WIDEST], dbias[WIDEST], mean[CHANNELS], var[CHANNELS];
 };
 
-/* The gradient reads mean and invstd as floats. */
+/* Computes the expected gradient. It reads mean and invstd as floats. */
 static void want_gradient(const struct norm *n, size_t c, double mean, double invstd,
                           struct wanted *w)
 {
@@ -86,7 +87,7 @@ static void want_channel(const struct norm *n, size_t c, struct wanted *w)
     want_gradient(n, c, (double)(float)mean, (double)(float)invstd, w);
 }
 
-/* One step of an opened layer, and what all of them have. */
+/* Runs one step of an opened layer, and compares what all layers have. */
 static void step_of(struct context *c, struct dp_module *module, const struct norm *n,
                     const size_t dim[3], const struct wanted *w)
 {
@@ -144,9 +145,9 @@ static void batch_norm(struct context *c)
 /* ---- of rows ------------------------------------------------------------------------------- */
 
 /* Rows of width numbers. Number 8k + 3 of each is sign times number 8k, which is below 2^power, and
- * number 8k + 5 is least. What cancels by sign -1 leaves other bits in other lanes, which is seen
- * where nothing else is added: in y where x and bias are 0, and in all of dx when x and weight are
- * the same where dy cancels. */
+ * number 8k + 5 is least. With sign -1 they cancel, which leaves other bits in other lanes. That
+ * shows where nothing else is added: in y if x and bias are 0, and in all of dx if x and weight are
+ * equal where dy cancels. */
 static const float *rows_of(struct context *c, size_t rows, size_t width, uint64_t seed, float sign,
                             int power, float least)
 {
@@ -162,7 +163,8 @@ static const float *rows_of(struct context *c, size_t rows, size_t width, uint64
     return list;
 }
 
-/* Row r of width numbers; the gradients of the parameters take one row after the other. */
+/* Computes the expected values of row r of width numbers; the gradients of the parameters add one
+ * row after the other. */
 static void want_row(const struct norm *n, size_t width, size_t r, double dweight[], double dbias[],
                      struct wanted *w)
 {
@@ -190,7 +192,7 @@ static void want_row(const struct norm *n, size_t width, size_t r, double dweigh
             (float)((double)(float)invstd * (slopes[i] - shift - xhat[i] * slope));
 }
 
-/* Either x cancels or dy. */
+/* Either x cancels or dy does. */
 static void one_layer_norm(struct context *c, struct dp_group *group, size_t width, bool forward)
 {
     const size_t dim[] = {ROWS, CHANNELS, width}, rows = ROWS * CHANNELS;

@@ -1,6 +1,6 @@
-/* layer.c: layers and losses by themselves, against plain loops in double, on every kernel of the
- * backend. Integer data: the same bits. Where a function is not exact (tanh, exp, log) the bound
- * says where it comes from. */
+/* layer.c: single layers and losses, against plain loops in double, with every kernel of the
+ * backend. Integer data give the same bits. Where a function is not exact (tanh, exp, log) the
+ * comment derives the bound. */
 #include "list.h"
 #include "probes.h"
 
@@ -21,7 +21,7 @@ static void open_one(struct context *c, struct one *o)
     o->run = open_run(c, o->group);
 }
 
-/* lead: the dimensions before the last one. */
+/* lead has the dimensions before the last one. */
 static void linear_shape(struct context *c, const size_t lead[], int n_lead, size_t d_in,
                          size_t d_out, bool bias)
 {
@@ -178,7 +178,7 @@ static struct dp_tensor loss_of(struct context *c, const struct one *o, struct d
     return out[0];
 }
 
-/* scale and mean are powers of two or divide exactly: 8 elements. */
+/* scale and mean are powers of two or divide exactly, for 8 elements. */
 static void sum_and_squares(struct context *c)
 {
     for (int variant = 0; variant < 8; ++variant) {
@@ -213,7 +213,8 @@ static void sum_and_squares(struct context *c)
     }
 }
 
-/* Sums are kept in double: 2^24 + 1 + 1 and many small numbers beside a large one survive. */
+/* Sums are kept in double: 2^24 + 1 + 1 is right, and so are many small numbers added to a large
+ * one. */
 static void kept_in_double(struct context *c)
 {
     struct one o;
@@ -280,7 +281,7 @@ static void cross_entropy(struct context *c)
     }
 }
 
-/* Two classes with equal logits: log 2, and gradients of exactly one half. */
+/* Two classes with equal logits give the loss log 2, and gradients of exactly one half. */
 static void cross_entropy_halves(struct context *c)
 {
     struct one o;
@@ -352,7 +353,8 @@ static void finite_differences(struct context *c)
     }
 }
 
-/* Initial values: within 1/sqrt(last dimension), spread, the same for the same seed. */
+/* Initial values are within 1/sqrt(last dimension), spread over that range, and the same for the
+ * same seed. */
 static void initial_values(struct context *c)
 {
     struct one o;

@@ -1,5 +1,5 @@
-/* list.c: gathers the tables of all areas. A table that is not named here is an unused variable
- * to nobody but the linker, so list.h declares them next to this list. */
+/* list.c: gathers the tables of all areas. If a table is not named here, only the linker could
+ * notice that it is unused; so list.h declares the tables next to this list. */
 #include "list.h"
 
 static const struct case_table *const tables[] = {

@@ -1,5 +1,5 @@
-/* logged.c: which kernels a step launches, by shape, where a log is set; and that none is written
- * where it is not. */
+/* logged.c: a step's kernels are logged by shape if a log is set, and no log is written without
+ * one. */
 #include "list.h"
 
 #include <string.h>
@@ -12,8 +12,9 @@ struct product {
     size_t m, n, k;
     enum dp_phase phase;
 };
-/* Of two linear layers, y = x W^T, in the order of a step: both forwards; of the second dW = dy^T x
- * and dx = dy W; of the first dW alone, because nobody wants the gradient of the input. */
+/* The products of two linear layers, y = x W^T, in the order of a step: both forwards; dW = dy^T x
+ * and dx = dy W of the second layer; dW alone of the first one, because the gradient of the input
+ * is not wanted. */
 static const struct product products[] = {{false, true, ROWS, HIDDEN, IN, DP_PHASE_FORWARD},
                                           {false, true, ROWS, OUT, HIDDEN, DP_PHASE_FORWARD},
                                           {true, false, OUT, HIDDEN, ROWS, DP_PHASE_BACKWARD},
@@ -29,7 +30,8 @@ struct net {
     struct dp_kernel_log *log;
 };
 
-/* On k devices with ROWS rows each. False: these devices have no log, and say so. */
+/* Opens the model on k devices with ROWS rows each. Returns false for devices that have no log;
+ * their error is checked. */
 static bool open_net(struct context *c, struct net *net, int k)
 {
     struct dp_error err = {0};
@@ -106,7 +108,7 @@ static bool has(const struct dp_kernel_rows *rows, const char *name)
     return false;
 }
 
-/* All launches of n steps are in it, of each device, and those of the step after them are not. */
+/* The log has all launches of n steps on each device, and none of the step after them. */
 static void expect_steps(struct context *c, struct net *net, int k, int n, bool traced)
 {
     struct dp_error err = {0};
@@ -131,7 +133,7 @@ static void expect_steps(struct context *c, struct net *net, int k, int n, bool 
             }
         }
     }
-    /* Staged sums are the host's. */
+    /* The host makes staged sums. */
     const bool staged = strcmp(dp_group_communicator(net->group), "staged") == 0;
     expect(c, staged ? logged <= launched : logged == launched, "%llu of %llu are there",
            (unsigned long long)logged, (unsigned long long)launched);
@@ -158,7 +160,7 @@ static void list_of_step(struct context *c)
     }
 }
 
-/* More shapes than rows: the first ones stay, the others are counted. */
+/* There are more shapes than rows of the log: the first ones stay, the others are counted. */
 static void overflow(struct context *c)
 {
     enum { SHAPES = DP_KERNEL_ROWS + 6 };
@@ -193,8 +195,9 @@ static void overflow(struct context *c)
     }
 }
 
-/* Attention's products: scores and the gradient behind them; output and the gradient of q; those of
- * k and v. So many matrices in each, of half of which nothing is made. */
+/* The products of attention: scores and, in backward, their gradient; output and the gradient of q;
+ * those of k and v. Each has as many matrices as there are heads, and half of each is not computed.
+ */
 static void heads(struct context *c)
 {
     enum { N = 3, HEADS = 2, STEPS = 5, SIZE = 4, HALF = STEPS * (STEPS + 1) / 2 };

@@ -1,7 +1,7 @@
-/* math.c: what matrix products round their operands to: nothing, or exactly what was asked for.
+/* math.c: how matrix products round their operands: not at all, or exactly as asked for.
  *
- * Integers, so that every product and sum is exact once the operands are rounded: the results are
- * compared with a model that rounds by its own arithmetic, bit for bit. */
+ * The data are integers, so that every product and sum is exact once the operands are rounded: the
+ * results are compared, bit for bit, with a model that has its own arithmetic for rounding. */
 #include "list.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static const struct row {
     {DP_MATH_TF32, 11, 2, 7, 5, 4, 2048, 3, 3},
 };
 
-/* To nearest, ties to even: the rounding mode of the program. */
+/* Rounds to nearest, ties to even: the rounding mode of the program. */
 static double rounded(double value, int bits)
 {
     int exponent;
@@ -30,7 +30,7 @@ static double rounded(double value, int bits)
     return ldexp(nearbyint(ldexp(value, bits - exponent)), exponent - bits);
 }
 
-/* Odd and even integers of -most..most. */
+/* Returns odd and even integers of -most..most. */
 static double *numbers(struct context *c, size_t n, double most, uint64_t seed)
 {
     double *list = case_memory(c, n * sizeof *list);
@@ -47,7 +47,7 @@ struct product {
     size_t a_row, a_col, b_row, b_col; /* steps of a[row, k] and b[k, col] */
 };
 
-/* Sums of products of rounded numbers; *changed: it is not what they are without rounding. */
+/* Returns sums of products of rounded numbers; *changed says whether rounding has changed them. */
 static double *multiply(struct context *c, const struct product *p, int bits, bool *changed)
 {
     double *out = case_memory(c, p->rows * p->cols * sizeof *out);
@@ -117,7 +117,7 @@ static void expect_backward(struct context *c, const struct row *row, const stru
     expect_grad(c, "bias gradient", param_at(c, s->linear, 1), bias);
 }
 
-/* What cuBLAS rounds to TF32, and how, is its own affair; the fake's is to nearest. */
+/* cuBLAS does not document what it rounds to TF32, and how; the fake rounds to nearest. */
 static bool can_tell(struct dp_slot *slot, const struct row *row)
 {
     struct dp_slot_info info;

@@ -1,4 +1,4 @@
-/* memory.c: tensors, runs and references: what lives how long. */
+/* memory.c: tensors, runs and references, and how long each lives. */
 #include "golden.h"
 #include "list.h"
 
@@ -32,7 +32,7 @@ static void round_trip(struct context *c)
     }
 }
 
-/* The source may change as soon as the copy is queued behind what wrote it. */
+/* The source may change as soon as the copy is queued after the work that wrote it. */
 static void copies_in_order(struct context *c)
 {
     struct dp_group *group = open_group(c, 3);
@@ -94,7 +94,7 @@ static void views(struct context *c)
     expect_shape(c, "empty view", &view, 2, (size_t[]){0, 2});
 }
 
-/* Outputs live until the run is reset: ten forwards, all outputs still right afterwards. */
+/* Outputs live until the run is reset: after ten forwards all outputs are still right. */
 static void outputs_live(struct context *c)
 {
     struct golden g;
@@ -113,8 +113,8 @@ static void outputs_live(struct context *c)
     }
 }
 
-/* Batches of every size through one wrapper and one run, with forwards left without a backward:
- * memory that is used again holds nothing of the step before. */
+/* Batches of every size use one wrapper and one run, and some forwards have no backward: memory
+ * that is used again holds nothing of the step before. */
 static void changing_batches(struct context *c)
 {
     struct golden g;
@@ -177,7 +177,7 @@ static uint64_t peak_of(struct dp_group *group, int i)
     return info.peak_bytes;
 }
 
-/* What a device held at most, not what it holds; and each its own. */
+/* The peak is the most that a device held, not what it holds now; each device has its own. */
 static void peak(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);

@@ -1,5 +1,5 @@
-/* models.c: the models by name. blocks and mixed give the unwrapped model's gradients bit for bit;
- * all of them run wrapped as they run alone. */
+/* models.c: the models by name. For blocks and mixed the gradients are those of the unwrapped
+ * model, bit for bit; all models give the same wrapped as alone. */
 #include "list.h"
 
 #include "descriptor.h"
@@ -8,7 +8,7 @@
 
 #define ROWS 10
 
-/* What a model gave: outputs and every gradient, by place in its list of parameters. */
+/* The results of a model: outputs and every gradient, by position in its list of parameters. */
 struct result {
     int n;
     const float *output, *grad[32];
@@ -115,8 +115,8 @@ static void expect_same(struct context *c, const struct result *got, const struc
     }
 }
 
-/* Exact data: every block's gradients, the table's on the host too, are those of the unwrapped
- * model, for any number of devices, and without any. */
+/* With exact data the gradients of every block, also of the table on the host, are those of the
+ * unwrapped model, for any number of devices, and without any. */
 static void same_as_unwrapped(struct context *c, const char *name, size_t width)
 {
     static const int counts[] = {1, 2, 3, 8, 0};
@@ -140,9 +140,9 @@ static void mixed(struct context *c)
     same_as_unwrapped(c, "mixed", 10);
 }
 
-/* Inputs may lie anywhere; outputs are on the first device. With the portable kernels a row's sums
- * have the same terms in the same order in any shard: the same bits. Others only have to be finite
- * here. */
+/* Inputs may be anywhere; outputs are on the first device. With the portable kernels the sums of a
+ * row have the same terms in the same order in any shard, so the bits are equal. The results of
+ * other kernels only have to be finite here. */
 static void others(struct context *c)
 {
     static const char *const names[] = {"tutorial", "mlp:6,5,4", "cnn", "rnn", "lstm", "capsnet"};

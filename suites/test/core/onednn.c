@@ -1,11 +1,11 @@
 /* onednn.c: products by oneDNN (and convolutions: onednn_convolution.c) have the bits of the
- * reference on exact data, leave the thread's number of OpenMP threads alone, start none, and from
- * the second one of a shape on keep no memory. None is asked for that may round in secret
- * (onednn_asked.c).
+ * reference on exact data, do not change the thread's number of OpenMP threads, start none, and
+ * keep no memory from the second product of a shape on. Lockstep asks for none that may round in
+ * secret (onednn_asked.c).
  *
- *   lockstep-core-onednn OMP_LIBRARY
+ * Usage: lockstep-core-onednn OMP_LIBRARY
  *
- * 77: it has no kernels for this CPU. */
+ * The exit status is 77 if oneDNN has no kernels for this CPU. */
 #include "onednn.h"
 
 #include "backend.h"
@@ -28,7 +28,7 @@ static const struct {
              {1, 1024, 1024}, {1024, 1, 1024}, {1023, 10, 77},   {7, 4096, 11},   {513, 257, 129}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Of one shape: what goes in, what the reference and oneDNN give. */
+/* The numbers of one shape: operands, the result of the reference, and that of oneDNN. */
 struct data {
     float *a, *b, *expected, *got;
     size_t n;
@@ -48,7 +48,7 @@ static int data_open(struct data *data, const struct dp_gemm *g)
         data->a[i] = (float)(i * 7 % 11) * 409 - 2049;
     for (size_t i = 0; i < g->k * g->n; ++i)
         data->b[i] = (float)(i * 5 % 3) - 1;
-    /* What is there counts only if it is added to. */
+    /* The old values of the result matter only if the product is added to them. */
     for (size_t i = 0; i < data->n; ++i)
         data->expected[i] = data->got[i] = g->accumulate ? (float)(i % 13) : NAN;
     return 0;
@@ -73,7 +73,7 @@ static int threads(void)
     return n;
 }
 
-/* 1 when oneDNN made it, 0 when it is left to another library, -1 when it failed. */
+/* Returns 1 if oneDNN made the product, 0 if it leaves it to another library, -1 if it failed. */
 static int multiply(struct dp_slot *slot, const struct dp_gemm *g)
 {
     static const int results[] = {
@@ -81,8 +81,8 @@ static int multiply(struct dp_slot *slot, const struct dp_gemm *g)
     return results[slot->group->products->multiply(slot->products, g)];
 }
 
-/* Of the second product on. A failed one, too. oneDNN takes some small pieces in each call, and
- * gives them back. */
+/* Whether memory is kept from the second product of a shape on, or a product failed. oneDNN
+ * allocates some small pieces in each call, and frees them. */
 static bool keeps_memory(struct dp_slot *slot, const struct dp_gemm *g)
 {
     const size_t before = mallinfo2().uordblks;
@@ -92,7 +92,7 @@ static bool keeps_memory(struct dp_slot *slot, const struct dp_gemm *g)
     return !made || mallinfo2().uordblks != before;
 }
 
-/* The number of products that oneDNN made, or -1. */
+/* Returns the number of products that oneDNN made, or -1. */
 static int try_shape(struct dp_slot *slot, struct dp_gemm g)
 {
     struct data data;

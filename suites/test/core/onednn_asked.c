@@ -1,6 +1,7 @@
-/* onednn_asked.c: what the module asks oneDNN for. On a CPU without such kernels a product that may
- * round to bfloat16, or a convolution that may be Winograd's, has the numbers of one that may not:
- * so this program stands before the library's own functions, and looks at what comes. */
+/* onednn_asked.c: checks which primitives the plug-in asks oneDNN for. On a CPU without the kernels
+ * in question, a product that may round to bfloat16, or a convolution that may be Winograd's, has
+ * the numbers of one that may not. So this program defines functions of the library itself, and
+ * looks at their arguments. */
 #define _GNU_SOURCE
 #include "onednn.h"
 
@@ -11,7 +12,8 @@
 
 static atomic_int primitives, loose, convolutions, indirect;
 
-/* Linked with this program, the library is behind it; so the module finds ours first. */
+/* The library comes after this program in the search order, so the plug-in finds this function
+ * first. */
 dnnl_status_t dnnl_primitive_create(dnnl_primitive_t *primitive, const_dnnl_primitive_desc_t what)
 {
     dnnl_status_t (*next)(dnnl_primitive_t *, const_dnnl_primitive_desc_t);
@@ -45,7 +47,7 @@ dnnl_status_t dnnl_primitive_desc_create(dnnl_primitive_desc_t *made, const_dnnl
     return next ? next(made, what, attr, engine, hint) : dnnl_runtime_error;
 }
 #else
-/* The forward one, which is a gradient's hint, too. */
+/* The descriptor of a forward convolution, which is also the hint for that of a gradient. */
 dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
     dnnl_primitive_desc_t *made, dnnl_engine_t engine, dnnl_prop_kind_t kind,
     dnnl_alg_kind_t algorithm, const_dnnl_memory_desc_t x, const_dnnl_memory_desc_t weight,

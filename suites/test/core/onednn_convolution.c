@@ -1,6 +1,6 @@
 /* onednn_convolution.c: convolutions by oneDNN have the numbers of the definition on exact data,
- * whatever the window, the channels and the number of images, add to what is there where they are
- * told to, and from the second one on keep no memory. */
+ * for every window, number of channels and number of images. They add to the old values if they are
+ * told to, and keep no memory from the second convolution of a shape on. */
 #include "onednn.h"
 
 #include "backend.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Channels that are blocks of a vector, and that are not; 70 or 350 images they come in several
- * chunks. */
+/* Some channels are a multiple of a vector and some are not; 70 or 350 images are several chunks.
+ */
 static const struct {
     size_t images, in, out, height, width, kernel[2], stride[2], padding[2];
 } sizes[] = {
@@ -24,7 +24,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 enum part { X, WEIGHT, BIAS, Y, DX, DWEIGHT, DBIAS, PARTS };
 
-/* What goes in, what the definition gives, what oneDNN gives. */
+/* The inputs of one convolution, the results of the definition, and those of oneDNN. */
 struct numbers {
     size_t n[PARTS];
     float *in[PARTS], *got[PARTS]; /* got: Y and the gradients; in of Y is dy */
@@ -47,7 +47,7 @@ static struct dp_geometry geometry(int i)
     return g;
 }
 
-/* x has 12 bits, which no 8 or 11 of a mantissa hold; sums stay below 2^24. */
+/* x has 12 significant bits, more than mantissas of 8 or 11 bits hold; sums stay below 2^24. */
 static int open_numbers(struct numbers *t, const struct dp_geometry *g, size_t c_out)
 {
     const size_t n[PARTS] = {
@@ -82,7 +82,7 @@ static void close_numbers(struct numbers *t)
     }
 }
 
-/* One place of a window in an image. */
+/* Adds one place of a window in an image. */
 static void define_place(struct numbers *t, size_t x, size_t w, size_t y)
 {
     t->expected[Y][y] += (double)t->in[WEIGHT][w] * (double)t->in[X][x];
@@ -133,7 +133,7 @@ static bool keeps_memory(struct dp_slot *slot, const struct dp_convolution *c)
     return !made || mallinfo2().uordblks != before;
 }
 
-/* 1 when both ways are right, 0 when oneDNN leaves them to products, -1. */
+/* Returns 1 if both ways are right, 0 if oneDNN leaves them to products, -1 if something failed. */
 static int both_ways(struct dp_slot *slot, struct numbers *t, int size, bool accumulate)
 {
     const struct dp_geometry g = geometry(size);

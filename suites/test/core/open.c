@@ -1,4 +1,4 @@
-/* open.c: what a case opens, fills and runs; all of it is closed when the case ends. */
+/* open.c: opens, fills and runs what a case needs; all of it is closed when the case ends. */
 #include "context.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void close_tensor(void *object)
 static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend,
                                      enum dp_math math)
 {
-    const bool host = strcmp(devices, "host") == 0; /* there is nobody to communicate */
+    const bool host = strcmp(devices, "host") == 0; /* the host alone needs no communicator */
     const struct dp_group_config config = {.devices = devices,
                                            .backend = backend,
                                            .communicator = host ? NULL : c->settings.communicator,
@@ -99,7 +99,7 @@ struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math
     return open_devices(c, devices, c->settings.backend, math);
 }
 
-/* Without devices the kernels of a GPU are no choice. */
+/* Without devices a case cannot have the kernels of a GPU. */
 struct dp_group *open_host_group(struct context *c)
 {
     return open_devices(c, "host", c->settings.gpus == 0 ? c->settings.backend : NULL, DP_MATH_F32);

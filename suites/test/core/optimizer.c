@@ -1,5 +1,5 @@
-/* optimizer.c: AdamW and rates, on the base and on ranks: PyTorch's numbers within a derived bound,
- * the bits of plain loops, and who has a state of his own. */
+/* optimizer.c: AdamW and learning rates, on the base and on ranks: PyTorch's numbers within a
+ * derived bound, the bits of plain loops, and which parameters have a state. */
 #include "optimizer.h"
 #include "golden.h"
 #include "list.h"
@@ -103,7 +103,7 @@ static void adamw_steps(struct context *c, const struct torch_layer *layer,
     }
 }
 
-/* Twice, because it can forget. */
+/* It runs twice, because the optimizer can forget its state. */
 static void one_adamw(struct context *c, const struct torch_layer *layer)
 {
     const double *number = layer->number;
@@ -125,7 +125,7 @@ static void adamw_as_torch(struct context *c)
 
 /* ---- bits -------------------------------------------------------------------------------- */
 
-/* Sizes around those that a CPU works on at a time; a rate of its own for each step. */
+/* Sizes are around those of one piece of work on a CPU; each step has another rate. */
 static void bits(struct context *c)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 15, 17, 33, 100, 1025};
@@ -168,14 +168,15 @@ static void expect_plain(struct context *c, const struct golden *g, const struct
     expect_bits(c, "bias", &g->bias->value, plain[1].value);
 }
 
-/* Which of two parameters has a gradient in each step: first apart, then together. */
+/* Says which of two parameters has a gradient in each step: first one alone, then both. */
 enum { HAS_STEPS = 8 };
 static const bool has_grad[][HAS_STEPS][2] = {
     {{0, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 1}, {1, 0}, {0, 1}, {1, 1}},
     {{1, 1}, {1, 1}, {1, 0}, {0, 1}, {1, 1}, {1, 0}, {0, 0}, {1, 1}},
 };
 
-/* Without a gradient: no decay, no moments, no step; and each has steps of its own. */
+/* A parameter without a gradient has no decay, no moments and no step; each parameter counts its
+ * own steps. */
 static void without_gradient(struct context *c)
 {
     const struct dp_adamw_config config = {0.25, 0.5, 0.75, 0.125, 0.5};
@@ -208,7 +209,8 @@ static void without_gradient(struct context *c)
     }
 }
 
-/* What was moved after its first step is refused, and so is what no AdamW can be. */
+/* A parameter that was moved after its first step is refused, and so are values that no AdamW can
+ * have. */
 static void refused(struct context *c)
 {
     static const struct {
@@ -244,7 +246,7 @@ static void refused(struct context *c)
 
 /* ---- ranks ------------------------------------------------------------------------------- */
 
-/* Gradients that differ, and that are not there. */
+/* Some gradients differ between ranks, and some do not exist. */
 static void own_steps(struct context *c, struct ranks *ranks, struct plain plain[3], int steps)
 {
     const struct dp_adamw_config config = {0.25, 0.5, 0.75, 0.125, 0.5};
@@ -265,7 +267,7 @@ static void own_steps(struct context *c, struct ranks *ranks, struct plain plain
     }
 }
 
-/* Each rank has moments and steps of its own, and forgets them. */
+/* Each rank has separate moments and steps, and forgets them. */
 static void own_states(struct context *c)
 {
     struct ranks ranks;
@@ -305,7 +307,7 @@ static void cosine(struct context *c)
     expect(c, dp_cosine_rate(&all, 2) == 6.0 && dp_cosine_rate(&all, 3) == 2.0, "only a warm-up");
 }
 
-/* Beyond the last step PyTorch's wave rises again. */
+/* After the last step PyTorch's cosine rises again. */
 static void one_cosine(struct context *c, const struct torch_layer *layer)
 {
     const double *number = layer->number;

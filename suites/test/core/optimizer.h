@@ -1,11 +1,11 @@
-/* optimizer.h: what the cases of optimizers share. */
+/* optimizer.h: functions that the cases of optimizers share. */
 #ifndef CASES_OPTIMIZER_H
 #define CASES_OPTIMIZER_H
 
 #include "ranks.h"
 #include "torch_file.h"
 
-/* A parameter as dp_optim.h says it: plain loops. */
+/* A parameter that plain loops update as dp_optim.h defines it. */
 struct plain {
     float *value, *m, *s;
     size_t n;
@@ -16,12 +16,13 @@ void plain_step(struct plain *p, const struct dp_adamw_config *k, const float gr
 struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
                             const struct dp_adamw_config *config);
 struct dp_clip *open_clip(struct context *c, struct dp_module *module); /* clip.c */
-/* AdamW on all ranks, whose gradients are none then. */
+/* Opens AdamW on all ranks, which have no gradients then. */
 void adamw_ranks(struct context *c, struct ranks *ranks, const struct dp_adamw_config *config);
 /* Gives a parameter of one element a gradient. */
 void give_grad(struct context *c, struct dp_param *p, double grad);
 
-/* Of the two parameters of a file's optimizer: tensor "dweight", "has_weight", "weight_after". */
+/* The names of the two parameters in a file of PyTorch's optimizers. With `before` and the last
+ * argument around them they name tensors: "dweight", "has_weight", "weight_after". */
 extern const char *const optimizer_names[2];
 const struct torch_tensor *optimizer_tensor(struct context *c, const struct torch_layer *layer,
                                             const char *before, int i, const char *behind);

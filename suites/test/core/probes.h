@@ -13,7 +13,7 @@
 
 #define PROBE_REPLICAS 16
 
-/* What one replica saw. */
+/* The calls that one replica saw. */
 struct probe_visit {
     int forwards, backwards, finished; /* finished: its forward came to its end */
     int marks;                         /* queued work that has run */
@@ -25,7 +25,7 @@ struct probe_visit {
     size_t dim[DP_MAX_DIMS];
 };
 
-/* Passes its input and its gradient on, and looks, sleeps, or fails. */
+/* A module that passes its input and its gradient on, and records, sleeps, or fails. */
 struct probe {
     unsigned forward_ms[PROBE_REPLICAS], backward_ms[PROBE_REPLICAS];
     bool queued; /* sleep in the slot's queue, not on the worker */
@@ -49,7 +49,8 @@ struct dp_module *make_multiply(struct context *c, struct dp_group *group);
 /* Passes its input on; its buffer "count" goes up by one in place. */
 struct dp_module *make_counter(struct context *c, struct dp_group *group);
 
-/* Passes on; its parameter's gradient is grad[i] in replica i, whatever the data. */
+/* A module that passes its input on; the gradient of its parameter is grad[i] in replica i, for all
+ * data. */
 struct inject {
     float grad[PROBE_REPLICAS];
     unsigned backward_ms[PROBE_REPLICAS];

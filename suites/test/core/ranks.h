@@ -14,28 +14,28 @@ struct ranks {
     int n;
 };
 
-/* The first n slots of the group; the module goes to the first of them. */
+/* Opens ranks on the first n slots of the group; the module is moved to the first of them. */
 void ranks_open(struct context *c, struct ranks *ranks, struct dp_group *group,
                 struct dp_module *module, int n, const struct dp_ddp_config *config);
-/* y = 2 x + 1, n ranks of a group of their own. */
+/* Opens y = 2 x + 1 with n ranks, in a new group. */
 void ranks_line(struct context *c, struct ranks *ranks, int n, const struct dp_ddp_config *config);
 
-/* Forward and backward of one step with the rows of each rank as [rows, 1] on its slot; every row's
- * upstream gradient is g[r]. g NULL: ones. rows[r] 0: the rank is not active. */
+/* Runs forward and backward of one step with the rows of each rank as [rows, 1] on its slot. The
+ * upstream gradient of every row is g[r]; g = NULL: ones. rows[r] = 0: the rank is not active. */
 struct ranks_batch {
     int rows[RANKS_MOST];
     double x[RANKS_MOST][8];
     double g[RANKS_MOST];
 };
 void ranks_pass(struct context *c, struct ranks *ranks, const struct ranks_batch *batch);
-/* The forward alone; active NULL: all. */
+/* Runs the forward alone; active = NULL: all ranks are active. */
 void ranks_forward(struct context *c, struct ranks *ranks, const struct ranks_batch *batch,
                    const bool active[], struct dp_tensor out[]);
 void ranks_backward(struct context *c, struct ranks *ranks, const struct ranks_batch *batch);
 void ranks_step(struct context *c, struct ranks *ranks, float lr, float momentum);
 void ranks_join_end(struct context *c, struct ranks *ranks);
 
-/* One element of parameter i of rank r; of all ranks. */
+/* The first compares one element of parameter i of rank r, the second of all ranks. */
 void ranks_expect(struct context *c, struct ranks *ranks, int r, int i, bool gradient, double want);
 void ranks_expect_all(struct context *c, struct ranks *ranks, int i, bool gradient, double want);
 void ranks_expect_none(struct context *c, struct ranks *ranks, int r, int i);

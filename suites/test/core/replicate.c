@@ -1,4 +1,5 @@
-/* replicate.c: replicas carry the base's current values, and only replica 0 is the base. */
+/* replicate.c: replicas have the current values of the base, and only replica 0 shares its tensors.
+ */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
@@ -7,8 +8,9 @@
 
 #define PARAMS 5
 
-/* Three levels deep, one module without parameters, one with none of its own; parameter j holds
- * the number j + 1 everywhere, except its first element, which holds -(j + 1). */
+/* A model three levels deep, with one module that has no parameters below it and one that only its
+ * children have. Parameter j holds the number j + 1 everywhere, except its first element, which
+ * holds -(j + 1). */
 static struct dp_module *deep_model(struct context *c, struct dp_group *group)
 {
     struct dp_module *inner = make_sequential(
@@ -61,7 +63,7 @@ static void copies(struct context *c)
     }
 }
 
-/* Writing the base is seen by replica 0 at once, by the others at the next dp_replicate. */
+/* Replica 0 sees a write to the base at once, the others after the next dp_replicate. */
 static void refreshed(struct context *c)
 {
     struct golden g;
@@ -80,7 +82,7 @@ static void refreshed(struct context *c)
     }
 }
 
-/* Only the replicas that are asked for are filled. */
+/* Only the first m replicas are filled. */
 static void first_m(struct context *c)
 {
     struct golden g;
@@ -105,8 +107,8 @@ static uint64_t phase_bytes(const struct dp_trace *trace, enum dp_phase phase)
     return bytes;
 }
 
-/* (m - 1) P bytes there and back, for the m replicas that run, not for the K that could: the
- * linear layer of 5 and 2 has 48 bytes, so 10 rows on 8 move 192, 30 rows move 336. */
+/* (m - 1) P bytes go there and back, for the m replicas that run, not for all K. The linear layer
+ * of 5 and 2 has 48 bytes, so 10 rows on 8 move 192, 30 rows move 336. */
 static void traffic(struct context *c)
 {
     static const struct {
@@ -140,9 +142,10 @@ static void traffic(struct context *c)
     }
 }
 
-/* The slowest replica's time is the time of the whole transfer, whoever carries it: one after the
- * other, the later replicas have waited for the earlier ones (virtual slots; a GPU's copies are
- * issued, and their times are the issue's). Bytes are their owner's, whoever helps. */
+/* The time of the slowest replica is the time of the whole transfer, no matter which worker copies.
+ * If one worker copies for all, the later replicas have waited for the earlier ones. (This holds
+ * for virtual slots; on a GPU copies are issued, and the times are those of issuing.) Bytes are
+ * counted for the slot that they belong to, also if another worker copies them. */
 static void carried(struct context *c)
 {
     struct dp_group *group = open_group(c, 4);
@@ -180,7 +183,8 @@ static void carried(struct context *c)
     }
 }
 
-/* Gradients of replicas: none after dp_replicate, private, and summed into the base. */
+/* Gradients of replicas do not exist after dp_replicate, are private, and are summed into the base.
+ */
 static void reduce(struct context *c)
 {
     for (int m = 2; m <= 4; ++m) {
@@ -254,8 +258,8 @@ static void fill_replicas(struct context *c, struct dp_replicas *replicas, struc
     }
 }
 
-/* Large parameters are summed in slices by several workers: each element once, also when the base
- * has a gradient already, beside small ones in the same transfer. */
+/* Several workers sum large parameters in slices. Each element is added once, also if the base has
+ * a gradient already and small parameters are in the same transfer. */
 static void reduce_large(struct context *c)
 {
     for (int m = 1; m <= 4; ++m) {

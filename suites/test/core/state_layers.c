@@ -1,5 +1,5 @@
-/* state_layers.c: layers with state or chance under data_parallel: batch normalisation's buffers
- * and dropout's streams. */
+/* state_layers.c: layers with state or randomness under data_parallel: the buffers of batch
+ * normalisation and the random streams of dropout. */
 #include "list.h"
 
 #include <math.h>
@@ -139,8 +139,8 @@ static size_t same(const float *a, const float *b, size_t n)
 
 enum { DROP_STEPS = 5 };
 
-/* Two replicas have masks of their own, so do two forwards; a run that starts anew draws the same.
- * Independent masks agree in half of their elements. */
+/* Two replicas have different masks, and so have two forwards; a run that starts anew draws the
+ * same masks. Independent masks agree in half of their elements. */
 static void streams(struct context *c)
 {
     const float *mask[3] = {NULL};
@@ -169,8 +169,8 @@ static void streams(struct context *c)
     }
 }
 
-/* Two calls of the function, and two wrapped blocks of a model, have masks of their own, as the
- * layer has without devices: the run counts the draws of all its replicas. */
+/* Two calls of the function, and two wrapped blocks of a model, have different masks, as the layer
+ * has without devices: the run counts the draws of all its replicas. */
 static void shared_run(struct context *c)
 {
     for (int k = 1; k <= 3; ++k) {
@@ -212,8 +212,8 @@ static void shared_run(struct context *c)
     }
 }
 
-/* Steps of K replicas with dropout between two layers: the output of each, and what was launched in
- * the last. */
+/* Runs steps of K replicas with dropout between two layers. Returns the launches of the last step,
+ * and in out the output of each. */
 static struct dp_launches drop_steps(struct context *c, int k, bool graphs, const float *out[])
 {
     c->settings.no_graphs = !graphs;
@@ -241,9 +241,9 @@ static struct dp_launches drop_steps(struct context *c, int k, bool graphs, cons
                                 .captured = after.captured - before.captured};
 }
 
-/* Another key in each step is the same list of launches: steady steps are graphs, one each for
- * forward and backward, besides each replica's key and the test's two reads; with the bits of each
- * launch by itself. */
+/* A new key in each step does not change the list of launches: steady steps are graphs, one each
+ * for forward and backward. The key of each replica and the two reads of the test are launched in
+ * addition. The bits are those of single launches. */
 static void graphs(struct context *c)
 {
     for (int k = 1; k <= 3; ++k) {

@@ -13,14 +13,14 @@
 #include <stdlib.h>
 
 #define WARM_UP 3
-/* Of all kernel sets but one, and of the slow reference kernels, fewer are enough: a leak of a
- * step's memory, which shows only when a whole piece is used up, does not depend on them. */
+/* Steps for each kernel set. The slow reference kernels need fewer: a leak of a step's memory shows
+ * only when a whole piece is used up, and does not depend on the kernels. */
 static const struct {
     const char *name;
     int steps;
 } backends[] = {{"cpu", 1000}, {"cpu-ref", 200}};
 
-/* Where heap calls come from. What the C library allocates, it does for Lockstep. */
+/* Callers of the heap. An allocation by the C library counts for Lockstep. */
 enum caller { LOCKSTEP, BLAS, CALLERS };
 
 static atomic_size_t allocations[CALLERS], threads;
@@ -95,7 +95,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 #define LAYERS_MAX 16
 
 /* A wrapped network, its loss and its optimizer. */
-/* What is trained. */
+/* The kinds of networks that are trained. */
 enum what { LINEAR, OTHERS, RANKS };
 static const char *const names[] = {"linear layers", "other layers", "ranks"};
 
@@ -127,7 +127,7 @@ static int open_linear(struct training *t, struct dp_error *err)
     return status;
 }
 
-/* One of each other layer that runs in a replica; opened in turn. */
+/* Opens layer i of the other layers that run in a replica; they are opened in turn. */
 static int open_other(struct training *t, int i, struct dp_module **layer, struct dp_error *err)
 {
     static const struct dp_window three = {{3, 3}, {1, 1}, {1, 1}}, two = {.kernel = {2, 2}};
@@ -231,7 +231,7 @@ static int open_optimizers(struct training *t, bool all, struct dp_error *err)
     return status == DP_OK ? dp_clip_open(t->model, &t->clip, err) : status;
 }
 
-/* Ranks on all devices, buckets so small that there are several. */
+/* Opens ranks on all devices, with buckets so small that there are several. */
 static int open_ranks(struct training *t, struct dp_error *err)
 {
     static const float zeros[8 * 24];
@@ -330,7 +330,7 @@ static int train(struct training *t, enum what what, int steps, size_t allocated
         allocated[c] = atomic_load(&allocations[c]);
     }
     const size_t threads_before = atomic_load(&threads);
-    /* With a log of kernels from the middle on. */
+    /* From the middle on, kernels are logged. */
     for (int i = 0; status == DP_OK && i < steps; ++i) {
         status = i == steps / 2 ? dp_group_log(t->group, &kernels, err) : DP_OK;
         status = status ? status : step(t, err);
@@ -364,7 +364,7 @@ static void close_training(struct training *t)
     dp_group_close(t->group);
 }
 
-/* Ranks have second workers where reductions run beside backward. */
+/* Ranks have a second worker if reductions run during backward. */
 static int check(const char *backend, int k, enum dp_math math, enum what what, int steps)
 {
     char devices[16];
@@ -398,7 +398,7 @@ static void *idle(void *argument)
     return argument;
 }
 
-/* The counters must count, each its own, or zero means nothing. */
+/* Each counter must count, or zero would mean nothing. */
 static int check_counters(const void *product)
 {
     const size_t before = atomic_load(&allocations[LOCKSTEP]);
@@ -419,7 +419,7 @@ static int check_counters(const void *product)
     return good ? 0 : 1;
 }
 
-/* Where the library is loaded that an address belongs to; NULL: this program. */
+/* Returns where the library with this address is loaded; NULL: it is this program. */
 static const void *library_of(const void *address)
 {
     static const char here;

@@ -1,6 +1,6 @@
-/* torch_cases.c: every layer against PyTorch's own, in value and in every gradient, in train and
- * eval mode, on shapes with strides and paddings. What PyTorch gave is in torch/layers.txt, with a
- * derived bound beside every number that is not exact; torch/make.py wrote it. */
+/* torch_cases.c: every layer against PyTorch's, in its values and in every gradient, in train and
+ * eval mode, on shapes with strides and paddings. PyTorch's results are in torch/layers.txt, with a
+ * derived bound next to every number that is not exact; torch/make.py wrote that file. */
 #include "list.h"
 #include "torch_one.h"
 
@@ -54,7 +54,7 @@ static void max_pool2d(struct context *c)
     torch_each(c, "max_pool2d", one_max_pool2d);
 }
 
-/* The table on the device, and on the host. */
+/* The table is on the device, and on the host. */
 static void one_embedding(struct context *c, const struct torch_layer *layer)
 {
     for (int host = 0; host < 2; ++host) {
@@ -194,8 +194,8 @@ static void residual(struct context *c)
     torch_each(c, "residual", one_residual);
 }
 
-/* Only floats of one shape can be added; and where the child has no gradient for its input, the
- * skip has one. */
+/* Only floats of one shape can be added. If the child has no gradient for its input, the skip
+ * connection has one. */
 static int blind_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {

@@ -1,4 +1,5 @@
-/* torch_file.h: the file of what PyTorch's layers give (torch/make.py says its format). */
+/* torch_file.h: reads the file with the results of PyTorch's layers (torch/make.py has its format).
+ */
 #ifndef CASES_TORCH_FILE_H
 #define CASES_TORCH_FILE_H
 
@@ -23,11 +24,11 @@ struct torch_layer {
     struct torch_tensor tensor[TORCH_TENSORS];
 };
 
-/* Calls function for every layer of that name, in groups of its own; no such layer fails the case.
- */
+/* Calls function for every layer of that name, each time with new groups. The case fails if there
+ * is no such layer. */
 void torch_each(struct context *c, const char *name,
                 void (*function)(struct context *c, const struct torch_layer *layer));
-/* A failure of the case when there is none of that name. */
+/* Finds a tensor by name; the case fails if there is none. */
 const struct torch_tensor *torch_find(struct context *c, const struct torch_layer *layer,
                                       const char *name);
 

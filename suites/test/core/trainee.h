@@ -1,5 +1,5 @@
-/* trainee.h: training by one of the processes of a world, and what came out of it, for tests that
- * compare a world with one group of all its ranks. */
+/* trainee.h: training by one process of a world, and its results, for tests that compare a world
+ * with one group of all its ranks. */
 #ifndef CASES_TRAINEE_H
 #define CASES_TRAINEE_H
 
@@ -7,18 +7,19 @@
 
 enum { TRAINEE_RANKS = 8, TRAINEE_STEPS = 6, TRAINEE_PARAMS = 10 };
 
-/* What is trained. A rank's last step that has a batch: the join begins when one has none. */
+/* The training that every process runs. Rank r has a batch in the first last[r] steps: the join
+ * begins when a rank has none. */
 struct trainee_plan {
     const char *name;
     bool find_unused;
-    bool idle; /* with a parameter that nobody uses */
+    bool idle; /* there is a parameter that no layer uses */
     int last[TRAINEE_RANKS];
     int fails; /* rank whose backward of step 1 fails, -1: none */
     bool odd;  /* other processes than the first have another model */
     bool wide; /* of megabytes, in buckets of the default size */
 };
 
-/* One process. It states nothing: it keeps what came out. */
+/* One process. It judges nothing, it only keeps its results. */
 struct trainee {
     const struct trainee_plan *plan;
     struct dp_group_config config;
@@ -32,7 +33,8 @@ struct trainee {
     bool has_grad[TRAINEE_RANKS][TRAINEE_PARAMS];
 };
 
-/* NULL: no memory. Ranks first..first+n of so many; config: how its group is opened. */
+/* Opens ranks first..first+n of a world of `ranks`; config says how their group is opened. Returns
+ * NULL if there is no memory. */
 struct trainee *trainee_open(const struct trainee_plan *plan, int ranks, int first, int n,
                              const struct dp_group_config *config);
 void trainee_close(void *trainee);
@@ -40,7 +42,8 @@ void trainee_close(void *trainee);
 void *trainee_run(void *trainee);
 float *trainee_value(const struct trainee *trainee, int rank, int param);
 float *trainee_grad(const struct trainee *trainee, int rank, int param);
-/* What is unlike of the ranks of part, to the bit: a line, or "" for nothing. */
+/* Compares the ranks of part with those of whole, bit for bit: writes a line about a difference, or
+ * "". */
 void trainee_compare(const struct trainee *whole, const struct trainee *part, char *text,
                      size_t bytes);
 

@@ -1,5 +1,5 @@
-/* transformer.c: the layers of a transformer beside what PyTorch gives for them: what they refuse,
- * the draws of attention's dropout, and shards and ranks. */
+/* transformer.c: the layers of a transformer: which arguments they refuse, the draws of attention's
+ * dropout, and shards and ranks. The comparison with PyTorch is in torch_transformer.c. */
 #include "list.h"
 #include "ranks.h"
 
@@ -149,7 +149,7 @@ static void refused_at_forward(struct context *c)
     refuse(c, &p, loss, floats, 2, DP_ESHAPE, "(2, 3, 4)", "(2, 3)");
 }
 
-/* No rows, and no steps: nothing to compute, and nothing that fails. */
+/* Without rows, or without steps, there is nothing to compute, and nothing fails. */
 static void empty(struct context *c)
 {
     struct place p;
@@ -175,7 +175,7 @@ static void empty(struct context *c)
 enum { ROWS = 2, HEADS = 2, STEPS = 8, ALL = ROWS * HEADS * STEPS * STEPS };
 
 /* Values are unit vectors, one for each step, so that the output is the probabilities themselves,
- * those behind dropout in training: [ROWS, STEPS, HEADS, STEPS]. */
+ * in training those after dropout: [ROWS, STEPS, HEADS, STEPS]. */
 static struct dp_tensor make_input(struct context *c, const struct place *p)
 {
     const size_t dim[] = {ROWS, STEPS, 3 * HEADS * STEPS};
@@ -188,7 +188,7 @@ static struct dp_tensor make_input(struct context *c, const struct place *p)
     return make_tensor(c, p->slot, DP_F32, 3, dim, x);
 }
 
-/* As dp_dropout of that seed drops the first draws of a run: 0 or 2. */
+/* Returns the mask that dp_dropout with that seed has in the first draws of a run: 0 or 2. */
 static const float *make_mask(struct context *c, const struct place *p)
 {
     struct dp_module *dropout = NULL;
@@ -202,7 +202,7 @@ static const float *make_mask(struct context *c, const struct place *p)
     return read_floats(c, &y);
 }
 
-/* Number e of head h's vector in part 0, 1 or 2 (q, k, v) of a step. */
+/* Returns the position of number e of head h's vector in part 0, 1 or 2 (q, k, v) of a step. */
 static size_t place_of(size_t row, size_t step, size_t part, size_t h, size_t e)
 {
     return (((row * STEPS + step) * 3 + part) * HEADS + h) * STEPS + e;
@@ -231,7 +231,7 @@ static void expect_query_grad(struct context *c, const float *x, const float *gr
     }
 }
 
-/* That of a value is the sum of what was kept of its step. */
+/* The gradient of a value is the sum of what was kept of its step. */
 static void expect_value_grad(struct context *c, const float *grad, const float *kept, size_t row,
                               size_t h, size_t s)
 {
@@ -283,7 +283,7 @@ static void dropped(struct context *c)
 
 enum { LONGEST = 300 };
 
-/* Numbers of a tensor, and what they may be off by. */
+/* The numbers of a tensor, and the largest error of each. */
 struct bounded {
     double *want, *bound;
 };
@@ -299,7 +299,7 @@ static void add_near(const struct bounded *near, size_t i, double term, double s
     near->bound[i] += size;
 }
 
-/* One head of one row: its q begins at x, its k and v each width further on. */
+/* One head of one row: its q begins at x, its k and v are each width further on. */
 struct head {
     const float *x, *dy;
     size_t x_at, y_at, size, width;
@@ -313,7 +313,8 @@ static double dot(const float *a, const float *b, size_t n, bool sizes)
     return sum;
 }
 
-/* What step t has to do with those up to it. Sizes are those of all terms. */
+/* Computes the results of step t, which attends to the steps up to t. The bounds use the sum of the
+ * magnitudes of all terms. */
 static void one_time(const struct head *h, size_t t, const struct bounded *y,
                      const struct bounded *dx)
 {
@@ -343,9 +344,9 @@ static void one_time(const struct head *h, size_t t, const struct bounded *y,
     }
 }
 
-/* A score, of at most sqrt(size), is off by size + 8 roundings of it, twice that is a probability,
- * whose sum is off by T + 16 more; each product then adds T. A gradient has two of these behind
- * each other: four times, of the sizes of all terms. */
+/* A score, of at most sqrt(size), has an error of size + 8 roundings. A probability has twice that,
+ * and its sum T + 16 more; each product then adds T. A gradient has two of these, one after the
+ * other: the bound is four times, with the magnitudes of all terms. */
 static void one_length(struct context *c, size_t rows, size_t steps, size_t heads, size_t size)
 {
     struct place p;
@@ -385,7 +386,7 @@ static void one_length(struct context *c, size_t rows, size_t steps, size_t head
     expect_within(c, "input gradient", &grad, dx.want, dx.bound);
 }
 
-/* More than the blocks of a product have, and odd numbers of everything. */
+/* There are more steps than a block of a product has, and all sizes are odd. */
 static void many_steps(struct context *c)
 {
     static const size_t length[][4] = {
@@ -428,7 +429,7 @@ static const double *tokens(struct context *c)
     return list;
 }
 
-/* By plain loops, from the definitions: y = (E[x] + P) E', and both gradients. */
+/* The answer by plain loops, from the definitions: y = (E[x] + P) E', and both gradients. */
 struct answer {
     double y[N * T * VOCAB], table[VOCAB * WIDTH], positions[CONTEXT * WIDTH];
 };
@@ -484,7 +485,7 @@ static void shards(struct context *c)
     }
 }
 
-/* Of two ranks, whose mean is exact. */
+/* Two ranks, whose mean is exact. */
 static void two_ranks(struct context *c)
 {
     struct answer a;

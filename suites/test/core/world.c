@@ -1,5 +1,5 @@
-/* world.c: DistributedDataParallel over groups that are a world together: what each of its ranks
- * has is, bit for bit, what that rank has in one group. */
+/* world.c: DistributedDataParallel over groups that form a world together: each of its ranks has,
+ * bit for bit, what that rank has in one group. */
 #include "joined.h"
 #include "list.h"
 #include "trainee.h"
@@ -42,7 +42,7 @@ static void close_joined(void *object)
     joined_close(object);
 }
 
-/* Two groups of two, each driven by a thread. */
+/* Runs two groups of two slots, each driven by a thread. */
 static void run_joined(struct context *c, const struct trainee_plan *plan, enum joined_way way,
                        struct trainee *process[PROCESSES])
 {
@@ -95,7 +95,7 @@ static void same_bits(struct context *c)
     }
 }
 
-/* What fails in one process fails in both, and nobody waits for ever. */
+/* A failure in one process is a failure in both, and no process waits for ever. */
 static void failures(struct context *c)
 {
     static const struct trainee_plan bad[] = {
@@ -123,7 +123,8 @@ static void failures(struct context *c)
     }
 }
 
-/* A communicator that stays in its process is refused, not used for a part of the world. */
+/* A communicator that works in one process only is refused, and not used for a part of the world.
+ */
 static void refused(struct context *c)
 {
     struct joined_end *end = case_memory(c, PROCESSES * sizeof *end);

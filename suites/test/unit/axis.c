@@ -80,7 +80,7 @@ Test(axis, places_and_values_are_inverse)
     }
 }
 
-/* Of crowded ticks the ends and the powers keep their names; with room all do. */
+/* If ticks are crowded, the ends and the powers keep their names; with enough space all do. */
 Test(axis, names_do_not_overlap)
 {
     struct plot_axis axis = axis_of(2.0, 1, 64);
@@ -103,7 +103,7 @@ Test(axis, labels_are_spread)
     double place[] = {0.5, 0.9, 0.51, 0.5, 0.1};
     double crowd[] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     plot_spread(place, 5, 0.1, 0.05, 0.95);
-    /* The order stays; what had room stays where it was. */
+    /* The order stays; a label that had enough space stays in its place. */
     cr_assert(place[0] <= place[3] - 0.099 && place[3] <= place[2] - 0.099);
     cr_assert(place[1] == 0.9 && place[4] == 0.1, "%g %g", place[1], place[4]);
     plot_spread(crowd, 7, 0.5, 0.0, 1.0);

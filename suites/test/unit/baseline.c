@@ -1,4 +1,4 @@
-/* baseline.c: tests of the statistics of sittings: by hand, and by simulation with a fixed seed. */
+/* baseline.c: tests of the statistics of sessions: by hand, and by simulation with a fixed seed. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ static double next_uniform(uint64_t *state)
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double next_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_uniform(state)));
@@ -20,7 +20,8 @@ static double next_normal(uint64_t *state)
 
 enum { TRIALS = 10000 };
 
-/* Comparisons of 10000 in which a new sitting, slower by so much, gets the verdict. */
+/* Returns the share of 10000 comparisons in which a new session, slower by this factor, gets the
+ * verdict. */
 static double share_of(enum pairs_verdict verdict, size_t sittings, size_t cells, double slower,
                        double sd, uint64_t seed)
 {
@@ -37,7 +38,8 @@ static double share_of(enum pairs_verdict verdict, size_t sittings, size_t cells
     return (double)found / TRIALS;
 }
 
-/* The bounds are one-sided at alpha / cells each; four standard deviations of a share of 10000. */
+/* The bounds are one-sided at alpha / cells each. The tolerance is four standard deviations of a
+ * share of 10000. */
 Test(baseline, coverage)
 {
     static const size_t counts[] = {6, 10, 20};
@@ -64,7 +66,7 @@ Test(baseline, coverage)
         }
 }
 
-/* A sitting like the others is hardly ever called slower, and the margin makes it rarer. */
+/* A session like the others is hardly ever called slower, and the margin makes that rarer. */
 Test(baseline, alarms)
 {
     cr_assert(share_of(PAIRS_REGRESSED, 6, 1, 0, 0.02, 1) < 0.05);
@@ -74,7 +76,7 @@ Test(baseline, alarms)
     cr_assert(share_of(PAIRS_EQUIVALENT, 10, 1, log(PAIRS_ALIKE), 0.01, 4) < 0.059);
 }
 
-/* What is said to be found in 80 of 100 comparisons is, about. */
+/* The change that is said to be found in 80 of 100 comparisons is found about as often. */
 Test(baseline, detectable)
 {
     static const size_t counts[] = {6, 10, 20, 40};
@@ -84,7 +86,7 @@ Test(baseline, detectable)
             struct baseline_judged judged;
             double x[64];
 
-            /* Of a standard deviation of 0.02: the mean is 0. */
+            /* The standard deviation is 0.02 and the mean is 0. */
             for (size_t i = 0; i < counts[c]; ++i)
                 x[i] = (i % 2 == 0 ? 1 : -1) * 0.02 * sqrt(1 - 1 / (double)counts[c]);
             baseline_spread(x, counts[c], &judged);
@@ -97,7 +99,7 @@ Test(baseline, detectable)
         }
 }
 
-/* Six sittings of mean 2 and standard deviation 0.01; t of 5 at .95 is 2.015048. */
+/* Six sessions of mean 2 and standard deviation 0.01; t of 5 at .95 is 2.015048. */
 Test(baseline, by_hand)
 {
     const double a = 0.01 * sqrt(5.0 / 6);

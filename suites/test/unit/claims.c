@@ -1,4 +1,4 @@
-/* claims.c: what is said of points: ratios, what is lost, what is hidden, which is the best. */
+/* claims.c: what the report says about points: ratios, lost time, hidden time, the best one. */
 #include "points_bench.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4 devices on 2 cores are held against 2, on GPUs against 4; 3 rows on 2 of them against 1.5. */
+/* 4 devices on 2 cores are compared with a speed-up of 2, on GPUs with 4; 3 rows on 2 of them with
+ * 1.5. */
 Test(claims, the_bound_counts_cores)
 {
     static const struct {
@@ -33,7 +34,8 @@ Test(claims, the_bound_counts_cores)
     }
 }
 
-/* Rows per device stay, cores do not get more: at best the step takes twice as long. */
+/* The rows per device stay the same, and there are no more cores: at best the step takes twice as
+ * long. */
 Test(claims, weak_scaling_has_cores_too)
 {
     struct bench *bench = bench_open("weak");
@@ -64,7 +66,8 @@ Test(claims, losses_add_up)
     cr_assert(point == &bench->point[1]);
     cr_assert(report_limit_of(point, &limit));
     cr_assert(bench_near(limit.of_bound, 100.0 / 160) && bench_near(limit.missing, 30.0 / 80));
-    /* 80 ns where 50 would do: reduce 16, forward 19 - 15, backward 28 - 30, no phase 12. */
+    /* The step takes 80 ns where 50 would do: reduce 16, forward 19 - 15, backward 28 - 30, no
+     * phase 12. */
     static const int phases[] = {RECORD_REDUCE, RECORD_PHASES, RECORD_FORWARD};
     static const double shares[] = {16.0 / 80, 12.0 / 80, 4.0 / 80};
     double sum = 0;
@@ -81,8 +84,8 @@ Test(claims, losses_add_up)
     bench_close(bench);
 }
 
-/* What is lost is one minus what was reached, of the same pairs of launches. The medians alone say
- * that two devices are at 111 % of their bound. */
+/* The lost part is one minus the reached part, of the same pairs of launches. The medians alone
+ * would say that two devices are at 111 % of their bound. */
 Test(claims, what_is_lost_is_what_was_not_reached)
 {
     static const double base[] = {100, 200, 300}, steps[] = {60, 90, 240};
@@ -108,7 +111,7 @@ Test(claims, what_is_lost_is_what_was_not_reached)
     bench_close(bench);
 }
 
-/* The medians of the parts do not add up to anything near: then nobody knows them. */
+/* The medians of the parts do not add up to anything near the whole: then no parts are reported. */
 Test(claims, parts_that_do_not_add_up_are_not_told)
 {
     static const double forward[] = {95, 5, 5}, backward[] = {5, 95, 5}, reduce[] = {0, 0, 90};
@@ -128,7 +131,7 @@ Test(claims, parts_that_do_not_add_up_are_not_told)
     bench_close(bench);
 }
 
-/* Of the first row of a table. */
+/* Compares a text in the first row of a table. */
 static void check_words(const struct bench *bench, enum report_table_id which, const char *heading,
                         int after, const char *want)
 {
@@ -137,7 +140,7 @@ static void check_words(const struct bench *bench, enum report_table_id which, c
     cr_assert(strcmp(text, want) == 0, "%s, not %s", text, want);
 }
 
-/* A ratio of two cells is one number, whichever way round, and has an interval. */
+/* A ratio of two cells is one number, in either direction, and has an interval. */
 Test(claims, a_ratio_and_its_inverse_say_the_same)
 {
     static const double plain[] = {100, 110, 105, 130, 95, 120};
@@ -155,7 +158,8 @@ Test(claims, a_ratio_and_its_inverse_say_the_same)
     bench_value(&one->value[REPORT_SPEEDUP], faster, 120.0 / 150, 110.0 / 100, REPORT_INTERVAL, 6);
     check_words(bench, REPORT_TABLE_BASES, "DataParallel / plain, by launch", 0, "1.14\u00d7");
     check_words(bench, REPORT_TABLE_BASES, "DataParallel / plain, by launch", 1, "[0.91, 1.25]");
-    /* By launch 1.33, 0.77, 1.04, 1.27, 0.9, 0.94: between 0.9375 and 1.04. */
+    /* The ratios by launch are 1.33, 0.77, 1.04, 1.27, 0.9, 0.94: the interval is 0.9375 to 1.04.
+     */
     cr_assert(ddp->peer == one);
     bench_value(&ddp->beside, 1 / ((150.0 / 160 + 130.0 / 125) / 2), 90.0 / 120, 130.0 / 100,
                 REPORT_INTERVAL, 6);
@@ -164,7 +168,7 @@ Test(claims, a_ratio_and_its_inverse_say_the_same)
     bench_close(bench);
 }
 
-/* Six launches of a reduction of 40 ns in steps of that noise. */
+/* Makes six launches with a reduction of 40 ns in steps with that noise. */
 static struct bench *overlapping(const double wholes[6])
 {
     struct bench *bench = bench_open("strong");
@@ -174,14 +178,14 @@ static struct bench *overlapping(const double wholes[6])
         cell->compute_alone_ns = 100;
         cell->comm_alone_ns = 40;
         cell->whole_ns = wholes[l];
-        /* As older records have it. */
+        /* The value that older records have. */
         cell->hidden_frac = fmin(fmax((140 - wholes[l]) / 40, 0), 1);
     }
     bench_make(bench);
     return bench;
 }
 
-/* All but a tenth of a reduction is hidden, in the median: it must not be bent by what is cut off.
+/* All but a tenth of a reduction is hidden, in the median: cutting values off must not change it.
  */
 Test(claims, hidden_is_not_cut_before_its_median)
 {
@@ -243,7 +247,7 @@ Test(claims, the_best_point_has_cores_of_its_own)
     bench_close(bench);
 }
 
-/* The sentence on top of the page, as it is printed. */
+/* Returns the sentence at the top of the page, as it is printed. */
 static char *lead_of(struct bench *bench)
 {
     char *text = NULL;
@@ -270,7 +274,8 @@ static void lead_has(struct bench *bench, const char *words)
     free(text);
 }
 
-/* Not that on most devices, nor one whose interval tells nothing, nor one on shared cores. */
+/* The best is not the one on most devices, nor one whose interval is too wide, nor one on shared
+ * cores. */
 Test(claims, the_best_is_the_fastest_that_is_resolved)
 {
     struct bench *bench = bench_open("strong");
@@ -296,7 +301,8 @@ Test(claims, the_best_is_the_fastest_that_is_resolved)
     bench_close(bench);
 }
 
-/* It stands beside what the devices do, and is never what they are measured by. */
+/* The plain program on all cores is shown next to the devices, and they are never measured by it.
+ */
 Test(claims, the_plain_program_on_all_cores_is_a_reference)
 {
     struct bench *bench = bench_open("strong");
@@ -318,7 +324,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     lead_has(bench, "On 2 devices, tutorial is 1.60\u00d7");
     lead_has(bench, "; plain on 2 cores: 1.43\u00d7 \\[1.43, 1.43\\].");
     bench_close(bench);
-    /* Where it is the fastest, it is still no setting of several devices. */
+    /* If it is the fastest, it is still no setting of several devices. */
     bench = bench_open("strong");
     add_six(bench, "plain-mt", 2, 64, 400, 0);
     add_six(bench, "dp", 1, 64, 1000, 0);
@@ -342,7 +348,8 @@ static void bases_are(struct bench *bench, const struct report_base want[], size
     cr_assert(i == n && bench->report.n_groups == 1);
 }
 
-/* What runs over processes has no other one. Each size of bucket is compared with itself. */
+/* Ranks in several processes have no other program to be compared with. Each size of bucket is
+ * compared with itself. */
 Test(claims, ranks_alone_are_compared_with_one_rank)
 {
     struct bench *bench = bench_open("strong");
@@ -405,7 +412,7 @@ static void status_is(const char *workload, const char *want)
     bench_close(bench);
 }
 
-/* What rounds was not compared bit for bit, and nobody says so. */
+/* Results that round were not compared bit for bit, and the report does not say that they were. */
 Test(claims, only_what_is_exact_is_said_to_be)
 {
     static const char *const exact[] = {"tutorial", "mlp:8,6,4", "cnn"};
@@ -418,7 +425,7 @@ Test(claims, only_what_is_exact_is_said_to_be)
     }
 }
 
-/* Stalls are in the mean step, and samples/s follow from the median: the page says where they
+/* Stalls are in the mean step, and samples/s follow from the median: the page says where the two
  * differ. */
 Test(claims, stalls_are_said)
 {

@@ -1,5 +1,5 @@
-/* collectives.c: the numbers of collectives and their answers, the plan of a sweep of them, and
- * records that cannot be theirs. */
+/* collectives.c: the numbers of collectives and their results, the plan of a sweep of them, and
+ * records that cannot be right. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const float *numbers(const void *array)
     return (const float *)array + COLLECTIVE_GUARD;
 }
 
-/* The answer is the sum of what is brought, which is exact in any order. */
+/* The result is the sum of the inputs, which is exact in any order. */
 Test(collectives, sums_are_those_of_the_ranks)
 {
     for (int ranks = 2; ranks <= DP_MAX_SLOTS; ranks += 31) {
@@ -48,7 +48,7 @@ Test(collectives, sums_are_those_of_the_ranks)
     }
 }
 
-/* Another rank's numbers, or those of another iteration, are other ones everywhere. */
+/* The numbers of another rank, or of another iteration, differ everywhere. */
 Test(collectives, numbers_differ_everywhere)
 {
     struct collective_data data = open_data(COLLECTIVE_BROADCAST, 4), other = data;
@@ -78,7 +78,8 @@ static void flip(void *array, size_t element, uint32_t mask)
     memcpy((float *)array + element, &bits, sizeof bits);
 }
 
-/* One bit anywhere, in the guards, too; and what was not read at all. */
+/* One flipped bit is found anywhere, also in the guards, and so is a result that was not written at
+ * all. */
 Test(collectives, every_flip_is_found)
 {
     struct collective_data data = open_data(COLLECTIVE_BROADCAST, 2);
@@ -111,7 +112,8 @@ Test(collectives, factors_are_those_of_nccl_tests)
     cr_assert(!collective_type_find("f8"));
 }
 
-/* Every collective by its definition, from what its ranks bring: in place and out of place. */
+/* Computes every collective by its definition, from the inputs of its ranks: in place and out of
+ * place. */
 static double defined(const struct collective_data *data, const float *in[], int rank, size_t i)
 {
     const size_t ranks = (size_t)data->ranks, block = data->count / ranks;
@@ -158,7 +160,7 @@ static void each_answer(struct collective_data *data)
         for (size_t i = 0; i < out.n; ++i)
             cr_assert((double)answer[i] == defined(data, (const float **)in, r, i),
                       "%s, rank %d, index %zu", data->collective->name, r, i);
-        /* What is brought does not have the answer yet, and an answer is only its rank's. */
+        /* The input does not equal the result yet, and a result is right for its rank only. */
         collective_input(data, r, 77);
         cr_assert(collective_differs(data, r, &found) || data->collective->nccl_root == 0);
         memcpy(data->host, data->answer, collective_elements(data) * sizeof(float));
@@ -201,7 +203,7 @@ static double number_of(const struct collective_type *type, const void *array, s
     }
 }
 
-/* Every type has the same whole numbers, and a flipped bit anywhere is named. */
+/* Every type has the same integers, and a flipped bit is reported at its place. */
 Test(collectives, types_have_the_same_numbers)
 {
     for (int t = 0; t < COLLECTIVE_TYPES; ++t) {
@@ -227,8 +229,8 @@ Test(collectives, types_have_the_same_numbers)
     }
 }
 
-/* A block for another rank, or from another one, is another one nearly everywhere, whatever the
- * sizes: 987 and 1597 are where the golden ratio repeats itself best. */
+/* A block for another rank, or from another one, differs nearly everywhere, for all sizes: 987 and
+ * 1597 are the sizes at which the golden ratio repeats itself best. */
 Test(collectives, blocks_differ)
 {
     static const size_t blocks[] = {1, 610, 987, 1597, 4181};
@@ -284,7 +286,7 @@ Test(collectives, a_plan_has_each_with_each_size)
             cell_identify(&cells[k], &other);
             cr_assert_str_neq(cell.cell_id, other.cell_id);
         }
-        /* Of one collective and size are neighbours. */
+        /* Cells of one collective and size are next to each other. */
         cr_assert(i % 2 == 0 || (cells[i].size_bytes == cells[i - 1].size_bytes &&
                                  strcmp(cells[i].collective, cells[i - 1].collective) == 0));
     }

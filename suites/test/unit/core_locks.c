@@ -1,4 +1,5 @@
-/* core_locks.c: locks of cores, in folders of the tests' own: who gets one, and planted files. */
+/* core_locks.c: locks of cores, in folders that the test makes: which run gets one, and planted
+ * files. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void remove_root(void)
     cr_assert(system(command) == 0);
 }
 
-/* Of a run with two slots, bound to these cores. */
+/* Takes the locks for a run with two slots that are bound to these cores. */
 static int take(const char *first, const char *second, struct core_locks *locks)
 {
     struct record_run run = {.n_slots = 2};
@@ -77,7 +78,7 @@ Test(core_locks, overlap, .init = make_root, .fini = remove_root)
     cr_assert(is_there("/run/lock/lockstep-core-5"), "the file was removed");
 }
 
-/* What cannot be opened there is looked for in the other folder, and a link is not followed. */
+/* If a file cannot be opened in one folder, the other folder is used; a link is not followed. */
 Test(core_locks, planted, .init = make_root, .fini = remove_root)
 {
     static const char name[] = "/run/lock/lockstep-core-0";
@@ -102,17 +103,17 @@ Test(core_locks, planted, .init = make_root, .fini = remove_root)
         core_locks_release(&a);
         remove(path_of(name));
     }
-    /* Nowhere: it goes on, and says so. */
+    /* No folder can be used: it goes on, and says so. */
     cr_assert(unlink(path_of("/tmp/lockstep-core-0")) == 0 && rmdir(path_of("/tmp")) == 0);
     cr_assert(take("0", "", &a) == 0 && a.n == 0 && strstr(a.note.text, "core 0 is not locked"));
     core_locks_release(&a);
     cr_assert(mkdir(path_of("/tmp"), 0755) == 0);
-    /* A list that was cut, or is none. */
+    /* A list of cores was cut off, or is not a list. */
     cr_assert(take("0-", "1", &a) == 0 && strstr(a.note.text, "virt:0"), "%s", a.note.text);
     core_locks_release(&a);
 }
 
-/* A second name of another file: it keeps its mode, and is no lock. */
+/* The lock is a second name of another file: the file keeps its mode, and is not used as a lock. */
 Test(core_locks, second_name, .init = make_root, .fini = remove_root)
 {
     struct core_locks a;
@@ -128,7 +129,7 @@ Test(core_locks, second_name, .init = make_root, .fini = remove_root)
     close(fd);
 }
 
-/* What is in a file is nothing to go by, and is kept. */
+/* The contents of a lock file are ignored, and kept. */
 Test(core_locks, contents, .init = make_root, .fini = remove_root)
 {
     static const char text[] = "\033[2J1\n-1\n99999999999\n";
@@ -144,7 +145,7 @@ Test(core_locks, contents, .init = make_root, .fini = remove_root)
     cr_assert(file && fread(back, 1, sizeof back - 1, file) == strlen(text) && fclose(file) == 0);
     cr_assert(strcmp(back, text) == 0);
 
-    /* Whoever holds it, and however it was opened. */
+    /* The lock counts for any holder, however the file was opened. */
     const int fd = open(path_of("/run/lock/lockstep-core-7"), O_RDONLY);
 
     cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);

@@ -1,4 +1,5 @@
-/* description.c: tests of the parser of model descriptions: what it reads, and what it refuses. */
+/* description.c: tests of the parser of model descriptions: which it reads, and which it refuses.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* drift.c: permutation tests, and what they find in the launches of a run: planted effects, and
- * nothing where nothing was planted. */
+/* drift.c: permutation tests, and what they find in the launches of a sweep: planted effects, and
+ * nothing if nothing was planted. */
 #include "points_bench.h"
 
 #include "numbers/stats.h"
@@ -24,7 +24,7 @@ Test(drift, statistics)
     cr_assert(isnan(permute_test(same, 4, permute_lag1, NULL, 99, 1, scratch)));
 }
 
-/* Of 8 numbers in order and in reverse, 2 of 40320 orders are as far. */
+/* For 8 numbers in order and in reverse, 2 of 40320 orders are as extreme. */
 Test(drift, the_test_is_seeded_and_never_0)
 {
     static const double x[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -61,8 +61,8 @@ Test(drift, chance_is_what_it_says)
     cr_assert(alarms[1] >= 8 && alarms[1] <= 34, "%zu of 400", alarms[1]);
 }
 
-/* Cells of very different steps in blocks, each launch a minute after the last, with 2 % of noise;
- * the step is longer by a factor that the time says. */
+/* Makes cells with very different steps in blocks, each launch a minute after the last, with 2 % of
+ * noise; factor says by how much the step at a time is longer. */
 static struct bench *sitting(double (*factor)(int place), bool timed)
 {
     struct bench *bench = bench_open("strong");
@@ -107,7 +107,7 @@ static double slower(int place)
     return exp(0.05 * (place / CELLS));
 }
 
-/* A neighbour comes and goes every 9 launches: the blocks, which are 12, hardly see it. */
+/* Another load comes and goes every 9 launches: the blocks, of 12 launches, hardly see it. */
 static double neighbour(int place)
 {
     return place / 9 % 2 ? 1.2 : 1;
@@ -155,7 +155,7 @@ Test(drift, neighbours_that_are_alike_are_found)
     bench_close(bench);
 }
 
-/* Without times nobody knows the order. */
+/* Without times the order is not known. */
 Test(drift, records_without_times_tell_nothing)
 {
     struct bench *bench = sitting(slower, false);
@@ -164,7 +164,7 @@ Test(drift, records_without_times_tell_nothing)
     bench_close(bench);
 }
 
-/* A failed launch is none, and cells of two launches say nothing of a third. */
+/* A failed launch does not count, and cells of two launches say nothing of a third. */
 Test(drift, few_launches_tell_nothing)
 {
     struct bench *bench = sitting(slower, true);

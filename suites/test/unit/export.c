@@ -1,4 +1,4 @@
-/* export.c: what of a cell's name and reason the log of a job takes for a command. */
+/* export.c: text in a cell's name or reason that the log of a CI job would take for a command. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@ static void add(struct export_set *set, const char *name, enum export_state stat
 {
     struct export_cell *cell = export_add(set, name);
 
-    cell->key = cell; /* a cell, and none beside them */
+    cell->key = cell; /* a cell, and no others with it */
     cell->state = state;
     snprintf(cell->why, sizeof cell->why, "%s", why);
 }
 
-/* Freed by the caller. */
+/* The caller frees the result. */
 static char *annotations(const struct export_set *set)
 {
     char *text = NULL;

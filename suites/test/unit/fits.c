@@ -1,5 +1,5 @@
-/* fits.c: alpha and beta of collectives, planted in made-up launches and read back; and what has no
- * line gets no number. */
+/* fits.c: alpha and beta of collectives are planted in made-up launches and read back; launches
+ * that fit no line get no number. */
 #include "points_bench.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@
 enum { SIZES = 9 };
 static const double ALPHA = 20e3, BETA = 0.25; /* ns; ns per byte: 4 GB/s */
 
-/* A test with more sizes than these sets its own. */
+/* A test with more sizes than these sets its own array. */
 static double size_of(int i)
 {
     return ldexp(64, 3 * (i < SIZES ? i : 0));
@@ -38,7 +38,7 @@ Test(fits, a_line_is_found_through_decades)
     const struct line line = line_fit(x, y, SIZES);
     line_is(line, ALPHA, BETA);
     cr_assert(line_off(&line, x, y, SIZES, &at) < 1e-9);
-    /* Two of three would be no majority; 4 of 9 are none, wherever they are. */
+    /* Two of three would be no majority; 4 of 9 bad sizes are none, wherever they are. */
     for (int bad = 0; bad + 3 < SIZES; ++bad) {
         for (int i = 0; i < SIZES; ++i)
             y[i] = (ALPHA + BETA * x[i]) * (i >= bad && i < bad + 2 ? 1.5 + i : 1);
@@ -49,8 +49,8 @@ Test(fits, a_line_is_found_through_decades)
     }
 }
 
-/* Where the best line would begin below 0 or fall, the best one that does not is the one that is
- * looked for among very many. */
+/* If the best line would begin below 0 or fall, the fit is the best of those lines that do not. The
+ * test searches for it among very many. */
 Test(fits, a_rising_line_is_the_best_of_those_that_rise)
 {
     static const double ys[][4] = {{1, 2, 3, 4}, {1, 2, 3, 9},    {4, 3, 2, 1},    {0.1, 2, 4, 6},
@@ -103,7 +103,7 @@ static double on_the_line(int size, int launch)
     return ALPHA + BETA * size_of(size);
 }
 
-/* Of a launch and a size, 0 to 1. */
+/* Returns a number from 0 to 1 that depends on the launch and the size. */
 static double chance(int size, int launch, unsigned salt)
 {
     unsigned x = (unsigned)(size * 131 + launch * 7919) + salt * 104729u;
@@ -112,8 +112,8 @@ static double chance(int size, int launch, unsigned salt)
     return (double)(x ^ x >> 16) / 4294967296.0;
 }
 
-/* Launches that are all slower or faster, noise of 3 %, and one time in six 1.5 to 4 times as long:
- * of 9 sizes that is in nearly every launch. */
+/* Whole launches are slower or faster, there is noise of 3 %, and one time in six takes 1.5 to 4
+ * times as long: with 9 sizes that hits nearly every launch. */
 static double disturbed(int size, int launch)
 {
     const double noise = 1 + 0.06 * (chance(size, launch, 1) - 0.5);
@@ -123,7 +123,7 @@ static double disturbed(int size, int launch)
     return on_the_line(size, launch) * noise * whole * hit;
 }
 
-/* In the cache it takes a third. */
+/* In the cache a size takes a third of the time. */
 static double cached(int size, int launch)
 {
     return on_the_line(size, launch) * (size < 4 ? 0.3 : 1);
@@ -134,7 +134,7 @@ static double mostly_cached(int size, int launch)
     return on_the_line(size, launch) * (size < 5 ? 0.3 : 1);
 }
 
-/* No half of its sizes is a line. */
+/* No half of its sizes is on a line. */
 static double bent(int size, int launch)
 {
     (void)launch;
@@ -180,7 +180,7 @@ static void close_bench(struct bench *bench)
     bench_close(bench);
 }
 
-/* So many columns after the number of sizes. */
+/* Returns the text that many columns after the number of sizes. */
 static void words_of(struct bench *bench, int after, char text[REPORT_CELL_TEXT])
 {
     const struct report all = {.collectives = &bench->report};
@@ -204,7 +204,7 @@ static void within_5_percent(const struct report_fit *fit)
     cr_assert(fabs(fit->beta.middle / BETA - 1) < 0.05, "beta %g", fit->beta.middle);
 }
 
-/* Numbers are with the points that the line is through, and only there. */
+/* The points of the line, and only those, have the numbers of the fit. */
 static void points_have(const struct bench *bench, const struct report_fit *fit)
 {
     for (size_t i = 0; i < bench->report.n_points; ++i) {
@@ -239,7 +239,7 @@ Test(fits, what_is_planted_is_found)
     cr_assert(fit->beta.lo <= BETA && fit->beta.hi >= BETA, "%g..%g", fit->beta.lo, fit->beta.hi);
     line_says(bench, "10 launches, at most ");
     points_have(bench, fit);
-    /* As a bandwidth the ends change places. */
+    /* As a bandwidth, the ends of the interval change places. */
     const struct report_value *speed = &bench->point[0].value[REPORT_BETA];
     cr_assert(bench_near(speed->middle, 1e9 / fit->beta.middle));
     cr_assert(bench_near(speed->lo, 1e9 / fit->beta.hi) && speed->lo < speed->hi);
@@ -314,7 +314,7 @@ Test(fits, time_that_does_not_grow_has_no_bandwidth)
     close_bench(bench);
 }
 
-/* A launch that failed at a size has no line; a size that failed in all launches is none. */
+/* A launch that failed at a size has no line; a size that failed in all launches does not count. */
 Test(fits, only_whole_launches_count)
 {
     struct bench *bench = bench_of(4, 6, on_the_line);
@@ -342,7 +342,7 @@ Test(fits, only_whole_launches_count)
     close_bench(bench);
 }
 
-/* More than a plan can have, of files that were put together. */
+/* Files that were put together have more sizes than a plan can have. */
 Test(fits, too_many_sizes_have_no_number)
 {
     struct bench *bench = bench_of(65, 1, on_the_line);
@@ -357,7 +357,7 @@ Test(fits, too_many_sizes_have_no_number)
     close_bench(bench);
 }
 
-/* Another collective, number of devices or list of devices is another line. */
+/* Another collective, number of devices or device list has a separate line. */
 Test(fits, each_setting_has_a_line)
 {
     struct bench *bench = bench_of(SIZES, 4, on_the_line);

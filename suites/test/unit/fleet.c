@@ -1,5 +1,5 @@
-/* fleet.c: what a fleet's judgement is worth, by simulation with fixed seeds; and names of nodes.
- */
+/* fleet.c: how often the judgement of a fleet is right, by simulation with fixed seeds; and names
+ * of nodes. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ static double next_uniform(uint64_t *state)
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double next_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_uniform(state)));
@@ -29,7 +29,7 @@ enum { SERIES = 8, NODES = 256, FLEETS = 400 };
 enum noise { NORMAL, WORST_OF_8, STEPS, EQUAL, NOISES };
 static const char *const noise_names[NOISES] = {"normal", "worst of 8", "steps", "equal"};
 
-/* In standard deviations of a normal one. */
+/* Returns noise in standard deviations of normal noise. */
 static double next_noise(enum noise kind, uint64_t *state)
 {
     double most = -INFINITY;
@@ -94,7 +94,7 @@ static void judge(struct bench *bench)
     free(bench->fleet.outlier);
 }
 
-/* Fleets of nodes that are all alike, and in which somebody is named. */
+/* Returns in how many fleets a node is named although all nodes are alike. */
 static size_t false_names(size_t nodes, enum noise kind, double sd)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -112,7 +112,8 @@ static size_t false_names(size_t nodes, enum noise kind, double sd)
     return fleets;
 }
 
-/* At 4 % no floor of the effect helps; at 0.5 % it does, too. Steps of 4 % would be outliers. */
+/* At 4 % the minimum of the effect does not matter; at 0.5 % it helps. Steps of 4 % would be
+ * outliers. */
 Test(fleet, nodes_that_are_alike)
 {
     static const size_t sizes[] = {8, 11, 17, 32, 64, 128};
@@ -154,7 +155,7 @@ Test(fleet, the_slow_one_is_named)
     free(bench);
 }
 
-/* Better is no failure; what is 0 and what is equal divide nothing. */
+/* A better node is no failure, and numbers that are 0 or equal cause no division by 0. */
 Test(fleet, sides_and_equal_numbers)
 {
     static const struct {
@@ -184,7 +185,7 @@ Test(fleet, sides_and_equal_numbers)
     free(bench);
 }
 
-/* Seven nodes show nobody, and the family does not count them. */
+/* Seven nodes are too few to name one, and they do not count in the family of tests. */
 Test(fleet, few_nodes_are_not_compared)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -208,7 +209,7 @@ Test(fleet, few_nodes_are_not_compared)
     free(bench);
 }
 
-/* The number alone would be enough; its interval reaches to the others. */
+/* The number alone would be enough, but its interval reaches to the others. */
 Test(fleet, a_node_that_scatters_is_not_named)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -227,7 +228,8 @@ Test(fleet, a_node_that_scatters_is_not_named)
     free(bench);
 }
 
-/* A position that is slow in every node names nobody, and its own slow node is seen. */
+/* A position that is slow in every node names no node; a node that is slow at its position is
+ * found. */
 Test(fleet, positions_of_devices)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -241,7 +243,7 @@ Test(fleet, positions_of_devices)
             bench->number[i][s].device = (int16_t)s;
             scale(&bench->number[i][s], s == 7 ? 1.3 : 1);
         }
-    scale(&bench->number[9][2], 1.3); /* as position 7 has it */
+    scale(&bench->number[9][2], 1.3); /* as slow as position 7 is */
     cr_assert(fleet_find_outliers(&bench->fleet) == 0);
     cr_assert(bench->fleet.n_outliers == 1 && bench->fleet.outlier[0].node == &bench->node[9] &&
               bench->fleet.outlier[0].device == 2);

@@ -1,4 +1,5 @@
-/* footprint.c: the memory that devices are planned to take in training, against what they held. */
+/* footprint.c: the planned memory of the devices in training, compared with the memory that they
+ * held. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #include "plan/plan.h"
 #include "train/train.h"
 
-/* A training wraps its model, whatever its mode: on each device so many times the weights more. */
+/* A training wraps its model in every mode; `more` says how many times the weights each device
+ * holds in addition. */
 static const struct way {
     const char *devices;
     struct workload_use use;
@@ -29,7 +31,8 @@ static struct workload workload_of(const char *name)
     return workload;
 }
 
-/* Steps on tokens that are all 0; the most that each device held. Returns their number. */
+/* Trains on tokens that are all 0 and writes the most that each device held. Returns their number.
+ */
 static int train(const struct workload *workload, const struct way *way, size_t rows,
                  uint64_t peak[2])
 {
@@ -72,7 +75,7 @@ static int train(const struct workload *workload, const struct way *way, size_t 
     return devices;
 }
 
-/* A sweep has two sets of batches at a time, a training one. */
+/* A sweep holds two sets of batches at a time, a training holds one. */
 static void expect(const struct workload *workload, const struct way *way, size_t rows)
 {
     uint64_t peak[2] = {0};
@@ -109,7 +112,8 @@ Test(footprint, is_what_was_planned_and_at_least_half_of_it)
             }
 }
 
-/* Of a larger step the spare room is a small part, so that its numbers must be right. */
+/* The fixed reserve is a small part of a larger step, so that the numbers of such a step must be
+ * right. */
 Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
 {
     const struct workload workload = workload_of("gpt:1,128,4,64,300");
@@ -118,8 +122,8 @@ Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
     expect(&workload, &ways[4], 32);
 }
 
-/* The wrapper of one device has gradients beside those of its model; devices of one memory have it
- * all. */
+/* The wrapper of one device has gradients in addition to those of its model. Devices that share one
+ * memory need the sum of all. */
 Test(footprint, memory_is_that_of_one_device_or_of_all)
 {
     const struct workload workload = workload_of("gpt-small");
@@ -154,7 +158,8 @@ Test(footprint, the_largest_batch_fits_and_one_row_more_does_not)
         }
 }
 
-/* 6 N + 6 L D (C + 1) of (2, 64, 2, 32, 256): N is 2 * 12 * 64 * 64 + 256 * 64. */
+/* The number is 6 N + 6 L D (C + 1) for (2, 64, 2, 32, 256), where N is 2 * 12 * 64 * 64 + 256 *
+ * 64. */
 Test(footprint, a_token_takes_what_the_formula_says)
 {
     const struct workload tiny = workload_of("gpt-tiny"), cnn = workload_of("cnn");

@@ -1,5 +1,5 @@
-/* forecast.c: a step that is planted is forecast; what the fit cannot know has no number; and what
- * is no measurement is refused. */
+/* forecast.c: a planted step is forecast; numbers that the fit cannot know are left out; records
+ * that are no measurement are refused. */
 #include "points_bench.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,8 @@
 
 /* ---- the fit --------------------------------------------------------------------------------- */
 
-/* ns: a rank, a row of it, a transfer, a byte; two models of other bytes. */
+/* The planted times in ns: of a rank, a row of it, a transfer, a byte; two models with different
+ * bytes. */
 static const double FIXED = 3e5, ROW = 2e4, ALPHA = 1e6, BETA = 0.5;
 static const double BYTES[] = {1 << 14, 1 << 18};
 
@@ -20,7 +21,7 @@ static struct fit_traffic traffic_of(int ranks, double bytes)
     return ranks > 1 ? (struct fit_traffic){ranks, bytes} : (struct fit_traffic){0, 0};
 }
 
-/* Of the reduction a tenth is hidden, but no longer than 12 % of the computation. */
+/* A tenth of the reduction is hidden, but at most 12 % of the computation. */
 static struct fit_point planted(int ranks, size_t shard, size_t model)
 {
     const struct fit_traffic traffic = traffic_of(ranks, BYTES[model]);
@@ -73,7 +74,7 @@ Test(forecast, what_is_planted_is_forecast)
     }
 }
 
-/* Who is one of many takes longer for the same rows. */
+/* One of several ranks takes longer for the same rows. */
 Test(forecast, several_ranks_have_a_computation_of_their_own)
 {
     static const double more = 7e5;
@@ -89,7 +90,7 @@ Test(forecast, several_ranks_have_a_computation_of_their_own)
     cr_assert(bench_near(fit_time(&fit, 1, 100, traffic).compute, planted(1, 100, 0).compute));
 }
 
-/* Each is forecast without itself, whatever stands in its place. */
+/* Each point is forecast from the others, whatever its own values are. */
 Test(forecast, a_point_that_is_left_out_has_no_part_in_it)
 {
     struct fit_point point[GRID];
@@ -114,7 +115,7 @@ Test(forecast, one_size_says_nothing_of_others)
     fit_model(point, 2, 2, 0, &fit);
     cr_assert(bench_near(forecast_of(&fit, 2, 32, 0), point[1].step));
     cr_assert(isnan(forecast_of(&fit, 4, 16, 0)));
-    /* But of one rank nothing is moved. */
+    /* With one rank nothing is moved. */
     cr_assert(bench_near(forecast_of(&fit, 1, 64, 0), point[0].step));
     fit_model(point, 2, 1, 0, &fit);
     cr_assert(isnan(forecast_of(&fit, 2, 32, 0)));
@@ -141,7 +142,7 @@ Test(forecast, traffic_of_communicators)
         const char *name;
         size_t bucket;
         int ranks;
-        double transfers, bytes; /* for each of 1,000 parameters: 4,000 bytes */
+        double transfers, bytes; /* for each of 1,000 parameters, 4,000 bytes together */
     } rows[] = {{"threads", 0, 1, 0, 0},        {"threads", 0, 2, 2, 4000},
                 {"threads", 0, 4, 4, 4000},     {"threads", 1000, 4, 16, 4000},
                 {"threads", 1001, 4, 16, 4000}, {"peer", 0, 8, 8, 4000},
@@ -159,7 +160,7 @@ Test(forecast, traffic_of_communicators)
                       fabs(traffic.bytes - rows[i].bytes) < 1e-6,
                   "row %zu: %g, %g", i, traffic.transfers, traffic.bytes);
     }
-    key.bucket_bytes = 0; /* 1 MiB, 25 MiB, and what is left */
+    key.bucket_bytes = 0; /* the limits are 1 MiB, then 25 MiB, then the rest */
     cr_assert(forecast_traffic(&key, 7 << 20, 2, &traffic) == 0 && traffic.transfers == 6);
     key.per_process = 2;
     cr_assert(forecast_traffic(&key, 1000, 2, &traffic) != 0);
@@ -172,7 +173,7 @@ Test(forecast, traffic_of_communicators)
 
 enum { LAUNCHES = 6 };
 
-/* So much longer is a launch. */
+/* Returns the factor by which this launch is longer. */
 static double noise_of(int launch)
 {
     return 1 + 0.01 * (launch % 3);
@@ -266,7 +267,7 @@ Test(forecast, lines_of_a_sweep)
     }
 }
 
-/* One of the counts takes half as long again as the model says: all intervals have that in them. */
+/* One of the counts takes half as long again as the model says: that makes all intervals wider. */
 Test(forecast, an_error_makes_intervals_wider)
 {
     struct bench *bench = open_sweep("weak", 8, 1);
@@ -295,7 +296,7 @@ Test(forecast, an_error_makes_intervals_wider)
     close_both(bench, &forecast);
 }
 
-/* What is far from its points has no number; nor has alpha, where 16 times the bytes take 1,000
+/* A forecast far from its points has no number, nor has alpha if 16 times the bytes take 1,000
  * times as long. */
 Test(forecast, what_cannot_be_resolved_has_no_number)
 {
@@ -342,7 +343,8 @@ Test(forecast, more_ranks_than_rows_have_no_number)
     close_both(bench, &forecast);
 }
 
-/* Text of records is cleaned when it is read; what is special in a form is escaped there. */
+/* Text of records is cleaned when it is read; characters that are special in a form are escaped
+ * there. */
 Test(forecast, words_of_others_are_escaped)
 {
     static int (*const forms[])(FILE *, const struct forecast *) = {

@@ -1,4 +1,5 @@
-/* gnuplot.c: a program in gnuplot's place that fails, or never ends, is reported and outlived. */
+/* gnuplot.c: a program in the place of gnuplot that fails, or never ends, is reported and survived.
+ */
 #include "plot/plot.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What plot_gnuplot says when `gnuplot` is this shell script, with a limit of 1 s. */
+/* Returns the error of plot_gnuplot when `gnuplot` is this shell script, with a limit of 1 s. */
 static struct text_error run_script(const char *script)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80], search[80];
@@ -36,7 +37,7 @@ Test(gnuplot, has_a_time_limit, .timeout = 30)
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
-    /* As a caller may leave it: the limit must hold all the same. */
+    /* A caller may have left SIGALRM blocked and ignored: the limit must hold all the same. */
     cr_assert(sigprocmask(SIG_BLOCK, &alarms, NULL) == 0);
     cr_assert(signal(SIGALRM, SIG_IGN) != SIG_ERR);
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -56,7 +57,7 @@ Test(gnuplot, failures_are_told_apart)
     cr_assert(strstr(err.text, "died of signal 9"), "%s", err.text);
 }
 
-/* What is in the first line of a file of the directory; NULL: no such file. */
+/* Returns the first line of a file of the directory; NULL: there is no such file. */
 static const char *line_of(const char *directory, const char *name, char line[160])
 {
     char path[160];
@@ -80,7 +81,7 @@ static void write_gnuplot(const char *directory, const char *script)
     cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
 }
 
-/* Ids get the figure's name, in tags only; and there are both pictures or none. */
+/* Ids get the name of the figure, in tags only; and there are both pictures or none. */
 Test(gnuplot, a_figure_is_both_pictures)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", search[80], line[160];

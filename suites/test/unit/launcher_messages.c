@@ -1,4 +1,5 @@
-/* launcher_messages.c: what processes say through a launcher that mixes, cuts and adds lines. */
+/* launcher_messages.c: messages of processes are read from a launcher that mixes, cuts and adds
+ * lines. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 enum { LONG = 5000, ROOM = 32768 };
 
-/* What two processes print: the first also a long text. */
+/* Writes the output of two processes; the first also prints a long text. */
 static size_t speak(char text[ROOM], const char *record)
 {
     int ends[2];
@@ -63,7 +64,7 @@ Test(launcher_messages, is_heard_between_banners)
     free(record);
 }
 
-/* A line of another process stands in one, at every place. */
+/* A line of another process is inserted in a message, at every place. */
 Test(launcher_messages, is_heard_within_another_line)
 {
     static const char inner[] = "a line\n";
@@ -89,7 +90,7 @@ Test(launcher_messages, is_heard_within_another_line)
     free(record);
 }
 
-/* Cut anywhere, or with another byte anywhere: never all of it. */
+/* A message is cut anywhere, or has another byte anywhere: it is never taken for a whole one. */
 Test(launcher_messages, damaged_lines_are_no_messages, .timeout = 50)
 {
     char text[ROOM], *record = long_text();
@@ -133,8 +134,8 @@ Test(launcher_messages, of_others_is_refused)
     launcher_messages_free(&messages);
 }
 
-/* Line by line, as it comes: an answer is whole when its word is there, and the next one begins
- * anew. */
+/* The text comes line by line: an answer is complete when its word is there, and the next one
+ * begins anew. */
 Test(launcher_messages, answers_are_taken_one_by_one)
 {
     int ends[2];

@@ -1,4 +1,4 @@
-/* links.c: which copies between devices are slow, and what is said of it. */
+/* links.c: which copies between devices are slow, and how that is reported. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { DEVICES = 4, SLOW_NS = 4000, FAST_NS = 1000, BYTES = 1000 };
 
-/* What a row of the table says of copies from one device to another. */
+/* One case: the speed of copies from one device to another, and the words about it. */
 struct is_slow {
     int devices;
     char slow[DEVICES][DEVICES + 1]; /* 'x': is slow */
@@ -95,7 +95,7 @@ Test(links, what_is_slow)
     }
 }
 
-/* The metric is the slowest that a device sends; nobody copies to himself. */
+/* The metric is the slowest copy that a device sends; a device does not copy to itself. */
 Test(links, of_each_device)
 {
     static const struct is_slow row = {3, {"..x", "...", "x.."}, ""};

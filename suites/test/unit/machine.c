@@ -1,4 +1,4 @@
-/* machine.c: what makes two machines, or two environments, the same. */
+/* machine.c: which properties make two machines, or two environments, the same. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,8 @@ static void remove_root(void)
     cr_assert(system(command) == 0);
 }
 
-/* Whether the class of that machine, with that line of the processor changed, is the first one. */
+/* Returns whether the class of the machine stays the same if that line about the processor is
+ * changed. */
 static bool same(const struct dp_machine *machine, const char *from, const char *to)
 {
     char base[DIGEST_HEX], other[DIGEST_HEX], text[sizeof PROCESSOR + 32];
@@ -102,7 +103,7 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
     snprintf(m[5].blas, sizeof m[5].blas, "OpenBLAS 0.3 (SkylakeX)");
     for (size_t i = 0; i < 6; ++i)
         cr_assert(!same(&m[i], NULL, NULL), "%zu", i);
-    m[6].memory_bytes -= (uint64_t)5 << 20; /* what a kernel keeps for itself */
+    m[6].memory_bytes -= (uint64_t)5 << 20; /* the kernel reserves a different amount */
     m[7].usable_pus = 1;
     cr_assert(same(&m[6], NULL, NULL) && same(&m[7], NULL, NULL));
 
@@ -114,8 +115,8 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
     cr_assert(machine_class("/nowhere", &MACHINE, with) == 0 && with[0] == '\0');
 }
 
-/* Whether with a folder instead of that file, which can be opened and not read, nothing is known.
- */
+/* Returns whether nothing is known if a folder is in the place of that file: it can be opened and
+ * not read. */
 static bool unreadable(const char *name)
 {
     char below[128], path[256], class[DIGEST_HEX], instance[DIGEST_HEX];
@@ -179,7 +180,7 @@ Test(machine, environment)
                            "OMP_NUM_THREADS=2 OPENBLAS_CORETYPE=Haswell") == 0,
               "%s", text);
     cr_assert(machine_environment(variables, cut, sizeof cut) == 0);
-    names[2][strlen(names[2]) - 1] = 'x'; /* behind the cut */
+    names[2][strlen(names[2]) - 1] = 'x'; /* after the cut */
     cr_assert(machine_environment(variables, other, sizeof other) == 0);
     cr_assert(strlen(cut) == sizeof cut - 1 && strncmp(cut, text, 20) == 0 &&
                   strcmp(cut, other) != 0,
@@ -189,7 +190,8 @@ Test(machine, environment)
     cr_assert(text[0] == '\0');
 }
 
-/* The least of a group and of those above it, of either version; what is not there is no limit. */
+/* The limit is the least of a control group and of those above it, of either version; a missing
+ * file is no limit. */
 Test(machine, limits_of_control_groups)
 {
     static const struct {
@@ -229,11 +231,11 @@ Test(machine, limits_of_control_groups)
                   "row %zu: %g processors, %g bytes", i, limits.cpus, limits.memory_bytes);
     }
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* there, and not to be opened */
+    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* it exists and cannot be opened */
     cr_assert(dp_limits_read(root, &limits, &err) == DP_EFAULT && strstr(err.text, "cgroup"));
 }
 
-/* What a system does not tell is unknown, and not 0. */
+/* A number that the system does not tell is unknown, and not 0. */
 Test(machine, limits_of_the_host)
 {
     struct record_run run = {.numa_balancing = 7};
@@ -252,6 +254,6 @@ Test(machine, limits_of_the_host)
     char path[256];
 
     snprintf(path, sizeof path, "%s/proc/sys/kernel/numa_balancing", root);
-    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* there, and not to be opened */
+    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* it exists and cannot be opened */
     cr_assert(host_read(root, &run) == -1 && isnan(run.numa_balancing));
 }

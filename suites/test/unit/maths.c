@@ -1,4 +1,4 @@
-/* maths.c: operands that a math rounds, and what that adds to the bounds of a model. */
+/* maths.c: operands that a math rounds, and how much that adds to the bounds of a model. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@ static const struct maths_variant none = {DP_MATH_F32, false};
 static const struct maths_variant shrinks[] = {{DP_MATH_TF32, false}, {DP_MATH_BF16, false}};
 static const struct maths_variant scatters[] = {{DP_MATH_TF32, true}, {DP_MATH_BF16, true}};
 
-/* 11 and 8 bits; the last bit of the one, half of the last of the other. */
+/* The maths keep 11 and 8 bits: an operand moves by the last bit of one, or by half of the last bit
+ * of the other. */
 Test(maths, an_operand_moves_by_the_most_it_may)
 {
     static const double keeps[] = {1 + 0x1p-10, 1 + 0x1p-7}, most[] = {0x1p-10, 0x1p-8};
@@ -28,7 +29,7 @@ Test(maths, an_operand_moves_by_the_most_it_may)
     }
 }
 
-/* About as many up as down: 4096 numbers, and a deviation is 64. */
+/* About as many numbers are rounded up as down: there are 4096, and a standard deviation is 64. */
 Test(maths, operands_scatter)
 {
     for (int m = 0; m < 2; ++m) {
@@ -64,8 +65,8 @@ static void set(struct reference_array *to, double a, double b, double c, double
         to->value[i] = value[i];
 }
 
-/* A number that nothing was rounded in stays exact; the others may be away three times what both
- * twins are, each part by itself. */
+/* A number without a rounded operand stays exact. The others may differ by three times the
+ * differences of both twins, added for each part. */
 Test(maths, bounds_widen)
 {
     static const double value[] = {5, 7, 1, 1}, bound[] = {0, 0x1p-20, 0x1p-20, 0x1p-20};
@@ -89,7 +90,7 @@ Test(maths, bounds_widen)
     cr_assert(d.grad[0].bound[1] == 0x1p-20 + 3 * (0.25 + 1));
     cr_assert(d.grad[0].bound[2] == 0x1p-20 + 3 * 0.5);
     cr_assert(d.norm == 10 && d.norm_bound == 1 + 3 * (0.5 + sqrt(5)));
-    /* What is no number is no bound, whatever comes behind it. */
+    /* A NaN gives no bound, whatever follows it. */
     cr_assert(variants_begin(&variants, &d, 0.5, &why) == 0);
     set(&d.grad[0], (double)NAN, 7, 1, 1);
     variants_take(&variants, &d, 0.5);

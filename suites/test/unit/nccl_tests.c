@@ -5,7 +5,7 @@
 
 #include "sweep/sweep.h"
 
-/* "collective=allreduce type=f32 ...", or the reason. */
+/* Returns "collective=allreduce type=f32 ...", or the reason of the error. */
 static const char *messages(const char *command)
 {
     static char text[2048];
@@ -88,7 +88,7 @@ Test(nccl_tests, what_cannot_be_had)
         refused(rows[i].command, rows[i].reason);
 }
 
-/* The largest size there is, as many as there may be, and one more. */
+/* Tries the largest size, the largest number of sizes, and one more. */
 Test(nccl_tests, bounds)
 {
     means("all_reduce_perf -g 2 -b 1024G -e 1024G -f 1099511627776",

@@ -1,5 +1,5 @@
-/* node.c: GPUs of records: written, read, refused; and what their readings say of a cell's times.
- */
+/* node.c: GPUs of records are written, read and refused, and their readings say something about a
+ * cell's times. */
 #include "record/node.h"
 #include "record/roles.h"
 #include "record_example.h"
@@ -18,7 +18,7 @@ static struct record_series series(size_t n, const double value[])
     return made;
 }
 
-/* A cell on one GPU of which nothing is known. */
+/* A cell on one GPU about which nothing is known. */
 static struct record_cell watched_cell(void)
 {
     struct record_cell cell = example_cell(0);
@@ -66,7 +66,7 @@ Test(node, series_are_what_was_written)
     cr_assert(again.gpu->after.n_links == 2 && again.gpu->after.link[1].active == 0);
     cr_assert(isnan(again.gpu->after.link[0].active) && isnan(again.gpu->before.power_w));
     cr_assert(strcmp(again.gpu->after.link[1].to, "0000:05:00.0") == 0);
-    again.gpu->during.power_w.value[1] = 0; /* what is unknown is not 0 */
+    again.gpu->during.power_w.value[1] = 0; /* an unknown number is not 0 */
     const struct record_field *field = record_differs(record_during_fields, RECORD_ALL_ROLES,
                                                       &cell.gpu->during, &again.gpu->during);
 
@@ -77,7 +77,7 @@ Test(node, series_are_what_was_written)
     cr_assert(!again.gpu && again.n_gpus == 0);
 }
 
-/* What cannot be a series, or a node, is refused, with the name. */
+/* Values that cannot be a series, or a node, are refused, and the error names them. */
 Test(node, refused)
 {
     static const char *const edits[][3] = {
@@ -136,7 +136,7 @@ Test(node, bits)
         }
 }
 
-/* The counter sees slowdowns between readings; a tick of it is none. */
+/* The counter sees slowdowns between readings; one tick of it does not count. */
 Test(node, counters)
 {
     struct record_cell cell = watched_cell();
@@ -146,7 +146,7 @@ Test(node, counters)
     for (size_t i = cell.warmup_steps; i < cell.n_samples; ++i)
         steps += (double)cell.t_step_ns[i];
     cr_assert(!record_gpu_doubt(&cell, why) && why[0] == '\0');
-    cell.gpu->after.slowed_thermal_ns = 1e9; /* since when is not known */
+    cell.gpu->after.slowed_thermal_ns = 1e9; /* the start of the count is not known */
     cr_assert(!record_gpu_doubt(&cell, why));
     cell.gpu->before.slowed_thermal_ns = 1e9 - 0.009 * steps;
     cr_assert(!record_gpu_doubt(&cell, why), "%s", why);

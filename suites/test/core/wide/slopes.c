@@ -61,7 +61,7 @@ static int open_norm(struct dp_group *group, struct dp_module **module, struct d
     return dp_batch_norm(group, 3, 0x1p-7, 0.1, module, err);
 }
 
-/* One round: with more, the gradient takes the shares as constants and is no slope. */
+/* It has one round: with more, the gradient takes the shares as constants and is no slope. */
 static int open_capsule(struct dp_group *group, struct dp_module **module, struct dp_error *err)
 {
     const struct dp_capsule_config config = {4, 3, 2, 3, 1};
@@ -93,7 +93,7 @@ static int open_attention(struct dp_group *group, struct dp_module **module, str
     return dp_attention(group, 2, 0.0, 1, module, err);
 }
 
-/* One weight, twice. */
+/* Opens one weight that is used twice. */
 static int open_tied(struct dp_group *group, struct dp_module **module, struct dp_error *err)
 {
     struct dp_module *parts[2] = {NULL, NULL};
@@ -130,7 +130,8 @@ static const struct subject subjects[] = {
     {"capsule", open_capsule, 3, {2, 4, 2}, false},
 };
 
-/* What one layer is tried with. The numbers of x and of parameters are moved in place. */
+/* The layer and the data of one trial. The numbers of x and of the parameters are moved in place.
+ */
 struct trial {
     struct dp_group *group;
     struct dp_module *module;
@@ -145,7 +146,7 @@ static void fill(double *values, size_t n, unsigned seed)
 {
     for (size_t i = 0; i < n; ++i) {
         seed = seed * 1664525u + 1013904223u;
-        /* Never near 0, where relu has no slope, and no two the same. */
+        /* No value is near 0, where relu has no slope, and no two are the same. */
         values[i] = ((seed >> 16 & 1) ? 1.0 : -1.0) * (0.125 + (double)(seed >> 17) / 32768.0);
     }
 }
@@ -223,7 +224,7 @@ static void open_trial(struct trial *t, const struct subject *s)
     }
 }
 
-/* Copies what the run will use again. */
+/* Copies a tensor whose memory the run will use again. */
 static double *keep(const struct dp_tensor *tensor)
 {
     const size_t bytes = dp_tensor_count(tensor) * sizeof(double);
