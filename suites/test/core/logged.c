@@ -195,9 +195,9 @@ static void overflow(struct context *c)
     }
 }
 
-/* The products of attention: scores and, in backward, their gradient; output and the gradient of q;
- * those of k and v. Each has as many matrices as there are heads, and half of each is not computed.
- */
+/* The products of attention: scores, and in backward the gradient of the probabilities; output and
+ * the gradient of q; gradients of k and v. Each is computed for every head, and half of each is
+ * skipped because of the causal mask. */
 static void heads(struct context *c)
 {
     enum { N = 3, HEADS = 2, STEPS = 5, SIZE = 4, HALF = STEPS * (STEPS + 1) / 2 };

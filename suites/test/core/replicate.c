@@ -8,8 +8,8 @@
 
 #define PARAMS 5
 
-/* A model three levels deep, with one module that has no parameters below it and one that only its
- * children have. Parameter j holds the number j + 1 everywhere, except its first element, which
+/* A model that is three levels deep. One module has no parameters at all, and one has only those of
+ * its children. Parameter j holds the number j + 1 everywhere, except its first element, which
  * holds -(j + 1). */
 static struct dp_module *deep_model(struct context *c, struct dp_group *group)
 {

@@ -1,4 +1,5 @@
-/* clock.c: the clock, from its start to its end: a row for each call and each operation. */
+/* clock.c: records between the start and the end of a clock, with a row for each call and each
+ * operation. */
 #include "clock.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ void fake_clock_call(void)
         add_row(log, &(struct clock_row){.kind = CLOCK_CALL});
 }
 
-/* The row that a point of a stream is behind; -1: there is none since the start. */
+/* Returns the last row that a point of a stream comes after; -1: there is none since the start. */
 static int row_at(const struct clock_log *log, const struct fake_point *point)
 {
     if (!point->stream || log->first_of_stream[point->stream->id] < 0 ||
@@ -70,7 +71,7 @@ static void use_port(struct clock_row *row, int device, enum clock_port port, do
         row->need_ns[device][port] += bytes / rate * 1e9;
 }
 
-/* Bytes of another device are carried by the port of each side. */
+/* The ports of both sides carry bytes of another device. */
 static void add_access(struct clock_row *row, const struct fakecuda_rates *rates, int home,
                        const struct fake_access *access)
 {
@@ -78,7 +79,7 @@ static void add_access(struct clock_row *row, const struct fakecuda_rates *rates
     const int place = block ? block->device : home;
     double bytes = (double)(access->area.width * access->area.height);
     if (access->use == FAKE_SCRATCH)
-        return; /* room, of which nobody says how much is used */
+        return; /* workspace, of which the used part is not known */
     if (access->use == FAKE_BOTH)
         bytes *= 2;
     if (place == home) {

@@ -1,13 +1,14 @@
-/* clock.h: what was called and put into streams since the clock was started, and how long a machine
- * of some rates would take for it. Between fake_enter and fake_leave, as fake.h. */
+/* clock.h: records the calls and the operations in streams since the clock was started, and
+ * computes how long a machine with given rates would take. Call it between fake_enter and
+ * fake_leave, as fake.h says. */
 #ifndef LOCKSTEP_FAKE_CLOCK_H
 #define LOCKSTEP_FAKE_CLOCK_H
 
 #include "fake.h"
 
-/* What operations use at once, so that each gets its share. Of every device: bytes that come from
- * other devices, that go to them, that come from or go to the host, that its kernels and copies
- * touch at home; and its arithmetic. */
+/* The ports that operations share when they run at the same time. Each device has ports for bytes
+ * that come from other devices, that go to them, that come from or go to the host, and that its
+ * kernels and copies touch in its memory; and one for arithmetic. */
 enum clock_port { CLOCK_IN, CLOCK_OUT, CLOCK_HOST, CLOCK_MEMORY, CLOCK_ARITHMETIC, CLOCK_PORTS };
 
 enum clock_kind {
@@ -21,7 +22,7 @@ enum clock_kind {
 struct clock_row {
     enum clock_kind kind;
     int thread, stream; /* stream: of an operation */
-    int until;          /* row that a wait or a sync is for; -1: it was over before */
+    int until;          /* row that a wait or a sync waits for; -1: it was over before */
     int next_of_thread, next_of_stream, before; /* rows; -1: none. before: in the same stream */
     bool given;                                 /* to its stream, at_ns */
     bool over;                                  /* at end_ns */

@@ -1,8 +1,8 @@
-/* fake.h: what the files of the fake share. One lock holds all of it: every function below is
- * called between fake_enter and fake_leave.
+/* fake.h: declarations that the files of the fake share. One lock protects all of it: every
+ * function below is called between fake_enter and fake_leave.
  *
- * Device memory has two addresses: its face, which the program knows and nobody can touch, and its
- * body, where the data are. Pinned host memory has the same, so that the program can be kept from
+ * Device memory has two addresses: its face, which the program knows and cannot touch, and its
+ * body, where the data are. Pinned host memory has both, too, so that the program can be kept from
  * touching it while the fake works on it. */
 #ifndef LOCKSTEP_FAKE_H
 #define LOCKSTEP_FAKE_H
@@ -17,21 +17,21 @@
 #define FAKE_NAMES    128 /* functions of the API */
 #define FAKE_HOST     (-1)
 
-/* How far each stream has come, in operations. */
+/* How many operations of each stream have run. */
 struct fake_clock {
     uint32_t at[FAKE_STREAMS];
 };
 
-/* height rows of width bytes. */
+/* An area has height rows of width bytes. */
 struct fake_area {
     const char *lo;
     size_t width, height, pitch;
 };
 
-/* FAKE_SCRATCH: written, and of no use to anybody else. */
+/* FAKE_SCRATCH: the memory is written, and no other operation may use the data. */
 enum fake_use { FAKE_READ = 1, FAKE_WRITE = 2, FAKE_BOTH = 3, FAKE_SCRATCH = 6 };
 
-/* An access of the past that the host has not waited for yet. */
+/* A past access that the host has not waited for yet. */
 struct fake_record {
     struct fake_area area;
     unsigned use;
@@ -75,7 +75,7 @@ struct fake_access {
     unsigned use;
 };
 
-/* Something to be done, once or, in a graph, many times. */
+/* An operation that runs once or, in a graph, many times. */
 struct fake_work {
     int users;
     const char *name;
@@ -83,17 +83,17 @@ struct fake_work {
     bool copies;  /* passes data on without using them; reaches all devices */
     bool on_host; /* a function of the program, called without the lock */
     void (*run)(const void *args);
-    /* Of one that other streams must come to: the stream that must go on first, its own when it can
-     * run, NULL when it never will. */
+    /* If other streams must come to this operation, it returns the stream that must go on first:
+     * its own stream when it can run, NULL when it never will. */
     struct CUstream_st *(*meet)(const void *args);
     void *args, *owned;
     struct fake_access *access;
     int accesses;
-    double operations; /* of arithmetic, where they are what takes the time */
+    double operations; /* arithmetic operations, if they limit the time */
     cudaError_t error; /* the first that was found while it was put together */
 };
 
-/* When a point was passed. */
+/* The time at which a point was passed. */
 struct fake_stamp {
     int users;
     bool passed;
@@ -114,8 +114,8 @@ struct fake_op {
 
 struct fake_capture;
 
-/* Structs behind handles are used again only after many others, so that a stale handle can be told.
- */
+/* Structs of destroyed handles are used again only after many others, so that a stale handle can be
+ * recognized. */
 #define FAKE_STALE 2048
 struct CUstream_st {
     struct CUstream_st *next;
@@ -123,7 +123,8 @@ struct CUstream_st {
     int id, device, priority;
     struct fake_op *head, **tail;
     uint64_t issued, done;
-    uint64_t late_ns; /* by which its operations were slow, or those that it waited for */
+    uint64_t late_ns; /* how late its operations are, by slow ones or because they waited for late
+                       * ones */
     struct fake_clock clock;
     struct fake_capture *capture;
     int branch;
@@ -178,7 +179,7 @@ struct fake_state {
     struct cublasContext *handles;
     int host_functions; /* not called yet */
     pthread_t helper;
-    /* Of NCCL. */
+    /* State of NCCL. */
     struct ncclComm *comms;
     struct fake_clique *cliques;
     long nccl_ids, nccl_collectives, nccl_groups;
@@ -189,7 +190,7 @@ struct fake_state {
     struct clock_log *log;    /* NULL: no clock was started */
     uint64_t clocks;          /* that were */
 };
-/* An API without a handle has nowhere else to keep it. */
+/* The state is global because an API without handles has no other place for it. */
 extern struct fake_state fake;
 
 struct fake_thread {
@@ -222,11 +223,11 @@ struct fake_call {
     cudaError_t error;
     bool refused;
 };
-/* Takes the lock. False: the call ends here, with call->error. */
+/* Takes the lock. Returns false if the call ends here, with call->error. */
 bool fake_enter(struct fake_call *call);
-/* The first error of a call is its result. */
+/* Sets the result of a call; the first error is kept. */
 void fake_result(struct fake_call *call, cudaError_t error);
-/* Gives back the lock and the result, which cudaGetLastError repeats. */
+/* Releases the lock and returns the result, which cudaGetLastError repeats. */
 cudaError_t fake_leave(struct fake_call *call);
 void fake_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t fake_random(uint64_t below);
@@ -234,7 +235,7 @@ uint64_t fake_now_ns(void);
 void fake_lock(void);
 void fake_unlock(void);
 void fake_wake(void);
-/* False: nothing happened for so long. */
+/* Returns false if nothing happened in that time. */
 bool fake_sleep(unsigned ms);
 void *fake_memory(size_t bytes); /* zeroed; the process ends if there is none */
 
@@ -252,9 +253,10 @@ void *fake_body(const struct fake_block *block, const void *face);
 
 /* ---- shadow.c: which words of device memory were ever written */
 void fake_shadow_set(const struct fake_area *area);
-/* The bytes, of one chunk, count as never written. False: nothing had been written there. */
+/* The bytes, which are in one chunk, count as never written. Returns false if none of them had been
+ * written. */
 bool fake_shadow_forget(const char *address, size_t bytes);
-/* Offset of the first byte that never was; negative: all were. */
+/* Returns the offset of the first byte that was never written; negative: all were. */
 long long fake_shadow_missing(const struct fake_area *area);
 bool fake_shadow_none(const struct fake_area *area);
 void fake_shadow_copy(const struct fake_area *to, const struct fake_area *from);
@@ -269,7 +271,7 @@ bool fake_area_holds(const struct fake_area *outer, const struct fake_area *inne
 void fake_clock_join(struct fake_clock *clock, const struct fake_clock *other);
 void fake_order_check(struct fake_block *block, const struct fake_access *access,
                       const struct fake_work *work, const struct CUstream_st *stream);
-/* Forgets what the host has waited for; the first use that is left, or NULL. */
+/* Forgets accesses that the host has waited for. Returns the first one that is left, or NULL. */
 const struct fake_record *fake_order_open(struct fake_block *block);
 void fake_host_learns(const struct fake_clock *clock);
 
@@ -280,14 +282,14 @@ void fake_guard_lift(void);
 
 /* ---- work.c */
 struct fake_work *fake_work_new(const char *name, const struct CUstream_st *stream);
-/* Declares an access and gives the address at which to make it. */
+/* Declares an access and returns the address at which to make it. */
 void *fake_uses(struct fake_work *work, const void *pointer, size_t bytes, unsigned use);
 void *fake_uses_area(struct fake_work *work, const struct fake_area *area, unsigned use);
 void fake_work_runs(struct fake_work *work, void (*run)(const void *), const void *args,
                     size_t bytes);
 void fake_work_drop(struct fake_work *work);
 void fake_work_do(struct fake_work *work, const struct CUstream_st *stream);
-/* Takes the work over: into the stream, or into the graph that it captures. */
+/* Takes the work over: it goes into the stream, or into the graph that the stream captures. */
 cudaError_t fake_issue(struct CUstream_st *stream, struct fake_work *work);
 cudaError_t fake_issue_now(struct CUstream_st *stream, struct fake_work *work);
 
@@ -301,16 +303,17 @@ void fake_put_wait(struct CUstream_st *stream, const struct fake_token *token);
 void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct fake_stamp *stamp);
 struct fake_token fake_token_of(const struct CUstream_st *stream);
 bool fake_passed(const struct fake_point *point);
-/* Runs what the point needs. False: a deadlock, which is reported. */
+/* Runs the operations that the point needs. Returns false if there is a deadlock, which is
+ * reported. */
 bool fake_wait_for(const struct fake_point *point, const char *call);
-void fake_try(const struct fake_point *point); /* some of what it needs */
+void fake_try(const struct fake_point *point); /* runs some of the operations that it needs */
 bool fake_wait_device(int device, const char *call);
-void fake_run_all(void); /* all that can run */
+void fake_run_all(void); /* runs all operations that can run */
 void fake_some(void);    /* random order: a few operations anywhere */
 void fake_queue_close(void);
 void fake_queue_leaks(void);
 
-/* ---- clock.c: a call; an operation, before it is in its stream; the host waits for a point */
+/* ---- clock.c: records a call, an operation before it is in its stream, a wait of the host */
 void fake_clock_call(void);
 void fake_clock_put(const struct CUstream_st *stream, const struct fake_op *op);
 void fake_clock_sync(const struct fake_point *point);
@@ -374,13 +377,14 @@ void fake_graphs_close(void);
 /* ---- blas.c */
 void fake_blas_close(void);
 
-/* ---- launch.c: kernels, which the tests bring along as functions for the host */
+/* ---- launch.c: launches of kernels, which are functions for the host in the tests */
 struct fake_launch {
     struct fake_call call;
     struct CUstream_st *stream;
     struct fake_work *work; /* NULL: the launch has failed */
 };
-/* The name is kept, not copied. Declare what it uses, then end it, which launches. */
+/* Begins a launch; the name is kept, not copied. Declare the memory it uses, then end it, which
+ * launches. */
 struct fake_launch fake_launch_begin(const char *name, struct CUstream_st *stream);
 int fake_launch_end(struct fake_launch *launch, void (*run)(const void *), const void *args,
                     size_t bytes);

@@ -1,5 +1,5 @@
-/* fake_nccl.h: what the files of the fake NCCL share. Between fake_enter and fake_leave, as all of
- * the fake. */
+/* fake_nccl.h: declarations that the files of the fake NCCL share. Call them between fake_enter and
+ * fake_leave, like all of the fake. */
 #ifndef LOCKSTEP_FAKE_NCCL_H
 #define LOCKSTEP_FAKE_NCCL_H
 
@@ -18,7 +18,7 @@ struct ncclComm {
     int rank, device;
     bool live, joined, finalized;
     ncclResult_t state;
-    struct fake_job *job; /* that it is at */
+    struct fake_job *job; /* the job that it takes part in */
     uint64_t collectives;
 };
 
@@ -40,13 +40,13 @@ enum fake_collective {
     FAKE_SENDS
 };
 
-/* A call in a group. Of a broadcast and a reduce root is not negative; count is in units of the
- * type, of a block where there are blocks. */
+/* A call in a group. root is not negative for a broadcast and a reduce. count is in elements, of
+ * one block if the collective has blocks. */
 struct fake_entry {
     const char *name;
     enum fake_collective kind;
     struct ncclComm *comm;
-    bool joins; /* makes the communicator, and has nothing of the following */
+    bool joins; /* makes the communicator, and uses none of the following fields */
     const void *send;
     void *receive;
     size_t count;
@@ -54,7 +54,8 @@ struct fake_entry {
     ncclRedOp_t op;
     int root;
     struct CUstream_st *stream;
-    /* Of FAKE_SENDS, by peer: all that a rank sends and gets in a group, of count bytes each. */
+    /* FAKE_SENDS: the addresses by peer of all that a rank sends and receives in a group, count
+     * bytes each. */
     const void *to[FAKE_RANKS];
     void *from[FAKE_RANKS];
 };
@@ -62,16 +63,16 @@ struct fake_entry {
 /* ---- nccl_meet.c: a collective is done when all its ranks have come to it. */
 ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped);
 void fake_meetings_kill(struct fake_clique *clique); /* they end without a result */
-/* Runs what the rank is still to do. False: it cannot end. */
+/* Runs the operations that the rank still has to do. Returns false if it cannot end. */
 bool fake_meetings_end(const struct ncclComm *comm);
 void fake_meetings_drop(struct fake_clique *clique);
 
 /* ---- nccl_group.c: groups of calls, and when they are carried out. */
 void fake_group_open(void);
 ncclResult_t fake_group_close(const struct fake_call *call);
-/* Now, or in the open group. */
+/* Carries the call out now, or adds it to the open group. */
 ncclResult_t fake_group_add(const struct fake_entry *entry);
-/* The communicator is asked how it is. */
+/* Called when the state of the communicator is asked for. */
 void fake_job_poll(struct ncclComm *comm);
 void fake_job_cancel(struct ncclComm *comm);
 

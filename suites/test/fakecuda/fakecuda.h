@@ -44,7 +44,7 @@ enum fakecuda_mode {
     FAKECUDA_RANDOM, /* any legal order */
 };
 
-/* What cudaGetDeviceCount finds. */
+/* The state of the driver that cudaGetDeviceCount finds. */
 enum fakecuda_driver {
     FAKECUDA_DRIVER_GOOD,
     FAKECUDA_DRIVER_NONE,   /* not installed */
@@ -84,32 +84,36 @@ struct fakecuda_config {
 /* The defaults, as the environment changes them. A bad value ends the process with status 2. */
 void fakecuda_defaults(struct fakecuda_config *config);
 
-/* Starts with no objects and no violations. Without it, the first call starts with the defaults. */
+/* Starts without objects and violations. Without this call, the first call of the API starts with
+ * the defaults. */
 void fakecuda_start(const struct fakecuda_config *config);
 
-/* Reports what was leaked, frees everything, and gives the number of violations. The process may
- * start again. Called at exit if the program did not. */
+/* Reports leaks, frees everything, and returns the number of violations. The process may start
+ * again. Called at exit if the program did not. */
 int fakecuda_finish(void);
 
-/* Violations so far. */
+/* Returns the number of violations so far. */
 int fakecuda_verdict(void);
-/* The sentence of the first violation since the last start; "" if there is none. */
+/* Returns the sentence of the first violation since the last start; "" if there is none. */
 const char *fakecuda_first(void);
-/* Calls of a function since the last start or fakecuda_fail; NULL: of all that can fail. */
+/* Returns the number of calls of a function since the last start or fakecuda_fail; NULL: of all
+ * functions that can fail. */
 long fakecuda_calls(const char *function);
 void fakecuda_fail(const struct fakecuda_failure *failure);
 
-/* Operations of that name, a call's or a kernel's launcher's, take so much longer for the events
- * behind them. Nothing sleeps: the clock of their stream is put forward. NULL: none. */
+/* Operations with that name, of a call or of a kernel's launcher, take this much longer as the
+ * later events of the stream measure it. Nothing sleeps: the clock of their stream is put forward.
+ * NULL: none. */
 void fakecuda_slow(const char *operation, uint64_t ns);
-/* Before each call of a function, by the thread that makes it: the place to hold it up while others
- * work. Set it while nobody calls. NULL: no more. */
+/* Calls visit before each call of a function, on the thread that makes the call: there a test can
+ * hold it up while other threads work. Set it while no thread calls the API. NULL: no more. */
 void fakecuda_visit(const char *function, void (*visit)(void *user), void *user);
-/* A clock for a machine that is not there: what is called and put into streams from the start on,
- * as long as a machine of these rates would take for it. A model: it knows shares of links,
- * launches and calls, and neither caches nor clocks nor which blocks fit beside which. A collective
- * of NCCL takes no time in it, nor what the program does between calls. No streams are made
- * meanwhile, and nothing is under way at the start. */
+/* A clock for a machine that does not exist: it computes how long a machine with these rates would
+ * take for the calls, and for the operations put into streams, from the start on. It is a model: it
+ * knows shares of links, launches and calls, but no caches, no clock rates, and not which blocks
+ * fit on a multiprocessor together. A collective of NCCL takes no time in it, and neither does the
+ * program between calls. While the clock runs, no stream may be made; when it starts, no operation
+ * may be pending. */
 struct fakecuda_rates {
     double link, host, memory, arithmetic; /* of one device: bytes per second that come from others,
                                               and as many that go to them; that come from or go to
@@ -125,11 +129,11 @@ void fakecuda_clock_start(const struct fakecuda_rates *rates);
 struct fakecuda_time fakecuda_clock_stop(void);
 
 /* The wait-th cudaStreamWaitEvent from now on that would make a stream wait does nothing; 0: none.
- * The check of the order must find it, or nobody needed it. */
+ * The check of the order must find that, or the wait was not needed. */
 void fakecuda_drop_wait(long wait);
-/* Operations in a stream that have not run. */
+/* Returns the number of operations in streams that have not run. */
 long fakecuda_pending(void);
-/* Streams of a priority, 0 to -5, which is the highest. */
+/* Returns the number of streams with a priority, 0 to -5, which is the highest. */
 int fakecuda_streams(int priority);
 
 #endif

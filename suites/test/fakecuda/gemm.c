@@ -1,9 +1,9 @@
 /* gemm.c: the matrix product as a plain loop, so that exact data give exact results, and so that a
  * rounding of the inputs shows.
  *
- * With products that are not rounded before they are added, as on a GPU, and in an order that
- * depends on the shape, as that of a library does which has a kernel for each: whoever expects the
- * same bits of inexact data from another batch, another split or the processor finds out here. */
+ * As on a GPU, products are not rounded before they are added. The order of the sum depends on the
+ * shape, as in a library that has a kernel for each. So code that expects the same bits of inexact
+ * data from another batch, another split or the CPU fails here. */
 #include "gemm.h"
 
 #include "fake.h"
@@ -25,7 +25,7 @@ static uint32_t to_bits(float value)
     return bits;
 }
 
-/* To nearest, ties to even, with the lowest bits dropped. NaN and infinity stay what they are. */
+/* Rounds to nearest, ties to even, and drops the lowest bits. NaN and infinity do not change. */
 static uint32_t rounded(uint32_t bits, int dropped)
 {
     const uint32_t half = 1u << (dropped - 1), odd = (bits >> dropped) & 1u;
@@ -51,7 +51,7 @@ static void store(const struct fake_matrix *matrix, size_t i, float value)
     ((uint16_t *)matrix->at)[i] = (uint16_t)((rounded(bits, 16) | quiet) >> 16);
 }
 
-/* The matrix as rows times cols floats without gaps, by columns. */
+/* Returns the matrix as rows times cols floats without gaps, by columns. */
 static float *packed(const struct fake_matrix *matrix, size_t rows, size_t cols, bool tf32)
 {
     float *out = fake_memory(rows * cols * sizeof *out);
@@ -66,7 +66,8 @@ static float *packed(const struct fake_matrix *matrix, size_t rows, size_t cols,
     return out;
 }
 
-/* Of the i-th product that is added: forwards, backwards, or the second half first. */
+/* Returns the index of the i-th product that is added: forwards, backwards, or the second half
+ * first. */
 static size_t place(const struct fake_gemm *g, size_t i)
 {
     switch ((g->m + g->n + g->k) % 3) {

@@ -1,5 +1,5 @@
-/* host_function.c: the thread that calls the program back. A function that nobody waits for runs
- * after a while all the same, because the program may wait for what it does. */
+/* host_function.c: the thread that calls functions of the program. A function that no call waits
+ * for runs after a while all the same, because the program may wait for its effect. */
 #include "fake.h"
 
 #define PATIENCE_NS 20000000u

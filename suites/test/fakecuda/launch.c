@@ -1,4 +1,4 @@
-/* launch.c: a kernel launch. What the kernel computes is given as a function for the host. */
+/* launch.c: a kernel launch. The computation of the kernel is given as a function for the host. */
 #include "fake.h"
 
 struct fake_launch fake_launch_begin(const char *name, struct CUstream_st *stream)
@@ -18,8 +18,8 @@ struct fake_launch fake_launch_begin(const char *name, struct CUstream_st *strea
     return launch;
 }
 
-/* As a launcher does, asks for the last error: also one that an earlier call of this thread has
- * left and nobody has cleared. */
+/* Asks for the last error, as a launcher does: that includes an error that an earlier call of this
+ * thread has left and that was not cleared. */
 int fake_launch_end(struct fake_launch *launch, void (*run)(const void *), const void *args,
                     size_t bytes)
 {

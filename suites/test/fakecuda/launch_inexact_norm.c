@@ -1,13 +1,13 @@
-/* launch_inexact_norm.c: twins of batch normalisation, whose sums a GPU has in an order of its own:
- * a thread of a channel's block adds every so many of its values, then the block its threads' sums,
- * in double. */
+/* launch_inexact_norm.c: twins of batch normalisation, whose sums a GPU computes in another order:
+ * each thread of a channel's block adds every n-th of its values, then the block adds the sums of
+ * its threads, in double. */
 #include "launch_inexact.h"
 
 #include <math.h>
 
 enum { THREADS = 256 };
 
-/* Value number k of channel c. */
+/* Returns value number k of channel c. */
 static size_t place(const struct dp_batch_norm_args *g, size_t c, size_t k)
 {
     return (k / g->inner * g->channels + c) * g->inner + k % g->inner;
@@ -18,7 +18,7 @@ static void move_to(float *running, double momentum, double value)
     *running = (float)((1.0 - momentum) * (double)*running + momentum * value);
 }
 
-/* The sum of (x - mean)^power. */
+/* Returns the sum of (x - mean)^power. */
 static double sum_of(const struct dp_batch_norm_args *g, size_t c, double mean, int power)
 {
     double part[THREADS] = {0.0};

@@ -1,13 +1,13 @@
 /* launch_inexact_transformer.c: twins of layer normalisation and of attention's softmax, whose sums
- * a GPU has in an order of its own: each of so many threads adds every so many values, then their
- * sums are added in a tree, in double. */
+ * a GPU computes in another order: each of n threads adds every n-th value, then their sums are
+ * added in a tree, in double. */
 #include "launch_inexact.h"
 
 #include <math.h>
 
 enum { THREADS = 256, WARP = 32, COLUMNS = 32, LANES = THREADS / COLUMNS };
 
-/* The sum of (x - mean)^power of a row. */
+/* Returns the sum of (x - mean)^power of a row. */
 static double sum_of(const float *x, size_t n, double mean, int power)
 {
     double part[THREADS] = {0.0};

@@ -1,7 +1,7 @@
-/* launch_twin_tools.c: naming what a launch uses, and ending it. */
+/* launch_twin_tools.c: names the memory that a launch uses, and ends the launch. */
 #include "launch_twins.h"
 
-/* Of core/backend.h: the portable kernels. */
+/* The portable kernels, declared in core/backend.h. */
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];
 
 void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned use)

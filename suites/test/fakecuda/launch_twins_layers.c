@@ -2,7 +2,7 @@
  * kernels_norm.cu and kernels_capsule.cu on the host. */
 #include "launch_twins.h"
 
-/* Which rows of the table depends on the numbers. */
+/* The numbers decide which rows of the table are used. */
 int dp_cuda_launch_lookup(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_lookup", stream);
@@ -77,7 +77,7 @@ int dp_cuda_launch_lstm_grad(const void *args, struct CUstream_st *stream)
     return twin_end(&launch, DP_KERNEL_LSTM_GRAD, &a, sizeof a);
 }
 
-/* What both forwards have in common. */
+/* Both forwards use this memory. */
 static void norm_forward(struct fake_work *work, struct dp_batch_norm_args *a, bool moves)
 {
     const size_t n = a->rows * a->channels * a->inner;

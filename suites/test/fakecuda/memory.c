@@ -1,5 +1,5 @@
-/* memory.c: what is allocated where. Each device has a range of addresses of its own; memory is
- * full of NaN before its first use and after its last, with a fence on either side. */
+/* memory.c: allocations. Each device has a separate range of addresses; memory is full of NaN
+ * before its first use and after its last, with a fence on either side. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void *map(size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Kept for the next start: making it takes longer than most programs. */
+/* The file is kept for the next start: making it takes longer than most programs. */
 static int poison_file(void)
 {
     static int file = -1;
@@ -72,7 +72,7 @@ int fake_device_of(const void *pointer)
     return FAKE_HOST;
 }
 
-/* Index of the first block that ends after the address. */
+/* Returns the index of the first block that ends after the address. */
 static size_t index_after(const char *address)
 {
     size_t low = 0, high = fake.blocks;
@@ -150,8 +150,8 @@ static char *place_before(struct fake_arena *arena, size_t span, size_t limit)
     return NULL;
 }
 
-/* A free piece of the arena, long after it was last used; NULL: none. Not all of the arena goes
- * round if less will do: what was used once stays in memory. */
+/* Returns a free piece of the arena that was used long ago; NULL: there is none. It goes through no
+ * more of the arena than is needed, because memory that was used once stays resident. */
 static char *place(struct fake_arena *arena, size_t span)
 {
     const size_t enough = 2 * arena->peak + ROUND, all = arena->span;
@@ -164,7 +164,7 @@ static char *place(struct fake_arena *arena, size_t span)
     return start;
 }
 
-/* Many bytes are not written, but mapped to the same few pages of NaN, and cost no memory until
+/* Large blocks are not written, but mapped to the same few pages of NaN, and cost no memory until
  * they are used. */
 static void poison(char *body, size_t bytes)
 {
@@ -185,7 +185,7 @@ static void poison(char *body, size_t bytes)
     memset(body + done, POISON, bytes - done);
 }
 
-/* What no block is in is NaN up to arena->filled, and was never used after that. */
+/* Memory outside of blocks is NaN up to arena->filled, and was never used after that. */
 static void fill(struct fake_arena *arena, size_t end)
 {
     if (end <= arena->filled)
@@ -194,8 +194,8 @@ static void fill(struct fake_arena *arena, size_t end)
     arena->filled = end;
 }
 
-/* Back to NaN that was never written. What is like that still is left alone: of most blocks little
- * was written, and of the workspace of a matrix product nothing. */
+/* Makes the block NaN that was never written. Chunks that still are so are left alone: most blocks
+ * were written in few places, and the workspace of a matrix product not at all. */
 static void restore(const struct fake_block *block)
 {
     const struct fake_arena *arena = &fake.arena[block->device];
@@ -326,7 +326,7 @@ cudaError_t fake_release(void *face, int device, const char *call)
                        call, kind_of(block), face, record->name, record->device, record->stream,
                        record->use & FAKE_WRITE ? "writes" : "reads");
     if (record || !fake.config.races)
-        fake_run_all(); /* what is left must not meet the poison, or nothing at all */
+        fake_run_all(); /* pending work must not find the NaN, or unmapped memory */
     release(block);
     return cudaSuccess;
 }

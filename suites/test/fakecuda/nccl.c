@@ -74,7 +74,7 @@ static void close_comm(struct ncclComm *comm)
     comm->live = false;
 }
 
-/* At the end of everything. */
+/* Frees everything at the end of the process. */
 static void close_all(void)
 {
     long live = 0;
@@ -125,7 +125,7 @@ static bool shares_device(const struct ncclComm *comm)
     return false;
 }
 
-/* The last one makes all of them ready. */
+/* The last rank that joins makes all of them ready. */
 ncclResult_t fake_nccl_join(struct ncclComm *comm)
 {
     struct fake_clique *clique = comm->clique;
@@ -203,7 +203,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
     return leave(&call, result);
 }
 
-/* Done when all ranks have said so, and no collective is left. */
+/* It is finalized when all ranks have asked for it, and no collective is left. */
 static void finalize(struct ncclComm *comm)
 {
     struct fake_clique *clique = comm->clique;
@@ -376,7 +376,7 @@ ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, nc
     return collect(&entry, adds(type, op));
 }
 
-/* Those of a rank in a group are one entry, see fake_group_add. */
+/* The sends of a rank in a group are one entry, see fake_group_add. */
 ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream)
 {

@@ -1,12 +1,12 @@
-/* nccl_group.c: groups of calls. Of communicators that do not block nothing is carried out before
- * they were asked several times how they are; then the first call is alone in its stream, once. */
+/* nccl_group.c: groups of calls. With communicators that do not block, nothing is carried out until
+ * their state was asked for several times; then the first call is alone in its stream, once. */
 #include "fake_nccl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct fake_job {
-    int users; /* communicators that are at it */
+    int users; /* communicators that take part in it */
     bool grouped, cancelled;
     unsigned polls; /* left until something happens */
     int at, n;
@@ -56,7 +56,7 @@ static void leave_job(struct ncclComm *comm)
         free(job);
 }
 
-/* All that were at it are free, but those that still wait for others to join. */
+/* Frees all communicators that took part, except those that still wait for others to join. */
 static void end_job(struct fake_job *job)
 {
     for (int i = 0; i < job->n; ++i) {
@@ -122,7 +122,7 @@ static void grow(void)
     group.room = 2 * group.room + 16;
 }
 
-/* What a rank sends and gets in a group is one operation, and ends as one. */
+/* All sends and receives of a rank in a group are one operation, and end together. */
 static bool joins_others(const struct fake_entry *entry)
 {
     struct fake_entry *other = NULL;
@@ -164,7 +164,7 @@ ncclResult_t fake_group_add(const struct fake_entry *entry)
     return entry->joins ? ncclInProgress : ncclSuccess;
 }
 
-/* One that fails has done some of it. */
+/* A group that fails has carried out some of its calls. */
 static ncclResult_t carry_group(const struct fake_call *call)
 {
     if (!call->error)

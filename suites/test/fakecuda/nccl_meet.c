@@ -1,5 +1,5 @@
-/* nccl_meet.c: collectives in streams. The first rank to run reads the numbers of all; each gets
- * its result when its own turn comes. The sum is that of a ring: every chunk begins at another
+/* nccl_meet.c: collectives in streams. The first rank to run reads the data of all; each rank gets
+ * its result when its turn comes. The sum is in the order of a ring: every chunk begins at another
  * rank. */
 #include "fake_nccl.h"
 
@@ -12,7 +12,7 @@ struct fake_meeting {
     uint64_t number; /* of the collective in its clique, from 0 */
     int arrived, ran;
     bool gathered, killed, hangs;
-    pthread_t alone; /* who came outside of a group, and for which rank */
+    pthread_t alone; /* the thread that called outside of a group, and for which rank */
     int alone_rank;
     struct fake_entry entry[FAKE_RANKS];
     struct fake_work *work[FAKE_RANKS]; /* NULL: not there yet */
@@ -88,7 +88,7 @@ static void add_up(struct fake_meeting *m, size_t count)
     }
 }
 
-/* Blocks of a result, and of what a rank brings. */
+/* Returns how many blocks a result has. */
 static size_t result_blocks(const struct fake_meeting *m)
 {
     const size_t n = (size_t)m->clique->n;
@@ -103,7 +103,7 @@ static size_t result_blocks(const struct fake_meeting *m)
     }
 }
 
-/* From every rank to every rank. */
+/* Collects the data from every rank to every rank. */
 static void collect_sends(struct fake_meeting *m, size_t bytes)
 {
     const int n = m->clique->n;
@@ -171,7 +171,7 @@ static void unlink_meeting(struct fake_meeting *m)
     free(m);
 }
 
-/* Its part of the result. */
+/* Gives a rank its part of the result. */
 static void give(struct fake_meeting *m, int rank)
 {
     const struct fake_entry *entry = &m->entry[rank];
@@ -243,7 +243,8 @@ static bool check_stream(const struct fake_entry *entry)
     return entry->stream->device == entry->comm->device && !entry->stream->capture;
 }
 
-/* What is sent, and what is got, by peer: the addresses become those of this machine's memory. */
+/* Declares the sent and received memory by peer: the addresses become those of this machine's
+ * memory. */
 static void declare_sends(struct fake_meeting *m, struct fake_entry *entry, struct fake_work *work)
 {
     for (int r = 0; r < m->clique->n; ++r) {
@@ -254,7 +255,7 @@ static void declare_sends(struct fake_meeting *m, struct fake_entry *entry, stru
     }
 }
 
-/* In place what is read is a part of what is written, or the other way round. */
+/* In place, the input is a part of the output, or the other way round. */
 static void declare_blocks(struct fake_meeting *m, const struct fake_entry *entry,
                            struct fake_work *work)
 {

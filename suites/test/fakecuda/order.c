@@ -1,6 +1,6 @@
-/* order.c: happens-before. Every stream has a clock of vectors; two accesses to the same bytes, one
- * of them a write, must be ordered by the program, not by luck. The threads of the program count as
- * one: what any of them has waited for is known to all. */
+/* order.c: happens-before. Every stream has a vector clock. Two accesses to the same bytes, one of
+ * them a write, must be ordered by the program, and not by chance. The threads of the program count
+ * as one: all know what any of them has waited for. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void report(const struct fake_record *past, const struct fake_access *acc
                    block->device == FAKE_HOST ? "pinned memory," : "device", block->device);
 }
 
-/* Whoever races with the past access would race with this one too. */
+/* An access that races with the past one would race with this one too. */
 static bool replaces(const struct fake_access *access, const struct CUstream_st *stream,
                      const struct fake_record *past)
 {

@@ -1,6 +1,6 @@
-/* queue.c: streams, and when their operations run. Nothing runs by itself: whoever waits runs what
- * the wait needs, and no more (lazy), or every call runs all it can (eager) or a few operations
- * anywhere (random). */
+/* queue.c: streams, and when their operations run. Nothing runs by itself. A call that waits runs
+ * the operations that it needs, and no more (lazy); or every call runs all it can (eager), or a few
+ * operations anywhere (random). */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct CUstream_st *fake_stream_new(int device)
         fake.streams = fake.by_id[id] = stream;
         ++fake.all_streams;
     }
-    /* Of an old one, the positions and the clock go on. */
+    /* A stream that is used again keeps its positions and its clock. */
     stream->live = true;
     stream->internal = false;
     stream->late_ns = 0;
@@ -78,8 +78,9 @@ void fake_complete(struct CUstream_st *stream)
     free(op);
 }
 
-/* What waited for a slow stream is as late. That of the moment, which may be more than at the point
- * waited for, but not when everything runs as late as it can. */
+/* An operation that waited for a slow stream is as late as that stream. The lateness is the current
+ * one, which may be more than at the point waited for; it is the same if everything runs as late as
+ * it can. */
 static void keep_time(struct CUstream_st *stream, const struct fake_op *op)
 {
     const struct CUstream_st *other = op->kind == FAKE_OP_WAIT ? op->until.stream : NULL;
@@ -89,7 +90,7 @@ static void keep_time(struct CUstream_st *stream, const struct fake_op *op)
         stream->late_ns += fake.slow_ns;
 }
 
-/* False: it cannot run now. */
+/* Returns false if it cannot run now. */
 static bool run_head(struct CUstream_st *stream)
 {
     struct fake_op *op = stream->head;
@@ -111,7 +112,8 @@ static bool run_head(struct CUstream_st *stream)
     return true;
 }
 
-/* Until all streams have come to the operation. False: one of them never will. */
+/* Runs other streams until all have come to the operation. Returns false if one of them never will.
+ */
 static bool bring_others(struct CUstream_st *stream)
 {
     const struct fake_work *work = stream->head->work;
@@ -128,8 +130,8 @@ static bool bring_others(struct CUstream_st *stream)
     return true;
 }
 
-/* Events are recorded before they are waited for, so the recursion ends; that of streams which meet
- * in different orders is cut short. */
+/* Events are recorded before they are waited for, so the recursion ends. For streams that meet in
+ * different orders it is cut short. */
 bool fake_advance(struct CUstream_st *stream, uint64_t position)
 {
     while (stream->done < position) {

@@ -1,4 +1,4 @@
-/* state.c: the one lock, what every call begins and ends with, violations, and the verdict. */
+/* state.c: the lock, the beginning and the end of every call, violations, and the verdict. */
 #include "fake.h"
 
 #include <stdarg.h>
@@ -79,7 +79,7 @@ void *fake_memory(size_t bytes)
     return memory;
 }
 
-/* Also called by the handler of a signal: no stdio. */
+/* A signal handler calls this, too: it may not use stdio. */
 void fake_violation(const char *format, ...)
 {
     static const char prefix[] = "fake cuda: ";
@@ -95,13 +95,14 @@ void fake_violation(const char *format, ...)
         const size_t length = strlen(text);
         text[length] = '\n';
         if (write(STDERR_FILENO, text, length + 1) < 0)
-            fake.config.quiet = true; /* nobody to tell: the exit status is left */
+            fake.config.quiet = true; /* no reader is left; the exit status still tells */
     }
     if (fake.config.stop)
         _exit(FAKECUDA_EXIT);
 }
 
-/* Asking for the process at every call takes longer than the rest of most. */
+/* A fork sets a flag, because asking for the process id takes longer than the rest of most calls.
+ */
 static void in_child(void)
 {
     fake.forked = true;
@@ -302,7 +303,7 @@ static cudaError_t driver_error(void)
     return error[fake.config.driver];
 }
 
-/* What forbids the call, whatever its arguments are. */
+/* Returns the error if the call is forbidden, whatever its arguments are. */
 static cudaError_t forbidden(const struct fake_call *call)
 {
     if (fake.forked) {
@@ -332,7 +333,7 @@ static cudaError_t forbidden(const struct fake_call *call)
     return call->rules & FAKE_NO_DRIVER ? cudaSuccess : driver_error();
 }
 
-/* Without the lock: others go on meanwhile. */
+/* Calls visit without the lock, so that other threads go on during it. */
 static void be_visited(void)
 {
     void (*const visit)(void *) = fake.visit;

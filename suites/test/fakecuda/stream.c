@@ -37,8 +37,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return fake_leave(&call);
 }
 
-/* CUDA takes the nearest one that there is; whoever asks for another one here means something else.
- */
+/* CUDA takes the nearest priority that exists; here any other one is taken for a mistake. */
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned int flags, int priority)
 {
     struct fake_call call = {.name = "cudaStreamCreateWithPriority"};
@@ -75,7 +74,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return fake_leave(&call);
 }
 
-/* Whether the call may wait for the stream: a stream that is captured has nothing to wait for. */
+/* Returns whether the call may wait for the stream: a stream that is captured has nothing to wait
+ * for. */
 static cudaError_t may_wait(struct CUstream_st *stream, const char *call)
 {
     if (!fake_stream_is(stream, call))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench.sh SOURCE BUILD: scripts/bench-processes has a number for what is asked, and says what is
-# missing. How good the numbers are is not asked here: other tests run beside it.
+# bench.sh SOURCE BUILD: scripts/bench-processes has a number for each place that is asked for, and
+# says which are missing. How good the numbers are is not tested here, because other tests run at
+# the same time.
 set -euo pipefail
 source=$1 build=$2
 command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
@@ -35,7 +36,7 @@ else
     echo "note: $(<err)"
 fi
 
-# What cannot be had is missing, and the others are there.
+# Places that cannot be measured are missing, and the others are there.
 mkdir empty
 PATH=$dir/empty:$PATH && ln -s /bin/false empty/nsenter
 bench 1 hosts2 allreduce

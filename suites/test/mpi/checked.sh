@@ -43,7 +43,7 @@ each)
     says 'at most 3 ranks of a model in each of two or more'
     ;;
 refused)
-    # What a rank refuses is an answer, and the processes that follow are others.
+    # An error that a rank returns is an answer, and new processes follow.
     check 0 good DDP-29.nothing
     [ "$(wc -l <started)" -ge 4 ] || fail "no new processes: $(cat started)"
     ;;

@@ -1,9 +1,10 @@
-/* collectives.c: every operation between processes against a loop on the host: sizes from nothing
- * to megabytes, each type, in place and out of place, devices that are late.
+/* collectives.c: every operation between processes is compared with a loop on the host: sizes from
+ * nothing to megabytes, each type, in place and out of place, late devices.
  *
- *   lockstep-mpi-collectives MODULE LOCALS
+ * Usage: lockstep-mpi-collectives MODULE LOCALS
  *
- * LOCALS: ranks of each process, "1,3,2". Numbers are not exact: a sum in another order shows. */
+ * LOCALS: ranks of each process, "1,3,2". The numbers are not exact, so that a sum in another order
+ * shows. */
 #include "backend.h"
 #include "ddp.h"
 #include "dp_mpi.h"
@@ -70,7 +71,7 @@ static void store(void *to, enum dp_dtype dtype, size_t i, double value)
     }
 }
 
-/* sum[i] += the number of a rank: in rank order, rounded after each. */
+/* sum[i] += the number of a rank, in rank order, and rounded after each addition. */
 static void add(void *sum, enum dp_dtype dtype, size_t i, double value)
 {
     switch (dtype) {
@@ -105,7 +106,7 @@ static bool sums(enum dp_collective_kind kind)
     return kind == DP_COLLECTIVE_ALLREDUCE || kind == DP_COLLECTIVE_REDUCESCATTER;
 }
 
-/* Element i of what rank r gets. */
+/* Computes element i of the result of rank r. */
 static void want(const struct test *t, enum dp_collective_kind kind, enum dp_dtype dtype, size_t n,
                  int root, int r, size_t i, void *to)
 {
@@ -134,7 +135,8 @@ struct collective_call {
     int root;
     size_t ins, outs; /* elements of a tensor */
     struct dp_tensor large[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS];
-    /* Copied to in and from out: work in the queues before it, and behind it. */
+    /* Copies from source to in and from out to result: work in the queues before the collective,
+     * and after it. */
     struct dp_tensor source[MOST_RANKS], result[MOST_RANKS];
 };
 
@@ -182,7 +184,7 @@ static void check(struct test *t, const struct collective_call *s)
     free(wanted);
 }
 
-/* What a rank brings stays. */
+/* The input of a rank is unchanged. */
 static void check_in(struct test *t, const struct collective_call *s)
 {
     struct dp_error err = {0};
@@ -303,7 +305,7 @@ static void agree(struct test *t, int n)
     const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
     struct dp_error err = {0};
     int64_t *values = malloc((size_t)n * sizeof *values);
-    for (int i = 0; i < n; ++i) /* the greatest is that of process i % size */
+    for (int i = 0; i < n; ++i) /* the largest is that of process i % size */
         values[i] = rank == i % size ? 5 - i : -(int64_t)i - 1000000000000;
     must(t, dp_comm_allreduce_max(t->group, values, n, &err), &err, "agree");
     bool right = true;

@@ -1,15 +1,15 @@
-/* digests.c: one training, by 1 to 8 ranks in every number of processes that they can be in: what
- * is trained is the same, bit for bit.
+/* digests.c: one training, by 1 to 8 ranks in every number of processes that they can be in: the
+ * trained parameters are the same, bit for bit.
  *
  *   lockstep-mpi-digests MODULE [wrong]
  *
- * Inputs and gradients are small integers, the same on all ranks but for a factor of each rank, and
- * the mean of the factors is 1. Gradients are multiples of 840, which 1 to 8 divide: so their mean
- * is an integer, but for what the float nearest to 1/R is beside it, a part in 2^23. Parameters
+ * Inputs and gradients are small integers, the same on all ranks except for a factor of each rank,
+ * and the mean of the factors is 1. Gradients are multiples of 840, which 1 to 8 divide: so their
+ * mean is an integer, except for the error of the float nearest to 1/R, a part in 2^23. Parameters
  * begin at 12288 and stay in 2^13..2^14, where floats are 2^-10 apart, and a step is a multiple of
- * 2^-9 below 2^9: what it is beside is less than 2^-14, and is rounded away. So all numbers of
- * ranks give the same bits. A rank that is left out, comes twice or is another one's changes the
- * mean. Prints "digest RANKS PROCESSES DIGEST" for each number of ranks that is not below the
+ * 2^-9 below 2^9: its error is less than 2^-14, and is rounded away. So all numbers of ranks give
+ * the same bits. A rank that is left out, comes twice or is another one's changes the mean. The
+ * program prints "digest RANKS PROCESSES DIGEST" for each number of ranks that is not below the
  * processes. wrong: the last rank has the factor of the one before. */
 #include "ddp.h"
 #include "dp_mpi.h"
@@ -144,7 +144,7 @@ static int train(struct part *p, struct dp_error *err)
     return status;
 }
 
-/* Of the parameters of all ranks that are here, which must be the same. */
+/* Computes the digest of the parameters, which must be the same on all local ranks. */
 static int digest(struct part *p, uint64_t *all, struct dp_error *err)
 {
     float values[IN * OUT];

@@ -1,12 +1,13 @@
-/* failing.c: one process of several goes wrong at a call; the others end, and name it.
+/* failing.c: one process of several misbehaves at a call; the others end, and name it.
  *
  *   lockstep-mpi-failing MODULE KIND HOW VICTIM AT ELEMENTS DEADLINE_MS
  *
- * KIND: what all do, over and over. HOW: what process VICTIM does instead of its call number AT:
- * kill, stop, late (sleeps for longer than the deadline), other (makes another call), larger (one
- * of more bytes), abort (gives up), none; or during, killed: a thread of its own stops or kills it
- * at some time. Each process that lives prints one line: itself, the milliseconds that the failing
- * call and the close took, and the error. Exits 3 where that was expected. */
+ * All processes make calls of KIND, over and over. HOW is the thing that process VICTIM does
+ * instead of its call number AT: kill, stop, late (sleeps for longer than the deadline), other
+ * (makes another call), larger (a call with more bytes), abort (gives up), none; or during, killed:
+ * a second thread stops or kills the process at some time. Each process that lives prints one line:
+ * itself, the milliseconds that the failing call and the close took, and the error. The exit status
+ * is 3 if the error was expected. */
 #include "backend.h"
 #include "ddp.h"
 #include "dp_mpi.h"
@@ -89,7 +90,7 @@ static void *strike(void *arg)
     return NULL;
 }
 
-/* What the victim does instead; its own call comes behind it. */
+/* Makes the victim misbehave; its proper call comes after that. */
 static int go_wrong(struct test *t, const char *how, int kind, unsigned deadline_ms,
                     struct dp_error *err)
 {
@@ -126,10 +127,10 @@ static int run(struct test *t, int kind, const char *how, int at, unsigned deadl
             status = go_wrong(t, how, kind, deadline_ms, &err);
         status = status ? status : call(t, kind, t->n, &err);
     }
-    if (status == 0) /* those who send and wait for nobody */
+    if (status == 0) /* sends and broadcasts wait for no other process */
         status = call(t, BARRIER, 1, &err);
     const double failed = now_ms();
-    if (status) { /* nothing goes on behind it */
+    if (status) { /* no call works after it */
         struct dp_error again = {0};
         if (call(t, kind, t->n, &again) == 0)
             dp_fail(&err, DP_EFAULT, "a call behind it did not fail");
@@ -156,7 +157,8 @@ int main(int argc, char **argv)
         return 2;
     const unsigned deadline_ms = (unsigned)strtoul(argv[7], NULL, 10);
     const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = deadline_ms};
-    /* A launcher that sees one die ends the others so: they have to end by themselves. */
+    /* A launcher that sees one die ends the others with SIGTERM: here they have to end by
+     * themselves. */
     signal(SIGTERM, SIG_IGN);
     int status = dp_mpi_open(&config, &t.mpi, &err);
     const struct dp_group_config g = {.devices = "virt:1",

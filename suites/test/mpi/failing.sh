@@ -22,7 +22,7 @@ pid_of() {
     sed -n "s/^started $1 //p" "$folder/out"
 }
 
-# What processes that have ended by themselves have said.
+# Prints the lines of the processes that have ended by themselves.
 lines() {
     grep '^process ' "$folder/out" || true
 }
@@ -37,7 +37,7 @@ complain() {
     failed=1
 }
 
-# Who is dead, and only not yet waited for, is not left.
+# A process that is dead and only not yet waited for does not count as left.
 is_left() {
     local state
     state=$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 1
@@ -55,7 +55,7 @@ check_left() {
     done < <(grep '^started ' "$folder/out")
 }
 
-# What all lines must say.
+# Prints the pattern that all lines must match.
 pattern() {
     local who name=$kind number=$((at + 3)) last
     who="rank $victim \(host [^ ]+, process $(pid_of "$victim")\)"
@@ -136,7 +136,7 @@ for ((seed = first; seed < first + count; ++seed)); do
     kind=${kinds[seed % 10]} how=${hows[(seed / 10 + seed) % 8]}
     processes=$((2 + RANDOM % 3)) at=$((1 + RANDOM % 9)) size=${sizes[RANDOM % 4]}
     victim=$((RANDOM % processes))
-    # These have no size that could be another, or nobody to wait for.
+    # These calls have no size that could differ, or no process to wait for.
     case $how-$kind in larger-exchange | larger-barrier | larger-agree | other-send | other-broadcast | larger-send | larger-broadcast) how=stop ;; esac
     what="$kind $how, process $victim of $processes, call $at, $size elements"
     run "${go_on[@]}"

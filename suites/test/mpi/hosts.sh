@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# on N STATUS WORD...: of scripts/hosts, what is behind N.
+# on N STATUS WORD...: runs the words with N hosts of scripts/hosts.
 on() {
     local want=$2 status=0
     "$hosts" "$1" "${@:3}" >out 2>err || status=$?
@@ -68,7 +68,7 @@ link() {
     [ $status = 1 ] || fail "the sweep ended with $status"
     wait_until 5 nothing_left || fail "left behind: $(left)"
 }
-# command_runs: it, or whoever has it as a word.
+# command_runs: whether the command runs, or a process that has it as a word.
 command_runs() { grep -lsazx "4242[.]$$" /proc/[0-9]*/cmdline >pids; }
 is_ready() { [ -e ready ]; }
 command_ended() { ! command_runs; }
@@ -119,7 +119,8 @@ arguments)
     done
     ;;
 clusters)
-    # What is copied from docs/clusters is what is run, but for the size of its cells and where their file is.
+    # The command that is copied from docs/clusters is run, except for the size of its cells and the
+    # place of their file.
     for row in 2:1,2:2:compose.yaml:services.h0.command 4:1,2,4:3:mpijob.yaml:'.*Launcher.*command'; do
         IFS=: read -r n counts cells file key <<<"$row"
         "$yaml_lines" "$(dirname "$hosts")/../docs/clusters/$file" >lines || fail "$file"

@@ -3,8 +3,8 @@
  *
  *   lockstep-mpi-overlap MODULE
  *
- * Two linear layers, and between them one whose backward sleeps: the gradients of the last layer
- * are ready before it, those of the first behind it. */
+ * The model has two linear layers, and between them a layer whose backward sleeps: the gradients of
+ * the last layer are ready before it, those of the first after it. */
 #include "ddp.h"
 #include "dp_mpi.h"
 
@@ -63,7 +63,7 @@ static int step(struct dp_ddp *ddp, const struct dp_tensor *in, struct dp_error 
     return status ? status : dp_ddp_backward(ddp, NULL, 0, NULL, 0, err);
 }
 
-/* The first bucket of the last backward. */
+/* Looks at the first bucket of the last backward. */
 static int look(struct dp_ddp *ddp, int process, struct dp_error *err)
 {
     struct dp_ddp_bucket first;

@@ -1,8 +1,8 @@
-/* rate.c: how long an allreduce of processes takes, by communicator mpi.
+/* rate.c: measures an all-reduce between processes with communicator mpi.
  *
  *   lockstep-mpi-rate MODULE BYTES TIMES
  *
- * The median of so many, behind a few that are not counted, in milliseconds. */
+ * Prints the median of TIMES all-reduces in milliseconds, after a few that do not count. */
 #include "ddp.h"
 #include "dp_mpi.h"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# slurm.sh HOSTS KIND LOCKSTEP: cells that srun starts, on a node of Slurm of our own: its daemons are in the
-# namespaces of scripts/hosts, so no other Slurm is met, and none is left. 77: it cannot be started.
+# slurm.sh HOSTS KIND LOCKSTEP: cells that srun starts, on a separate node of Slurm: its daemons are
+# in the namespaces of scripts/hosts, so they meet no other Slurm, and none is left. The exit status
+# is 77 if Slurm cannot be started.
 set -euo pipefail
 hosts=$1 kind=$2 lockstep=$3
 [ "$kind" = openmpi ] || { echo "Slurm's pmix is for Open MPI, this build has $kind" && exit 77; }

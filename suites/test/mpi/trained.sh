@@ -51,7 +51,7 @@ same)
     train 0 "${gpt[@]}" --save one.weights
     train 0 "${gpt[@]}" --save many.weights --launcher "good {n}"
     cmp one.weights many.weights || fail "other weights of a text"
-    # Seeds follow each other, each with an optimizer of its own; weights that are loaded count.
+    # Seeds follow each other, each with a new optimizer; loaded weights have an effect.
     train 0 --devices virt:2 --epochs 1 --model cnn --seed 6 --save one.weights
     train 0 --devices virt:2 --epochs 1 --model cnn --seed 5 --seeds 2 --launcher "good {n}"
     tail -2 out | head -1 >seeds

@@ -1,11 +1,11 @@
-/* world.c: DistributedDataParallel on ranks of several processes: what each rank has in the end is,
- * bit for bit, what that rank has in one group of all ranks, which every process trains by itself,
- * too.
+/* world.c: DistributedDataParallel on ranks of several processes: the results of each
+ * rank are, bit for bit, those of that rank in one group of all ranks, which every process also
+ * trains by itself.
  *
  *   lockstep-mpi-world MODULE LOCALS [PLAN]
  *
  * LOCALS: how many ranks each process drives, "1,3,2", or several such lists: "1,3/2,2".
- * PLAN: one that fails, instead of all that do not. Ends with "ok N" on process 0, or says why not.
+ * PLAN: a plan that fails, instead of all that do not. Process 0 ends with "ok N", or says why not.
  */
 #include "ddp.h"
 #include "dp_mpi.h"
@@ -46,7 +46,7 @@ struct layout {
     int processes, ranks, locals[TRAINEE_RANKS];
 };
 
-/* Moves on behind the list. */
+/* Moves *text to the place after the list. */
 static bool read_layout(const char **text, struct layout *layout)
 {
     char *end = NULL;
@@ -84,7 +84,8 @@ static struct trainee *train(const struct trainee_plan *plan, const struct kind 
     return t;
 }
 
-/* Of this process. */
+/* Trains in this process, its ranks in the world and all ranks in one group, and compares the
+ * results. */
 static int try(struct dp_mpi *mpi, const struct layout *layout, const struct trainee_plan *plan,
                const struct kind *kind)
 {
@@ -130,7 +131,7 @@ static int try_all(struct dp_mpi *mpi, const char *layouts)
     return failed;
 }
 
-/* The line of the failure, of each process. */
+/* Prints the line of the failure, in each process. */
 static int try_bad(struct dp_mpi *mpi, const char *layouts, const char *name)
 {
     struct layout layout;

@@ -1,5 +1,5 @@
-/* pairs.c: tests of what is concluded from pairs: differences that are made up, so that the truth
- * is known. */
+/* pairs.c: tests of the conclusions from pairs. The differences are made up, so that the truth is
+ * known. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 enum { CELLS = SIMULATE_CELLS, PAIRS = SIMULATE_PAIRS, SEEDS = 100 };
 
-/* Cells whose NEW takes `ratio` times as long, with noise of a pair of so much. */
+/* Makes cells whose NEW takes `ratio` times as long, with pairs that have this much noise. */
 static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAIRS])
 {
     simulate_pairs(SIMULATE_GAUSS, seed, CELLS, PAIRS, ratio, noise, d);
@@ -37,7 +37,7 @@ static size_t count(const struct pairs_judged cell[CELLS], enum pairs_verdict ve
     return n;
 }
 
-/* As `scripts/prove power-sim` asks in more runs. */
+/* Fewer runs of the simulation that `scripts/prove power-sim` makes. */
 Test(pairs, a_slowdown_is_found)
 {
     struct simulate_power found;
@@ -49,7 +49,7 @@ Test(pairs, a_slowdown_is_found)
     cr_expect_geq(found.near, 95, "%zu estimates", found.near);
 }
 
-/* And the other way round it is found to be faster. */
+/* In the other direction it is found to be faster. */
 Test(pairs, a_speedup_is_found)
 {
     struct simulate_power found;
@@ -60,8 +60,9 @@ Test(pairs, a_speedup_is_found)
     cr_expect_eq(found.global_faster, SEEDS, "%zu comparisons", found.global_faster);
 }
 
-/* The table "How many pairs" of docs/compare.md: with so many each cell is found though a pair of
- * it is spoilt, the wrong way and by more than all others; with one fewer none is. */
+/* The table "How many pairs" of docs/compare.md: with that many pairs each cell is found even if
+ * one pair is wrong, in the other direction and by more than all others; with one fewer none is
+ * found. */
 Test(pairs, bears_a_spoilt_pair)
 {
     static const size_t table[][2] = {{1, 11}, {4, 14}, {12, 16}, {42, 19}, {105, 20}};
@@ -87,7 +88,7 @@ Test(pairs, bears_a_spoilt_pair)
         }
 }
 
-/* No more alarms than the level lets through, however loud the noise is. */
+/* There are no more alarms than the level allows, however large the noise is. */
 Test(pairs, equal_programs_alarm_nobody)
 {
     static const double noises[] = {0.005, 0.02, 0.1};
@@ -107,7 +108,8 @@ Test(pairs, equal_programs_alarm_nobody)
     }
 }
 
-/* One cell in which all pairs have that ratio, among others of which they have 1. */
+/* Returns the verdict of one cell in which all pairs have that ratio, among cells whose pairs have
+ * 1. */
 static enum pairs_verdict verdict_of(double ratio)
 {
     double d[CELLS * PAIRS] = {0};
@@ -134,7 +136,8 @@ Test(pairs, margins)
     cr_expect_eq(verdict_of(1 / 1.021), PAIRS_IMPROVED);
 }
 
-/* What is not shown is not called alike, and what could have been found is said. */
+/* A difference that is not shown is not called equivalent, and the text says which one could have
+ * been found. */
 Test(pairs, noise_is_inconclusive)
 {
     double d[CELLS * PAIRS];
@@ -152,8 +155,8 @@ Test(pairs, noise_is_inconclusive)
     }
 }
 
-/* Whether another comparison of the same noise finds what this one says of the cell, if no other
- * cell is slower. */
+/* Returns whether another comparison with the same noise finds the change that this one says of the
+ * cell, if no other cell is slower. */
 static bool finds(double d[PAIRS], double detectable)
 {
     for (int i = 0; i < PAIRS; ++i)
@@ -162,7 +165,7 @@ static bool finds(double d[PAIRS], double detectable)
            rank_signed_estimate(d, PAIRS, 0.5).middle >= log(PAIRS_DELTA);
 }
 
-/* In about 80 of 100, with heavy tails, too. */
+/* It is found in about 80 of 100 comparisons, also if the noise has heavy tails. */
 Test(pairs, finds_what_it_says)
 {
     static const enum simulate_noise noises[] = {SIMULATE_GAUSS, SIMULATE_T2,
@@ -188,7 +191,8 @@ Test(pairs, finds_what_it_says)
     }
 }
 
-/* Nothing hides a cell about which nothing is known, and it makes the others no easier to show. */
+/* A cell about which nothing is known is not hidden, and it does not make the others easier to
+ * show. */
 Test(pairs, invalid_stays_invalid)
 {
     double d[CELLS * PAIRS];
@@ -236,8 +240,8 @@ Test(pairs, pairs_that_so_many_cells_take)
     cr_expect_eq(count(cell, PAIRS_REGRESSED), CELLS);
 }
 
-/* Two looks are wrong no more often than one: each has half of the errors. 24 pairs of a cell take
- * the exact distribution of 2^24 signs, so a cell of its own shows it in most runs. */
+/* Two interim analyses are wrong no more often than one: each has half of the errors. 24 pairs of a
+ * cell take the exact distribution of 2^24 signs, so most runs have a single cell. */
 Test(pairs, looks_share_the_errors)
 {
     enum { RUNS = 4000, FEW = 300 };
@@ -255,14 +259,14 @@ Test(pairs, looks_share_the_errors)
                   CELLS, alarmed);
 }
 
-/* What one look of two shows takes half of the p. */
+/* If there are two interim analyses, a result of one needs half of the p. */
 Test(pairs, a_look_has_half)
 {
     double d[PAIRS];
 
     for (int i = 0; i < PAIRS; ++i)
         d[i] = log(PAIRS_MARGIN) + 0.03 + i * 1e-4;
-    /* Ranks 12 and 2 of the other sign: p is 0.026. */
+    /* The ranks 12 and 2 have the other sign: p is 0.026. */
     d[PAIRS - 1] = log(PAIRS_MARGIN) - 0.04;
     d[1] = log(PAIRS_MARGIN) - 0.0301;
     for (size_t looks = 1; looks <= PAIRS_LOOKS_MOST; ++looks) {
@@ -277,7 +281,7 @@ Test(pairs, a_look_has_half)
     }
 }
 
-/* At a look it is settled if it fails, or if nothing is open. */
+/* An interim analysis ends the comparison if it fails, or if nothing is open. */
 Test(pairs, settled)
 {
     struct pairs pairs = {.all = {.verdict = PAIRS_EQUIVALENT}};
@@ -320,7 +324,7 @@ Test(pairs, exit_statuses)
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
 }
 
-/* Of one program with itself, both ways. */
+/* A program is compared with itself: verdicts in both directions are false alarms. */
 Test(pairs, false_alarms)
 {
     struct pairs pairs = {.all = {.verdict = PAIRS_IMPROVED}};
@@ -366,7 +370,7 @@ Test(pairs, disturbed)
     }
 }
 
-/* A program that is the first to count something has changed nothing; one that no longer does
+/* A program that is the first to count something has changed nothing; one that no longer counts it
  * has. */
 Test(pairs, exact_numbers_of_later_programs)
 {
@@ -389,7 +393,7 @@ Test(pairs, exact_numbers_of_later_programs)
     free(changes);
 }
 
-/* One cell of 12 pairs, the first `disturbed` of which were disturbed. */
+/* Makes one cell of 12 pairs, of which the first `disturbed` were disturbed. */
 static void disturb(struct pairs_pair pair[PAIRS], int disturbed)
 {
     memset(pair, 0, PAIRS * sizeof pair[0]);
@@ -397,7 +401,7 @@ static void disturb(struct pairs_pair pair[PAIRS], int disturbed)
         pair[i].launch[PAIRS_NEW].elsewhere[0] = 0.5;
 }
 
-/* A quarter may be, and one more is too many. */
+/* A quarter of the pairs may be disturbed, and one more is too many. */
 Test(pairs, too_disturbed)
 {
     struct pairs_pair pair[PAIRS];
@@ -414,7 +418,7 @@ Test(pairs, too_disturbed)
     cr_expect_not(pairs_too_disturbed(&pairs, 0, why));
 }
 
-/* What is shown with the disturbed pairs only, is not shown. */
+/* A difference that only the disturbed pairs show is not shown. */
 Test(pairs, shown_twice)
 {
     enum { DISTURBED = 3 };
@@ -444,7 +448,7 @@ Test(pairs, shown_twice)
     }
 }
 
-/* Cells whose floors and means are so many times as long in NEW. */
+/* Sums up cells whose floors and means are these times as long in NEW. */
 static void sum_up(const double floors[], const double means[], size_t cells, struct pairs *pairs)
 {
     *pairs = (struct pairs){.cells = cells, .n = PAIRS, .looks = 1};
@@ -475,8 +479,8 @@ static void forget_all(struct pairs *pairs)
     free(pairs->changes);
 }
 
-/* Rare stalls show in the cost, with an interval and a p, and gate nothing; the other way round the
- * cost excuses nothing. */
+/* Rare stalls show in the cost, with an interval and a p, and never fail a comparison; a better
+ * cost never excuses a failure. */
 Test(pairs, cost_is_no_gate)
 {
     static const double alike[] = {1, 1, 1}, slower[] = {1.05, 1.05, 1}, half[] = {0.5, 1, 1};
@@ -504,7 +508,7 @@ Test(pairs, cost_is_no_gate)
     forget_all(&pairs);
 }
 
-/* Of one program with itself: what a cell needs is an exit status of its own. */
+/* A program is compared with itself: if a cell needs more pairs, that is a separate exit status. */
 Test(pairs, fitness)
 {
     static const double alike[] = {1, 1}, apart[] = {1, 1.05};
@@ -537,7 +541,7 @@ Test(pairs, fitness)
     forget_all(&pairs);
 }
 
-/* What has to be the same in both arms. */
+/* These numbers must be the same in both arms. */
 Test(pairs, exact_numbers)
 {
     struct pairs pairs = {.exact = true, .all = {.verdict = PAIRS_INVALID}};

@@ -1,4 +1,4 @@
-/* plan.c: the grid of a sweep is complete, in blocks of random order, and says what it is. */
+/* plan.c: the grid of a sweep is complete, in blocks of random order, and is described as it is. */
 #include "plan/cell_options.h"
 #include "record/identify.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two workloads, three batches, devices 1, 2 and 4 of four, both modes: 24 cells a launch. */
+/* Two workloads, three batches, devices 1, 2 and 4 of four, both modes: 24 cells per launch. */
 static struct plan_options example(void)
 {
     struct plan_options options = {.devices = "virt:4+lag",
@@ -35,7 +35,7 @@ static struct cell_config *make(struct plan_options *options)
     return cells;
 }
 
-/* The cell's name without its launch, to compare blocks by. */
+/* Returns a hash of the cell's name without its launch, to compare blocks. */
 static uint64_t name_of(const struct cell_config *cell)
 {
     struct cell_config first = *cell;
@@ -88,7 +88,7 @@ Test(plan, every_block_holds_every_cell_once)
     free(cells);
 }
 
-/* 2 workloads with 3 batches, each plain and on 1, 2 and 4 devices. */
+/* 2 workloads have 3 batches, and each is run plain and on 1, 2 and 4 devices. */
 Test(plan, what_is_compared_runs_side_by_side)
 {
     struct plan_options options = example();
@@ -160,7 +160,8 @@ Test(plan, any_cell_can_have_any_place)
     free(cells);
 }
 
-/* How many cells of a block there are with so many devices; rows: of them all. */
+/* Returns how many cells of a block have this mode and number of devices; *rows is the sum of their
+ * batches. */
 static size_t count_cells(const struct cell_config *cells, size_t n, enum cell_mode mode,
                           int devices, size_t *rows)
 {
@@ -175,7 +176,7 @@ static size_t count_cells(const struct cell_config *cells, size_t n, enum cell_m
     return found;
 }
 
-/* Of workload and batch: on every number of devices, and once alone. */
+/* Each workload and batch is run on every number of devices, and once alone. */
 static void check_settings(struct plan_options *options)
 {
     struct cell_config *cells = make(options);
@@ -246,7 +247,8 @@ Test(plan, plain_needs_no_count_of_one)
     cr_assert(options.mode[CELL_PLAIN] && options.mode[CELL_DP] && plan_block(&options) == 12);
 }
 
-/* It would be the plain program again; and a reference is one for something. */
+/* plain-mt on one core would be the plain program again; and it must be a reference for some other
+ * mode. */
 Test(plan, one_core_is_no_reference)
 {
     struct plan_options options = example();
@@ -260,7 +262,7 @@ Test(plan, one_core_is_no_reference)
               "%s", why.text);
 }
 
-/* What tells cells apart in texts: each axis of numbers, whichever there are. */
+/* The words tell cells apart by each axis of numbers, whichever there are. */
 Test(plan, axes_are_named_in_words)
 {
     struct record_key key = {.bucket_bytes = 4096};
@@ -289,7 +291,7 @@ Test(plan, axes_are_named_in_words)
     cr_assert_gt(found, 0);
 }
 
-/* Every bucket on every number of devices, of ddp only; each is a cell of its own. */
+/* Every bucket is run on every number of devices, with ddp only; each is a separate cell. */
 Test(plan, buckets_are_an_axis_of_ranks)
 {
     struct plan_options options = example();
@@ -321,7 +323,8 @@ Test(plan, buckets_are_an_axis_of_ranks)
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
 }
 
-/* Both places of the batch, in all modes that train; that on the devices has the id of before. */
+/* The batch is in both places, in all modes that train; the cells with it on the devices have the
+ * id of older versions. */
 Test(plan, places_of_inputs_are_an_axis_of_training)
 {
     struct plan_options options = example();
@@ -368,7 +371,8 @@ static const struct plan_option *option_of(const char *name)
     return option;
 }
 
-/* All cells of each, in all modes. A cell has the name that the communicator gives itself. */
+/* All cells are run with each communicator, in all modes. A cell has the name that the communicator
+ * gives itself. */
 Test(plan, communicators_are_an_axis_of_all_modes)
 {
     const struct plan_option *option = option_of("communicator");
@@ -398,7 +402,7 @@ Test(plan, communicators_are_an_axis_of_all_modes)
     free(cells);
 }
 
-/* Records may have names that this program does not know; nobody may ask for them. */
+/* Records may have names that this program does not know; options may not. */
 Test(plan, communicators_are_read_and_written)
 {
     static const char *const wrong[] = {"",
@@ -426,7 +430,7 @@ Test(plan, communicators_are_read_and_written)
     cr_assert(back.n_communicators == 2 && strcmp(back.communicator[1], "threads") == 0);
 }
 
-/* What a worker makes of its command line. */
+/* Returns the cell that a worker reads from its command line. */
 static struct cell_config sent(const struct cell_config *cell)
 {
     struct cell_config back = {.backend = ""};
@@ -473,7 +477,8 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
     free(cells);
 }
 
-/* The parser finds a row by its letter, a command by its name. */
+/* The parser finds an option by its letter and a command by its name, so both differ between rows.
+ */
 Test(plan, options_are_told_apart)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {

@@ -30,12 +30,13 @@ Test(plan_read, what_is_written_is_read)
     struct plan_options plan;
     struct text_error why = {""};
     cr_assert(plan_read(texts[0], 4, &plan, &why) == 0);
-    /* Of each workload and batch: plain, 3 counts of dp, 3 of ddp with either bucket. */
+    /* Each workload and batch has one plain cell, 3 counts of dp, and 3 of ddp with either bucket.
+     */
     cr_assert(plan_cells(&plan) == 6 * 2 * 2 * (1 + 3 + 2 * 3), "%zu", plan_cells(&plan));
     cr_assert(plan.seed == 696803753 && plan.limits.min_steps == 10 && plan.bind && !plan.weak);
 }
 
-/* Each edit of the first text, and what must be said of it. */
+/* Each edit of the first text, and the error that it must give. */
 Test(plan_read, other_texts_are_refused)
 {
     static const struct {

@@ -21,7 +21,7 @@ Test(points, six_launches_give_an_interval)
     cr_assert(bench_near(point->value[REPORT_STEP].coverage, 0.96875), "%.17g",
               point->value[REPORT_STEP].coverage);
     cr_assert(point->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL);
-    /* It follows from the step beside it, which the median of the six rates would not. */
+    /* It follows from the step in the same row; the median of the six rates would not. */
     bench_value(&point->value[REPORT_THROUGHPUT], 30e9 / 35, 30e9 / 60, 30e9 / 10, REPORT_INTERVAL,
                 6);
     cr_assert(point->middle->cell->key.launch == 4, "launch %d", point->middle->cell->key.launch);
@@ -30,7 +30,8 @@ Test(points, six_launches_give_an_interval)
 
 enum { STEPS = 100 };
 
-/* Launches that begin slower by a part and differ from each other by chance; NULL: memory. */
+/* Makes launches whose first steps are slower by a part and that differ by chance; NULL: no memory.
+ */
 static uint64_t *settle(struct bench *bench, int launches, double slower)
 {
     uint64_t *ns = calloc((size_t)launches * STEPS, sizeof *ns);
@@ -43,7 +44,7 @@ static uint64_t *settle(struct bench *bench, int launches, double slower)
             const double noise = 1 + 0.01 * ((i * 37 + l * 11) % 7 - 3);
             ns[l * STEPS + i] = (uint64_t)(1e6 * noise * (i <= 10 ? 1 + slower : 1));
         }
-        ns[l * STEPS] = 100000000; /* the step of the warm-up counts for nothing */
+        ns[l * STEPS] = 100000000; /* the warm-up step does not count */
         cell->t_step_ns = ns + (size_t)l * STEPS;
         cell->flags = flags;
         cell->n_samples = STEPS;
@@ -113,7 +114,8 @@ Test(points, one_launch_shows_its_steps)
     bench_close(bench);
 }
 
-/* What a launch says of its work beside its key tells it apart; one that failed may not know. */
+/* The properties of the work that a launch records in addition to its key tell launches apart; a
+ * failed launch may not know them. */
 Test(points, launches_of_other_work_are_another_point)
 {
     struct bench *bench = bench_open("strong");
@@ -178,7 +180,7 @@ Test(points, a_launch_missing_in_the_base_drops_the_pair)
     bench_close(bench);
 }
 
-/* Seven launches each make intervals, but only five pairs: their range must not be called one. */
+/* Seven launches each have an interval, but only five pairs: their range must not be called one. */
 Test(points, few_pairs_of_many_launches_give_a_range)
 {
     struct bench *bench = bench_open("strong");
@@ -217,12 +219,13 @@ Test(points, runs_are_paired_with_themselves)
     bench_make(bench);
     cr_assert(bench->report.n_points == 3);
     bench_value(&bench->point[1].value[REPORT_SPEEDUP], 2.5, 2, 3, REPORT_LAUNCHES, 2);
-    /* No launch in common: the ratio of the medians, without a range and as of no pair. */
+    /* There is no launch in common: the ratio is that of the medians, without a range and without
+     * pairs. */
     bench_value(&bench->point[2].value[REPORT_SPEEDUP], 5, 0, 0, REPORT_NONE, 0);
     bench_close(bench);
 }
 
-/* Launches of two sittings are no pairs, whatever their numbers. */
+/* Launches of two sessions are no pairs, whatever their numbers. */
 Test(points, sittings_are_paired_with_themselves)
 {
     struct bench *bench = bench_open("strong");
@@ -233,7 +236,8 @@ Test(points, sittings_are_paired_with_themselves)
         bench->cell[row - bench->row].sitting = l > 1;
     }
     bench_make(bench);
-    /* Launches 0 and 2: 100 / 50 and 100 / 70; launch 1 is of sitting 1 and of sitting 0. */
+    /* Launches 0 and 2: 100 / 50 and 100 / 70; launch 1 is of session 1 in one cell and of session
+     * 0 in the other. */
     bench_value(&bench->point[1].value[REPORT_SPEEDUP], (2 + 100.0 / 70) / 2, 100.0 / 70, 2,
                 REPORT_LAUNCHES, 2);
     bench_close(bench);
@@ -252,7 +256,7 @@ Test(points, weak_scaling_compares_rows_per_device)
     bench_value(&point->value[REPORT_SPEEDUP], 2 * 98.0 / 118, 0, 0, REPORT_NONE, 1);
     bench_value(&point->value[REPORT_EFFICIENCY], 98.0 / 118, 0, 0, REPORT_NONE, 1);
     cr_assert(bench_near(point->bound, 1));
-    /* What is lost is the same in all sentences. */
+    /* The lost part is the same in all sentences. */
     struct report_limit limit;
     report_limit_of(point, &limit);
     cr_assert(bench_near(limit.missing, 1 - limit.of_bound), "%g of %g", limit.missing,
@@ -260,7 +264,7 @@ Test(points, weak_scaling_compares_rows_per_device)
     bench_close(bench);
 }
 
-/* Two of four ranks are on each of two hosts, whose cores are not those of one. */
+/* Two of four ranks are on each of two hosts, which do not share their cores. */
 Test(points, the_cores_are_those_of_all_hosts)
 {
     static const struct {

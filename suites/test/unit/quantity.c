@@ -36,7 +36,7 @@ Test(quantity, numbers_with_their_unit)
     }
 }
 
-/* What a program writes beside a number in base units is read as such by another. */
+/* A number that is written in base units next to another one is read by other programs as it is. */
 Test(quantity, base_units)
 {
     for (int kind = 0; kind < QUANTITY_KINDS; ++kind) {
@@ -67,7 +67,7 @@ Test(quantity, what_is_refused)
     }
 }
 
-/* As tables of one-sided normal tolerance factors have them. */
+/* The numbers are from tables of one-sided normal tolerance factors. */
 Test(quantity, tolerance_factors)
 {
     static const struct {

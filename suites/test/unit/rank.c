@@ -1,5 +1,5 @@
-/* rank.c: tests of the tests of ranks: every choice enumerated, published tables and examples, and
- * how often they err where the truth is known. */
+/* rank.c: tests of the rank tests: every choice enumerated, published tables and examples, and how
+ * often they err where the truth is known. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
@@ -7,22 +7,23 @@
 
 #include "numbers/rank.h"
 
-/* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
+/* Returns the next of a fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear
+ * congruence. */
 static double next_uniform(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
-/* By Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double next_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(1 - next_uniform(state)));
     return radius * cos(6.283185307179586 * next_uniform(state));
 }
 
-/* Ranks by sorting, and the mean of those of a run of equal ones: another way than that of rank.c.
- */
+/* Computes ranks by sorting, equal numbers get the mean of their ranks: a different way from that
+ * of rank.c. */
 static void ranks_by_sorting(const double x[], size_t n, double rank[])
 {
     size_t at[20] = {0};
@@ -42,7 +43,7 @@ static void ranks_by_sorting(const double x[], size_t n, double rank[])
     }
 }
 
-/* Of all 2^n signs, those whose sum of positive ranks is at least the one seen. */
+/* Returns the share of all 2^n signs whose sum of positive ranks is at least the observed one. */
 static double signed_p_of_all(const double d[], size_t n, double margin)
 {
     double size[20] = {0}, rank[20] = {0}, seen = 0;
@@ -64,7 +65,8 @@ static double signed_p_of_all(const double d[], size_t n, double margin)
     return (double)as_large / (double)(1U << n);
 }
 
-/* kind 0: no two alike; 1: ties; 2: ties and zeros, 3: only those and ones. */
+/* kind 0: no two numbers are equal; 1: there are ties; 2: there are ties and zeros; 3: only those
+ * and ones. */
 static double next_of_kind(uint64_t *state, int kind)
 {
     const double x = next_uniform(state);
@@ -92,7 +94,8 @@ Test(rank, signed_p_is_that_of_all_signs)
     cr_assert(rank_signed_p(none, 3, 0) == 1 && rank_signed_p(equal, 3, 0.5) == 1);
 }
 
-/* Of all choices of n of n + m, those with a sum as small, or as large, as the one seen. */
+/* Returns p by all choices of n of n + m: the share with a sum as small, or as large, as the
+ * observed one, times two. */
 static double sum_p_of_all(const double x[], size_t n, size_t m)
 {
     double rank[20] = {0}, seen = 0;
@@ -135,7 +138,8 @@ Test(rank, sum_p_is_that_of_all_choices)
     }
 }
 
-/* Differences 1..n, of which the first so many, by their ranks, are negative with sum t. */
+/* Returns p of the differences 1..n of which some are negative, so that the ranks of these have the
+ * sum t. */
 static double p_of_negative_sum(size_t n, size_t t)
 {
     double d[RANK_MOST];
@@ -168,7 +172,7 @@ Test(rank, signed_critical_values)
     }
 }
 
-/* a is 1..n with gaps, so that u of the n m pairs are the wrong way round. */
+/* a is 1..n with gaps, so that u of the n m pairs are in the wrong order. */
 static double p_of_u(size_t n, size_t m, size_t u)
 {
     double a[RANK_MOST], b[RANK_MOST], p = NAN;
@@ -201,7 +205,7 @@ Test(rank, sum_critical_values)
     cr_assert(fabs(p_of_u(60, 60, 0) / rank_sum_least_p(60, 60) - 1) < 1e-12);
 }
 
-/* Two examples of Hollander and Wolfe: depression scores, and a membrane's permeability. */
+/* Two examples by Hollander and Wolfe: depression scores, and the permeability of a membrane. */
 Test(rank, published_examples)
 {
     static const double x[9] = {1.83, .50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
@@ -252,7 +256,8 @@ Test(rank, intervals_are_what_the_tests_do_not_reject)
     cr_assert(rank_signed_estimate(d, 6, 0.95).coverage == 1 - 2.0 / 64);
 }
 
-/* So many of 2,000 comparisons cover, or reject, as the ranks say: within four deviations. */
+/* Expects that of 2,000 comparisons as many cover, or reject, as the ranks say, within four
+ * deviations. */
 static void expect_rate(const char *what, size_t hits, double chance)
 {
     const double rate = (double)hits / 2000, error = sqrt(chance * (1 - chance) / 2000);
@@ -310,8 +315,8 @@ Test(rank, holm_is_the_textbook_one)
     cr_assert(rank_holm(NULL, 0, adjusted) == 0);
 }
 
-/* What scatters in no pair is found as soon as it counts; twice the scatter takes twice the effect
- * beyond the margin; and how many pairs it takes goes with the square. */
+/* A change without scatter is found as soon as it counts. Twice the scatter takes twice the effect
+ * beyond the margin, and the number of pairs grows with the square. */
 Test(rank, detectable_effect_and_pairs)
 {
     const double d[10] = {-.02, -.02, -.02, .02, .02, .02, .01, -.01, .3, -.3}, still[8] = {0};

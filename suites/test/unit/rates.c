@@ -1,4 +1,4 @@
-/* rates.c: what a device can do at most, and the shares of it, on hand-made rows. */
+/* rates.c: the most that a device can do, and the reached shares of it, on hand-made rows. */
 #include "points_bench.h"
 
 #include <criterion/criterion.h>
@@ -8,11 +8,11 @@
 
 enum { ROWS = 4, TOKENS = 8, DEVICES = 2 };
 
-/* Of 4 rows of 8 tokens in 1000 ns, 100 operations each, a device of two needs 32 x 100 / 2 in a
- * microsecond. */
+/* 4 rows have 8 tokens each, a step takes 1000 ns and a token 100 operations: each of two devices
+ * needs 32 x 100 / 2 operations per microsecond. */
 static const double NEEDED = 1.6e9;
 
-/* A launch of a language model, in bf16 on two GPUs. */
+/* Adds a launch of a language model, in bf16 on two GPUs. */
 static struct report_row *add(struct bench *bench, int launch)
 {
     struct record_cell *cell = &bench->cell[bench->report.n_rows];
@@ -36,7 +36,7 @@ static struct record_cell *last(struct bench *bench)
     return &bench->cell[bench->report.n_rows - 1];
 }
 
-/* Products of 800 operations on both devices: these times, in which 100 ns is the median. */
+/* Adds products of 800 operations on both devices, with these times: 100 ns is the median. */
 static void add_parts(struct record_cell *cell)
 {
     static uint64_t ns[] = {150, 400, 160, 100, 90, 170};
@@ -45,7 +45,8 @@ static void add_parts(struct record_cell *cell)
         (struct record_part_times){.work = 800, .rows = DEVICES, .n = 3, .ns = ns};
 }
 
-/* And those that nobody may take: in another math, and so on. Six launches each. */
+/* Adds six launches of the language model and six of a workload with parts. `change` makes the
+ * latter unusable: by another math, and so on. */
 static struct bench *open_with_parts(void (*change)(struct bench *bench, struct report_row *row))
 {
     struct bench *bench = bench_open("strong");
@@ -66,7 +67,7 @@ static struct bench *open_with_parts(void (*change)(struct bench *bench, struct 
     return bench;
 }
 
-/* The one of the language model. */
+/* Returns the point of the language model. */
 static struct report_point *point_of(struct bench *bench)
 {
     size_t i = 0;
@@ -104,12 +105,12 @@ Test(rates, the_fastest_device_of_a_launch_counts)
         last(bench)->part[RECORD_PRODUCT].ns = ns[l];
     }
     bench_make(bench);
-    /* 800 operations in 100 ns, and in 50 ns. */
+    /* 800 operations take 100 ns, and 50 ns. */
     bench_value(&bench->point[0].value[REPORT_IN_PARTS], 12e9, 8e9, 16e9, REPORT_LAUNCHES, 2);
     bench_close(bench);
 }
 
-/* 150, 400, 160 of the first device, 100, 90, 170 of the second: 800 operations in 100 ns. */
+/* The first device takes 150, 400, 160 ns and the second 100, 90, 170: 800 operations in 100 ns. */
 Test(rates, steps_that_do_not_tell_take_the_rate_of_parts)
 {
     struct bench *bench = open_with_parts(NULL);
@@ -126,7 +127,7 @@ Test(rates, steps_that_tell_have_a_rate_of_their_own)
 {
     struct bench *bench = open_with_parts(NULL);
 
-    /* 6400 operations of both in 1000 ns, of which half is in products. */
+    /* Both have 6400 operations in 1000 ns, half of that time in products. */
     for (int l = 0; l < 6; ++l) {
         bench->cell[l].flops_per_step = 6400;
         bench->cell[l].outside_frac = 0.5;
@@ -241,7 +242,7 @@ Test(rates, a_stated_peak_has_a_column_and_a_share)
     bench_close(bench);
 }
 
-/* A device needs 1.6e9 a second, and reached 8e9 in parts. */
+/* A device needs 1.6e9 operations per second, and reached 8e9 in parts. */
 Test(rates, a_peak_below_what_was_measured_is_spoken_of)
 {
     static const struct {
@@ -265,7 +266,7 @@ Test(rates, a_peak_below_what_was_measured_is_spoken_of)
                   "row %zu: %s", i, text);
         bench_close(bench);
     }
-    /* Without parts the steps have the word. */
+    /* Without parts the rate comes from the steps. */
     struct bench *bench = open_with_parts(failed);
 
     state_peak(bench, 1.5e9);
@@ -316,7 +317,7 @@ Test(rates, one_peak_is_of_one_math_and_one_model)
         const char *why; /* "": it fits */
     } rows[] = {
         {NULL, ""},
-        {other_math, ""}, /* of no language model */
+        {other_math, ""}, /* not a language model */
         {other_model, ""},
         {tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},
         {failed_tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},

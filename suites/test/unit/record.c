@@ -1,4 +1,4 @@
-/* record.c: tests of records as text: what is written is what is read. */
+/* record.c: tests of records as text: a record that is written is read back the same. */
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <math.h>
@@ -33,7 +33,8 @@ Test(record, run_round_trip)
     free(again);
 }
 
-/* Versions of candidates and packages, and names of a machine and of systems that no list has. */
+/* The record has versions of candidates and packages, and names of a machine and of systems that
+ * are in no list. */
 Test(record, odd_machines_are_recorded)
 {
     static const char *const versions[] = {"2.9.0",       "2.12.0rc1",
@@ -115,7 +116,7 @@ Test(record, ranks_round_trip)
     record_cell_free(&back);
 }
 
-/* Steps without communication; records from before they were measured have none. */
+/* Steps without communication are kept; records from before they were measured have none. */
 Test(record, steps_alone_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
@@ -146,8 +147,8 @@ Test(record, steps_alone_round_trip)
     record_cell_free(&cell);
 }
 
-/* Phases of steps of their own, which may take longer than a sample: then the part outside of
- * products is of those, and their cost is known. */
+/* Phases come from separate steps, which may take longer than a sample: then the part outside of
+ * products is a part of those, and their cost is known. */
 Test(record, phased_steps_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
@@ -195,7 +196,7 @@ static void fill_parts(struct record_cell *cell)
     }
 }
 
-/* The parts of the machine; records without them say nothing of them. */
+/* The parts of the machine are kept; records without them say nothing of them. */
 Test(record, parts_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
@@ -261,7 +262,7 @@ Test(record, ranks_without_rounds_are_read)
     record_cell_free(&cell);
 }
 
-/* Cuts ,"NAME":VALUE out; value is how it is written. */
+/* Removes ,"NAME":VALUE from the text; returns VALUE as it is written. */
 static char *without(char *text, const char *member)
 {
     char *rest = example_edit(text, member, "");
@@ -340,7 +341,7 @@ Test(record, hostile_names_round_trip)
     }
 }
 
-/* A name that was cut in the middle of a character, or never was UTF-8. */
+/* A name was cut in the middle of a character, or never was UTF-8. */
 Test(record, what_is_not_utf8_becomes_question_marks)
 {
     static const char *const names[][2] = {

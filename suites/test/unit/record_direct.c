@@ -1,5 +1,5 @@
-/* record_direct.c: a cell read without JSON is the one that JSON gives, for every line, right or
- * wrong; and what this program writes is read so. */
+/* record_direct.c: a cell that is read without JSON is the same as with JSON, for every line, right
+ * or wrong; and the lines of this program are read without JSON. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "record/json.h"
 #include "record_example.h"
 
-/* Of a cell that was read: its text, or NULL and why it is refused. Frees it. */
+/* Returns the text of a cell that was read, or NULL if it was refused, for which there must be a
+ * reason. Frees the cell. */
 static char *judge(struct record_cell *cell, int status, const struct text_error *err)
 {
     char *text = status == 0 ? record_cell_text(cell) : NULL;
@@ -17,7 +18,7 @@ static char *judge(struct record_cell *cell, int status, const struct text_error
     return text;
 }
 
-/* True: the line was read without JSON, and with it the same. */
+/* Returns true if the line was read without JSON; then JSON must give the same. */
 static bool is_direct(const char *line)
 {
     const size_t bytes = strlen(line);
@@ -82,7 +83,7 @@ Test(record_direct, what_is_written_is_read_so)
     record_cell_free(&failed);
 }
 
-/* What a writer of before did not have is left out by it. */
+/* Members that an older program did not know are missing in its lines. */
 Test(record_direct, old_lines_are_read_so)
 {
     char *line = example_line(0, false);
@@ -133,7 +134,8 @@ Test(record_direct, other_lines_are_left_to_json)
     free(line);
 }
 
-/* Reals as strtod reads them, and others: in their place, the line is read alike or left. */
+/* Reals as strtod reads them, and other texts: in each place the line is read the same, or is left
+ * to JSON. */
 Test(record_direct, reals_are_read_alike)
 {
     static const char *const reals[] = {"0.0",
@@ -193,7 +195,7 @@ Test(record_direct, reals_are_read_alike)
     free(line);
 }
 
-/* Each byte replaced by each of some others, left out, or twice. */
+/* Each byte is replaced by each of some others, left out, or doubled. */
 Test(record_direct, damaged_lines_are_read_alike, .timeout = 50)
 {
     static const char others[] = "09,[]{}\"n-.e\\";

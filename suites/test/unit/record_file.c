@@ -13,7 +13,7 @@
 #include "record/record.h"
 #include "record_example.h"
 
-/* A file of this test's own, removed while it is open; path is by descriptor. */
+/* A new file, removed while it is open; path goes by its descriptor. */
 struct scratch {
     int fd;
     char path[64];
@@ -161,7 +161,7 @@ Test(record_file, many_cells)
     close(at.fd);
 }
 
-/* A launch of 20 us in a sitting. */
+/* Appends a launch of 20 us that belongs to a session. */
 static void append_sitting(const struct scratch *file, int launch, int sitting)
 {
     struct record_cell cell = example_cell(launch);
@@ -173,7 +173,7 @@ static void append_sitting(const struct scratch *file, int launch, int sitting)
     record_cell_free(&cell);
 }
 
-/* What the file says of the time of all sittings. */
+/* Returns the time of all sessions that is in the file. */
 static double seconds_of(const struct scratch *at)
 {
     struct record_file file;
@@ -247,7 +247,7 @@ Test(record_file, timed)
     record_cell_free(&cell);
 }
 
-/* The example has steps of 1377 ns behind a warm-up of two, the first of which begins at 2000. */
+/* The example has steps of 1377 ns after a warm-up of two; the first of them begins at 2000. */
 Test(record_file, costs)
 {
     static const double ns[RECORD_COSTS] = {1000, 2, 2, 1, 2000, 300, 21000 - 1377 - 3305};
@@ -279,7 +279,8 @@ Test(record_file, costs)
     record_cell_free(&cell);
 }
 
-/* Cut at every place of the last line: it is torn, and cutting at the offset repairs the file. */
+/* The last line is cut off at every place: it is torn, and cutting at the reported offset repairs
+ * the file. */
 Test(record_file, torn_tail, .timeout = 50)
 {
     const struct scratch at = open_scratch();
@@ -305,7 +306,8 @@ Test(record_file, torn_tail, .timeout = 50)
     close(at.fd);
 }
 
-/* A blank makes a line one that is read as JSON. What is given up has been checked before. */
+/* A blank makes a line one that is read as JSON. Members that are dropped have been checked before.
+ */
 Test(record_file, steps_alone)
 {
     struct scratch at = open_scratch();
@@ -360,7 +362,7 @@ Test(record_file, bad_line_before_the_last)
     check_unreadable(&at, ":3: ", "not JSON");
 }
 
-/* A complete last line of another kind is no torn one: cutting it off would destroy it. */
+/* A complete last line of another kind is not torn: cutting it off would destroy it. */
 Test(record_file, foreign_records)
 {
     struct scratch at = open_scratch();
@@ -441,7 +443,7 @@ Test(record_file, full_disk)
     close(fd);
 }
 
-/* The disk becomes full in the middle of a record: the file is as it was before. */
+/* The disk becomes full in the middle of a record: the file is then as it was before. */
 Test(record_file, full_disk_in_the_middle)
 {
     const struct scratch at = open_scratch();

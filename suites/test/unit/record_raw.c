@@ -1,5 +1,5 @@
-/* record_raw.c: the short way of reading a cell's samples gives what jansson gives, for every line,
- * right or wrong. */
+/* record_raw.c: the fast way of reading a cell's samples gives the results of jansson, for every
+ * line, right or wrong. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ Test(record_raw, arrays_become_places)
                "{\"raw\":{\"a\":0,\"b\":null,\"c\":[1,2]}}", 3, 5);
     expect_cut("{\"a\":[1],\"raw\":{\"b\":[7,8]},\"c\":[2]}",
                "{\"a\":[1],\"raw\":{\"b\":0},\"c\":[2]}", 1, 2);
-    /* Only the outermost one, and not what is a text. */
+    /* Only the outermost member is cut, and not one inside of a text. */
     expect_cut("{\"raw\":{\"raw\":{\"b\":[77]}}}", "{\"raw\":{\"raw\":{\"b\":0}}}", 1, 1);
     expect_cut("{\"a\":\"\\\"raw\\\":{\",\"b\":\"[{\\\\\",\"raw\":{\"c\\\"[\":[77]}}",
                "{\"a\":\"\\\"raw\\\":{\",\"b\":\"[{\\\\\",\"raw\":{\"c\\\"[\":0}}", 1, 1);
@@ -67,7 +67,7 @@ Test(record_raw, other_lines_stay_whole)
         "{\"raw\":{\"a\":[1,2],\"b\":0}}",
         "{\"raw\":{\"a\":[1,2],\"b\":[[1],0]}}",
         "{\"raw\":{\"a\":[1,2],\"b\":[null,0]}}",
-        /* What JSON or a record does not have. */
+        /* Numbers that JSON or a record does not have. */
         "{\"raw\":{\"a\":[01,2]}}",
         "{\"raw\":{\"a\":[1,02]}}",
         "{\"raw\":{\"a\":[1,-2]}}",
@@ -85,7 +85,7 @@ Test(record_raw, other_lines_stay_whole)
     }
 }
 
-/* The text of what was read, or NULL and the reason in err. */
+/* Returns the text of the cell that was read, or NULL and the reason in err. */
 static char *read_back(const char *line, struct text_error *err)
 {
     struct record_cell cell;
@@ -98,7 +98,8 @@ static char *read_back(const char *line, struct text_error *err)
     return text;
 }
 
-/* A blank in "raw" makes a line whole for jansson: with and without it must be read alike. */
+/* A blank in "raw" makes jansson read the whole line: with and without it the result must be the
+ * same. */
 static bool compare_ways(const char *line)
 {
     struct text_error err = {""}, err_whole = {""};
@@ -116,7 +117,7 @@ static bool compare_ways(const char *line)
     return cut;
 }
 
-/* Each byte of the samples, replaced by each of some others. */
+/* Each byte of the samples is replaced by each of some others. */
 Test(record_raw, damaged_lines_are_read_alike, .timeout = 50)
 {
     static const char others[] = "09,[]}\"n ";
@@ -138,7 +139,7 @@ Test(record_raw, damaged_lines_are_read_alike, .timeout = 50)
     free(line);
 }
 
-/* A place, where an array must be. */
+/* A place stands where an array must be. */
 Test(record_raw, places_are_not_taken_from_the_file)
 {
     static const char *const edits[][2] = {

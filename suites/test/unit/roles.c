@@ -1,5 +1,5 @@
-/* roles.c: the tables of fields are whole, and what walks over them sees every kind of difference.
- */
+/* roles.c: the tables of fields are complete, and functions that walk over them see every kind of
+ * difference. */
 #include "record/roles.h"
 #include "record_example.h"
 
@@ -25,7 +25,8 @@ Test(roles, every_field_says_what_it_is)
     cr_assert(!record_find(record_run_fields, "no such field"));
 }
 
-/* Options that other fields have, or that say how long and how often, tell no runs apart. */
+/* Options that other fields have, or that say how long and how often to measure, tell no runs
+ * apart. */
 Test(roles, options)
 {
     static const char base[] = "--devices virt:2 --seed 1 --steps 1:6 --bind cores";
@@ -51,7 +52,7 @@ Test(roles, options)
     }
 }
 
-/* What is not known is the same as what is not known, and as nothing else. */
+/* An unknown number equals an unknown number, and nothing else. */
 Test(roles, unknown_numbers)
 {
     struct record_cell *a = calloc(2, sizeof *a), *b = a + 1;

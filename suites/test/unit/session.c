@@ -1,5 +1,5 @@
-/* session.c: what a step left behind is refused or changes the digest when a replica did something
- * else, or when a result has another size. */
+/* session.c: the results of a step are refused, or the digest changes, if a replica did something
+ * else, or if a result has another size. */
 #include "measure/session.h"
 #include "measure/share.h"
 
@@ -17,7 +17,7 @@ struct fixture {
     struct session_times times;
 };
 
-/* One right step of set 0 on two devices, or of the model alone. */
+/* Makes one right step of set 0 on two devices, or of the model alone. */
 static void open_workload(struct fixture *f, const char *name, size_t n_rows, enum cell_mode mode)
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
@@ -51,7 +51,7 @@ static void close_step(struct fixture *f)
     dp_group_close(f->group);
 }
 
-/* The values are the same in all of these: only who made them differs. */
+/* The values are the same in all of these: only the replica that made them differs. */
 Test(session, digest_covers_who_did_what)
 {
     struct fixture f = {0};
@@ -115,7 +115,7 @@ Test(session, results_of_another_size_are_refused)
     close_step(&f);
 }
 
-/* The model alone leaves the same bits, without any of what the wrapper does. */
+/* The model alone gives the same bits, without the phases of the wrapper. */
 Test(session, plain_is_the_model_alone)
 {
     struct fixture plain = {0}, dp = {0};
@@ -151,7 +151,8 @@ Test(session, plain_is_the_model_alone)
     close_step(&dp);
 }
 
-/* The loss is a rank's own and in no other phase; nothing is scattered, replicated or gathered. */
+/* The loss is a separate phase of a rank and in no other one; nothing is scattered, replicated or
+ * gathered. */
 Test(session, ranks_have_phases_of_their_own)
 {
     struct fixture f = {0};
@@ -174,8 +175,8 @@ Test(session, ranks_have_phases_of_their_own)
     close_step(&f);
 }
 
-/* Ranks leave the sums over two, which the verifier takes for means and for nothing else. An exact
- * loss cannot be off by its last bit, another one by 1. */
+/* Ranks leave sums over two, which the verifier takes for means and for nothing else. An exact loss
+ * cannot differ by its last bit, another one by 1. */
 static void expect_means(const char *name, size_t n_rows, bool exact)
 {
     struct fixture f = {0};
@@ -242,7 +243,8 @@ Test(session, unequal_ranks_are_refused)
     close_step(&f);
 }
 
-/* What has no place in a timeline is counted there, and its sums are as without. */
+/* Spans that do not fit into a timeline are counted in it, and the sums are those without a
+ * timeline. */
 Test(session, timeline_that_is_full)
 {
     struct fixture f = {0};
@@ -274,8 +276,8 @@ Test(session, timeline_that_is_full)
     close_step(&f);
 }
 
-/* Each device by itself: its shards' gradients add up to those of the verified step, and any other
- * digest is refused. */
+/* Each device works alone: the gradients of the shards add up to those of the verified step, and
+ * any other digest is refused. */
 Test(session, devices_can_work_alone)
 {
     static const struct {
@@ -311,8 +313,8 @@ Test(session, devices_can_work_alone)
     }
 }
 
-/* Of processes. A step of the slowest, which may have begun before the first one's, is behind the
- * step before, and over when all have done it. */
+/* A step of several processes: the slowest process may have begun it before the first one. Its
+ * place is after the step before, and it is over when all processes have made it. */
 Test(session, a_step_of_processes_has_a_place)
 {
     cr_assert(share_start(100, 50, 90, 200) == 100, "it is over at 150");

@@ -8,7 +8,7 @@
 
 enum { STEPS = 20, RANKS = 3 };
 
-/* Own work of each rank in ns; in every tenth step its neighbour takes longer. */
+/* Work of each rank in ns; in every tenth step it takes the time of the next rank. */
 static void launch(struct bench *bench, int number, const uint64_t work[RANKS],
                    const size_t rows[RANKS])
 {
@@ -26,7 +26,7 @@ static void launch(struct bench *bench, int number, const uint64_t work[RANKS],
             cell->phase_ns[RECORD_FORWARD][at] = i == 0 ? 1000000 * (uint64_t)(RANKS - r) : 10;
             cell->phase_ns[RECORD_LOSS][at] = 5;
             cell->phase_ns[RECORD_BACKWARD][at] =
-                i % 10 == 9 ? work[(r + 1) % RANKS] : work[r]; /* of 19 steps: 9 and 19 */
+                i % 10 == 9 ? work[(r + 1) % RANKS] : work[r]; /* of 19 steps: numbers 9 and 19 */
             cell->phase_ns[RECORD_REDUCE][at] = 100000 - work[r];
         }
     }
@@ -68,7 +68,7 @@ Test(slowest, is_named_with_its_host)
     end(bench);
 }
 
-/* What a rank loses half of the time is chance, and of one launch nothing is known. */
+/* A rank that is the slowest half of the time is so by chance, and one launch says nothing. */
 Test(slowest, by_chance)
 {
     struct bench *bench = bench_open("strong");
@@ -82,7 +82,8 @@ Test(slowest, by_chance)
     end(bench);
 }
 
-/* More rows are more work: only those with as many are compared; and alike are none. */
+/* More rows are more work: only ranks with the same rows are compared; if all are equal, none is
+ * named. */
 Test(slowest, among_equals)
 {
     struct bench *bench = bench_open("strong");

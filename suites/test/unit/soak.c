@@ -15,8 +15,8 @@ static double next_uniform(uint64_t *state)
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Steps of 5 ms that now and then take longer, for all devices or for one. From `since` on one of
- * them takes `times` as long. */
+/* Makes steps of 5 ms that now and then take longer, for all devices or for one. From `since` on
+ * one of them takes `times` as long. */
 static void simulate(struct soak_rates *rates, int device, double times, uint64_t since,
                      uint64_t *seed)
 {
@@ -34,7 +34,8 @@ static void simulate(struct soak_rates *rates, int device, double times, uint64_
     }
 }
 
-/* Runs of RUNS in which a device got the verdict; *others: in which another one got any. */
+/* Returns in how many of RUNS runs a device got the verdict; *others: in how many another device
+ * got any. */
 static int runs_with(enum soak_speed speed, double times, uint64_t since, int *others)
 {
     uint64_t seed = 20261123;
@@ -67,9 +68,9 @@ Test(soak, speed)
     cr_assert_eq(others, 0);
     cr_assert_eq(runs_with(SOAK_SLOW, 1.1, 1, &others), RUNS);
     cr_assert_eq(others, 0);
-    /* Within the spread. */
+    /* A device within the spread is even. */
     cr_assert_eq(runs_with(SOAK_EVEN, 1.03, 1, &others), RUNS);
-    /* At the spread itself nothing is shown but by chance: 5 % of all devices together. */
+    /* At the spread itself something is shown only by chance: in 5 % of all devices together. */
     const int shown = runs_with(SOAK_SLOW, 1.05, 1, &others);
     cr_assert(shown <= RUNS / 10, "%d of %d", shown, RUNS);
 }
@@ -106,7 +107,7 @@ Test(soak, unjudged)
     }
 }
 
-/* The last numbers stay, however many there are. */
+/* The last numbers are kept, however many there are. */
 Test(soak, blocks)
 {
     struct soak_rates rates = {.devices = 1};
@@ -133,7 +134,7 @@ static void flip(float *value, uint32_t mask)
     memcpy(value, &bits, sizeof bits);
 }
 
-/* Each bit of each place, the sign of a zero, and NaN. */
+/* Each bit of each place, the sign of a zero, and NaN make a difference. */
 Test(soak, differ)
 {
     enum { N = 19 };
@@ -163,8 +164,8 @@ Test(soak, differ)
     cr_assert(finding.index == 3 && finding.differ == 2);
 }
 
-/* What is wrong with one part gives a mean of its own: no two of eight ranks are taken for each
- * other, in even iterations and odd ones. */
+/* Each wrong part gives a different mean: no two of eight ranks are confused, in even iterations
+ * and odd ones. */
 Test(soak, mean)
 {
     for (int ranks = 2; ranks <= 8; ++ranks)
@@ -180,7 +181,7 @@ Test(soak, mean)
                 for (int b = 0; b < a; ++b)
                     cr_assert_neq(seen[a], seen[b], "%d ranks, %d and %d", ranks, a, b);
         }
-    /* (1 + 2) / 2, and four times that. */
+    /* The mean is (1 + 2) / 2, and four times that. */
     cr_assert_eq(soak_mean(3, 2, 0.5f, 0, -1, SOAK_RIGHT), 4.5f);
     cr_assert_eq(soak_mean(3, 2, 0.5f, 7, -1, SOAK_RIGHT), 18.0f);
     cr_assert_eq(soak_mean(3, 2, 1, 7, -1, SOAK_RIGHT), 36.0f);
@@ -188,8 +189,8 @@ Test(soak, mean)
     cr_assert_eq(soak_mean(3, 2, 0.5f, 1, 0, SOAK_STALE), 12.0f + 1.5f);
 }
 
-/* An iteration is computed again behind the one before it; devices that count their steps begin
- * where they began. */
+/* An iteration is computed again after the one before it; devices that count their steps begin with
+ * the count that they began with. */
 Test(soak, replay_is_a_command)
 {
     struct soak_options options = {.devices = "virt:2",

@@ -1,4 +1,5 @@
-/* strays.c: a child that lives is found and killed, one that ends meanwhile is not "unseen". */
+/* strays.c: a child that lives is found and killed; one that ends during the search is not
+ * "unseen". */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void nap_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-/* In a process of its own, which has a child that ends by itself after `ms`. */
+/* Watches in a separate process, which has a child that ends by itself after `ms`. */
 static _Noreturn void watch_one(long ms)
 {
     struct strays strays;
@@ -35,7 +36,8 @@ static _Noreturn void watch_one(long ms)
     _exit(strays.unseen || strays.unwatched || strays.n > 1 || waitpid(child, NULL, WNOHANG) != -1);
 }
 
-/* Around the moment where patience ends: whoever ended just then is not to be found in /proc. */
+/* The children end around the moment at which the wait is over: one that has just ended is not
+ * found in /proc. */
 Test(strays, one_ends_while_it_is_sought)
 {
     pid_t watcher[WATCHERS];
@@ -63,7 +65,7 @@ static void *go_on(void *unused)
     return NULL;
 }
 
-/* Its first thread has ended: /proc calls such a process a zombie, and it lives. */
+/* The first thread of the process has ended: /proc calls such a process a zombie, and it lives. */
 Test(strays, one_whose_first_thread_has_ended)
 {
     struct strays strays;

@@ -52,13 +52,13 @@ static const struct {
     {"\u0600\ue000\U00100000",
      {"<U+0600><U+E000><U+100000>", "&lt;U+0600&gt;&lt;U+E000&gt;&lt;U+100000&gt;",
       "&lt;U+0600&gt;&lt;U+E000&gt;&lt;U+100000&gt;"}},
-    /* what Unicode has not assigned */
+    /* characters that Unicode has not assigned */
     {"\u08c8\u2427\U000e1000\U0001fc00\U00031350",
      {"\u08c8\u2427<U+E1000><U+1FC00><U+31350>",
       "\u08c8\u2427&lt;U+E1000&gt;&lt;U+1FC00&gt;&lt;U+31350&gt;",
       "\u08c8\u2427&lt;U+E1000&gt;&lt;U+1FC00&gt;&lt;U+31350&gt;"}},
     {"\uffff", {"<U+FFFF>", "&lt;U+FFFF&gt;", "&lt;U+FFFF&gt;"}},
-    /* controls, C1, and what is not UTF-8: a surrogate, an overlong form, a cut character */
+    /* controls, C1, and invalid UTF-8: a surrogate, an overlong form, a cut character */
     {"\x1b[0m\n\x7f\xc2\x9b", {"?[0m???", "?[0m???", "?\\[0m???"}},
     {"\xed\xa0\x80|\xc0\xaf|\xf4\x90\x80\x80|\xe4\xb8",
      {"???|??|????|??", "???|??|????|??", "???\\|??\\|????\\|??"}},
@@ -77,8 +77,8 @@ Test(text, every_form)
     }
 }
 
-/* As many bytes as were asked for. */
-/* RFC 4180; nothing that a spreadsheet takes for a formula, and no line of its own. */
+/* RFC 4180 holds; a field has as many bytes as were asked for. */
+/* A spreadsheet takes no field for a formula, and no field breaks the line. */
 Test(text, field_of_csv)
 {
     static const char *const rows[][2] = {{"", "\"\""},
@@ -116,7 +116,8 @@ Test(text, part_of_a_text)
     free(words);
 }
 
-/* Every character of Unicode, and what is none: decoded as encoded by the rule of the standard. */
+/* Every character of Unicode, and numbers that are none, are decoded as they are encoded by the
+ * rule of the standard. */
 Test(text, every_character)
 {
     for (uint32_t code = 1; code < 0x110000; ++code) {

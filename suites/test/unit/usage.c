@@ -1,4 +1,5 @@
-/* usage.c: what a launch's cores did, from planted files: the numbers, and what is no number. */
+/* usage.c: the load of a launch's cores, from planted files: the numbers, and values that are
+ * refused. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,14 +79,15 @@ Test(usage, allowed_units, .init = make_root, .fini = remove_root)
     }
 }
 
-/* What the kernel said of units 0 and 1 at the start: user, nice, system, idle, I/O, two kinds of
- * interrupts, stolen, guests. */
+/* The counters of the kernel for units 0 and 1 at the start: user, nice, system, idle, I/O, two
+ * kinds of interrupts, stolen, guests. */
 static const char BEGIN[] = "cpu  9 9 9 9 9 9 9 9 9 9\n"
                             "cpu0 1000 10 100 5000 50 5 5 20 0 0\n"
                             "cpu1 2000 20 200 6000 60 6 6 30 0 0\n"
                             "intr 1 2 3\n";
 
-/* The cell after so many seconds, in which the process used own seconds, of units 0 and 1. */
+/* Returns the cell after this many seconds on units 0 and 1, in which the process used `own`
+ * seconds. */
 static struct record_cell after(const char *begin_text, const char *end_text, double seconds,
                                 double own)
 {
@@ -110,7 +112,8 @@ static bool unknown(const struct record_cell *cell)
     return isnan(cell->foreign_frac) && isnan(cell->steal_frac);
 }
 
-/* Ten seconds of two units: 1200 ticks busy, of which the process had 8 s; 100 stolen; 700 idle. */
+/* Ten seconds of two units have 1200 busy ticks, of which the process used 8 s; 100 ticks were
+ * stolen and 700 idle. */
 static const char END[] = "cpu  1 1 1 1 1 1 1 1 1 1\n"
                           "cpu0 1500 60 150 5200 100 15 15 120 300 40\n"
                           "cpu1 2500 20 250 6450 60 16 6 30 0 0\n"
@@ -124,23 +127,24 @@ Test(usage, shares, .init = make_root, .fini = remove_root)
     struct record_cell cell = after(BEGIN, whole, 10, 8);
 
     cr_assert(sysconf(_SC_CLK_TCK) == 100, "the numbers here are of ticks of 10 ms");
-    /* busy 620 + 560 ticks = 11.8 s of 20 s, 8 of them own; stolen 1 s. */
+    /* 620 + 560 ticks = 11.8 s of 20 s are busy, 8 s of that by the process; 1 s is stolen. */
     cr_assert(fabs(cell.foreign_frac - 3.8 / 20) < 1e-12, "%g", cell.foreign_frac);
     cr_assert(fabs(cell.steal_frac - 1.0 / 20) < 1e-12, "%g", cell.steal_frac);
     cell = after(BEGIN, whole, 10, 0);
     cr_assert(fabs(cell.foreign_frac - 11.8 / 20) < 1e-12, "%g", cell.foreign_frac);
-    /* Ticks are coarse: a little more of its own than there was is none of others. */
+    /* Ticks are coarse: if the process used a little more than was busy, others used nothing. */
     cell = after(BEGIN, whole, 10, 12.5);
     cr_assert(cell.foreign_frac == 0 && cell.steal_frac > 0);
     cr_assert(cell.voluntary_switches >= 0 && cell.involuntary_switches >= 0);
     cr_assert(cell.minor_faults >= 0 && cell.major_faults >= 0);
 }
 
-/* What is torn, missing, doubled or absurd is unknown, and so is what does not fit the time. */
+/* A line that is torn, missing, doubled or absurd gives unknown numbers, and so does one that does
+ * not fit the time. */
 Test(usage, unknown, .init = make_root, .fini = remove_root)
 {
     static const char *const bad[] = {
-        END, /* a torn line, if of another unit */
+        END, /* a line is torn, but of another unit */
         "",
         "intr 1\n",
         "cpu0 1500 60 150 5200 100 15 15 120 0 0\n",
@@ -152,12 +156,12 @@ Test(usage, unknown, .init = make_root, .fini = remove_root)
         "cpu0 1500 60 150 5200 100 15 15 nan\ncpu1 2500 20 250 6450 60 16 6 30\n",
         "cpu0 1500 60 150 5200 100 15 15 99999999999999999999\ncpu1 2500 20 250 6450 60 16 6 30\n",
         "cpu0x 1500 60 150 5200 100 15 15 120\ncpu1 2500 20 250 6450 60 16 6 30\n",
-        /* busy times that went back, a stolen time that did */
+        /* busy times went back, then a stolen time did */
         "cpu0 100 10 100 7000 50 5 5 20\ncpu1 2000 20 200 7000 60 6 6 30\n",
         "cpu0 1500 10 100 5500 50 5 5 0\ncpu1 2500 20 200 6500 60 6 6 30\n",
-        /* a file that stands still */
+        /* the file does not change */
         BEGIN,
-        /* a day's worth */
+        /* the difference is that of a day */
         "cpu0 9999999 10 100 5000 50 5 5 20\ncpu1 2000 20 200 6000 60 6 6 30\n",
     };
 

@@ -1,4 +1,4 @@
-/* verdict.c: says by the exit status of a Criterion program what happened. Linked into each of
+/* verdict.c: sets the exit status of a Criterion program. It is linked into each of
  * them.
  *
  *   0  at least one test ran, none failed      1  a test failed or crashed
@@ -7,7 +7,7 @@
  * Criterion's own main exits 0 in the last two cases. Its count of skipped tests includes those
  * that the filter left out, so the tests that begin are counted here.
  *
- * The program has no main of its own: where libcriterion is linked with its calls bound to itself,
+ * The program does not define main: where libcriterion is linked with its calls bound to itself,
  * as Ubuntu's is, Criterion's workers would run it in place of their test (Criterion's issue 495).
  * So the status is set at exit, which only the runner comes to: hooks run in no other process. */
 #include <criterion/criterion.h>

@@ -8,8 +8,8 @@
 #include "verify/recurrent.h"
 #include "workload.h"
 
-/* The portable matrix product adds to what is there, product by product: here each is half of the
- * last bit of it, and rounds to nothing. */
+/* The portable matrix product adds to the old value, product by product: here each product is half
+ * of the last bit of it, and rounds to nothing. */
 Test(verified, sum_begins_with_sum)
 {
     static struct recurrent m;
@@ -35,7 +35,7 @@ Test(verified, sum_begins_with_sum)
     cr_assert(want.e < 0x1p-16, "%.3g", want.e);
 }
 
-/* The same of a linear layer whose result begins with its bias. */
+/* The same for a linear layer whose result begins with its bias. */
 Test(verified, sum_begins_with_bias)
 {
     const struct workload_set set = workload_set(1, 0);
@@ -71,7 +71,7 @@ static struct verify *reference(const char *name, size_t rows, enum dp_math math
     return v;
 }
 
-/* A gradient that is short of a row of the batch is beyond its bound somewhere. */
+/* If a gradient lacks a row of the batch, it is beyond its bound somewhere. */
 static void row_shows(const char *name, size_t rows, enum dp_math math)
 {
     struct verify *all = reference(name, rows, math),
@@ -108,7 +108,7 @@ Test(verified, a_row_shows_in_other_maths)
     row_shows("gpt-tiny", 16, DP_MATH_BF16);
 }
 
-/* A step as the reference says it, but for its loss. */
+/* A step with the numbers of the reference, except its loss. */
 struct made {
     size_t shard[2];
     float *outputs, *gradient[REFERENCE_PARAMS], *updated[REFERENCE_PARAMS];
@@ -144,7 +144,7 @@ static void make(const struct verify *v, struct made *step)
     }
 }
 
-/* Without its last term the loss is wrong. */
+/* Without its last term the loss is beyond its bound. */
 static void loss_shows(const char *name, size_t rows)
 {
     const struct workload_set set = workload_set(7, 0);
@@ -190,7 +190,7 @@ Test(verified, a_term_of_the_loss_shows)
     loss_shows("resnet", 512);
 }
 
-/* One pattern of rnn, without bounds. */
+/* The numbers of one pattern of rnn, without bounds. */
 struct plain {
     double x[STEPS][FEATURES], h[STEPS][HIDDEN], da[HIDDEN];
 };
@@ -204,7 +204,7 @@ static double times_column(const double *weight, const double *x, size_t n, size
     return sum;
 }
 
-/* h of all steps, da of the first. */
+/* Computes h of all steps, and da of the first. */
 static void first_step(const struct reference_arrays *d, const struct workload_set *set, size_t r,
                        struct plain *m)
 {
@@ -229,8 +229,8 @@ static void first_step(const struct reference_arrays *d, const struct workload_s
     }
 }
 
-/* What the first step adds to a gradient is more than its bound somewhere, though it went back
- * through seven others. */
+/* The contribution of the first step to a gradient is larger than the bound somewhere, though it
+ * went back through seven other steps. */
 Test(verified, first_step_shows)
 {
     static double sum[HIDDEN][FEATURES];

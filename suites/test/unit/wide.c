@@ -1,5 +1,5 @@
-/* wide.c: the rows of a batch that have numbers of many bits: where they are, how many bits, and
- * that every sum with them is exact. */
+/* wide.c: the rows of a batch whose numbers have many bits: where they are, how many bits they
+ * have, and that every sum with them is exact. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static double largest_output(const struct workload *workload, const struct workl
 static const size_t batches[] = {1, 2, 10, 128, 8192};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
-/* Outputs of some 20 bits; of some chains fewer, but more than any format has that is rounded to.
+/* Outputs have some 20 bits; some chains have fewer, but more than any format that is rounded to.
  */
 Test(wide, outputs_have_many_bits)
 {
@@ -69,7 +69,7 @@ Test(wide, outputs_have_many_bits)
             }
 }
 
-/* What a math rounds stays what it is, in models of every form and depth. */
+/* Numbers are unchanged by the rounding of any math, in models of every form and depth. */
 Test(wide, every_math_leaves_them_alone)
 {
     static const char *const names[] = {"tutorial",
@@ -97,7 +97,7 @@ Test(wide, every_math_leaves_them_alone)
               wide[DP_MATH_BF16]);
 }
 
-/* Both kinds in every shard of up to 8, once there are rows enough. */
+/* Every shard of up to 8 has both kinds of rows, if there are enough rows. */
 Test(wide, every_shard_has_some)
 {
     const struct workload workload = workload_of("tutorial");
@@ -126,7 +126,7 @@ Test(wide, every_shard_has_some)
     }
 }
 
-/* Odd, of that many bits, and of both signs. */
+/* The numbers are odd, have that many bits, and both signs. */
 Test(wide, numbers)
 {
     const struct workload workload = workload_of("mlp:512,512");
@@ -152,7 +152,7 @@ Test(wide, numbers)
     cr_assert(negative > 3 * 1024 && negative < 5 * 1024, "%d of 8192 are negative", negative);
 }
 
-/* What a reference proves too large is asked for with fewer bits, until none is wide. */
+/* If the reference proves numbers too large, fewer bits are asked for, until no row is wide. */
 Test(wide, narrow)
 {
     const struct workload workload = workload_of("mlp:8,8,8");
@@ -169,7 +169,7 @@ Test(wide, narrow)
     cr_assert(set.wide == 0);
 }
 
-/* A model that rounds keeps its numbers. */
+/* Models that round keep their numbers. */
 Test(wide, others_have_none)
 {
     static const char *const names[] = {"rnn", "lstm", "capsnet", "resnet"};
@@ -184,7 +184,7 @@ Test(wide, others_have_none)
     }
 }
 
-/* Whatever the row, its numbers are those of its pattern. */
+/* The numbers of every row are those of its pattern. */
 static void check_rows(const struct workload *workload, const struct workload_set *set, size_t rows)
 {
     const size_t in = workload->size[0], out = workload->size[workload->n_sizes - 1];

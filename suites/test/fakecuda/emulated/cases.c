@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Windows that overlap, that leave gaps, that reach into the padding, and single places. */
+/* Windows that overlap, that leave gaps, that reach into the padding, and that are a single place.
+ */
 static const struct dp_geometry geometries[] = {
     {5, 3, 9, 7, {3, 2}, {2, 1}, {1, 1}, {5, 8}}, {4, 3, 10, 8, {2, 2}, {3, 3}, {0, 0}, {3, 3}},
     {3, 2, 9, 9, {5, 5}, {1, 1}, {2, 2}, {9, 9}}, {8, 4, 6, 6, {1, 1}, {1, 1}, {0, 0}, {6, 6}},
@@ -35,7 +36,7 @@ static void add_rows(float (*at)[REGION], int variant, union arguments *a)
         at[1][i] *= 0.37f;
 }
 
-/* More than the threads of a block. */
+/* A row is longer than the threads of a block. */
 static void add_long_rows(float (*at)[REGION], int variant, union arguments *a)
 {
     add_rows(at, variant, a);
@@ -168,8 +169,8 @@ static void capsule(float (*at)[REGION], int variant, union arguments *a)
         at[i / REGION][i % REGION] *= 0.037f;
 }
 
-/* How far bits of a GPU's own may be off, beside 0 for sums in double that are exact here. exp and
- * tanh differ by an ulp (2^-23 of the value).
+/* The bounds for results of a GPU with other bits; sums in double that are exact here have the
+ * bound 0. exp and tanh differ by an ulp (2^-23 of the value).
  *   add_rows      n = 38 terms, the sum of their sizes at most 37 * 1.48 + 4: n of its ulps, 2.7e-4
  *   add_long_rows the same of 601, at most 892: 0.064
  *   lstm          gates below 1 are off by 3 ulps, c = f c' + i g with c' < 1.5 by 12, h by 16

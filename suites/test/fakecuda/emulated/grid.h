@@ -16,18 +16,19 @@ struct grid_index {
     unsigned x;
 };
 
-/* Of the thread whose turn it is. */
+/* The indices of the thread whose turn it is. */
 extern struct grid_index threadIdx, blockIdx, blockDim, gridDim;
 
-/* From now on: the last thread first. */
+/* From now on the last thread is the first in each turn. */
 void grid_reverse(bool on);
 /* Runs every thread of every block. */
 void grid_run(unsigned blocks, unsigned threads, void (*run)(void *), void *what);
-/* Meetings of whole blocks so far, and those to which some thread of a block did not come. */
+/* The number of meetings of whole blocks so far, and of those that some thread of a block missed.
+ */
 unsigned long grid_meetings(void);
 unsigned long grid_missed(void);
 
-/* As CUDA's. */
+/* A meeting of the block, as in CUDA. */
 void __syncthreads(void);
 int __syncthreads_or(int value);
 

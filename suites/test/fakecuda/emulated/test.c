@@ -1,6 +1,6 @@
-/* test.c: the text of each kernel against the portable kernel, or where launch.h does not promise
- * its bits against the twin that the fake GPUs have: bit for bit, on all memory around what it
- * writes, with the threads of a block in both orders. */
+/* test.c: the text of each kernel is compared with the portable kernel, or, if launch.h does not
+ * promise its bits, with the twin that the fake GPUs have: bit for bit, on all memory around the
+ * output, with the threads of a block in both orders. */
 #include "cases.h"
 #include "grid.h"
 
@@ -16,7 +16,7 @@ static void fill(float *to)
         to[i] = (float)((int)((i * 7919 + i / 97 * 31) % 9) - 4);
 }
 
-/* What is not as it should be. */
+/* Prints the differences from the expected memory, and returns whether there are any. */
 static int compare(const struct kernel_case *k, int variant, bool reverse, float (*want)[REGION],
                    float (*got)[REGION])
 {

@@ -1,4 +1,5 @@
-/* blas_test.c: the matrix product against sums written out, and what a handle must be. */
+/* blas_test.c: the matrix product is compared with sums that are written out, and wrong uses of a
+ * handle are found. */
 #include "tools.h"
 
 #include <cublas_v2.h>
@@ -75,7 +76,7 @@ static void test_products(void)
     close_place(&p, NULL);
 }
 
-/* Without beta, c is not read: it may hold anything. With it, it must hold something. */
+/* Without beta, c is not read and may hold anything. With beta, it must have been written. */
 static void test_empty(void)
 {
     const float one = 1.0f, zero = 0.0f;
@@ -106,8 +107,8 @@ static float product_of(struct place *p, float a, float b)
     return out;
 }
 
-/* Ten bits of mantissa: 1 + 2^-10 stays, 1 + 2^-11 is a tie and goes to 1, 1 + 3 * 2^-11 to 2^-9.
- */
+/* The mantissa has ten bits: 1 + 2^-10 stays, 1 + 2^-11 is a tie and goes to 1, 1 + 3 * 2^-11 to
+ * 2^-9. */
 static void test_tf32(void)
 {
     struct place p = open_place();
@@ -128,7 +129,7 @@ static uint16_t bf16(float value)
     return (uint16_t)(bits >> 16);
 }
 
-/* Inputs of 8 bits, a sum of 24: 2^-7 * 2^-7 is not lost beside 1. */
+/* The inputs have 8 bits and the sum has 24: 2^-7 * 2^-7 added to 1 is not lost. */
 static void test_bf16(void)
 {
     const float one = 1.0f, zero = 0.0f;
@@ -179,7 +180,7 @@ static void test_destroyed(void)
     close_place(&p, "cublasSetStream: the handle was destroyed");
 }
 
-/* The workspace is used, until the stream is set anew. */
+/* The workspace is used until the stream is set anew. */
 static void test_workspace(void)
 {
     const float one = 1.0f, zero = 0.0f, value = 1.0f;

@@ -1,6 +1,6 @@
-/* bugs.c: every bug of the ring, in every way of running it: which find it? Late execution with the
- * check of the order must find each, with the right sentence; no way may accuse the right program.
- */
+/* bugs.c: runs every bug of the ring in every mode and shows which modes find it. Late execution
+ * with the check of the order must find each, with the right sentence; no mode may report a bug in
+ * the right program. */
 #include "ring.h"
 #include "test.h"
 
@@ -84,7 +84,7 @@ static void start(const struct mode *mode, uint64_t seed)
     fakecuda_start(&config);
 }
 
-/* Standard error of the child is kept: some bugs end the process. */
+/* Standard error of the child is kept, because some bugs end the process. */
 static void child(enum ring_bug bug, const struct mode *mode, uint64_t seed, int words)
 {
     dup2(words, STDERR_FILENO);
@@ -96,7 +96,7 @@ static void child(enum ring_bug bug, const struct mode *mode, uint64_t seed, int
     _exit(verdict);
 }
 
-/* Bits of enum ring_result, BY_SENTENCE and RIGHT_WORDS. */
+/* Returns bits of enum ring_result, BY_SENTENCE and RIGHT_WORDS. */
 static int run_once(enum ring_bug bug, const struct mode *mode, uint64_t seed)
 {
     char text[4096] = "";
@@ -165,7 +165,7 @@ static void test_every_bug(void)
     }
 }
 
-/* In one process, so that what a run leaves behind would show in the next. */
+/* All runs are in one process, so that state that one of them leaves would show in the next. */
 static void test_no_alarm(void)
 {
     const struct mode checked[] = {{"lazy", FAKECUDA_LAZY, true, 0},
@@ -180,7 +180,7 @@ static void test_no_alarm(void)
     }
 }
 
-/* Each call in turn: reported by the program, and nothing is left behind. */
+/* Each call fails in turn: the program reports it, and nothing is leaked. */
 static void test_every_failure(void)
 {
     const struct mode mode = {"lazy", FAKECUDA_LAZY, true, 0};

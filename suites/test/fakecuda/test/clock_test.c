@@ -1,7 +1,7 @@
-/* clock_test.c: the clock, by programs whose time can be told beforehand. */
+/* clock_test.c: the clock is tested by programs whose time can be computed beforehand. */
 #include "tools.h"
 
-/* Bytes of a copy; on a link of so many per second, with the launch. */
+/* The bytes of a copy, and its time on a link of that rate; the times of a launch and of a call. */
 enum { N = 25000, BYTES = 4 * N, COPY_NS = 100000, LAUNCH_NS = 500, CALL_NS = 10 };
 
 enum { GPUS = 4 };
@@ -37,7 +37,7 @@ static void copy(int to, int from, int k)
     WELL(cudaMemcpyPeerAsync(p.to[to][k], to, p.from[from], from, BYTES, p.stream[to]));
 }
 
-/* The copies take that long, and no more than their launches and all calls longer; NaN is not. */
+/* The copies take that long, and at most their launches and all calls longer; NaN is an error. */
 static void close_place(double copies_ns, double launches, int waits_of_host)
 {
     for (int d = 0; d < GPUS; ++d)
@@ -57,7 +57,7 @@ static void close_place(double copies_ns, double launches, int waits_of_host)
     test_end(NULL);
 }
 
-/* Each port on its own: side by side. */
+/* Each operation uses another port: they run at the same time. */
 static void apart(void)
 {
     open_place();
@@ -76,7 +76,7 @@ static void from_one(void)
     close_place(3.0 * COPY_NS, 1, 0);
 }
 
-/* A stream does one thing after the other. */
+/* The operations of a stream run one after the other. */
 static void in_one_stream(void)
 {
     open_place();
@@ -85,7 +85,7 @@ static void in_one_stream(void)
     close_place(2.0 * COPY_NS, 2, 0);
 }
 
-/* What has its port to itself again goes on at the full rate. */
+/* An operation that gets its port back for itself goes on at the full rate. */
 static void shares(void)
 {
     open_place();
@@ -104,7 +104,7 @@ static void waits(void)
     close_place(2.0 * COPY_NS, 2, 0);
 }
 
-/* The host waits, and only then goes on. */
+/* The host waits before it goes on. */
 static void host_waits(void)
 {
     open_place();

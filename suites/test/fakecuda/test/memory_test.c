@@ -1,4 +1,4 @@
-/* memory_test.c: allocations, what is known about them, and copies. */
+/* memory_test.c: allocations, the data that are kept about them, and copies. */
 #include "../fake.h"
 #include "tools.h"
 
@@ -43,7 +43,7 @@ static void test_out_of_memory(void)
     test_end(NULL);
 }
 
-/* Nothing is left of what was there before: NaN, none of it written. */
+/* Nothing of the old contents is left: the memory is NaN, and counts as never written. */
 static bool is_new(float *memory, size_t n)
 {
     const struct fake_area area = fake_area(memory, n * sizeof *memory, 1, n * sizeof *memory);
@@ -54,7 +54,7 @@ static bool is_new(float *memory, size_t n)
     return same;
 }
 
-/* Addresses come back late, but they do. */
+/* Addresses are used again late, but they are. */
 static void test_addresses_come_back(void)
 {
     struct fakecuda_config config;
@@ -67,7 +67,7 @@ static void test_addresses_come_back(void)
     cudaStream_t stream = tool_stream(0);
     float *kept = tool_floats(0, N);
     for (int i = 0; i < 2000; ++i) {
-        /* Of one chunk and of several, written at places that change. */
+        /* Blocks of one chunk and of several are written at places that change. */
         const size_t n = i % 3 == 0 ? 500 : (1u << 14) + 77, at = (size_t)i * 997 % n;
         float *next = tool_floats(0, n);
         again = again || (first == next && i > 10);
@@ -90,7 +90,7 @@ static void overrun(const void *args)
     (*memory)[N] = 1.0f;
 }
 
-/* A kernel that does not say what it writes. */
+/* A kernel writes memory that it does not declare. */
 static void test_fence(void)
 {
     test_start(1);
@@ -142,7 +142,7 @@ static void test_ordinary_memory(void)
     test_end(NULL);
 }
 
-/* Columns 1 and 2 of four, from the host to one device, on to another, and back. */
+/* Columns 1 and 2 of four are copied from the host to one device, on to another, and back. */
 static void test_rows(void)
 {
     float host[5][4], back[5][2];
@@ -174,7 +174,7 @@ static void test_rows(void)
     test_end(NULL);
 }
 
-/* Half of a page is in use, the other half is the program's. */
+/* Half of a page is in use, the other half belongs to the program. */
 static void test_half_a_page(void)
 {
     test_start(1);
@@ -223,7 +223,7 @@ static void touch_freed(void)
     pinned[0] = 1.0f;
 }
 
-/* A fault of the program's own is left to whoever handled faults before. */
+/* A fault that the program makes itself is left to the handler that was there before. */
 static void touch_nothing(void)
 {
     test_start(1);

@@ -1,4 +1,4 @@
-/* order_test.c: when operations run, and what counts as ordered. */
+/* order_test.c: when operations run, and which accesses count as ordered. */
 #include "../fake.h"
 #include "tools.h"
 
@@ -31,7 +31,7 @@ static void compare(const struct fake_area *a, const struct fake_area *b)
     CHECK(!fake_area_holds(a, b) || holds); /* it may overlook, but not invent */
 }
 
-/* All small areas against each other, as sets of bytes. */
+/* All small areas are compared with each other, as sets of bytes. */
 static void test_areas(void)
 {
     struct fake_area all[400];
@@ -72,7 +72,7 @@ static void test_columns(void)
     test_end("race: cudaMemcpy2DAsync (device 0, stream 0) writes 64 bytes at ");
 }
 
-/* Nothing runs before it is waited for; what it needs runs with it, the rest does not. */
+/* Nothing runs before it is waited for; then the operations that it needs run, and no others. */
 static void test_lazy(void)
 {
     struct fakecuda_config config;
@@ -129,7 +129,7 @@ static void test_events(void)
     test_end(NULL);
 }
 
-/* There is no clock that two devices share. */
+/* Two devices have no common clock. */
 static void test_times_of_two(void)
 {
     float ms = -1.0f;
@@ -154,7 +154,8 @@ static void note(void *data)
     atomic_fetch_add((atomic_int *)data, 1);
 }
 
-/* A function of the host comes after what is in front of it, and the host knows then. */
+/* A function of the host runs after the operations before it, and then the host counts as having
+ * waited for them. */
 static void test_host_function(void)
 {
     atomic_int called = 0;
@@ -166,7 +167,7 @@ static void test_host_function(void)
     WELL(cudaMemcpyAsync(pinned, memory, N * sizeof *memory, cudaMemcpyDefault, stream));
     WELL(cudaLaunchHostFunc(stream, note, &called));
     for (int i = 0; i < 5000 && atomic_load(&called) == 0; ++i)
-        nanosleep(&nap, NULL); /* nobody waits for it in CUDA's sense */
+        nanosleep(&nap, NULL); /* this is no wait in the sense of CUDA */
     CHECK(atomic_load(&called) == 1 && pinned[N - 1] == 0.0f);
     WELL(cudaLaunchHostFunc(stream, note, &called));
     WELL(cudaStreamSynchronize(stream));
@@ -202,7 +203,8 @@ static void wait_for_one(void *data)
         nanosleep(&nap, NULL);
 }
 
-/* It waits for what the caller does after waiting for it. */
+/* The function waits for something that the caller does only after it has waited for the function.
+ */
 static void test_deadlock(void)
 {
     atomic_int released = 0;
@@ -269,7 +271,7 @@ static void test_threads(void)
     test_end(NULL);
 }
 
-/* Streams come and go; what one of them did does not spoil its successor. */
+/* Streams come and go; the state of one does not spoil the next. */
 static void test_many_streams(void)
 {
     test_start(1);
@@ -288,7 +290,7 @@ static void test_many_streams(void)
     test_end(NULL);
 }
 
-/* One that was destroyed before its work was waited for is still there. */
+/* A stream that was destroyed before its work was waited for still exists. */
 static void test_stream_destroyed(void)
 {
     test_start(1);

@@ -25,7 +25,7 @@ enum ring_bug {
     RING_FREES_IN_WRONG_ORDER,
     RING_FREES_PINNED_TOO_EARLY,
     RING_NEVER_WAITS,
-    /* Who owns what. */
+    /* Ownership. */
     RING_WRONG_DEVICE_AT_LAUNCH,
     RING_WRONG_DEVICE_AT_GEMM,
     RING_EVENT_OF_OTHER_DEVICE,
@@ -54,7 +54,7 @@ enum ring_bug {
 
 enum ring_result { RING_RIGHT = 0, RING_WRONG = 1, RING_ERROR = 2 };
 
-/* One run: bits of enum ring_result. */
+/* Runs the program once. Returns bits of enum ring_result. */
 int ring_run(enum ring_bug bug);
 
 #endif

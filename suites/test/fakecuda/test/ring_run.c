@@ -1,6 +1,6 @@
-/* ring_run.c: every device multiplies, adds what its neighbour made, and updates its weights, with
- * the transfers beside the computation. Every order that it needs is written once, next to the bug
- * that leaves it out. */
+/* ring_run.c: every device multiplies, adds the result of its neighbour, and updates its weights,
+ * with transfers during the computation. Every wait or event that it needs is written once, next to
+ * the bug that leaves it out. */
 #include "ring.h"
 
 #include "../../../../core/cuda/launch.h"
@@ -59,7 +59,7 @@ static bool record_ready(struct ring *r, struct ring_device *d)
     return ring_cuda(r, cudaEventRecord(d->ready, d->compute));
 }
 
-/* stage = y, for the neighbour to fetch. The neighbour must have fetched the last one. */
+/* stage = y, from where the neighbour fetches it. The neighbour must have fetched the last one. */
 static bool stage(struct ring *r, struct ring_device *d)
 {
     const struct ring_device *after = ring_after(r, d);
@@ -126,7 +126,7 @@ static bool step(struct ring *r, int number)
     return well;
 }
 
-/* total = w + the neighbour's w, read where it is. */
+/* total = w + w of the neighbour, which is read in the neighbour's memory. */
 static bool total(struct ring *r, struct ring_device *d)
 {
     const struct ring_device *from = ring_before(r, d);

@@ -1,6 +1,6 @@
-/* twin_layers_test.c: the launches of layers' kernels, with the calls of ../emulated/cases.c: on
- * memory of a device they compute what the portable kernel does, or near that where a GPU has bits
- * of its own, and use no other. */
+/* twin_layers_test.c: the launches of layers' kernels, with the calls of ../emulated/cases.c, on
+ * memory of a device: they compute the results of the portable kernel, or are near them where a GPU
+ * has other bits, and touch no other memory. */
 #include "../emulated/cases.h"
 #include "tools.h"
 
@@ -10,7 +10,7 @@
 
 #define FLOATS ((size_t)REGIONS * REGION)
 
-/* Pointers into the host's memory become the same places on the device. */
+/* Pointers into the memory of the host become the same places on the device. */
 static void to_device(union arguments *args, const float *host, float *device)
 {
     uintptr_t word[sizeof *args / sizeof(uintptr_t)];
@@ -75,7 +75,7 @@ static void test_layers(void)
     all(transformer_cases, transformer_cases_n);
 }
 
-/* What a launch says that it writes has been written, and the word behind it has not. */
+/* The memory that a launch declares as output has been written, and the word after it has not. */
 static void test_written(void)
 {
     test_start(1);
@@ -86,7 +86,7 @@ static void test_written(void)
     const struct dp_swap swap = {y, x, NULL, 3, 2, 2};
     const struct dp_store store = {(uint64_t *)(void *)key, 1};
     struct dp_dropout_args dropout = {z, y, 12, store.dst, 2, 1.0f};
-    /* As a launcher does, it finds what another call has left, once. */
+    /* Like a launcher, it finds an error that another call has left, once. */
     CHECK(cudaSetDevice(FAKECUDA_DEVICES) == cudaErrorInvalidDevice);
     CHECK(dp_cuda_launch_store(&store, stream) == cudaErrorInvalidDevice);
     CHECK(dp_cuda_launch_store(&store, stream) == 0);

@@ -1,6 +1,6 @@
-/* twin_test.c: each launch of core/cuda/launch.h computes what the portable kernel does, nearly
- * where launch.h does not promise its bits, on memory of a device, and tells the fake all that it
- * reads and writes. */
+/* twin_test.c: each launch of core/cuda/launch.h, on memory of a device, computes the results of
+ * the portable kernel, or is near them where launch.h does not promise the bits, and declares all
+ * memory that it reads and writes. */
 #include "../../../../core/cuda/launch.h"
 #include "tools.h"
 
@@ -58,7 +58,8 @@ static bool same_bits(const float *a, const float *b)
     return memcmp(one, two, sizeof one) == 0;
 }
 
-/* The kernel on the host's arrays, and then all arrays must be the device's, bit for bit. */
+/* Runs the kernel on the arrays of the host; then all arrays must equal those of the device, bit
+ * for bit. */
 static void compare(struct place *p, int error, enum dp_kernel kernel, const void *host_args)
 {
     float back[N];
@@ -75,7 +76,7 @@ static void compare(struct place *p, int error, enum dp_kernel kernel, const voi
 /* Four terms, whose sizes add up to at most 10.4: four ulps of that. */
 #define NEAR_SUM 5e-6
 
-/* The host then goes on with the device's values. */
+/* Compares within a bound; then the host goes on with the values of the device. */
 static void compare_near(struct place *p, int error, enum dp_kernel kernel, const void *host_args,
                          double near)
 {
@@ -192,7 +193,7 @@ static void test_adamw(void)
     close_place(&p, NULL);
 }
 
-/* Sums, norm and factor lie behind one another in the second array. */
+/* Sums, norm and factor are adjacent in the second array. */
 static void test_clipping(void)
 {
     struct place p = open_place();
@@ -209,7 +210,7 @@ static void test_clipping(void)
     close_place(&p, NULL);
 }
 
-/* One word is missing; what reads it is told apart from what only writes over it. */
+/* One word was never written: a launch that reads it differs from one that only overwrites it. */
 static void test_never_written(void)
 {
     struct place p = open_place();
