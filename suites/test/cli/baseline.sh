@@ -1,5 +1,5 @@
-# `lockstep baseline` and `lockstep compare --baseline`: a history of planted sittings, one more that
-# is as fast, slower or faster, and everything that a baseline must not take.
+# `lockstep baseline` and `lockstep compare --baseline`: a history of planted sessions, one more
+# that is as fast, slower or faster, and everything that a baseline must refuse.
 #   baseline.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON UNREADABLE
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -14,14 +14,15 @@ plant()
     "$python" -B "$here/baseline_plant.py" "$make_records" "$@" || fail "baseline_plant $*"
 }
 
-# has WORDS: in one paragraph of the output, wherever its lines break.
+# has WORDS: the words are in one paragraph of the output, wherever its lines break.
 has()
 {
     tr '\n' ' ' <out | tr -s ' ' >flat
     grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
 }
 
-# compare STATUS FILE [OPTION...]: nothing on standard error, lines of at most 80 columns.
+# compare STATUS FILE [OPTION...]: there is nothing on standard error, and lines have at most 80
+# columns.
 compare()
 {
     wanted=$1
@@ -38,7 +39,8 @@ counts()
     has "Cells: 12: $1 REGRESSED, $2 INCONCLUSIVE, $3 EQUIVALENT, $4 IMPROVED, $5 INVALID"
 }
 
-# Ten sittings of a standard deviation of half a percent, each of another start of the machine.
+# Ten sessions have a standard deviation of half a percent; before each the machine was started
+# anew.
 number=0
 for factor in 1.000 0.996 1.004 1.006 0.995 1.001 0.993 1.002 1.007 0.998; do
     number=$((number + 1))
@@ -51,7 +53,7 @@ plant slower two.jsonl 23 1.001 # 12 % in the four cells on two devices
 
 refuse 'main.jsonl is not there: `lockstep baseline add` makes it' "$lockstep" baseline show main
 refuse 'main.jsonl is not there' "$lockstep" compare --baseline main same.jsonl
-# A file that could not be read again is not written, here and by `lockstep check`.
+# A file that could not be read again is not written, by this command and by `lockstep check`.
 refuse 'planted' "$unreadable" baseline add main s1.jsonl
 [ ! -e results/baselines/main.jsonl ] || fail 'a baseline that cannot be read'
 expect_status 2 "$unreadable" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
@@ -69,13 +71,13 @@ compare 3 same.jsonl
 has 'INVALID: results/baselines/main.jsonl has 1 sittings: it takes 5 more to judge, and 9 more for a gate'
 counts 0 0 0 0 12
 
-# With fewer than 6 nothing is judged; two sittings of one plan are no gate.
+# With fewer than 6 sessions nothing is judged; two sessions of one plan are no gate.
 expect_status 0 "$lockstep" baseline add main s2.jsonl s3.jsonl s4.jsonl s5.jsonl
 compare 3 slower.jsonl
 has 'it takes 1 more to judge, and 5 more for a gate'
 cp results/baselines/main.jsonl five.jsonl
 
-# From 6 to 9: verdicts that make no gate, which --strict does not let through.
+# From 6 to 9 sessions there are verdicts that are no gate, and --strict does not pass them.
 expect_status 0 "$lockstep" baseline add main s6.jsonl
 compare 0 slower.jsonl
 counts 12 0 0 0 0
@@ -87,7 +89,7 @@ compare 4 same.jsonl --strict
 with CI=true compare 4 same.jsonl
 with CI=true compare 0 same.jsonl --no-strict
 
-# 10: a gate.
+# 10 sessions are a gate.
 expect_status 0 "$lockstep" baseline add main s7.jsonl s8.jsonl s9.jsonl s10.jsonl
 compare 1 slower.jsonl
 counts 12 0 0 0 0
@@ -111,7 +113,7 @@ has 'library of matrix products: OpenBLAS 0.3.21 '
 has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
 has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sittings'
 
-# The numbers again, from the raw steps.
+# Computes the numbers again, from the raw steps.
 for file in same slower two; do
     expect_status "$([ $file = same ] && echo 0 || echo 1)" "$lockstep" compare --baseline main $file.jsonl --format json
     "$python" -B "$here/baseline_check.py" out $file.jsonl s1.jsonl s2.jsonl s3.jsonl s4.jsonl s5.jsonl s6.jsonl \
@@ -122,13 +124,14 @@ grep -q '"sitting_sd_log": 0.00' out || fail "$(cat out)"
 compare 1 two.jsonl --format md
 grep -q '^| REGRESSED | tutorial dp virt:2, 30 rows' out || fail "$(cat out)"
 
-# Exact numbers, held against the last sitting.
+# Exact numbers are compared with those of the last session.
 plant new bytes.jsonl 25 1.001 '"bytes_per_step":null="bytes_per_step":0.0'
 compare 0 bytes.jsonl
 has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads bytes_per_step: unknown -> 0 bytes'
 compare 1 bytes.jsonl --exact
 
-# What is added appears whole; nothing else is left in the folder; the lines before stay as they are.
+# A session is added as a whole; nothing else is left in the folder; the earlier lines do not
+# change.
 [ "$(ls results/baselines)" = main.jsonl ] || fail "$(ls -a results/baselines)"
 head -n 60 results/baselines/main.jsonl | cmp - five.jsonl || fail "what was there was changed"
 "$python" -B -c 'import json, sys
@@ -136,7 +139,8 @@ for line in open("results/baselines/main.jsonl"):
     assert json.loads(line)["schema"] == "lockstep/baseline/1.0"' || fail "no JSON Lines"
 cp results/baselines/main.jsonl whole.jsonl
 
-# A sitting that is not taken: status 3, one line with file and line, and the file stays as it is.
+# refused: a session is not taken: status 3, one line with file and line, and the file does not
+# change.
 refused()
 {
     one_line 3 "$@"
@@ -158,7 +162,7 @@ refused 'class.jsonl:1: another class of machine, 800000000000, than 70000000000
     "$lockstep" baseline add main class.jsonl
 compare 3 class.jsonl
 has 'INVALID: class.jsonl:1: another class of machine'
-# The same options with another library of matrix products: both are named.
+# The options are the same and the library of matrix products is not: both are named.
 onednn='OpenBLAS 0.3.21, oneDNN 2.6.3 brg:avx512_core'
 plant new library.jsonl 33 1 "\"blas\":\"OpenBLAS 0.3.21\"=\"blas\":\"$onednn\""
 two="library.jsonl:1: another library of matrix products, \"$onednn\", than \"OpenBLAS 0.3.21\" of results/baselines/main.jsonl:1: measure with that one, or take a baseline of another name"
@@ -180,11 +184,11 @@ plant new debug.jsonl 29 1 '"build_type":"Release"="build_type":"Debug"'
 refused 'debug.jsonl:1: a Debug build, not of Release or RelWithDebInfo' "$lockstep" baseline add main debug.jsonl
 "$make_records" new open.jsonl
 refused 'open.jsonl:1: the class of the machine is unknown' "$lockstep" baseline add main open.jsonl
-# The first bad one of several: none is added.
+# The first bad one of several is reported: none is added.
 plant new good.jsonl 30
 refused 'dirty.jsonl:1: a changed tree' "$lockstep" baseline add main good.jsonl dirty.jsonl
 
-# edit FILE SED: with a chain that is right again.
+# edit FILE SED: edits the file and makes its chain right again.
 edit()
 {
     sed "$2" same.jsonl >edited
@@ -206,7 +210,7 @@ compare 3 short.jsonl
 edit resumed.jsonl '50,$s/"sitting":0/"sitting":1/'
 refused 'resumed.jsonl:50: another sitting than the cells before' "$lockstep" baseline add main resumed.jsonl
 
-# Input that cannot be read: status 2, and one line.
+# unread: input cannot be read: status 2, and one line.
 unread()
 {
     refuse "$@"
@@ -224,7 +228,7 @@ unread 'negative.jsonl:3: ' "$lockstep" compare --baseline main negative.jsonl
 sed '7s/"order_index":/"order_index": /' same.jsonl >chain.jsonl
 unread 'chain.jsonl:8: "chain" is' "$lockstep" baseline add main chain.jsonl
 
-# A baseline that was touched: nothing is added to it, shown or compared.
+# broken: a baseline was edited: nothing is added to it, shown or compared.
 broken()
 {
     place=$1
@@ -246,7 +250,7 @@ sed '$d' whole.jsonl >bad.jsonl
 broken ':119: the last session has 11 of 12 lines: there is a gap'
 : >bad.jsonl
 broken ':1: the file is empty'
-# With a chain that is right again.
+# forge: edits the baseline and makes its chain right again.
 forge()
 {
     sed "$1" whole.jsonl >edited
@@ -284,14 +288,15 @@ forge '14s/"launches":[0-9]*/"launches":9007199254740991/'
 broken ':14: "launches" is 9007199254740991, outside 1 to'
 forge '14s/"steps":[0-9]*/"steps":3/'
 broken ':14: "floor_statistic" is .*; of 3 steps it is "minimum, few"'
-# A sitting under another run's name.
+# A session under the name of another run.
 forge "49,60s/\"start_epoch_ns\": *\"[0-9]*\"/$(sed -n '13s/.*\("start_epoch_ns": *"[0-9]*"\).*/\1/p' whole.jsonl)/"
 broken ':49: run feed000000000005 is there twice: line 13 has it already, as run feed000000000002'
 forge '14s|baseline/1.0|baseline/2.0|'
 broken ':14: schema "lockstep/baseline/2.0" is not known'
 forge '14s/"workload":"[^"]*"/"workload":"cnn"/'
 broken ':14: another cell than that of line 2'
-# Of before kernels were counted: read, and the new sitting has changed nothing by counting them.
+# The baseline is from before kernels were counted: it is read, and the new session has changed
+# nothing by counting them.
 plant new kernels.jsonl 31 1.001 '"kernels_per_step":null="kernels_per_step":37.0'
 forge 's/"kernels_per_step": *\[null\], *//'
 mv bad.jsonl results/baselines/before.jsonl
@@ -301,7 +306,8 @@ plant new kernels2.jsonl 32 1.001 '"kernels_per_step":null="kernels_per_step":38
 expect_status 1 "$lockstep" compare --baseline before kernels2.jsonl --exact
 has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
 rm results/baselines/before.jsonl
-# Of before the library was kept: shown, and it takes and judges nothing.
+# The baseline is from before the library was recorded: it is shown, and it takes and judges
+# nothing.
 forge 's/"blas": *"[^"]*", *//'
 mv bad.jsonl results/baselines/before.jsonl
 unnamed='results/baselines/before.jsonl:1: it does not say of which library of matrix products it is, and good.jsonl is of "OpenBLAS 0.3.21": begin a baseline'
@@ -322,7 +328,7 @@ mkdir results/baselines/folder.jsonl
 refuse 'folder.jsonl: it is no regular file' "$lockstep" baseline show folder
 rm -r results/baselines/link.jsonl results/baselines/folder.jsonl
 
-# Names that lead elsewhere.
+# Names that lead to another place are refused.
 for name in ../main /tmp/x a/b .. .hidden '' 'a b' 'a;b' "$(printf '%0120d' 0)"; do
     refuse 'no name of a baseline\|say add NAME\|missing' "$lockstep" baseline add "$name" good.jsonl
     refuse 'no name of a baseline\|0 record files\|NAME takes one' "$lockstep" compare --baseline "$name" good.jsonl
@@ -332,7 +338,7 @@ for name in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\233b')"; do
 done
 [ ! -e main.jsonl ] && [ "$(ls -A results/baselines)" = main.jsonl ] || fail "a name led elsewhere: $(ls -A results/baselines)"
 
-# Of the command line.
+# Errors of the command line.
 refuse 'unknown action "remove"; known: add, show\|action' "$lockstep" baseline remove main
 refuse 'say add NAME FILE.. or show NAME' "$lockstep" baseline
 refuse 'say add NAME FILE.. or show NAME' "$lockstep" baseline show
@@ -343,7 +349,7 @@ refuse '0 record files: --baseline NAME takes one' "$lockstep" compare --baselin
 refuse 'strict are of --ab' "$lockstep" compare s1.jsonl s2.jsonl --strict
 refuse 'dir is of --baseline NAME' "$lockstep" compare s1.jsonl s2.jsonl --dir results/baselines
 
-# Another folder, and two that add at the same time: both are there.
+# In another folder two commands add at the same time: both sessions are there.
 expect_status 0 "$lockstep" baseline add --dir deep/er main s1.jsonl
 for i in 2 3 4 5 6; do
     "$lockstep" baseline add --dir deep/er main s$i.jsonl >/dev/null 2>err.$i &
@@ -352,7 +358,7 @@ wait
 [ "$(wc -l <deep/er/main.jsonl)" -eq 72 ] || fail "$(wc -l <deep/er/main.jsonl) lines: $(cat err.*)"
 expect_status 0 "$lockstep" compare --baseline main same.jsonl --dir deep/er
 
-# A folder that cannot be written to: nothing half-written.
+# A folder that cannot be written to: no partial file is left.
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w deep/er
     one_line 2 'cannot write' "$lockstep" baseline add --dir deep/er main s7.jsonl

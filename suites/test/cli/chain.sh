@@ -1,23 +1,23 @@
-# Chains of steps (`lockstep sweep --chain`): a cell of their own, right on devices that work late,
-# and no wrong bit of any step of a timed chain goes through.
+# Chains of steps (`lockstep sweep --chain`): they are separate cells, they are right on devices
+# that work late, and a wrong bit of any step of a timed chain is found.
 . "$(dirname "$0")/common.sh"
 
-# Each value is a cell: of a chain both sets are used, and a duty is known.
+# Each value is a cell: a chain uses both sets, and its duty is known.
 sweep 0 both.jsonl --devices virt:2 --counts 1,2 --mode plain,dp,ddp --workload mlp:64,64,64 \
     --chain 0,8 --steps 32:32
 expect_count 10 '"status":"ok"' both.jsonl
 expect_count 5 '"chain":8,.*"n_samples":9,.*"duty":0[.][0-9]' both.jsonl
 expect_count 5 '"chain":0,.*"n_samples":37,.*"duty":null' both.jsonl
 
-# Those of one kind are never held against those of the other.
+# Cells of one kind are never compared with those of the other.
 sweep 0 chain.jsonl --devices virt:1 --mode plain --workload tutorial --chain 4
 sweep 0 single.jsonl --devices virt:1 --mode plain --workload tutorial
 refuse 'nothing to compare: 1 cells are only in' "$lockstep" compare single.jsonl chain.jsonl
 expect_status 0 "$lockstep" report both.jsonl --format csv
 grep -q 'chain' out || fail "the report does not know the chain: $(cat out)"
 
-# Every workload that a wrapper takes, on devices whose work is done as late as it may be: what a
-# step is given back is not used by the one before any more.
+# Every workload that a wrapper takes, on devices that run as late as they may: memory that a step
+# gets back is not used by an earlier step any more.
 batch=16
 for workload in tutorial blocks cnn resnet lstm rnn capsnet mixed; do
     sweep 0 late.jsonl --devices virt:2+lag --counts 2 --mode dp --workload "$workload" \
@@ -28,10 +28,10 @@ sweep 0 late.jsonl --devices virt:2+lag --counts 2 --mode ddp --workload cnn --c
 
 batch=64
 
-# Behind the probe, the warm-up and both chains step by step, which are 24 steps: whatever is flipped,
-# lost, repeated or stuck in a timed chain is found, and on which device. Of several devices a sum may
-# round a flipped bit away, and bits that are stuck, and then no result is wrong: of this seed it does
-# not. Of one rank every flip is in a result.
+# After the probe, the warm-up and both chains step by step, which are 24 steps, everything that is
+# flipped, lost, repeated or stuck in a timed chain is found, and on which device. With several
+# devices a sum may round a flipped bit away, and bits that are stuck, and then no result is wrong:
+# with this seed it does not. With one rank every flip is in a result.
 seen='sample [5-8], set [01]: \(in a chain of 8 steps virt:[01] had a result that it had not'
 seen="$seen step by step\\|behind a chain of 8 steps: digest\\)"
 
@@ -52,7 +52,7 @@ for mode in dp ddp; do
     done
 done
 
-# A fault in the chain step by step is found, too: the timed one has it not.
+# A fault in the chain step by step is found, too: the timed chain does not have it.
 sweep 1 learned.jsonl --devices virt:1+fault:flip@12/0 --counts 1 --mode ddp \
     --workload mlp:64,64,64 --chain 8 --steps 32:32
 expect_count 1 '"status":"failed",.*"reason":"sample 6, set 0: in a chain' learned.jsonl

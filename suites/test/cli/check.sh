@@ -1,5 +1,4 @@
 # `lockstep check` from outside: implementations that misbehave, formats, misuse, signals.
-# check.sh LOCKSTEP FOLDER FAKE.so OLD.so EMPTY.so
 fake=$3
 old=$4
 empty=$5
@@ -14,7 +13,7 @@ misuse()
     refuse "$words" "$lockstep" check "$@"
 }
 
-# fake STATUS MISDEED WORDS OPTION...: the fake, two cases; WORDS must be in the output.
+# fake STATUS MISDEED WORDS OPTION...: runs the fake with two cases; WORDS must be in the output.
 fake()
 {
     wanted_status=$1
@@ -42,7 +41,7 @@ no_process_left()
     done
 }
 
-# What an implementation may do, and what becomes of it.
+# Each thing that an implementation may do, and the result.
 fake 0 good 'PASS fake 1 with 2 devices: 2 of 2 cases passed'
 fake 0 no-devices 'PASS fake 1 on the host: 2 of 2 cases passed'
 fake 1 wrong '2 rows on 1 devices: 1 shards (1), must be 1 (2)'
@@ -67,7 +66,7 @@ fake 2 claims 'claims a capability and has no operation'
 fake 0 stay '2 of 2 cases passed'
 no_process_left "$(cat stayed)"
 
-# What cannot be loaded is broken, and says why.
+# An implementation that cannot be loaded is broken, and the output says why.
 for spec in "$old|version 9" "$empty|no symbol lockstep_impl" "./none.so|none.so" \
     "elsewhere|elsewhere" "mutant:nobody|unknown mutant 'nobody'" 'exec:true|exec' \
     'exec:echo rubbish|exec' 'exec:no-such-command-at-all|no-such-command'; do
@@ -77,7 +76,7 @@ for spec in "$old|version 9" "$empty|no symbol lockstep_impl" "./none.so|none.so
     grep -q -- "${spec#*|}" flat || { cat out >&2; fail "$spec: another cause"; }
 done
 
-# What a profile requires and the fake does not have; what is missing is not skipped.
+# A profile requires cases that the fake does not have; a missing case is not skipped.
 expect_status 1 "$lockstep" check --impl "$fake" --profile primitives
 grep -q "^FAIL    PROFILE.primitives.gather " out || fail "no line for a missing capability"
 grep -q "profile primitives requires 'gather', which the implementation" out || fail "no reason"
@@ -87,17 +86,17 @@ expect_status 0 "$lockstep" check --impl "$fake" --require-devices 2 --only "$ca
 expect_status 1 "$lockstep" check --impl "$fake" --require-devices 3 --only "$cases"
 grep -q 'require-devices 3: fake has 2' err || fail "no line about devices"
 
-# The command that repeats a case does.
+# The printed command repeats the case.
 fake 1 wrong 'SPLIT-01.known'
 grep -o "[^ ]*lockstep check .*--only SPLIT-01.sizes" out >again || fail "no command"
 grep -q -- "--impl-options wrong" again || fail "the command lacks an option"
 sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
-# Nothing but skips is 77.
+# If all cases are skipped the status is 77.
 expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 
-# The formats agree.
+# The formats have the same contents.
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
     --area SPLIT --format json --out a.json
 grep -q '^FAIL' out || fail "no text beside --out"
@@ -112,7 +111,7 @@ grep -q '"schema": "lockstep/check/1.0"' a.json || fail "no schema"
 if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" a.xml a.json; then
     fail "a control byte in a document"
 fi
-# json_count NAME: out of counts.
+# json_count NAME: prints that member of counts.
 json_count()
 {
     sed -n '/^ "counts"/,/^ }/s/^  "'"$1"'": \([0-9]*\),*$/\1/p' a.json
@@ -142,7 +141,8 @@ else
     echo "note: xmllint is not installed, the XML was not read" >&2
 fi
 
-# A name that pretends: what ends XML's raw text, and links. What cannot be seen is no argument.
+# A name that pretends: it has the text that ends raw text in XML, and links. Hidden characters are
+# no argument.
 odd='exec:@x #1 https://h ]]>é; exit 3'
 for format in text junit md annotations csv json openmetrics; do
     expect_status 2 "$lockstep" check --impl "$odd" --area SPLIT --format $format
@@ -193,7 +193,7 @@ misuse 'names no profile' --profile ,
 misuse 'names nothing' --only ,
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
-# Interrupted: 130, nothing written, nobody left.
+# Interrupted: the status is 130, nothing is written, and no process is left.
 "$lockstep" check --impl "$fake" --impl-options hang --only "$cases" --out never.json \
     >out 2>err &
 runner=$!
@@ -215,7 +215,8 @@ kill -KILL "$runner"
 wait "$runner" || true
 for worker in $workers; do no_process_left "$worker"; done
 
-# A rank needs a device: on fewer there are fewer ranks, and without two of them no verdict.
+# A rank needs a device: with fewer devices there are fewer ranks, and with fewer than two no
+# verdict.
 ranks=DDP-01.known,DDP-02.unequal,DDP-29.nothing
 few()
 {
@@ -228,16 +229,17 @@ few 2 0 'with 2 devices: 3 of 3 cases passed ([0-9]'
 few 3 0 'with 3 devices: 3 of 3 cases passed ([0-9]'
 few 4 0 'with 4 devices: 3 of 3 cases passed ([0-9]'
 
-# The kill matrix of one area: its own bugs are caught by its own cases.
+# The kill matrix of one area: its bugs are caught by its cases.
 expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil \
     --format json --out m.json
 grep -q '"schema": "lockstep/mutants/1.0"' m.json || fail "no matrix"
 grep '^SURVIVED' out >all || fail "survivors are not named"
-# Up to the first catch, by default on all cores: the same mutants survive, and nothing is caught twice.
+# Up to the first catch, by default on all cores: the same mutants survive, and none is caught
+# twice.
 expect_status 1 "$lockstep" check --mutants --until-caught --only SPLIT-01.sizes,SPLIT-06.ceil
 grep '^SURVIVED' out | cmp - all || fail "--until-caught: others survive"
 
-# Runs in which a case never asks for the bug are left out, and that changes no catch.
+# Runs in which a case never asks for the bug are left out, which changes no catch.
 same()
 {
     sed '/"seconds"/d; /"runs/d' "$1"
@@ -249,7 +251,7 @@ same every.json | cmp - some.txt || fail "another matrix with --every-run"
 grep -q '"runs_left_out": [1-9]' m.json || fail "no run was left out"
 grep -q '"runs_left_out": 0,' every.json || fail "--every-run left some out"
 
-# The page: everything escaped, and no page from a file that does not add up.
+# The page: everything is escaped, and a file whose numbers do not add up gives no page.
 expect_status 1 "$lockstep" report --out page --check a.json
 page=page/conformance.html
 grep -q '&lt;b&gt;' $page || fail "nothing was escaped"

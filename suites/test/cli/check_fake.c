@@ -1,5 +1,5 @@
-/* check_fake.c: a shared object that splits rows rightly, and misbehaves as its options say:
- * "WORD" or "WORD@N", from the N-th split of a process on. */
+/* check_fake.c: a shared object that splits rows rightly, and misbehaves as its options say: "WORD"
+ * or "WORD@N". N is the split of a process at which it begins. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,14 +29,14 @@ static _Noreturn void hang(void)
         nanosleep(&long_time, NULL);
 }
 
-/* Sanitizers would make another end of it. */
+/* The default action is restored, because sanitizers would end the process differently. */
 static void crash(void)
 {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
 }
 
-/* More than any memory for it should be. */
+/* Writes more than any memory for it should hold. */
 static void make_noise(void)
 {
     char line[4096];
@@ -49,7 +49,7 @@ static void make_noise(void)
     fputs("\033[31mlast words <&\"'>\n", stderr);
 }
 
-/* Writes what could be a verdict wherever something is open. */
+/* Writes to all open descriptors what could be a verdict. */
 static void forge(void)
 {
     char bytes[4096];
@@ -66,7 +66,7 @@ static void close_all(void)
         close(fd);
 }
 
-/* Somebody stays who holds all that is open, and says so in a file named after it. */
+/* Leaves a child that holds all open descriptors, and writes its process id to a file. */
 static void leave_somebody(void)
 {
     const pid_t pid = fork();

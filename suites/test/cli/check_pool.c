@@ -1,4 +1,5 @@
-/* check_pool.c: what becomes of the cases of a process that dies, hangs or lies.
+/* check_pool.c: the results of cases whose process dies, hangs or lies.
+ *
  * usage: check_pool FAKE.so */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ struct scene {
     const char *name, *options;
     enum runner_mode mode;
     double limit_s;
-    const char *verdicts; /* of the six: P F S B, N: broken and not run */
+    const char *verdicts; /* of the six cases: P F S B; N: broken and not run */
     const char *words;    /* of the first reason that is not empty */
 };
 
@@ -111,7 +112,7 @@ static int play(const char *path, const struct scene *scene)
     return 1;
 }
 
-/* The library says FAIL; a process that says PASS would get the same from the parent. */
+/* The library says FAIL; if a process said PASS, the parent would decide the same. */
 static int play_nothing(const char *path)
 {
     struct runner_result result[1], *list[1];
@@ -125,7 +126,7 @@ static int play_nothing(const char *path)
     return 1;
 }
 
-/* What a process would have to send to be believed. */
+/* Messages are believed only if all their fields are right. */
 static int play_messages(void)
 {
     struct runner_result result[1], *list[1];
@@ -158,7 +159,7 @@ static int play_messages(void)
     return faults;
 }
 
-/* Several at a time, and more jobs than slots. */
+/* Several jobs run at a time, and there are more jobs than slots. */
 static int play_many(const char *path)
 {
     static const char *const options[] = {"good", "crash@2", "good", "exit3@3", "hang@4", "good"};

@@ -1,5 +1,6 @@
-# Collectives by themselves: measured by size, verified in every iteration, with a flipped bit found
-# and named; records that are resumed, reported and compared, apart from those of training.
+# Standalone collectives: they are measured by size, verified in every iteration, and a flipped bit
+# is found and named. Their records are resumed, reported and compared, apart from those of
+# training.
 . "$(dirname "$0")/common.sh"
 
 grid='--bind none --devices virt:4 --counts 2,4 --sizes 4,8:4Ki:x32,1000 --communicator threads,staged'
@@ -14,20 +15,21 @@ expect_count 64 "$cell.*\"status\":\"ok\"" all.jsonl
 expect_count 16 '"workload":"allreduce".*"devices":"virt:4".*"bus_factor":1.5,' all.jsonl
 expect_count 16 '"workload":"allreduce".*"devices":"virt:2".*"bus_factor":1.0,' all.jsonl
 expect_count 32 '"workload":"broadcast".*"bus_factor":1.0,' all.jsonl
-# The table, by size, a line for both launches.
+# The table has a line for each size, for both launches together.
 expect_count 1 '^collective  *type  *on communicator .* algbw .* busbw right$' err
 expect_count 32 '^\(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
 expect_count 1 '^allreduce  *f32  *4 threads  *in  *1000 .* 2/2$' err
 expect_count 64 ' verified .*[0-9] [kMG]*B/s$' err
 
-# The default is every collective, out of place because of one; what is asked for in the header is
-# read back.
+# The default is every collective, and out of place because one of them needs it; the options are
+# read back from the header.
 expect_status 0 "$lockstep" sweep --mode collective --bind none --devices virt:2 --sizes 8 $fast \
     --out both.jsonl
 expect_count 5 "$cell.*\"status\":\"ok\"" both.jsonl
 expect_count 1 '"command":"[^"]*--mode collective --counts 2 --collective allreduce,broadcast,allgather,reducescatter,alltoall --type f32 --sizes 8 --out-of-place 1 ' both.jsonl
 
-# In blocks, in place and out of place, of odd numbers: 1 and 83 for each of 3 or 4 devices.
+# Collectives in blocks, in place and out of place, of odd numbers: 1 and 83 for each of 3 or 4
+# devices.
 expect_status 0 "$lockstep" sweep --collective allgather,reducescatter --out-of-place 0,1 \
     --bind none --devices virt:4 --counts 3,4 --sizes 48,3984 --communicator threads,staged $fast \
     --out blocks.jsonl
@@ -36,7 +38,7 @@ expect_count 32 "$cell.*\"status\":\"ok\"" blocks.jsonl
 expect_count 16 '"devices":"virt:4".*"bus_factor":0.75,' blocks.jsonl
 expect_count 16 '"out_of_place":1[,}]' blocks.jsonl
 expect_count 8 '^reducescatter  *f32  *[34] .* out  .* 1/1$' err
-# Other types; bf16 is carried, an odd number of them, too.
+# Other types: bf16 is moved, also an odd number of them.
 for type in f64 i32; do
     expect_status 0 "$lockstep" sweep --mode collective --type $type --bind none --devices virt:3 \
         --counts 3 --sizes 2424 --communicator threads,staged $fast --out type-$type.jsonl
@@ -56,7 +58,7 @@ expect_count 1 'iteration 8, rank 2 (virt:2), index .* expected 0x[0-9a-f]\{4\},
 refuse 'bf16 is only carried, and allreduce adds; types that are added: f32, f64, i32' \
     "$lockstep" sweep --collective allreduce --type bf16 --devices virt:2
 
-# The default sizes have blocks on all numbers of devices.
+# The default sizes can be cut into blocks for every number of devices.
 expect_status 0 "$lockstep" sweep --collective alltoall --bind none --devices virt:3 --counts 2,3 \
     $fast --out exchange.jsonl
 expect_count 1 '"command":"[^"]*--sizes 24,72,528,4104,32784,262152,2097168,16777224 ' exchange.jsonl
@@ -75,8 +77,8 @@ refuse 'here it is "--collective allreduce", in the file "--collective allreduce
 
 # ---- a flipped bit -----------------------------------------------------------------------------
 
-# Step 9 is iteration 8. The bit, the index and the numbers are the same each time.
-# index: what a reducescatter gets is a quarter.
+# Step 9 is iteration 8. The bit, the index and the numbers are the same each time. index: a rank
+# gets a quarter of the input of a reducescatter.
 while read -r name place count; do
     for over in threads staged; do
         expect_status 1 "$lockstep" sweep --collective $name --out-of-place $place --bind none \
@@ -103,7 +105,7 @@ broadcast 0 1000
 allreduce 1 1000
 allreduce 0 1000
 EOF
-# What a device leaves out of the sum, brings twice, or brings again: on all ranks.
+# A device leaves data out of the sum, adds them twice, or adds old ones again: all ranks are wrong.
 for harm in drop double stale; do
     expect_status 1 "$lockstep" sweep --collective allreduce --bind none \
         --devices "virt:4+fault:$harm@9/2" --counts 4 --sizes 4000 --seconds 0.001 --steps 8:8 \
@@ -123,19 +125,20 @@ expect_count 0 '^## \(Cells\|Base cases\)$' page/summary.md
 if command -v gnuplot >/dev/null; then
     [ -s page/bandwidth.svg ] && [ -s page/bandwidth-narrow.svg ] || fail "no figure of bandwidth"
     [ "$(grep -c '^# ' page/bandwidth.tsv)" -ge 1 ] || fail "no columns"
-    # Four sizes of each collective on 2 and on 4 devices by two communicators, as they are in csv.
+    # There are four sizes of each collective on 2 and on 4 devices with two communicators, as in
+    # csv.
     [ "$(grep -c '^[0-9]' page/bandwidth.tsv)" -eq 32 ] || fail "not all points are in the figure"
     ! grep -q 'base: plain' page/bandwidth-text.tsv || fail "collectives have no base"
 fi
-# It is the page's only table, and open; its notes are of iterations.
+# It is the only table of the page, and it is open; its notes are about iterations.
 sed -n '/id="collectives"/,/<\/section>/p' page/index.html | grep -q '<details open="open">' ||
     fail "the table of collectives is folded, or not there"
 grep '^- Note:' page/summary.md >notes || true
 ! grep -q 'a step takes\|samples/s\|steps became' notes || fail "notes of steps: $(cat notes)"
 expect_status 0 "$lockstep" report all.jsonl --format csv
 expect_count 32 '^"\(allreduce\|broadcast\)","collective","virt:[24]",' out
-# A line through the sizes of each: two numbers, or why there are none. Whatever it is, the sizes that
-# it is through have them elsewhere, too.
+# Each collective has a line through its sizes: two numbers, or the reason why there are none. In
+# both cases the sizes of the line have these numbers elsewhere, too.
 expect_count 1 '^## Alpha and beta of collectives$' page/summary.md
 sed -n '/^## Alpha and beta/,/^## Prov/p' page/summary.md | grep '^| \(allreduce\|broadcast\) ' >lines
 [ "$(wc -l <lines)" -eq 8 ] || fail "not 8 lines: $(cat lines)"
@@ -163,7 +166,8 @@ expect_count 8 '^#       size         count      type   redop    root     time  
 expect_count 16 '^ *[0-9]*  *[0-9]*     float     sum      -1      N/A     N/A     N/A    N/A  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out
 expect_count 16 ' float    none       0 ' out
 refuse 'of collectives, and there are none' "$lockstep" report steps.jsonl --format nccl-tests
-# Both columns of a line; what is in one place only has the other one empty.
+# Both columns of a line are filled; a number that is only in place or only out of place leaves the
+# other one empty.
 expect_status 0 "$lockstep" report blocks.jsonl exchange.jsonl --format nccl-tests
 expect_count 2 '^ *3984  *249     float    none      -1  *[0-9.]*  *[0-9.]*  *[0-9.]*      0  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out
 expect_count 16 '^ *[0-9]*  *[0-9]*     float    none      -1  *[0-9.]*  *[0-9.]*  *[0-9.]*      0      N/A     N/A     N/A    N/A$' out
@@ -172,7 +176,8 @@ expect_count 8 '^| reducescatter, out of place | f32 | .* 1 of 1 launches |$' pa
 expect_status 1 "$lockstep" report flip-allreduce-0-staged.jsonl harm-drop.jsonl all.jsonl --out page
 expect_count 2 '^- allreduce, collective, 4 devices, 4000 bytes, launch 0, run .*iteration 8' page/summary.md
 
-# Beside steps of a model they are in no other table: those of the model alone are as without them.
+# Next to steps of a model they are in no other table: the tables of the model are the same as
+# without them.
 expect_status 0 "$lockstep" report steps.jsonl --out alone
 expect_status 0 "$lockstep" report steps.jsonl all.jsonl --out beside
 for section in Cells 'Base cases'; do

@@ -1,4 +1,4 @@
-# What the scripts share: $1 is the program, $2 a folder of their own, made empty.
+# Functions that the scripts share. $1 is the program, $2 a folder for the test, which is emptied.
 set -eu
 export LC_ALL=C
 lockstep=$1
@@ -13,7 +13,7 @@ fail()
     exit 1
 }
 
-# expect_status STATUS COMMAND...: output goes to the files out and err.
+# expect_status STATUS COMMAND...: runs it with its output in the files out and err.
 expect_status()
 {
     wanted=$1
@@ -26,8 +26,8 @@ expect_status()
     fi
 }
 
-# one_line STATUS WORDS COMMAND...: one line on stderr that has the words, nothing on stdout. Behind
-# one about the command line there may be the hint, for the command that it is about.
+# one_line STATUS WORDS COMMAND...: there is one line on stderr that has the words, and nothing on
+# stdout. After an error of the command line there may be the hint, for that command.
 one_line()
 {
     wanted=$1
@@ -45,13 +45,13 @@ one_line()
     fi
 }
 
-# refuse WORDS COMMAND...: misuse
+# refuse WORDS COMMAND...: the command line is refused as misuse.
 refuse()
 {
     one_line 2 "$@"
 }
 
-# with NAME=VALUE COMMAND...: for that command only, which may be a function.
+# with NAME=VALUE COMMAND...: sets it for that command only, which may be a function.
 with()
 {
     (
@@ -61,7 +61,7 @@ with()
     )
 }
 
-# count_lines PATTERN FILE: 0 when there is no such file.
+# count_lines PATTERN FILE: prints 0 if there is no such file.
 count_lines()
 {
     if [ -e "$2" ]; then # asked once: it may appear meanwhile
@@ -71,7 +71,7 @@ count_lines()
     fi
 }
 
-# wait_for_cells N FILE PID: until the sweep PID has written N cells.
+# wait_for_cells N FILE PID: waits until the sweep PID has written N cells.
 wait_for_cells()
 {
     tries=0
@@ -108,10 +108,10 @@ cell_ids()
     grep -o '"cell_id":"[0-9a-f]*"' "$1" | sort
 }
 
-# A cell of few steps.
+# Options of a cell with few steps.
 short='--bind none --seconds 0.001 --warmup 5:0'
 
-# sweep STATUS FILE OPTION...: such cells, of $batch rows
+# sweep STATUS FILE OPTION...: runs such cells, with $batch rows.
 sweep()
 {
     wanted=$1
@@ -121,7 +121,7 @@ sweep()
     expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
 }
 
-# Only a build whose times make a forecast.
+# Skips the rest unless this build's times make a forecast.
 needs_release()
 {
     "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)' || {
@@ -130,10 +130,10 @@ needs_release()
     }
 }
 
-# Escape, U+009B, U+200B, U+202E, U+E000, and a byte that is no UTF-8.
+# These are escape, U+009B, U+200B, U+202E, U+E000, and a byte that is not UTF-8.
 hidden=$(printf 'x\033[2J\302\233\342\200\213\342\200\256\356\200\200')
 
-# clean FILE: nothing in it that a terminal or a log would obey, or that cannot be seen.
+# clean FILE: it has nothing that a terminal or a log would obey, or that cannot be seen.
 clean()
 {
     ! LC_ALL=C grep -qa "$(printf '[\001-\010\013\014\016-\037\177]\|\302[\200-\237]\|\342\200[\213-\217\250-\256]\|\356\200\200\|\357\277\277')" \

@@ -1,6 +1,6 @@
-# Communicators: an option of every command that opens devices, and an axis of the sweep: each is
-# measured, kept apart in the report, and resumed; those that cannot be are refused before anything
-# runs, with those that can.
+# Communicators are an option of every command that opens devices, and an axis of the sweep: each is
+# measured, kept apart in the report, and resumed. A communicator that cannot be used is refused
+# before anything runs, and the error lists those that can.
 . "$(dirname "$0")/common.sh"
 
 grid='--bind none --devices virt:2 --batch 10,33 --workload mlp:7,5,3 --mode plain,dp,ddp'
@@ -20,7 +20,7 @@ for name in threads staged; do
 done
 [ "$(cell_ids both.jsonl | uniq | wc -l)" -eq 20 ] || fail "two communicators have the same cell"
 
-# Without the option as before: the backend's own, whose cells have the ids that they always had.
+# Without the option the backend's default is used, and its cells have the ids of older versions.
 expect_status 0 "$lockstep" sweep $grid $fast --out own.jsonl
 expect_count 10 "$cell.*\"communicator\":\"threads\"" own.jsonl
 expect_count 0 '"command":"[^"]*--communicator' own.jsonl
@@ -33,7 +33,7 @@ cell_ids some.jsonl | cmp - wanted || fail "an axis of communicators has other c
 expect_status 0 "$lockstep" sweep $grid $fast --backend cpu-ref --communicator threads --out ref.jsonl
 expect_count 10 "$cell.*\"backend\":\"cpu-ref\",\"communicator\":\"threads\"" ref.jsonl
 
-# Apart in the report; with the same cells of another sweep together.
+# They are apart in the report; the same cells of another sweep are put together.
 expect_status 0 "$lockstep" report both.jsonl --out page
 expect_count 1 'All 20 planned cells' page/summary.md
 expect_count 1 '^\*\*mlp:7,5,3 (strong scaling, f32, cpu/threads on virt)\*\*$' page/summary.md
@@ -59,7 +59,7 @@ refuse 'the file has "--communicator threads,staged", here there is no such opti
     "$lockstep" sweep $grid $fast --resume --out cut.jsonl
 cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
 
-# A header says the same as its command, and a cell is one of its plan.
+# A header must say the same as its command, and a cell must be one of its plan.
 sed '1s/"communicator":"threads,staged"/"communicator":"staged,threads"/' both.jsonl >bad.jsonl
 one_line 2 '"communicator" is "staged,threads", but with this "command" it is "threads,staged"' \
     "$lockstep" report bad.jsonl --out page
@@ -99,7 +99,7 @@ refuse 'same thing' "$lockstep" check --impl-options cpu --communicator staged
 refuse '--communicator is the reference' "$lockstep" check --communicator staged --impl ./it.so
 refuse 'mutants' "$lockstep" check --communicator staged --mutants
 
-# What a benchmark needs and a communicator cannot do.
+# A benchmark needs something that the communicator cannot do.
 refuse "'staged' reduces after backward, not during it: threads$" "$lockstep" bench overlap \
     --devices virt:2 --communicator staged
 

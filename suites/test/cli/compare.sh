@@ -1,4 +1,5 @@
-# `lockstep compare`: what two files can say, what makes them INVALID, and what it never says.
+# `lockstep compare`: the results that two files can give, the differences that make them INVALID,
+# and the words that it never prints.
 #   compare.sh LOCKSTEP FOLDER MAKE_RECORDS
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -8,7 +9,7 @@ class=$(printf '7%063d' 0)
 class2=$(printf '8%063d' 0)
 boot=$(printf "%064d" 1)
 
-# records KIND FILE [SED]: of a known class of machine; SED edits the first line.
+# records KIND FILE [SED]: makes records of a known class of machine; SED edits the first line.
 records()
 {
     "$make_records" "$1" raw.jsonl || fail "make_records $1"
@@ -18,7 +19,8 @@ records()
         raw.jsonl | cmp -s - "$2" || fail "$3 changes nothing"
 }
 
-# compare STATUS FILE FILE [OPTION...]: nothing on standard error, lines of at most 80 columns.
+# compare STATUS FILE FILE [OPTION...]: there is nothing on standard error, and lines have at most
+# 80 columns.
 compare()
 {
     expect_status "$1" "$lockstep" compare "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"}
@@ -26,7 +28,7 @@ compare()
     [ "${4-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
 }
 
-# has WORDS: in one paragraph of the output, wherever its lines break.
+# has WORDS: the words are in one paragraph of the output, wherever its lines break.
 has()
 {
     tr '\n' ' ' <out | tr -s ' ' >flat
@@ -44,7 +46,7 @@ counts()
     has "Cells in both files: $(($1 + $2 + $3)): $1 SUSPECT, $2 NO EVIDENCE, $3 INVALID, 0 measured"
 }
 
-# invalid REASON: as a whole, and no cell is judged.
+# invalid REASON: all is INVALID, and no cell is judged.
 invalid()
 {
     has "INVALID: $1"
@@ -56,7 +58,7 @@ records old a.jsonl
 records new b.jsonl
 records slower slow.jsonl
 
-# Nothing differs: no evidence. The words are never those of a gate.
+# Nothing differs: there is no evidence. The words are never those of a gate.
 compare 0 a.jsonl b.jsonl
 counts 0 12 0
 has 'Evidence class III, two files: two sessions, .*None of them is a pass, and none is a gate[.]'
@@ -67,7 +69,7 @@ has 'A is unsealed'
 has 'The median of the ratios is 1.000, .* half-width of their intervals (95 % or more, of independent launches) is [1-9][.]. %'
 has_not 'SUSPECT  \|Differs'
 
-# 12 % in the four cells on two devices: those, and no others; with --exact, too.
+# The four cells on two devices are 12 % slower: these are found, and no others; with --exact, too.
 for option in '' --exact; do
     compare 0 a.jsonl slow.jsonl $option
     counts 4 8 0
@@ -75,11 +77,11 @@ for option in '' --exact; do
     has 'B/A 1.120 \[1[.]0[0-9]*, 1[.]1[0-9]*\], p 0.0019; cost 1.120; floor [0-9.]* ms -> [0-9.]* ms'
     has 'SUSPECT does not fail: measure both again'
 done
-# The other way round it is as suspect.
+# In the other direction it is as suspect.
 compare 0 slow.jsonl a.jsonl
 counts 4 8 0
 has 'B/A 0.893 \['
-# 4.5 % are shown, but are less than it takes.
+# 4.5 % are shown, but are less than the threshold.
 records little-slower little.jsonl
 compare 0 a.jsonl little.jsonl
 counts 0 12 0
@@ -100,7 +102,7 @@ grep -q '"floor_statistic": "10th percentile"' out || fail "$(cat out)"
 compare 0 fewest.jsonl few.jsonl --format json
 grep -q '"least_steps": 6' out || fail "$(cat out)"
 
-# What one may want to compare is said, not refused.
+# Differences that one may want to compare are reported, not refused.
 records new other.jsonl 's/"git_sha":"[^"]*"/"git_sha":"0a1b2c3d4e5f"/'
 compare 0 a.jsonl other.jsonl
 has 'Differs: the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f'
@@ -125,15 +127,15 @@ compare 0 a.jsonl few.jsonl # which has another option --steps, too, that does n
 has_not Differs
 compare 3 a.jsonl three.jsonl
 has 'Differs: the number of launches: 8 -> 3'
-# A launch counts once: nothing is shown by a run and itself, or its copy of another name.
+# A launch counts once: a run and itself, or a copy of it under another name, show nothing.
 refuse 'A and B hold the same run: a launch counts once' "$lockstep" compare a.jsonl a.jsonl
 sed 's/"run_id":"feedface/"run_id":"cafeface/' a.jsonl >copy.jsonl
-# again FILE: the same times, of other launches.
+# again FILE: prints the same times as other launches.
 again()
 {
     sed 's/"run_id":"feedface/"run_id":"cafeface/; s/"start_epoch_ns":"17/"start_epoch_ns":"18/' "$1" >again.jsonl
 }
-# against STATUS A B OPTION...: B as other launches.
+# against STATUS A B OPTION...: compares with B as other launches.
 against()
 {
     wanted=$1 first=$2
@@ -146,7 +148,7 @@ refuse 'run cafeface[0-9a-f]*, cell [0-9a-f]*, and run feedface[0-9a-f]*, cell [
 sed '2!s/"start_epoch_ns":"17/"start_epoch_ns":"18/' copy.jsonl >same.jsonl
 refuse 'are one launch' "$lockstep" compare a.jsonl same.jsonl
 
-# INVALID as a whole, each for a reason of its own.
+# The files are INVALID as a whole, each for a different reason.
 records new bad.jsonl "s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" # after the class is set
 compare 3 a.jsonl bad.jsonl
 invalid 'the class of machine: 700000000000 -> 800000000000'
@@ -188,13 +190,13 @@ compare 0 a.jsonl bad.jsonl --allow-dirty
 counts 0 12 0
 has 'Differs: the working tree: false -> true'
 
-# A cell that is INVALID; the others are judged.
+# One cell is INVALID; the others are judged.
 first_dp=$(awk '/"mode":"dp"/ && /"n_devices":2,/ { print NR; exit }' slow.jsonl)
 sed "${first_dp}s/\"oversubscribed\":false/\"oversubscribed\":true/" slow.jsonl >bad.jsonl
 compare 3 a.jsonl bad.jsonl
 counts 3 8 1
 has 'INVALID mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads oversubscribed: more devices than cores'
-# fails LINES: those launches were not verified.
+# fails LINES: makes those launches not verified.
 fails()
 {
     sed "$1s/\"status\":\"ok\"/\"status\":\"failed\"/;$1s/\"validated\":true/\"validated\":false/
@@ -209,11 +211,11 @@ compare 3 bad.jsonl a.jsonl
 counts 3 8 1
 has 'not verified: 8 of 8 launches of A (failed), 0 of 8 launches of B'
 has 'A has no end: its sweep was stopped'
-# Verified in neither: nothing to say, and no reason to fail.
+# It is verified in neither file: there is nothing to say, and no reason to fail.
 against 0 bad.jsonl bad.jsonl
 has 'Cells in both files: 12: 0 SUSPECT, 11 NO EVIDENCE, 0 INVALID, 1 measured in neither'
 
-# Too few launches for an interval, and for so many cells.
+# There are too few launches for an interval, and for this many cells.
 compare 3 a.jsonl three.jsonl
 counts 0 0 12
 has 'launches: 8 of A and 3 of B; it takes 4 to 60 of each'
@@ -221,7 +223,8 @@ against 3 four.jsonl four.jsonl
 counts 0 0 12
 has 'launches: 4 of A and 4 of B cannot show anything in one of 12 cells; that takes 6 of each'
 
-# In one file only: counted. The cells of one workload taken out, and the end, which counts them.
+# Cells in one file only are counted. The cells of one workload are taken out, and the end line,
+# which counts them.
 grep -v '"workload":"tutorial"\|lockstep/end' b.jsonl >part.jsonl
 compare 0 a.jsonl part.jsonl
 counts 0 6 0
@@ -251,7 +254,7 @@ sed "1s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" more.jsonl 
 against 3 bytes.jsonl foreign.jsonl
 has CHANGED
 against 1 bytes.jsonl foreign.jsonl --exact
-# In one launch only, and in one file only.
+# The number differs in one launch only, and is in one file only.
 sed "$((first_dp + 3))s/\"bytes_per_step\":4096.0/\"bytes_per_step\":4100.0/" bytes.jsonl >launch.jsonl
 against 1 bytes.jsonl launch.jsonl -e
 has 'bytes_per_step: 4096 -> 4096 to 4100 bytes'
@@ -261,7 +264,8 @@ sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,8]/' bytes.jsonl >peaks
 sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,9]/' bytes.jsonl >peaks2.jsonl
 against 1 peaks.jsonl peaks2.jsonl --exact
 has 'peak_bytes of device 1: 8 -> 9 bytes'
-# Kernels are counted since later: a file without is an old one, unless it is the newer of the two.
+# Older versions did not count kernels: a file without the count is an old one, unless it is the
+# newer of the two.
 for number in 37 38; do
     sed "s/\"kernels_per_step\":null/\"kernels_per_step\":$number.0/" a.jsonl >kernels$number.jsonl
 done
@@ -270,7 +274,7 @@ has 'CHANGED mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads kernels_per_step
 against 1 kernels37.jsonl a.jsonl --exact
 has 'kernels_per_step: 37 -> unknown launches'
 against 0 a.jsonl kernels37.jsonl --exact
-# What a plan fixes can differ in files that have none.
+# Values that a plan fixes can differ in files that have no plan.
 sed '1s/"launches":8,//' bytes.jsonl >free.jsonl
 sed "1s/\"launches\":8,//;${first_dp},$((first_dp + 7))s/\"model_params\":[0-9]*/\"model_params\":7/
     ${first_dp},$((first_dp + 7))s/\"flops_per_step\":[0-9.e+]*/\"flops_per_step\":9.0/" bytes.jsonl >free2.jsonl
@@ -278,7 +282,7 @@ against 1 free.jsonl free2.jsonl --exact
 has 'model_params: [0-9]* -> 7 values'
 has 'flops_per_step: [0-9]* -> 9 operations'
 
-# Real sweeps, of this build; seeds are drawn.
+# Real sweeps of this build; their seeds are drawn.
 for name in one two; do
     expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --mode dp,ddp --workload tutorial \
         --batch 30 --launches 6 --seconds 0.001 --steps 40:40 --out $name.jsonl
@@ -294,13 +298,13 @@ fi
 has 'Exact numbers that changed: 0[.]'
 has 'Differs: the seed: '
 
-# For programs: valid JSON that says the same; for a page: Markdown.
+# For programs there is valid JSON with the same contents, for a page Markdown.
 compare 0 a.jsonl slow.jsonl --format json
 for words in '"schema": "lockstep/compare/1.0"' '"class": "III"' '"gate": false' '"suspect": 4' \
     '"no_evidence": 8' '"exit": 0' '"verdict": "SUSPECT"' '"n_devices": 2' '"tested": 12' '"half_width": 0.0'; do
     grep -qF -e "$words" out || fail "no $words in the JSON"
 done
-# All of its numbers again, from the raw steps.
+# Computes all of its numbers again, from the raw steps.
 if command -v python3 >/dev/null; then
     for pair in 'a slow' 'a few' 'fewest few' 'slow fewest'; do
         compare 0 ${pair% *}.jsonl ${pair#* }.jsonl --format json
@@ -315,7 +319,7 @@ grep -q '^| SUSPECT | tutorial dp virt:2, 30 rows, f32, cpu/threads | 1.1' out |
 compare 3 a.jsonl three.jsonl --format md
 grep -q 'launches: 8 of A and 3 of B' out || fail "$(cat out)"
 
-# Text of others is data: no control character, nothing that a page would obey.
+# Text of others is data: there is no control character, and nothing that a page would obey.
 hostile='\\u001b[31m<script>|a\\u202eb`x`'
 records new hostile.jsonl "s/\"kernel\":\"[^\"]*\"/\"kernel\":\"$hostile\"/"
 for format in text json md; do
@@ -325,7 +329,7 @@ for format in text json md; do
 done
 ! grep -q '<script>' out || fail "a tag in the Markdown"
 
-# Files that cannot be read: one line, and nothing on standard output.
+# Files that cannot be read give one line, and nothing on standard output.
 refuse 'missing.jsonl: No such file' "$lockstep" compare a.jsonl missing.jsonl
 head -c 20000 a.jsonl >torn.jsonl
 refuse 'torn.jsonl: the last line is torn, from byte' "$lockstep" compare torn.jsonl a.jsonl

@@ -1,11 +1,11 @@
-# `lockstep compare --ab`: two builds in pairs; what is no such build, what is INVALID, and what is
-# kept of a comparison that was stopped.
+# `lockstep compare --ab` measures two builds in pairs: which programs are no such build, which
+# cells are INVALID, and which results of a stopped comparison are kept.
 . "$(dirname "$0")/common.sh"
 unset CI
 
 tiny='--allow-dirty --allow-disturbed --bind none --devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50 --warmup 1:0'
 
-# has WORDS: in one paragraph of the output, wherever its lines break.
+# has WORDS: the words are in one paragraph of the output, wherever its lines break.
 has()
 {
     tr '\n' ' ' <out | tr -s ' ' >flat
@@ -17,7 +17,7 @@ has_not()
     ! grep -q -e "$1" out || fail "'$1' in: $(cat out)"
 }
 
-# wrapper NAME LINE...: a program of that name, a shell script; $lockstep is the real one.
+# wrapper NAME LINE...: makes a shell script of that name; in it, $lockstep is the real program.
 wrapper()
 {
     name=$1
@@ -31,7 +31,8 @@ wrapper()
     chmod +x "$name"
 }
 
-# Lines of one: which cell it was asked for, by the launch. All that have these are asked for the same.
+# Lines of a wrapper: which cell it was asked for, by the launch. All wrappers with these lines are
+# asked for the same cells.
 keep_id='all=$* && launch=${all#*--launch } && launch=${launch%% *}
 id=$(cat id-$launch 2>/dev/null) ||
     { id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") && echo "$id" >id-$launch || exit 1; }'
@@ -51,8 +52,9 @@ valid_lines()
     done <"$1"
 }
 
-# Equal programs: A/A is said. By design 5 of 100 such comparisons are wrong, 1 of 8000 three times in
-# a row; that all is alike need not show on a machine with neighbours.
+# The programs are equal, and the output says A/A. By design 5 of 100 such comparisons are wrong, 1
+# of 8000 three times in a row. On a machine with other load they need not be shown to be
+# equivalent.
 for seed in 1 2 3; do
     rm -f same.jsonl
     status=0
@@ -76,7 +78,7 @@ expect_count 1 '"type":"begin"' same.jsonl
 expect_count 24 '"type":"pair"' same.jsonl
 expect_count 3 '"type":"verdict"' same.jsonl
 expect_count 1 '"type":"end","pairs_planned":24,"pairs_done":24,"interrupted":false,"fitness":null,"exit":0' same.jsonl
-# Both arms come first in some pairs; all launches of a cell have the steps of the first one.
+# Each arm comes first in some pairs; all launches of a cell have the steps of the first one.
 for arm in old new; do
     [ "$(grep -c "\"first\":\"$arm\"" same.jsonl)" -ge 4 ] || fail "$arm is hardly ever first"
 done
@@ -87,7 +89,7 @@ for cell in 0 1; do
     *) fail "cell $cell: $steps" ;;
     esac
 done
-# The order is that of the seed.
+# The order depends on the seed.
 "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode plain,dp --seed $seed --out again.jsonl >again 2>&1 ||
     [ $? -eq 3 ] || fail "$(cat again)"
 for file in same again; do
@@ -98,7 +100,7 @@ cmp -s same.order again.order || fail "one seed, two orders"
 quiet='--allow-dirty --bind none --devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --warmup 1:0'
 two="$quiet --pairs 8 --allow-disturbed"
 
-# A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
+# A planted slowdown is found. The devices are slower, and the record does not say so.
 wrapper slow 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     "$keep_id" \
     'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+1000us; set -- "$@" "$word"; done' \
@@ -112,7 +114,8 @@ expect_status 0 "$lockstep" compare --ab ./slow "$lockstep" $two --strict
 has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
 has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
 
-# --figure draws what was found: a row of all, and one of each cell, with its interval and its verdict.
+# --figure draws the results: a row for all cells, and one for each, with its interval and its
+# verdict.
 if command -v gnuplot >/dev/null; then
     "$lockstep" compare --ab ./slow "$lockstep" $two --no-strict --figure drawn --format json >out 2>err || fail "$(cat out err)"
     for name in drawn/forest.svg drawn/forest.png drawn/forest-narrow.svg; do
@@ -123,13 +126,13 @@ if command -v gnuplot >/dev/null; then
     ratio=$(sed -n 's/^  *"ratio": \(0[.][0-9]\{4\}\).*/\1/p' out | tail -n 1)
     expect_count 1 "^2	$ratio[0-9]*	0[.][0-9]*	0[.][0-9]*	1\$" drawn/forest.tsv
     grep -q 'IMPROVED 0' drawn/forest-narrow.svg || fail 'the narrow figure has no words'
-    # What cannot be drawn is an error, and what was found is printed all the same.
+    # A figure that cannot be drawn is an error; the results are printed all the same.
     expect_status 2 "$lockstep" compare --ab ./slow "$lockstep" $two --no-strict --figure err/none
     has '^IMPROVED, all cells together'
     grep -q "^lockstep compare: no figure: cannot make the directory 'err/none'" err || fail "$(cat err)"
 fi
 
-# One more byte moved in a step is CHANGED, whatever the times say; --exact makes it a failure.
+# One more byte moved in a step is CHANGED, in whatever time; --exact makes it a failure.
 wrapper more 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     '"$lockstep" "$@" | sed "s/\"bytes_per_step\":912[.]0/\"bytes_per_step\":913.0/"; exit'
 for form in text md json; do
@@ -147,11 +150,12 @@ for form in text md json; do
 done
 "$lockstep" compare --ab "$lockstep" ./more $two --no-strict --out without.jsonl >out 2>err || [ $? -eq 1 ] || fail "$(cat out err)"
 has CHANGED
-# Without --exact it is said, and is no failure: 1 means that a time is REGRESSED, then.
+# Without --exact it is reported, and is no failure: status 1 then means that a time is REGRESSED.
 grep -q 'REGRESSED"' without.jsonl || expect_count 1 '"type":"end".*"exit":0' without.jsonl
 
-# busy NAME LAUNCHES: a program, disturbed by others in the launches of that pattern, in the last one
-# of 0 to 3 by the host, too; the shares of the others are just below. It is slow if its name is.
+# busy NAME LAUNCHES: makes a program that others disturb in the launches of that pattern, in the
+# last one of 0 to 3 also the host; the shares in the other launches are just below the limit. It is
+# slow if its name says so.
 busy()
 {
     wrapper "$1" "# $1" 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
@@ -166,7 +170,7 @@ busy()
         '"$lockstep" "$@" | sed "s/virt:2+$late/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/;s/\"foreign_frac\":[^,]*,\"steal_frac\":[^,]*/$share/"; exit'
 }
 
-# Of a cell with more than a quarter of such pairs nothing is said, and what to do; with
+# A cell with more than a quarter of such pairs is not judged, and the output says what to do; with
 # --allow-disturbed they count like all others.
 busy busy '[0-3]'
 for form in text md; do
@@ -196,7 +200,7 @@ for form in text json; do
     json) has "\"verdict\": \"INVALID\", \"reason\": \"$why\"" ;;
     esac
 done
-# A quarter of them is no reason yet; but without them, too, it has to be shown.
+# A quarter of them is no reason yet; but the result has to be shown without them, too.
 busy some '[0-2]'
 busy some_slow '[0-2]'
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $quiet --pairs 12
@@ -206,8 +210,8 @@ busy few_slow '[01]'
 expect_status 4 "$lockstep" compare --ab ./few ./few_slow $quiet --pairs 8 --strict
 has 'INCONCLUSIVE mlp.*; disturbed: 2 of 8 pairs; with all pairs REGRESSED, without the disturbed ones INVALID: 6 pairs; for one of 1 cells it takes 8 to 60'
 
-# One program under two names, of which the one is slower for reasons of its own: what is found of
-# a program and itself is a false alarm, and 3 says that nothing on this machine can be believed.
+# One program has two names, and under one of them it is slower: a difference between a program and
+# itself is a false alarm, and status 3 says that no result on this machine can be believed.
 wrapper twin_a 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     'case $0 in *twin_a) late=100us ;; *) late=1000us ;; esac' \
     "$keep_id" \
@@ -224,8 +228,8 @@ expect_status 3 "$lockstep" compare --ab ./twin_b ./twin_a $two --format md
 has '^### A/A IMPROVED, all cells together: a false alarm of this machine.*False alarms: 2 of 2 verdicts'
 has '| A/A IMPROVED | mlp.*; a false alarm |'
 
-# --aa asks for that, and says what the machine is worth. That depends on the machine: word and status
-# have to be of each other.
+# --aa asks for that, and says how small a change the machine can show. That depends on the machine:
+# word and status have to match.
 for form in text md json junit; do
     status=0
     "$lockstep" compare --aa "$lockstep" $quiet --pairs 8 --allow-disturbed --format $form --out aa_$form.jsonl >out 2>err || status=$?
@@ -243,12 +247,12 @@ for form in text md json junit; do
     esac
     expect_count 1 "\"type\":\"end\".*\"fitness\":\"$word\",\"exit\":$status," aa_$form.jsonl
 done
-# A program that fails is fit for nothing.
+# A machine on which the program fails is not fit for anything.
 wrapper dies 'case $* in *--rows*) exit 1 ;; esac'
 expect_status 3 "$lockstep" compare --aa ./dies $two
 has '^NOT FIT for comparisons of these cells: 1 of 1 cells are INVALID'
 
-# Two sets of options of this build.
+# Two sets of options of this build are compared.
 sets="--allow-dirty --allow-disturbed --bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --warmup 1:0 --pairs 8"
 for form in text md json; do
     expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+1000us' $sets --format $form
@@ -267,8 +271,8 @@ done
     [ $? -eq 1 ] || fail "$(cat out err)" # they may well differ
 has 'dp virt:2, 8 rows, f32, cpu/threads against mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/staged'
 
-# INCONCLUSIVE is said, and with --strict, which CI=true turns on, it has a status: in every other
-# pair the one is slower, in the others the other.
+# INCONCLUSIVE is printed, and with --strict, which CI=true turns on, it has a status: in every
+# second pair one program is slower, in the others the other one.
 for turn in 0 1; do
     wrapper turn$turn 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
         "$keep_id" \
@@ -285,8 +289,8 @@ inconclusive()
     has 'INCONCLUSIVE: a change is not shown. That is no evidence that there is none'
 }
 inconclusive 0 --no-strict
-# So a second look is taken, on all pairs; what was judged at the first is kept, too. What is settled
-# takes one.
+# So a second interim analysis is made, of all pairs; the results of the first are kept, too. A cell
+# that is settled at the first has one only.
 expect_status 4 "$lockstep" compare --ab ./turn0 ./turn1 $two --strict --looks 2 --out looks.jsonl
 has '^INCONCLUSIVE, all cells together: .*Look 2 of 2[.] They share the errors evenly[.] .*Pairs of each: 16[.] .*16 pairs find a change '
 has '(exact signed rank, 0.02 shared by cells after Holm, 0.005 for all together)'
@@ -309,13 +313,13 @@ inconclusive 4 --strict
 with CI=true inconclusive 4 --format=text
 with CI=true inconclusive 0 --no-strict
 
-# A launch that fails, in one arm: nothing is said of the cell, and that is no pass.
+# A launch fails in one arm: the cell is not judged, and that is no pass.
 wrapper fails 'case $* in *--rows*) exit 1 ;; esac'
 expect_status 3 "$lockstep" compare --ab "$lockstep" ./fails $tiny --mode dp --pairs 8
 has '^INVALID: no cell is valid'
 has 'INVALID mlp:8,6,4 dp virt:1, .* not verified: 8 of 8 pairs; NEW: crashed: the worker ended with status 1'
 wrapper fails_dp 'case $* in *"--mode dp"*) kill -9 $$ ;; esac'
-# The cell that is left is of equal programs. As above, 1 of some 20 looks slower, 1 of 8000 three times.
+# The other cell is of equal programs. As above, 1 of some 20 looks slower, 1 of 8000 three times.
 for seed in 1 2 3; do
     rm -f fails.jsonl
     status=0
@@ -329,7 +333,7 @@ has 'Cells: 2: 0 REGRESSED, .* 1 INVALID'
 valid_lines fails.jsonl
 expect_count 8 '"old":{"status":"crashed",.*"floor_ns":null,' fails.jsonl
 expect_count 1 '"verdict":"INVALID"' fails.jsonl
-# Faults that were planted.
+# Planted faults.
 expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --allow-dirty --bind none --devices virt:1+fault:launch@3 --workload mlp:8,6,4 \
     --batch 8 --seconds 0.01 --pairs 8 --mode dp
 has 'not verified: 8 of 8 pairs'
@@ -339,7 +343,7 @@ expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --allow-dirty -
     --mode dp --workload mlp:8,6,4 --batch 64 --seconds 0.01 --steps 10:10 --warmup 1:0 --pairs 8
 has 'oversubscribed: more devices than cores'
 
-# What is no build of lockstep is refused before anything is measured.
+# A program that is no build of lockstep is refused before anything is measured.
 ab()
 {
     refuse "$1" "$lockstep" compare --ab "$2" "$3" $tiny
@@ -366,7 +370,7 @@ ab 'none: no build of lockstep: sweep failed' "$lockstep" ./none
 wrapper torn 'if [ "$1" = sweep ]; then for out; do :; done; echo "{" >"${out#--out=}"; exit; fi'
 ab 'torn: its record cannot be read: ' "$lockstep" ./torn
 
-# writes NAME SCRIPT [LINE]: a program that writes its records with that change.
+# writes NAME SCRIPT [LINE]: makes a program that writes its records with that change.
 writes()
 {
     wrapper "$1" "${3-}" 'if [ "$1" = sweep ]; then' \
@@ -375,7 +379,7 @@ writes()
         "cat $1.records >\"\$out\"" 'exit' 'fi'
 }
 
-# A build is judged by its records, as files are, whatever it says of itself.
+# A build is judged by its records, like files, whatever it prints about itself.
 of_what()
 {
     writes odd "$1"
@@ -387,7 +391,7 @@ of_what 's/"sanitizers":""/"sanitizers":"address"/' 'a build with sanitizers: ad
 of_what 's/"clock":"CLOCK_MONOTONIC_RAW"/"clock":"CLOCK_MONOTONIC"/' 'the clock CLOCK_MONOTONIC, not CLOCK_MONOTONIC_RAW'
 of_what 's/"source":"measured"/"source":"simulated"/' 'times that are simulated, not measured'
 
-# A changed tree.
+# The build is of a changed tree.
 writes dirty 's/"git_dirty":false/"git_dirty":true/' 'if [ "$1" = --version ]; then echo "lockstep 0.1.0 (x, Debug)"; exit; fi'
 expect_status 3 "$lockstep" compare --ab ./dirty ./dirty --bind none --devices virt:1 --workload mlp:8,6,4 --mode dp --batch 8
 grep -q '^lockstep compare: INVALID: ./dirty is of a changed tree on commit [0-9a-z]*; --allow-dirty takes it$' err ||
@@ -435,7 +439,7 @@ refuse '--a has mlp:8,6,4 with 8 rows where --b has mlp:8,6,4 with 16' \
     "$lockstep" compare --a '--batch 8' --b '--batch 16' --devices virt:1 --workload mlp:8,6,4 --mode dp
 refuse 'same.jsonl' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode dp --out same.jsonl
 
-# Stopped: what was measured is kept, and nothing is judged.
+# A comparison is stopped: its measurements are kept, and nothing is judged.
 "$lockstep" compare --ab "$lockstep" "$lockstep" --allow-dirty --bind none --devices virt:1 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 1 \
     --steps 10:100000 --out stopped.jsonl >out 2>err &
 pid=$!

@@ -20,7 +20,7 @@ import xml.etree.ElementTree as xml
 from formats import check, openmetrics_families, read_annotations, run
 
 FORMATS = ("csv", "bmf", "github", "openmetrics", "annotations", "junit")
-# What a verdict is in JUnit, and in the log of a job.
+# Each verdict has an outcome in JUnit, and a level in the log of a job.
 TWO_FILES = {"NO EVIDENCE": ("skipped", None), "SUSPECT": ("skipped", "warning"),
              "INVALID": ("error", "error"), "UNMEASURED": ("error", "error")}
 GATE = {"EQUIVALENT": (None, None), "IMPROVED": (None, None), "REGRESSED": ("failure", "error"),
@@ -32,8 +32,8 @@ ITSELF = GATE | {"IMPROVED": ("error", "error"), "REGRESSED": ("error", "error")
 
 
 class Wanted:
-    """verdicts: of each cell; numbers: of each that has some, time with its ends and cost; others: of
-    what is judged beside cells."""
+    """verdicts: one for each cell; numbers: time with its ends and cost, for each cell that has them;
+    others: verdicts that are not about cells."""
 
     def __init__(self, states: dict, words: str = "{}") -> None:
         self.states, self.words = states, words
@@ -60,7 +60,7 @@ def key_of(cell: dict) -> tuple:
 
 
 def key_of_name(name: str) -> tuple:
-    """Of "mlp:8,4/dp/virt:2/batch 64/..."."""
+    """The key in a name like "mlp:8,4/dp/virt:2/batch 64/..."."""
     part = name.split("/")
     return part[0], part[1], part[2], int(part[3].removeprefix("batch "))
 
@@ -169,7 +169,7 @@ def changed(result: dict, exact: bool) -> list[tuple]:
 
 
 def check_result(wanted_of, status: int, *arguments: str) -> Wanted:
-    """Of a comparison that says the same each time."""
+    """Checks all formats of a comparison whose result is the same each time."""
     wanted = wanted_of(json.loads(run(status, *arguments, "--format", "json")))
     wanted.others += changed(json.loads(run(status, *arguments, "--format", "json")), "--exact" in arguments)
     for name in FORMATS:
@@ -304,7 +304,7 @@ def of_pairs(path: str) -> Wanted:
     return wanted
 
 
-# Of 2 devices a cell is slower and moves one byte more; a plain program dies.
+# One cell on 2 devices is slower and moves one byte more; a plain program dies.
 NEW = """#!/bin/sh
 case $* in *--rows*) ;; *) exec '{0}' "$@" ;; esac
 case $* in *'--mode plain '*) exit 1 ;; esac

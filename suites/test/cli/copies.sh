@@ -1,4 +1,4 @@
-# What --parts measured of copies, and what nvbandwidth said of the same beside it.
+# The copies that --parts measures, and the results of nvbandwidth for the same copies next to them.
 # copies.sh LOCKSTEP FOLDER
 . "$(dirname "$0")/common.sh"
 
@@ -7,7 +7,7 @@ expect_status 0 "$lockstep" sweep --devices virt:2 --bind none --seconds 0.01 --
 
 # ---- copies of known speeds ----------------------------------------------------------------------
 
-# lists NS...: samples of each, of which NS is the median, in arrays.
+# lists NS...: prints arrays of samples of which each NS is the median.
 lists()
 {
     arrays=
@@ -20,7 +20,7 @@ lists()
     echo "[${arrays#,}]"
 }
 
-# parts COPY FROM_HOST TO_HOST MEMORY: that object of a record, of lists of times.
+# parts COPY FROM_HOST TO_HOST MEMORY: prints that object of a record, from lists of times.
 parts()
 {
     copy=
@@ -28,7 +28,7 @@ parts()
     echo "\"parts\":{$copy\"from_host\":{\"work\":67108864,\"ns\":$(lists $2)},\"to_host\":{\"work\":67108864,\"ns\":$(lists $3)},\"memory\":{\"work\":134217728,\"ns\":$(lists $4)}}"
 }
 
-# with_parts LAUNCH DEVICES PARTS: a command of sed.
+# with_parts LAUNCH DEVICES PARTS: prints a command for sed.
 with_parts()
 {
     echo "/\"n_devices\":$2,.*\"launch\":$1[,}]/s/\"parts\":{\(\"[a-z_]*\":{[^}]*},\{0,1\}\)*}/$3/"
@@ -49,8 +49,8 @@ sed -f edit.sed measured.jsonl | sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//'
 expect_count 3 '"copy":{"work":16777216,"ns":\[\[0,0,0\],\[' copies.jsonl
 expect_count 3 '"memory":{"work":134217728,"ns":\[\[14680064,2097152,16384\]\]}' copies.jsonl
 
-# table STATUS OPTION...: the table of report, which has that status. Where unseen is what hides gnuplot:
-# without figures, which take long, and are missed with status 1.
+# table STATUS OPTION...: makes the table of report, which ends with that status. Where unseen is
+# set it hides gnuplot: then there are no figures, which take long, and their lack gives status 1.
 unseen=
 table()
 {
@@ -61,7 +61,7 @@ table()
     [ "$(grep -c 'id="copies"' page/index.html)" -eq 1 ] || fail "the page has no table"
 }
 
-# has LINE: the table has it.
+# has LINE: the table has the line.
 has()
 {
     grep -qxF -- "$1" rows || fail "no line '$1': $(cat rows)"
@@ -73,14 +73,14 @@ has '| From | to host | to 0 | to 1 |'
 has "| host |  | 8.00 | 4.00 |"
 has "| 0 (virt:0) | 2.00 | 16.0 | 6.40 |"
 has "| 1 (virt:1) | 1.00 | 12.8 | 32.0 |"
-# Of one device by itself; there is nothing to copy to.
+# A single device has no other one to copy to.
 has '**virt:1, cpu/threads, 3 launches**'
 has '| From | to host | to 0 |'
 has "| host |  | 2.00 |"
 has "| 0 (virt:0) | 1.00 | 32.0 |"
 [ "$(grep -c '^| [h0-9]' rows)" -eq 5 ] || fail "not 5 lines: $(cat rows)"
 
-# Without copies there is no table, and nothing that could stand beside it.
+# Without copies there is no table, and no place for other results.
 expect_status 0 "$lockstep" sweep --devices virt:2 --bind none --seconds 0.01 --seed 3 --workload tutorial --mode plain \
     --counts 1 --batch 8 --out without.jsonl
 expect_status 0 "$lockstep" report without.jsonl --out without
@@ -90,7 +90,8 @@ fi
 
 # ---- what nvbandwidth wrote ----------------------------------------------------------------------
 
-# written NAME OLD NEW: a file as json_output.cpp of nvbandwidth 0.8 writes it, with something else in one place.
+# written NAME OLD NEW: writes a file like json_output.cpp of nvbandwidth 0.8, with a change in one
+# place.
 written()
 {
     sed "s|$2|$3|" >"$1" <<'JSON'
@@ -147,26 +148,27 @@ has "| 0 (virt:0) | nvbandwidth | 4.00 | 32.0 | 16.0 |"
 has "| 0 (virt:0) | ratio | 0.50 | 0.50 | 0.40 |"
 has "| 1 (virt:1) | nvbandwidth | 5.00 | 20.0 | 40.0 |"
 has "| 1 (virt:1) | ratio | 0.20 | 0.64 | 0.80 |"
-# Of read_ce a row is the device that gets the data.
+# In the matrix of read_ce a row is the device that gets the data.
 has "| 0 (virt:0) | nvbandwidth, read | - | - | 80.0 |"
 has "| 0 (virt:0) | ratio, read | - | - | 0.080 |"
 has "| 1 (virt:1) | nvbandwidth, read | - | 25.0 | - |"
 has "| 1 (virt:1) | ratio, read | - | 0.51 | - |"
-# One device stands beside the same numbers.
+# A single device is next to the same numbers.
 has "| 0 (virt:0) | ratio | 0.25 | 1.00 |"
-# Both ways at once, two numbers with the host and six between devices, is not measured here.
+# Both directions at once, two numbers with the host and six between devices, are not measured here.
 grep -q '^1 test of nvbandwidth was not run there[.] 8 results of nvbandwidth have no counterpart here[.] From the end' rows ||
     fail "$(tail -n 3 rows)"
 grep -q '^lockstep report: --beside: 1 test of nvbandwidth was not run there[.] 8 results of' err || fail "$(cat err)"
 
-# A GPU of the same number elsewhere on the bus is another one.
+# A GPU with the same number at another place of the bus is another one.
 sed 's/"bus":""/"bus":"0000:19:00.0"/2; s/"bus":""/"bus":"0000:19:00.0"/' copies.jsonl >places.jsonl
 unseen="env PATH=." # the folder of the test
 expect_status 1 $unseen "$lockstep" report places.jsonl --beside written.json --out page
 grep -q 'virt:1 is the GPU at 0000:19:00[.]0 here, and that at 0000:3b:00 in nvbandwidth.s file' err || fail "$(cat err)"
 ! grep -q 'virt:0 is the GPU' err || fail "it is that GPU: $(cat err)"
 
-# More devices than here: two numbers with the host, one within, and of three devices four pairs, both ways.
+# The file has more devices than the record: two numbers with the host, one within, and with three
+# devices four pairs, in both directions.
 written three.json '"8" \] \]' '"8", "7" ] ]'
 sed -i 's/"5" \] \]/"5", "6" ] ]/; s/"32", "40"/"32", "40", "48"/
     s/\[ "N.A", "25" \], \[ "80", "N.A" \]/[ "N\/A", "25", "1" ], [ "80", "N\/A", "1" ], [ "1", "1", "N\/A" ]/
@@ -176,14 +178,14 @@ unseen=
 has "| 1 (virt:1) | nvbandwidth | 5.00 | 20.0 | 40.0 |"
 grep -q '19 results of nvbandwidth have no counterpart here' rows || fail "$(tail -n 3 rows)"
 
-# An error is no pass.
+# An error of nvbandwidth is no pass.
 written error.json '"status" : "Passed", "sum" : 9.0' '"status" : "Error"'
 table 1 --beside error.json
 grep -q '^1 test of nvbandwidth ended with an error, the first is device._to._host._memcpy._ce[.] ' rows || fail "$(tail -n 3 rows)"
 grep -q '^lockstep report: --beside: 1 test of nvbandwidth ended with an error' err || fail "$(cat err)"
 grep -q '<li>nvbandwidth ended with an error' page/index.html || fail "not at the top of the page"
 has "| 0 (virt:0) | ratio | - | 0.50 | 0.40 |"
-# A copy that arrived wrong ends all of it, while its test runs.
+# A copy with wrong data ends the program while its test runs.
 written stopped.json '"sum" : 72.0 }$' '"sum" : 72.0 }, { "name" : "host_to_device_memcpy_sm", "status" : "Running" }'
 sed -i 's|"git_version"|"error" : "ASSERT in expression \\n<b>isEqual</b>", "git_version"|' stopped.json
 unseen="env PATH=." # the folder of the test

@@ -1,11 +1,12 @@
-# The text of devices: every slot, at most 80 columns; what is not here has its own status.
+# The text of devices has every slot in at most 80 columns; a device that is not here has a separate
+# status.
 . "$(dirname "$0")/common.sh"
 
 expect_status 0 "$lockstep" devices --devices virt:3
 expect_count 3 '^  [0-2]    virt:[0-2] ' out
 expect_count 1 'hwloc' out
 expect_count 0 '.\{81\}' out
-# Long values go on in the next line and are whole.
+# Long values continue in the next line and are complete.
 sed -n '/^  BLAS/,$p' out | sed '/^  CUDA/,$d' | sed 's/^  BLAS//' | tr -d ' \n' >shown
 expect_status 0 "$lockstep" devices --devices virt:1 --format json
 grep -o '"blas" *: *"[^"]*"' out | sed 's/^"blas" *: *"//; s/"$//' | tr -d ' \n' >whole
@@ -15,7 +16,8 @@ expect_status 0 "$lockstep" devices --devices host --backend cpu-ref
 expect_count 1 'cpu-ref' out
 expect_status 0 "$lockstep" devices
 
-# Without /sys, as in some containers, hwloc has lines of its own to say: not here.
+# Without /sys, as in some containers, hwloc prints more lines: here they must not
+# appear.
 mkdir nothing
 HWLOC_FSROOT=$folder/nothing
 export HWLOC_FSROOT
@@ -29,7 +31,8 @@ expect_status 1 "$lockstep" bench overlap --devices virt:1
 grep -q 'another machine' err || fail "measured on another machine: $(cat err)"
 unset HWLOC_FSROOT
 
-# Another machine is shown, never bound to, and nothing is measured on it, whatever hwloc is told.
+# Another machine is shown, but never bound to, and nothing is measured on it, whatever hwloc is
+# told.
 export HWLOC_SYNTHETIC='package:1 core:16 pu:1' HWLOC_THISSYSTEM=1
 expect_status 0 "$lockstep" devices --devices virt:16
 expect_count 1 '^Machine: not this one' out
@@ -41,7 +44,7 @@ for command in 'sweep --out seen.jsonl' 'soak --minutes 0.01' 'bench overlap' 'b
     grep -q 'another machine' err || fail "$command: $(cat err)"
 done
 [ ! -e seen.jsonl ] || fail "a record of another machine: $(cat seen.jsonl)"
-# A topology of hardware threads alone: they are shared out as cores are.
+# The topology has hardware threads only: they are shared out as cores are.
 HWLOC_SYNTHETIC='pu:4' expect_status 0 "$lockstep" devices --format json
 grep -q '"cores": 0,' out && grep -q '"pus": 4,' out && grep -q '"usable_cores": 4,' out || fail "without cores: $(cat out)"
 unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM

@@ -1,5 +1,5 @@
-# Devices with +fault: every command ends with status 1 and one line that says which call it was,
-# whether that call was made or not; records keep the list as it was given.
+# Devices with +fault: every command ends with status 1 and one line that names the call, whether
+# that call was made or not; records keep the device list as it was given.
 . "$(dirname "$0")/common.sh"
 
 call='call 2 of move fails on purpose'
@@ -9,7 +9,7 @@ one_line 1 "$call" "$lockstep" tutorial --devices virt:2+fault:move@2
 expect_status 1 "$lockstep" tutorial --devices virt:2+fault:launch@900000
 grep -q "${never}[0-9]" err || fail "tutorial: $(cat err)"
 
-# sweep FILE OPTION...: small cells
+# sweep FILE OPTION...: runs small cells.
 sweep()
 {
     file=$1
@@ -18,7 +18,7 @@ sweep()
         --out "$file" "$@"
 }
 
-# failed N WORDS FILE: N cells, all failed, with these words as their reason
+# failed N WORDS FILE: there are N cells, all of them failed, with these words as their reason.
 failed()
 {
     [ "$(count_lines '"schema":"lockstep/cell/1.1"' "$3")" -eq "$1" ] || fail "not $1 cells in $3"
@@ -35,7 +35,7 @@ failed 5 'call 3 of launch fails on purpose' hit.jsonl
 expect_status 3 "$lockstep" report hit.jsonl --out hit
 sweep missed.jsonl --devices virt:2+lag+fault:launch@900000 --counts 2 --mode dp
 failed 1 "$never" missed.jsonl
-# Late in a step, with the queues full.
+# The fault is late in a step, when the queues are full.
 for operation in launch sync move reduce; do
     sweep $operation.jsonl --devices virt:2+lag+fault:$operation@7 --counts 2 --mode dp
     failed 1 "call 7 of $operation fail" $operation.jsonl
@@ -53,7 +53,7 @@ grep -q '[1-9][0-9]* failed' out || fail "check: $(cat out)"
 expect_status 1 "$lockstep" check --devices virt:2+fault:poll@900000 --only 'SPLIT-01.*'
 grep -q "no case failed on 'virt:2+fault:poll@900000'" err || fail "check: $(cat err)"
 
-# What is only looked at does not fail.
+# Devices that are only listed do not fail.
 expect_status 0 "$lockstep" devices --devices virt:2+lag+5us+fault:launch@1
 
 refuse "'lunch' is not an operation that can fail: alloc, launch" \

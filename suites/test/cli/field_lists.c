@@ -1,7 +1,7 @@
-/* field_lists.c: whether the lists of fields in results/README.md are those of the tables.
+/* field_lists.c: checks that the lists of fields in results/README.md are those of the tables.
  *
- *   field_lists README          exits 0 when they are, else 1 with the first line that is not
- *   field_lists README --fix    puts them right
+ * Usage: field_lists README exits with 0 if they are, else with 1 and the first line that differs.
+ * field_lists README --fix corrects them.
  *
  * A list stands between "<!-- fields of OBJECT -->" and "<!-- end -->". */
 #include "record/roles.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of record_cell without those that are derived. */
+/* Returns the first of the fields of record_cell that are not derived but follow the derived ones.
+ */
 static const struct record_field *beside_fields(void)
 {
     return record_find(record_cell_fields, "bytes_per_step");
@@ -64,7 +65,7 @@ static void print_list(int i, FILE *out)
                 record_role_name(f->role), f->meaning);
 }
 
-/* Which list begins at the line; -1: none. */
+/* Returns which list begins at the line; -1: none. */
 static int list_of(const char *line)
 {
     char begin[64];
@@ -77,7 +78,7 @@ static int list_of(const char *line)
     return -1;
 }
 
-/* Copies with the lists as they must be. Returns how many there were. */
+/* Copies the file with the right lists. Returns how many lists there were. */
 static int copy(FILE *in, FILE *out)
 {
     static const char end[] = "<!-- end -->\n";
@@ -100,7 +101,7 @@ static int copy(FILE *in, FILE *out)
     return n;
 }
 
-/* 0 when text is what the file has. */
+/* Returns 0 if text equals the contents of the file. */
 static int compare(FILE *in, const char *path, const char *text)
 {
     char line[8192];

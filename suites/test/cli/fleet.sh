@@ -1,19 +1,19 @@
-# `lockstep fleet`: who is named, who is not, and what files that others wrote can do.
+# `lockstep fleet`: which nodes are named, which are not, and the effect of files that others wrote.
 #   fleet.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON [sanitized]
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"
 make_records=$3
 python=$4
 
-# has WORDS: in the output, wherever its lines break.
+# has WORDS: the words are in the output, wherever its lines break.
 has()
 {
     tr '\n' ' ' <out | tr -s ' ' >flat
     grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
 }
 
-# fleet STATUS ARGUMENT...: at most 80 columns, but where a hidden character is written as its code,
-# and nothing on standard error.
+# fleet STATUS ARGUMENT...: lines have at most 80 columns, except where a hidden character is
+# written as its code, and there is nothing on standard error.
 fleet()
 {
     wanted=$1
@@ -23,19 +23,20 @@ fleet()
     ! grep -v '<U+' out | LC_ALL=C.UTF-8 grep -q '.\{81\}' || fail "more than 80 columns: $(cat out)"
 }
 
-# make FOLDER NODES SEED [FAULT...]: the names of who has a fault are in the file planted.
+# make FOLDER NODES SEED [FAULT...]: makes verdicts; the names of the nodes with a fault are in the
+# file planted.
 make()
 {
     "$python" "$here/fleet_make.py" "$@" >planted || fail "make $*"
 }
 
-# named ARGUMENT...: all that is planted, and nobody else.
+# named ARGUMENT...: all planted nodes are named, and no others.
 named()
 {
     "$python" "$here/fleet_check.py" named "$lockstep" planted "$@" || fail "named: $*"
 }
 
-# Five faults in 256 nodes are all named, each for what it is, and nobody else is.
+# Five faults in 256 nodes are all named, each with its kind, and no other node is named.
 echo 'node[0001-0256]' >all
 make five 256 1 reject slow torn missing driver
 named five --expect all
@@ -50,7 +51,7 @@ printf 'node%s\n' 0043 0085 0127 0169 | cmp - lists/failing_nodes.txt || fail "f
 sort lists/passing_nodes.txt lists/failing_nodes.txt >both
 "$python" -c 'for i in range(1, 257): print("node%04d" % i)' | cmp - both || fail "not each node once"
 
-# Nodes that are alike name nobody.
+# If all nodes are alike, none is named.
 for seed in 11 12 13; do
     make alike$seed 64 $seed
     named alike$seed
@@ -59,7 +60,7 @@ for seed in 11 12 13; do
     expect_count 64 . lists/passing_nodes.txt
 done
 
-# one FAULT STATUS WORDS: in a fleet of 24, the node with the fault and no other.
+# one FAULT STATUS WORDS: in a fleet of 24, the node with the fault is named and no other.
 one()
 {
     make "$1" 24 3 "$1"
@@ -69,14 +70,14 @@ one()
 }
 one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 1.06 x'
 
-# The page says it of that position, and of no other.
+# The page names that position, and no other.
 fleet 1 one_device --out page
 row='<tr class="failed"><td [^>]*>device 2</td><td [^>]*>1</td><td [^>]*>0</td><td [^>]*>node0013</td></tr>'
 expect_count 1 "$row" page/index.html
 expect_count 7 '<tr><td [^>]*>device [0-9]</td><td [^>]*>0</td><td [^>]*>0</td><td [^>]*></td></tr>' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html
 
-# A badge is green only if something was compared: of one node nothing is, and of a broken one neither.
+# A badge is green only if nodes were compared: a single node or a broken one is not compared.
 make single 1 1
 fleet 0 single --out page
 expect_count 1 '^<li class="badge good".*1 of 1 nodes pass' page/index.html
@@ -109,11 +110,12 @@ fleet 1 copied
 has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
 
 make few0 8 5
-# No single edit of a verdict is believed, and no run is more than one node.
+# No single edit of a verdict is believed, and a run never counts for more than one node.
 "$python" "$here/fleet_check.py" edited "$lockstep" few0 || fail "an edited verdict"
 "$python" "$here/fleet_check.py" copied "$lockstep" few0 || fail "one run as ten nodes"
 
-# Half of the fleet has other limits: nobody's are the fleet's, so nobody is shown to keep them.
+# Half of the fleet has other limits: neither half's limits are those of the fleet, so no node is
+# shown to keep them.
 make half 8 5
 for i in 1 3 5 7; do
     sed -i 's/"max": 1500000.0/"max": 15000000.0/' half/node000$i.json
@@ -123,7 +125,7 @@ has '8 nodes: 0 ACCEPTED, 0 REJECTED, 8 NOT SHOWN'
 has 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
 expect_count 8 'NOT SHOWN  node' out
 
-# A list of names: who is missing fails, who is there without being expected is named.
+# A list of names is given: a missing node fails, an unexpected one is named.
 make few 8 5
 fleet 0 few
 printf '# the rack\nnode[0001-0007], # blanks and comments\r\n' | sed 's/, #/ #/' >list
@@ -138,7 +140,6 @@ refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list
 refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list
 
 # Names that a scheduler would read as something else are refused, named, and never written.
-# other N: a script of sed that makes the node one of another machine.
 other()
 {
     echo ";s/feedface0/feedface$1/;s/: \"0\{52\}/: \"$(printf '%052d' "$1")/g"
@@ -197,7 +198,7 @@ assert len(rows) == 22 and {len(row) for row in rows} == {10}
 assert sum(row["passes"] == "yes" for row in rows) == 9
 CHECK
 
-# Misuse, and nothing to judge.
+# Misuse, and verdicts with nothing to judge.
 mkdir none
 refuse "'none' has no verdict: no file NAME.json" "$lockstep" fleet none --expect all
 refuse "cannot read the folder 'no/such'" "$lockstep" fleet no/such
@@ -206,13 +207,13 @@ refuse "'b' is a second one" "$lockstep" fleet five b
 refuse 'unknown format "xml"' "$lockstep" fleet five --format xml
 refuse "cannot make the directory 'all/x'" "$lockstep" fleet five --out all/x
 
-# Lists that could not be written are not those of another day.
+# If lists cannot be written, those of an earlier day are not left.
 mkdir -p blocked/passing_nodes.txt
 echo of another day >blocked/index.html
 refuse "cannot write 'blocked/passing_nodes.txt'" "$lockstep" fleet few --out blocked
 [ ! -e blocked/index.html ] || fail "the page of another day is still there"
 
-# A real verdict, and a fleet of one.
+# A real verdict is a fleet of one.
 "$make_records" old old.jsonl
 cat >p.yaml <<'PROFILE'
 schema: lockstep/profile/1.0
@@ -246,7 +247,8 @@ sed 's/5.7 us/5 us/' p.yaml >q.yaml
 fleet 1 real
 has 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, allowed is at most 5 us'
 
-# The largest fleet, and one more. What it costs is said; memory under sanitizers is of no interest.
+# The largest fleet, and one more node. The cost is printed; memory under sanitizers does not
+# matter.
 if [ $# -lt 5 ]; then
     make many 2000 9
     "$python" "$here/fleet_check.py" cost "$lockstep" 300 many --out lists || fail 'the cost of 2000 nodes'

@@ -47,7 +47,8 @@ def cost(program, most, arguments):
 
 
 LIMIT, DEVICES = ("limits", 0), ("limits", 3)  # the second one has numbers of devices
-# What is edited, and into what; None of a member that has to be there, too. `...` deletes it.
+# The members that are edited, and their new values. None also stands for a member that has to
+# exist. `...` deletes it.
 EDITS = [
     *[((*LIMIT, name), value) for name, values in (
         ("hi", (1e30, None, ..., "1", True, -1)), ("lo", (None, ..., 1e30, "1", -1)),
@@ -133,7 +134,8 @@ def copied(program, folder):
     for name in ("machine_instance", "samples_sha256", "run_id"):
         code, found = statuses(program, [dict(own(node, i), **{name: node[name]}) for i in range(10)])
         assert code == 1 and set(found.values()) == {"BROKEN"}, (name, code, found)
-    # A chain: the first and the second have one run, the second and the third one machine.
+    # The nodes form a chain: the first and the second share a run, the second and the third a
+    # machine.
     nodes = [own(node, number) for number in range(4)]
     nodes[1]["run_id"] = nodes[0]["run_id"]
     nodes[2]["machine_instance"] = nodes[1]["machine_instance"]

@@ -1,5 +1,5 @@
-# `lockstep forecast`: a step that is planted is forecast, and not by a formula that is wrong; what no
-# forecast can be made of is refused.
+# `lockstep forecast`: a planted step is forecast, and a wrong formula does not forecast it; records
+# that no forecast can be made of are refused.
 #   forecast.sh LOCKSTEP FOLDER MAKE_RECORDS BROKEN
 . "$(dirname "$0")/common.sh"
 make_records=$3
@@ -14,26 +14,26 @@ sweep()
         --launches 2 --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 "$@"
 }
 
-# The step of workload $2 on $3 ranks, in ms, by program $1.
+# forecast_of: prints the step of workload $2 on $3 ranks, in ms, as program $1 forecasts it.
 forecast_of()
 {
     "$1" forecast --allow-dirty two.jsonl --to 4 --format csv 2>err | awk -F, -v workload="$2" -v ranks="$3" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
-        # The workload is two fields here.
+        # The name of the workload has a comma, so it is two fields here.
         $1 "," $2 == workload && $(column["ranks"] + 1) == ranks { print 1e3 * $(column["forecast_seconds"] + 1) }'
 }
 
-# is_near A B: within 25 %, while other tests are on the same cores; the wrong formula is 42 % off and
-# more. scripts/prove asks for 10 %, of a machine that is idle.
+# is_near A B: they are within 25 %, because other tests run on the same cores; the wrong formula
+# differs by 42 % and more. scripts/prove asks for 10 %, on an idle machine.
 is_near()
 {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a >= 0.75 * b && a <= 1.25 * b) }'
 }
 
-# What is wrong with forecasts of a step that is planted; nothing where all is right. From 1 and 2 ranks
-# to 4: 4 transfers, and each byte once, of 4,160 and of 16,512 numbers. And what it was is measured
-# beside it, with the error of what is left out.
+# wrong_of_planted: prints the errors of forecasts of a planted step; nothing if all are right. From
+# 1 and 2 ranks to 4 there are 4 transfers, and each byte is moved once, for 4,160 and 16,512
+# numbers. The real step is measured, too, with the error of the forecast without it.
 wrong_of_planted()
 {
     rm -f two.jsonl four.jsonl
@@ -50,7 +50,8 @@ wrong_of_planted()
     grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]*[kM]B/s' out || echo "alpha and beta: $(cat out)"
 }
 
-# Two launches beside other tests may be too noisy for a number: three attempts.
+# Two launches at the same time as other tests may be too noisy for a number: there are three
+# attempts.
 for attempt in 1 2 3; do
     why=$(wrong_of_planted) || fail "attempt $attempt: $why"
     [ -n "$why" ] || break
@@ -69,7 +70,7 @@ for format in text json csv md; do
 done
 grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(cat out)"
 
-# Cells whose inputs start on the host are a series of their own, and CSV says which.
+# Cells whose inputs start on the host are a separate series, and CSV says which.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --mode ddp --counts 1,2 --batch 4 --host-inputs 0,1 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out inputs.jsonl
 "$lockstep" forecast --allow-dirty inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV: $(cat err)" # 3: noise
@@ -77,7 +78,7 @@ seen=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
     $(column["ranks"] + 1) == 4 { print $1 "," $2, $(column["host_inputs"] + 1) }' out | sort | tr '\n' ';')
 [ "$seen" = '"mlp:128,128" 0;"mlp:128,128" 1;"mlp:64,64" 0;"mlp:64,64" 1;' ] || fail "inputs: $seen"
 
-# What no forecast is made of.
+# Inputs that no forecast is made of.
 refuse 'no record file: name at least one' "$lockstep" forecast --to 4
 refuse '--to N is missing' "$lockstep" forecast --allow-dirty two.jsonl
 for to in 0 -1 x 65537 1.5; do
@@ -87,7 +88,7 @@ refuse 'unknown format "xml"' "$lockstep" forecast --allow-dirty two.jsonl --to 
 refuse 'missing.jsonl' "$lockstep" forecast --allow-dirty missing.jsonl --to 4
 refuse '--to 2 is below the 4 ranks' "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 2
 refuse '1 count of ranks, 4; a fit takes 2' "$lockstep" forecast --allow-dirty four.jsonl --to 8
-# Without the end line: it seals the file.
+# The end line is left out, because it seals the file.
 grep -v '"workload":"mlp:128,128"\|lockstep/end' two.jsonl | sed 's/,"chain":"[^"]*"//' >one.jsonl
 refuse 'alpha and beta cannot be told apart: measure 3 counts of ranks, such as 1,2,4, or 2 workloads' \
     "$lockstep" forecast --allow-dirty one.jsonl --to 4

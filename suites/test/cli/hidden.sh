@@ -1,10 +1,10 @@
-# Nothing that a terminal or a log would obey, or that cannot be seen, is in any output: not of names of
-# files and folders, nor of what records, profiles, verdicts, data sets and implementations say.
+# No output contains text that a terminal or a log would obey, or that cannot be seen: no names of
+# files and folders, and no text of records, profiles, verdicts, data sets and implementations.
 #   hidden.sh LOCKSTEP FOLDER MAKE_RECORDS
 . "$(dirname "$0")/common.sh"
 make_records=$3
 
-# The same as JSON, and as YAML, has it.
+# The same text as JSON and YAML write it.
 json='x\\u001b[2J\\u009b\\u200b\\u202e\\ue000\\uffff'
 yaml='x\e[2J\x9b\u200b\u202e\ue000\ufffe'
 mkdir "$hidden"
@@ -12,7 +12,7 @@ cd "./$hidden"
 mkdir temporary
 export TMPDIR="$PWD/temporary"
 
-# says STATUS COMMAND...: a number, or a pattern of numbers.
+# says STATUS COMMAND...: STATUS is a number, or a pattern of numbers.
 says()
 {
     wanted=$1
@@ -25,7 +25,7 @@ says()
     clean err
 }
 
-# Records whose every text is hidden; a verdict that is of them.
+# All texts of the records have hidden characters; a verdict is made of them.
 "$make_records" old plain.jsonl
 sed '1s/"\(blas\|kernel\|cpu_model\|compiler\|governor\|gpu_software\|environment\|cflags\)":"[^"]*"/"\1":"'"$json"'"/g
     1s/"model":"[^"]*"/"model":"'"$json"'"/g; s/feedface/deadbeef/; s/"start_epoch_ns":"1/"start_epoch_ns":"2/' plain.jsonl >records.jsonl
@@ -69,7 +69,7 @@ for file in page/*.html page/*.md page/*.svg page/*.tsv; do
 done
 says 2 report records.jsonl --format nccl-tests
 
-# What is long or slow says names, too: of devices, workloads and files.
+# Long or slow commands print names, too: of devices, workloads and files.
 says 0 soak --devices virt:2 --iterations 2 --batch 8 --workload mlp:8,6,4
 says 1 soak --devices virt:2+fault:flip@2/1 --iterations 3 --batch 8 --workload mlp:8,6,4
 for form in text tsv; do
@@ -86,7 +86,7 @@ says 0 report own.jsonl --out own
 clean own/index.html
 clean own/summary.md
 
-# A verdict, and a folder of it.
+# There is a verdict, and a folder with it.
 mkdir fleet
 "$lockstep" validate --profile profile.yaml --format json plain.jsonl |
     sed 's/"gpu_software": [^,]*,/"gpu_software": "'"$json"'",/;s/\("machine_instance": "\)/\1m/' >fleet/a.json
@@ -101,7 +101,7 @@ for file in lists/*; do
     [ ! -e "$file" ] || clean "$file" # without gnuplot there is no figure
 done
 
-# Data sets, weights and a reference of others.
+# Data sets, weights and a reference that others made.
 printf 'a%s,b\n1,2\n' "$hidden" >data.csv
 says 2 train --data data.csv --classes 2
 says 2 train --data hostile.jsonl --classes 2

@@ -15,7 +15,7 @@ commands=(
     'devices --devices virt:2'
 )
 
-# limited STATUS WORDS COMMAND..: says so in one line, in 20 seconds.
+# limited STATUS WORDS COMMAND..: the command prints one line with the words, within 20 seconds.
 limited()
 {
     local wanted=$1 words=$2 status=0
@@ -28,8 +28,8 @@ limited()
     fi
 }
 
-# ulimit -v KIB, which is all of the process: libraries, stacks and heaps. Too little to load
-# OpenBLAS, and enough for that but not for its buffers.
+# ulimit -v KIB limits all of the process: libraries, stacks and heaps. One value is too little to
+# load OpenBLAS, another is enough for that but not for its workspace.
 check=(check --area SPLIT --devices virt:2)
 for command in "${commands[@]}" "${check[*]}" --version; do
     # shellcheck disable=SC2086 # words
@@ -47,8 +47,8 @@ limited 2 'address space for each of 2 devices' \
 # shellcheck disable=SC2086 # words
 expect_status 0 bash -c 'ulimit -v 4000000; exec "$@"' bash "$lockstep" ${commands[0]}
 
-# started AGAIN VARIABLE..: from this environment a command is started with the same one; shells have
-# some of their own, and hwloc's are set for it. The program executed itself AGAIN times.
+# started AGAIN VARIABLE..: a command is started with the same environment as this one; shells add
+# some variables, and those of hwloc are set for it. The program executes itself AGAIN times.
 started()
 {
     local often=$1 again
@@ -69,7 +69,7 @@ started 0 _=x
 started 1 A=1 PWDS=/
 started 1
 
-# ulimit -u: one process, of a user who has no other. Root has no such limit.
+# ulimit -u allows one process to a user who has no other. Root has no such limit.
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv prlimit >/dev/null; then
     echo "ulimit -u: not tried; it takes root, setpriv and prlimit"
     exit 0

@@ -1,5 +1,5 @@
 # Sweeps that are bound to one core: the second is refused, or waits. Other tests may use the cores,
-# too, so what must be able to begin is told to wait.
+# too, so a sweep that must be able to begin is told to wait.
 . "$(dirname "$0")/common.sh"
 
 command -v taskset >/dev/null || { echo "skipped: taskset is not installed" >&2; exit 77; }
@@ -15,7 +15,7 @@ on_core()
     taskset -c "$core" "$@"
 }
 
-# wait_for WORDS FILE PID: until the file has them.
+# wait_for WORDS FILE PID: waits until the file has the words.
 wait_for()
 {
     tries=0
@@ -27,7 +27,7 @@ wait_for()
     done
 }
 
-# hold FILE: a sweep of minutes has the core; its pid is in holder.
+# hold FILE: a sweep that takes minutes has the core; its pid is in holder.
 hold()
 {
     : >"$1"
@@ -51,7 +51,7 @@ refuse "core $core is in use by another sweep$who (.*/lockstep-core-$core); --wa
 [ ! -e pairs.jsonl ] || fail "a refused comparison left a file"
 kill -0 "$holder" || fail "the first sweep ended: $(cat hold.err)"
 
-# Without a core of its own there is nothing to wait for.
+# A sweep that is not bound to a core has nothing to wait for.
 expect_status 0 on_core "$lockstep" sweep --bind none --devices virt:1 $small --out free.jsonl
 expect_count 1 '"status":"ok"' free.jsonl
 
@@ -66,7 +66,7 @@ wait "$waiting" || status=$?
 [ "$(wc -l <wait.err)" -eq 2 ] || fail "not one line that it waits and one that it ends: $(cat wait.err)"
 [ ! -e stopped.jsonl ] && [ ! -s wait.out ] || fail "something was left of it"
 
-# What waits goes on when the other ends, however that ends.
+# A waiting sweep goes on when the other one ends, in whatever way that ends.
 taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 $small --out third.jsonl >wait.out 2>wait.err &
 waiting=$!
 wait_for "core $core is in use by another sweep" wait.err "$waiting"
@@ -80,7 +80,7 @@ wait "$waiting" || status=$?
 expect_count 1 '"status":"ok"' third.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' third.jsonl
 expect_count 0 '--wait' third.jsonl
-# What it says of the machine is of the time when it began to measure.
+# Its record describes the machine at the time when it began to measure.
 began=$(sed -n '1s/.*"created_utc":"\([^"]*\)".*/\1/p' third.jsonl)
 [ "$(printf '%s\n' "$began" "$ended" | sort | head -n 1)" = "$ended" ] ||
     fail "the header is of $began, before the other ended at $ended"

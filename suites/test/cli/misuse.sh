@@ -1,4 +1,4 @@
-# Bad input: status 2 and exactly one line on stderr that names the value.
+# Bad input gives status 2 and exactly one line on stderr that names the value.
 . "$(dirname "$0")/common.sh"
 
 refuse "swep.*devices, tutorial, sweep, report" "$lockstep" swep
@@ -71,7 +71,7 @@ refuse 'missing.jsonl is not there' "$lockstep" sweep --devices virt:1 --resume 
 [ ! -e missing.jsonl ] || fail "a refused resume made a file"
 refuse 'timeout 2 .*seconds 2' "$lockstep" sweep --seconds 2 --timeout 2
 
-# What is wrong with a list of devices.
+# The error says what is wrong with a list of devices.
 refuse "',virt:3' after the number" "$lockstep" sweep --devices virt:2,virt:3
 refuse "'+5ms' after the devices.*+1us to +1000000us" "$lockstep" sweep --devices virt:2+5ms
 refuse "'+foo' after the devices" "$lockstep" sweep --devices virt:2+foo
@@ -79,13 +79,13 @@ refuse "'-1' is not a number" "$lockstep" sweep --devices virt:-1
 refuse 'is missing' "$lockstep" sweep --devices virt:
 refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 
-# An option counts once; only workloads add up.
+# An option counts once; only workloads are added to each other.
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
     '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
     '--mode dp' '--communicator staged' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
     refuse "${option%% *} is given twice" "$lockstep" sweep $option $option
 done
-# In the same words everywhere, and an empty name is none either.
+# All commands use the same words, and an empty name is refused, too.
 for command in devices 'bench copies' 'soak --iterations 1' train check sweep; do
     for value in '' gpu; do
         refuse "^lockstep ${command%% *}: --backend: unknown backend \"$value\"; known: cpu, " "$lockstep" $command \
@@ -96,7 +96,7 @@ refuse '--backend is given twice' "$lockstep" devices --backend cpu --backend cp
 refuse '--devices is given twice' "$lockstep" tutorial --devices host --devices virt:1
 [ ! -e a.jsonl ] || fail "a refused sweep made a file"
 
-# A grid that the header cannot hold, and steps that a record cannot hold, leave no file.
+# A grid that is too large for the header, or steps that are too many for a record, leave no file.
 long=mlp:10000,10001,10002,10003,10004,10005,10006,10007,10008,10009
 refuse 'grid is too long' "$lockstep" sweep --devices virt:1 --batch 100000:400000:+5000 \
     --workload $long --workload $long,1 --out grid.jsonl
@@ -104,7 +104,7 @@ refuse 'grid is too long' "$lockstep" sweep --devices virt:1 --batch 100000:4000
 refuse 'steps 1:100000.*8 devices.*at most' "$lockstep" sweep --devices virt:8 --steps 1:100000 \
     --out grid.jsonl
 [ ! -e grid.jsonl ] || fail "refused steps left a file"
-# What no machine has memory for.
+# No machine has memory for these.
 huge=gpt:48,8192,64,8192,50257
 refuse "$huge, mode ddp, 64 devices, 64 rows: that takes .*; not even one row fits by estimate\$" \
     "$lockstep" sweep --devices virt:64 --counts 64 --mode ddp --workload $huge --batch 64 --out grid.jsonl
@@ -113,11 +113,11 @@ refuse 'virt:0' "$lockstep" tutorial --devices virt:0
 refuse 'gpu:1' "$lockstep" devices --devices gpu:1
 refuse 'xml' "$lockstep" devices --format xml
 refuse '`true`' "$lockstep" devices --devices '"`true`<script>,'
-# What cannot be seen, or turns the direction of the rest, is shown as its code.
+# A character that cannot be seen, or that turns the direction of the rest, is shown as its code.
 refuse 'a<U+202E>b<U+200B>c<U+00AD>d' "$lockstep" devices --devices "$(printf \
     'a\342\200\256b\342\200\213c\302\255d')"
 
-# Each of these once named another reason, a part of the value only, or passed.
+# Each of these once gave another reason, named only a part of the value, or passed.
 refuse 'steps: "99999999999999999999999999" is outside 1 to 100000' "$lockstep" sweep \
     --steps 99999999999999999999999999:5
 refuse 'counts: "1:2:x0" does not get larger: x2 or +1 at least' "$lockstep" sweep --counts 1:2:x0
@@ -174,7 +174,8 @@ refuse '^lockstep check: --out: cannot write .*: File name too long' "$lockstep"
     --format json
 [ ! -e refused.jsonl ] || fail "a refused training left a record"
 
-# A file of this program in the place of another one: what it is, not where its syntax breaks.
+# A file of this program stands in the place of another one: the error says which kind it is, not
+# where its syntax breaks.
 mkdir files
 expect_status 0 "$lockstep" sweep --wait --devices virt:1 --workload tutorial --batch 10 --seconds 0.01 \
     --out files/run.jsonl
@@ -224,8 +225,9 @@ one_line 1 'has no devices, only the host$' "$lockstep" check --devices host --r
 expect_status 0 "$lockstep" check --devices host --only SPLIT-01.sizes
 expect_count 1 ' on the host: 1 of' out
 
-# What a terminal would obey is neither taken nor shown: escape, newline, and U+009B.
-# Nor is what is not UTF-8: a byte alone, a surrogate; or what has no shape: U+202E, U+200B, U+E000.
+# Characters that a terminal would obey are neither taken nor shown: escape, newline, and U+009B.
+# Nor are bytes that are not UTF-8: a byte alone, a surrogate; nor characters without a shape:
+# U+202E, U+200B, U+E000.
 for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" \
     "$(printf 'a\233b')" "$(printf 'a\355\240\200b')" "$(printf 'a\342\200\256b')" \
     "$(printf 'a\342\200\213b')" "$(printf 'a\356\200\200b')"; do
@@ -239,7 +241,7 @@ for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" 
     refuse 'control' "$lockstep" sweep --devices virt:1 --out "$bad.jsonl"
 done
 
-# Files that are not ours stay as they are.
+# Files that this program did not write do not change.
 echo 'not a record' >foreign.jsonl
 cp foreign.jsonl copy
 refuse 'records already' "$lockstep" sweep --devices virt:1 --out foreign.jsonl

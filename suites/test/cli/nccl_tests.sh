@@ -1,11 +1,11 @@
-# A command line of nccl-tests as a sweep, and what nccl-tests said beside the cells of a sweep.
+# A command line of nccl-tests as a sweep, and the results of nccl-tests next to the cells of a sweep.
 # nccl_tests.sh LOCKSTEP FOLDER
 . "$(dirname "$0")/common.sh"
 tiny='--devices virt:2 --bind none --seconds 0.01 --seed 3'
 
 # ---- a command line ----------------------------------------------------------------------------
 
-# command FILE: what is measured there, as options.
+# command FILE: prints the options of the sweep that measures it.
 command_of()
 {
     head -n 1 "$1" | sed 's/.*"command":"\([^"]*\)".*/\1/'
@@ -28,7 +28,8 @@ refuse 'counts has 8, but --devices virt:2 has only 2' "$lockstep" sweep $tiny -
 
 # ---- what it printed ---------------------------------------------------------------------------
 
-# printed RANKS LINE...: the output of all_reduce_perf, as src/util.cu of nccl-tests writes it.
+# printed RANKS LINE...: prints the output of all_reduce_perf, as src/util.cu of nccl-tests writes
+# it.
 printed()
 {
     ranks=$1
@@ -56,7 +57,7 @@ good='# Out of bounds values : 0 OK
 # Collective test concluded: all_reduce_perf'
 printed 2 "$bytes64k" "$bytes256k" "$others" "$good" >printed.txt
 
-# rows STATUS FILE...: the table of report, which has that status.
+# rows STATUS FILE...: makes the table of report, which ends with that status.
 rows()
 {
     wanted=$1
@@ -72,17 +73,17 @@ rows 0 printed.txt
 [ "$(grep -c '^| allreduce' rows)" -eq 4 ] || fail "not 4 rows: $(cat rows)"
 grep -q '^| allreduce | f32 | 2 virt | cpu/threads | 65536 | 12.0 µs | .* | 5.46 GB/s | .* | [0-9.]* |$' rows || fail "$(cat rows)"
 grep -q '^| allreduce, out of place | f32 | .*| 262144 | 16.4 µs | .* | 15.98 GB/s | .* | [0-9.]* (not checked there) |$' rows || fail "$(cat rows)"
-# Ours over theirs, of the numbers that the row has.
+# The ratio is the number of this program over that of nccl-tests, from the numbers in the row.
 awk -F' [|] ' '$1 == "| allreduce" && $5 == 65536 {
         split($8, theirs, " "); split($9, ours, " "); split($10, ratio, " ")
         scale = ours[2] ~ /^M/ ? 1e-3 : 1
         off = ratio[1] - ours[1] * scale / theirs[1]; found = off > -0.006 && off < 0.006
     } END { exit !found }' rows || fail "another ratio: $(cat rows)"
-# Two types and operations that are not measured here, and a size without a cell in both places.
+# Two types and operations are not measured here, and a size has no cell in both places.
 grep -q '^4 results of nccl-tests have no cell here[.] What a file of nccl-tests says' rows || fail "$(tail -n 3 rows)"
 grep -q '^lockstep report: --beside: 4 results of nccl-tests have no cell here' err || fail "$(cat err)"
 
-# Wrong numbers are no pass, and have no ratio; neither is hidden what has no end.
+# Wrong numbers are no pass, and have no ratio; output that has no end is not hidden, either.
 printed 2 "$(echo "$bytes64k" | sed 's/0$/3/')" '# Out of bounds values : 3 FAILED' >wrong.txt
 rows 1 wrong.txt
 grep -q '^| allreduce | .*| 65536 | .* | WRONG there: 3 numbers |$' rows || fail "$(cat rows)"
@@ -97,7 +98,7 @@ grep -q '^all.*_perf did not come to its end[.] ' rows || fail "$(cat rows)"
 
 # ---- what it wrote -----------------------------------------------------------------------------
 
-# written NAME OLD NEW: a file of -J, with something else in one place.
+# written NAME OLD NEW: writes a file of -J with a change in one place.
 written()
 {
     sed "s|$2|$3|" >"$1" <<'JSON'
@@ -122,7 +123,7 @@ sed -i 's/"nwrong":0.000000/"nwrong":1/' half.json
 rows 1 half.json
 written bounds.json '"okay":"true"' '"okay":"false"'
 rows 1 bounds.json
-# Both at once.
+# Both files are given at once.
 rows 0 printed.txt written.json
 [ "$(grep -c '^| allreduce' rows)" -eq 6 ] || fail "not 6 rows: $(cat rows)"
 

@@ -13,7 +13,7 @@ sweep()
         --mode plain,dp,ddp --seconds 0.01 --steps 2:2 --backend "$backend" --out "$backend.jsonl" $more
 }
 
-# by BACKEND NUMBER PROGRAM..: verified records, of which NUMBER first lines have oneDNN.
+# by BACKEND NUMBER PROGRAM..: records are verified, and NUMBER of their first lines name oneDNN.
 by()
 {
     backend=$1
@@ -26,7 +26,7 @@ by()
     expect_count "$number" 'oneDNN' "$backend.jsonl"
 }
 
-# others BACKEND PROGRAM: train, soak and check name the library with the same words as sweep.
+# others BACKEND PROGRAM: train, soak and check name the library in the same words as sweep.
 others()
 {
     library=$(sed -n 's/.*"blas":"\([^"]*\)".*/\1/p' "$1.jsonl")
@@ -43,7 +43,7 @@ others()
     done
 }
 
-# without TEXT PROGRAM..: there is none, and what needs it says why.
+# without TEXT PROGRAM..: the plug-in is missing, and a command that needs it says why.
 without()
 {
     text=$1
@@ -64,18 +64,19 @@ if [ "$3" = OFF ]; then
 fi
 slow='oneDNN [0-9.]* has no kernels for this CPU that are faster'
 without "$slow" env DNNL_MAX_CPU_ISA=SSE41 ONEDNN_MAX_CPU_ISA=SSE41 "$lockstep"
-# A program without its module, and with one that is none.
+# A program without its plug-in, and with a file that is none.
 cp "$lockstep" alone
 without 'oneDNN cannot be loaded: no lockstep-onednn.so in ' ./alone
 cp cpu.jsonl before.jsonl
-# What is there and broken is never passed over in silence; a way without it stays.
+# A broken plug-in is never passed over in silence; a backend without it still works.
 echo 'not a library' >lockstep-onednn.so
 rm -f cpu.jsonl
 one_line 2 'backend cpu: oneDNN cannot be loaded: .*lockstep-onednn.so' sweep cpu ./alone
 [ ! -e cpu.jsonl ] || fail 'records of nothing'
 by cpu-cblas 0 ./alone
 
-# chosen PROGRAM: it makes the large products, and nobody takes its records for others.
+# chosen PROGRAM: it makes the large products with the plug-in, and its records are never confused
+# with others.
 chosen()
 {
     "$1" devices >devices
@@ -92,7 +93,7 @@ chosen()
     more=
 }
 
-# A module of the tests, which every CPU can run; also one that fails in different ways.
+# A plug-in for tests, which every CPU can run; also one that fails in different ways.
 cp "$module" lockstep-onednn.so
 chosen ./alone
 without "$slow" env FAKE_PRODUCTS=slow ./alone
@@ -103,7 +104,7 @@ expect_status 1 sweep cpu env FAKE_PRODUCTS=fail ./alone
 expect_count 0 '"status":"ok"' cpu.jsonl
 expect_count 3 'brg:fake: a product of [0-9]* x 256 x 256 failed' cpu.jsonl
 
-# oneDNN itself, where it has kernels for this CPU.
+# oneDNN itself is used if it has kernels for this CPU.
 if "$lockstep" devices --backend cpu-onednn >devices 2>&1; then
     chosen "$lockstep"
 else

@@ -1,9 +1,9 @@
-# Phases apart (`lockstep sweep --phases apart`), as of GPUs always: a step of its own for the phases
-# of each sample, what measuring them takes, and no wrong bit of either step goes through, though
-# what they leave is compared where it lies.
+# Separate steps for phases (`lockstep sweep --phases apart`), as GPUs always have them: each sample
+# has another step for its phases, the cost of measuring them is known, and a wrong bit of either
+# step is found, though results are compared on the device.
 . "$(dirname "$0")/common.sh"
 
-# Each sample has its step, and the cost is known; of a chain there are no phases.
+# Each sample has such a step, and the cost is known; a chain has no phases.
 sweep 0 apart.jsonl --devices virt:2 --counts 1,2 --mode plain,dp,ddp --workload mlp:64,64,64 \
     --steps 32:32 --phases apart
 expect_count 5 '"status":"ok"' apart.jsonl
@@ -18,8 +18,8 @@ expect_count 0 'phased_ns' timed.jsonl
 sweep 0 chain.jsonl --devices virt:2 --mode dp --workload mlp:64,64,64 --chain 4 --phases apart
 expect_count 2 '"chain":4,.*"tracing_ns":null,.*"forward":null,' chain.jsonl
 
-# The report says the cost, of the cells that have one the least and the most, and what was timed with
-# phases in it is not held against what was not.
+# The report prints the smallest and the largest cost of the cells that have one. Cells that were
+# timed with phases are not compared with cells that were timed without.
 expect_status 0 "$lockstep" report apart.jsonl chain.jsonl --format md
 says=$(sed -n 's/.*"median_ns":\([^,]*\),.*"tracing_ns":\(-\{0,1\}[0-9][^,]*\),.*/\1 \2/p' apart.jsonl | awk '
     { cost = 100 * $2 / $1 }
@@ -30,7 +30,7 @@ grep -q -- "$says longer" out || fail "not '$says': $(cat out)"
 expect_status 0 "$lockstep" report timed.jsonl --format md
 ! grep -q 'steps of their own' out || fail "phases apart, where there are none"
 
-# What is late, and each workload that a wrapper takes.
+# Late devices, and each workload that a wrapper takes.
 batch=16
 for workload in tutorial blocks cnn resnet lstm rnn capsnet mixed; do
     sweep 0 late.jsonl --devices virt:2+lag --counts 2 --mode dp --workload "$workload" \
@@ -39,10 +39,10 @@ done
 sweep 0 late.jsonl --devices virt:2+lag --counts 2 --mode ddp --workload cnn --phases apart --steps 2:6
 batch=64
 
-# Behind the probe and the warm-up, which are 11 steps, whatever is flipped, lost, repeated or stuck is
-# found, in the step for phases and in the one that is timed. Of several devices a sum may round a
-# flipped bit away, and bits that are stuck, and then no result is wrong: of this seed it does not. Of
-# one rank every flip is in a result.
+# After the probe and the warm-up, which are 11 steps, everything that is flipped, lost, repeated or
+# stuck is found, in the step for phases and in the timed one. With several devices a sum may round
+# a flipped bit away, and bits that are stuck, and then no result is wrong: with this seed it does
+# not. With one rank every flip is in a result.
 seen='step [5-9], set [01]: virt:[01] has a result that it had not in the verified step'
 
 # planted MODE FAULT DEVICES

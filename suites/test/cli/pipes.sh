@@ -1,4 +1,5 @@
-# Standard output whose reader has gone: no word, SIGPIPE's status, and all files whole.
+# The reader of standard output has gone: there is no message, the status is that of SIGPIPE, and
+# all files are complete.
 . "$(dirname "$0")/common.sh"
 
 # unread COMMAND...: runs it with such an output.
@@ -20,7 +21,7 @@ unread()
     ! grep -qi 'pipe\|standard output' err || fail "$(cat err)"
 }
 
-# quiet COMMAND...: and says nothing at all.
+# quiet COMMAND...: runs it, and it prints nothing at all.
 quiet()
 {
     unread "$@"
@@ -39,7 +40,7 @@ quiet "$lockstep" devices --format json
 quiet "$lockstep" tutorial --devices virt:2
 quiet "$lockstep" bench copies --devices virt:2 --rounds 2
 
-# What goes to files is there.
+# Files are written all the same.
 unread "$lockstep" sweep --wait --devices virt:2 --workload tutorial --batch 10,30 --seconds 0.01 --out s.jsonl
 expect_count 1 '"ok":6,"not_ok":0,"interrupted":false[,}]' s.jsonl
 unread "$lockstep" check --only SPLIT-01.sizes --format json --out c.json
@@ -53,12 +54,12 @@ sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//; s/"run_id":"..../"run_id":"feed/
 quiet "$lockstep" compare s.jsonl again.jsonl
 quiet "$lockstep" report --out conformance --check c.json
 [ -s conformance/conformance.html ] || fail "no page"
-# Also when it is standard error that nobody reads.
+# The same holds if standard error has no reader.
 "$lockstep" sweep --wait --devices virt:2 --workload tutorial --batch 10 --seconds 0.01 --out e.jsonl \
     2>&1 >out | :
 expect_count 1 '"interrupted":false[,}]' e.jsonl
 
-# An output that is full is an error, whose reason is said.
+# An output that is full is an error, with its reason.
 if [ -w /dev/full ]; then
     for arguments in --help 'check --rules' 'sweep --help'; do
         status=0

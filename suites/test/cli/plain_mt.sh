@@ -1,5 +1,6 @@
-# The plain program with OpenBLAS on several cores: measured and verified like any cell, with threads
-# where the devices' workers would be; a reference in the report; and refused where it cannot be.
+# The plain program with OpenBLAS on several cores: it is measured and verified like any cell, with
+# threads where the devices' workers would be; it is a reference in the report, and refused where it
+# cannot be one.
 . "$(dirname "$0")/common.sh"
 
 short='--seconds 0.05 --steps 2:6 --seed 7'
@@ -10,11 +11,11 @@ expect_count 2 '"mode":"plain-mt","devices":"virt:2","n_devices":2' cells.jsonl
 expect_count 1 '"mode":"plain-mt",.*"shard_rows":\[31\]' cells.jsonl
 expect_count 1 '"schema":"lockstep/run/1.2".*--mode plain,dp,plain-mt' cells.jsonl
 grep -q ' 2 plain-mt batch  *31 verified' err || fail "the progress: $(cat err)"
-# One that rounds, and one that knows of its shards.
+# One workload rounds, and one depends on its shards.
 expect_status 0 "$lockstep" sweep --bind none $short --devices virt:2 --counts 2 --batch 31 \
     --mode plain-mt,dp --workload lstm --workload resnet --out models.jsonl
 expect_count 4 '"status":"ok"' models.jsonl
-# As many rows as the devices have together.
+# It has as many rows as the devices have together.
 expect_status 0 "$lockstep" sweep --bind none $short --devices virt:2 --scaling weak --counts 1,2 \
     --batch 8 --mode plain,plain-mt,dp --workload mlp:64,96,10 --out weak.jsonl
 expect_count 1 '"mode":"plain-mt",.*"shard_rows":\[16\]' weak.jsonl
@@ -29,8 +30,8 @@ grep -q 'against the plain program: 2 devices .*; plain on 2 cores [0-9.]*×' ce
 grep -q '>plain, 2 cores<' cells/index.html || fail "no row on the page"
 ! grep -q 'as fast as plain on' cells/summary.md || fail "it is the base"
 
-# threads_of NAME MODES: of the first worker, the cores that each of its threads may run on, as they
-# are most of the time, into NAME. With that seed its mode is the first of them.
+# threads_of NAME MODES: sets NAME to the cores on which each thread of the first worker may run, as
+# they are most of the time. With that seed its mode is the first of them.
 threads_of()
 {
     rm -f long.jsonl
@@ -56,8 +57,9 @@ threads_of()
     sort seen | uniq -c | sort -rn | sed -n '1{s/^ *[0-9]* //;s/;$//;p}' | tr ';' '\n' >"$1"
 }
 
-# One of OpenBLAS's beside the two workers, on the core of the second of these. Devices have two more
-# workers at the end of their cell, for the steps without communication.
+# There is one thread of OpenBLAS in addition to the two workers, on the core of the second of
+# these. Devices have two more workers at the end of their cell, for the steps without
+# communication.
 threads_of dp dp
 threads_of mt plain-mt,dp
 case $(wc -l <dp) in 2 | 4) ;; *) fail "threads of dp: $(cat dp)" ;; esac

@@ -1,9 +1,9 @@
-# The profiles that are shipped: each is right, can fail, and decides nothing by itself.
+# The shipped profiles: each is right, can fail, and decides nothing alone.
 #   profiles.sh LOCKSTEP FOLDER MAKE_RECORDS SOURCE
 . "$(dirname "$0")/validate_common.sh"
 source=$4
 
-# As they are installed.
+# The folders are those of an installation.
 mkdir -p at/bin at/share/lockstep
 cp "$lockstep" at/bin/lockstep
 cp -r "$source/profiles" at/share/lockstep/profiles
@@ -40,7 +40,7 @@ for name in $names; do
     expect_count "$limits" '^    peak: ' "$file"
     expect_count 1 "^name: $name\$" "$file"
 
-    # Each limit of it in the wrong unit, or without its last digit, is found.
+    # Each limit is written in the wrong unit, or without its last digit, and that is found.
     grep -n '^    min: ' "$file" | cut -d: -f1 >lines
     while read -r line; do
         sed "${line}s/ GB/ MB/" "$file" >unit.yaml
@@ -51,7 +51,7 @@ for name in $names; do
         [ "$(wc -l <err)" -eq 1 ] && grep -q 'or lost a digit' err || fail "$name, $line: $(cat err)"
     done <lines
 
-    # It is for that GPU alone; and a machine with it is not accepted by it.
+    # The profile is for that GPU alone; and it accepts no machine with that GPU.
     refuse "the profile is for GPU '" "$installed" validate --profile "$name" old.jsonl
     model=$(sed -n 's/^  gpu_model: //p' "$file")
     sed "s/\"model\":\"\"/\"model\":\"$model\"/g" old.jsonl >gpu.jsonl
@@ -62,7 +62,7 @@ for name in $names; do
     expect_count "$(count_lines '^  - "' "$file")" '^UNKNOWN ' out
 done
 
-# What was learned binds, and can fail; it is for its class of machine alone.
+# A learned limit binds, and can fail; it is for its class of machine alone.
 expect_status 0 "$installed" profile check $learned
 [ "$(wc -l <out)" -eq 2 ] || fail "$learned: $(cat out)"
 expect_count 2 '^    kind: binding$' "$source/profiles/$learned.yaml"
@@ -73,6 +73,6 @@ sed "s/\"machine_class\":\"[^\"]*\"/\"machine_class\":\"$class\"/" old.jsonl >cl
 expect_status 3 "$installed" validate --profile $learned class.jsonl
 has 'UNMEASURED product_spread'
 has 'UNMEASURED conformance of all'
-# From a build tree, too.
+# It works from a build tree, too.
 expect_status 0 "$lockstep" profile check h100-sxm-x8
 refuse "by name there are: $list in .*/[.][.]/[.][.]/[.][.]/profiles$" "$lockstep" profile check h100

@@ -1,4 +1,5 @@
-# kill -9 loses at most the cell under way; --resume finishes the rest, nothing lost or doubled.
+# kill -9 loses at most the cell under way; --resume measures the rest, and no cell is lost or
+# doubled.
 . "$(dirname "$0")/common.sh"
 
 grid='--bind none --devices virt:2 --batch 10,64 --workload tutorial --workload mlp:16,8,4 --launches 2'
@@ -28,7 +29,7 @@ kept=$(count_lines "$cell" cut.jsonl)
 expect_count 0 '"schema":"lockstep/end/1.1"' cut.jsonl
 cp cut.jsonl before.jsonl
 
-# Without --resume, and with other options, nothing is touched.
+# Without --resume, and with other options, the file does not change.
 expect_status 2 "$lockstep" sweep $grid --seed 11 --out cut.jsonl
 expect_status 2 "$lockstep" sweep $grid --seed 12 --seconds 0.1 --steps 1:100000 --resume \
     --out cut.jsonl
@@ -42,7 +43,7 @@ expect_status 2 "$lockstep" sweep ${grid%2}3 --seconds 0.1 --steps 1:100000 --re
 expect_count 1 'here it is "--launches 3", in the file "--launches 2"' err
 cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
 
-# Nor with a torn line, which is cut off only when the sweep goes on.
+# It does not change with a torn line, either, which is cut off only when the sweep goes on.
 printf '{"schema":"lockstep/cell/1.1","run_id":"12' >>cut.jsonl
 cp cut.jsonl torn.jsonl
 expect_status 2 "$lockstep" sweep $grid --seconds 0.2 --steps 1:100000 --resume --out cut.jsonl
@@ -62,7 +63,7 @@ for lines in 25 26; do # the last cell's record, then the end record
     expect_count "$planned" "$cell" bare.jsonl
 done
 
-# A file with nothing or less than a header starts anew, unless it is somebody else's.
+# A file with nothing or less than a header starts anew, unless another program wrote it.
 : >start.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out start.jsonl
 expect_count "$planned" '"status":"ok"' start.jsonl
@@ -74,12 +75,12 @@ printf 'my thesis' >start.jsonl
 expect_status 2 "$lockstep" sweep $grid --resume --out start.jsonl
 [ "$(cat start.jsonl)" = 'my thesis' ] || fail "a foreign file was changed"
 
-# Without its chain a file is read as one from before there was any, so that edits come to what they
-# are about; what is added has none, either.
+# Without its chain a file is read as one from before there were chains, so that the edits below are
+# reached. Lines that are added have no chain, either.
 sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//' end.jsonl >plain.jsonl
 
-# Another machine or build: refused, with what differs, and without its control characters.
-# elsewhere FIELD VALUE WORDS
+# elsewhere FIELD VALUE WORDS: another machine or build is refused, with the difference, and without
+# its control characters.
 elsewhere()
 {
     sed "1s/\"$1\":\(\"[^\"]*\"\|[a-z0-9]*\)/\"$1\":$2/" plain.jsonl >other.jsonl
@@ -115,8 +116,8 @@ cmp end.jsonl other.jsonl || fail "a refused resume changed the file"
 elsewhere cpu_model '"a\\u001b[31m\\nb\\u009bc"' 'the processor here'
 ! grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte was shown"
 
-# What another version wrote has other options: the line names the first of them, either way. Of
-# minor 0 there was no launch.
+# A file of another version has other options: the error names the first of them, in both
+# directions. Minor 0 had no launches.
 sed '1s/ --mode plain,dp//;1s/ --scaling strong//;1s/ --launches 2//;1s/"launches":2,//' plain.jsonl >other.jsonl
 expect_status 2 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out other.jsonl
 expect_count 1 'here it is "--mode plain,dp", the file has no such option' err
@@ -133,7 +134,7 @@ expect_count 0 '"chain":"' gaps.jsonl
 sed -n '23,25p' gaps.jsonl | grep -o '"cell_id":"[0-9a-f]*"' | cmp - wanted_lines ||
     fail "not the missing cells in their order"
 
-# A torn line is cut off; the options, and the seed from the file, are those of the first sitting.
+# A torn line is cut off; the options, and the seed from the file, are those of the first session.
 printf '{"schema":"lockstep/cell/1.1","run_id":"12' >>cut.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
 head -c "$(wc -c <before.jsonl)" cut.jsonl | cmp - before.jsonl || fail "earlier records changed"
@@ -144,14 +145,15 @@ grep -o '"cell_id":"[0-9a-f]*"' cut.jsonl | cmp - wanted_order || fail "another 
 expect_count "$planned" '"status":"ok"' cut.jsonl
 expect_count 1 '"schema":"lockstep/run/1.2"' cut.jsonl
 
-# A cell knows its sitting, and the page says that there were two.
+# A cell has the number of its session, and the page says that there were two.
 expect_count "$kept" '"sitting":0,.*"start_epoch_ns"' cut.jsonl
 expect_count $((planned - kept)) '"sitting":1,.*"start_epoch_ns"' cut.jsonl
 mkdir bare
 program=$(command -v "$lockstep")
 expect_status 1 env PATH="$PWD/bare" "$program" report cut.jsonl --out sittings # without figures
 grep -q 'was measured in 2 sittings' sittings/summary.md || fail "the page says nothing of two sittings"
-# The time of the first one is not known: it was killed. That of an undisturbed sweep is.
+# The duration of the first one is not known, because it was killed. That of an undisturbed sweep
+# is.
 expect_count 0 ' were timed: ' sittings/summary.md
 expect_status 1 env PATH="$PWD/bare" "$program" report whole.jsonl --out undisturbed
 expect_count 1 'Of the [0-9]*\.[0-9] s of run [0-9a-f]*, [0-9]* % were timed: [0-9]* % in measured steps, [0-9]* % in steps and reductions beside them' \
@@ -161,17 +163,17 @@ grep -q ", $share % were timed: " undisturbed/summary.md || fail "the sweep said
 
 expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl
 
-# The chain goes on over all sittings: a changed digit in the first one shows.
+# The chain goes on over all sessions: a changed digit in the first one shows.
 expect_count $((planned + 2)) '"chain":"' cut.jsonl
 sed '3s/"launch_ns":\([0-9]*\)/"launch_ns":\19/' cut.jsonl >changed.jsonl
 expect_status 2 "$lockstep" report changed.jsonl --out page
 expect_count 1 'changed.jsonl:4: "chain" is .* line 3 has the SHA-256 .* was changed' err
 
-# A second resume has nothing to do and says so by its status.
+# A second resume has nothing to do, which its status says.
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
 expect_count "$planned" "$cell" cut.jsonl
 
-# A file has one sweep at a time, resumed ones too.
+# A file can have one sweep at a time, also when it is resumed.
 cp before.jsonl held.jsonl
 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out held.jsonl >out 2>err &
 sweep=$!
@@ -189,7 +191,7 @@ wait "$sweep" || status=$?
 expect_count 1 'interrupted; to continue, run the same command' err
 expect_count 1 '"interrupted":true' held.jsonl
 
-# Ctrl-C: status 130, an end record that says so, and nothing lost.
+# Ctrl-C gives status 130 and an end record that says so; nothing is lost.
 "$lockstep" sweep $grid --seed 3 --seconds 0.1 --steps 1:100000 --out int.jsonl >out 2>err &
 sweep=$!
 wait_for_cells 1 int.jsonl "$sweep"
@@ -201,7 +203,8 @@ expect_count 1 '"interrupted":true' int.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out int.jsonl
 expect_count "$planned" '"status":"ok"' int.jsonl
 
-# A file that cannot grow: one line, status 2, only whole records; more room and it goes on.
+# A file cannot grow: there is one line, status 2, and only whole records; with more space the sweep
+# goes on.
 expect_status 2 sh -c 'ulimit -f 24; exec "$@"' sh "$lockstep" sweep $grid --seed 5 \
     --seconds 0.02 --steps 10:20 --out full.jsonl
 expect_count 1 'cannot append' err

@@ -1,6 +1,6 @@
-/* rounding.c: a cell whose matrix products are silently rounded must fail, whatever the workload,
- * batch and mode; one whose products are not must pass. usage: rounding_test [all] [WORKLOAD]: all
- * has coarser rounding, too, which is easier to find, and larger batches.
+/* rounding.c: a cell whose matrix products are silently rounded must fail, with every workload,
+ * batch and mode; a cell without rounding must pass. usage: rounding_test [all] [WORKLOAD]: `all`
+ * adds coarser rounding, which is easier to find, and larger batches.
  *
  * This program's cblas_sgemm comes before the library's, which it calls: it rounds the operands or
  * the results of every product, or of none. Sums are still made in single precision. */
@@ -18,7 +18,8 @@
 
 enum { FLOAT_BITS = 24 };
 
-/* What is rounded, to how many significant bits. fine: no finer rounding of this kind is found. */
+/* A rounding: the significant bits of operands and of results. fine: no finer rounding of this kind
+ * is found. */
 struct fault {
     const char *name;
     int operands, results;
@@ -36,7 +37,7 @@ static size_t planted_from; /* the first product that the fault is in */
 static atomic_size_t calls;
 static size_t wrong_from = SIZE_MAX; /* the first product that is wrong by 1 */
 
-/* To the nearest, ties to even. */
+/* Rounds to the nearest, ties to even. */
 static float rounded(float value, int bits)
 {
     const int drop = FLOAT_BITS - bits;
@@ -68,13 +69,13 @@ static float *rounded_copy(const float *from, size_t n, int bits)
     return to;
 }
 
-/* As cblas.h has it; enumerations are ints. */
+/* The values of cblas.h; enumerations are ints. */
 enum { CblasRowMajor = 101, CblasNoTrans = 111, CblasTrans = 112 };
 typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
                       float, float *, int);
 sgemm_fn cblas_sgemm;
 
-/* All matrices are without gaps. */
+/* No matrix has gaps. */
 void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
@@ -96,7 +97,7 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     free(near_b);
 }
 
-/* What core makes of the smallest products in place of CBLAS is rounded, too. */
+/* The smallest products, which core computes without CBLAS, are rounded, too. */
 void __wrap_dp_fast_small_gemm(const struct dp_gemm *g);
 void __wrap_dp_fast_small_gemm(const struct dp_gemm *g)
 {
@@ -132,8 +133,8 @@ static struct record_cell measured(const char *workload, enum cell_mode mode, si
     return cell;
 }
 
-/* The data of the timed steps find rounded numbers by themselves, too: the probe's products, which
- * are as many as a step's, are right here. */
+/* The data of the timed steps alone find rounded numbers, too: the products of the probe, as many
+ * as those of a step, are right here. */
 static int try_timed(const char *workload, enum cell_mode mode, size_t rows)
 {
     enum { LEAST_BITS = 15, ALONE_WARMUP = 2 };
@@ -169,7 +170,7 @@ static int try_timed(const char *workload, enum cell_mode mode, size_t rows)
     return wrong;
 }
 
-/* The number of cells whose verdict is not what it must be. */
+/* Returns the number of cells with a wrong verdict. */
 static int try_cell(const char *workload, enum cell_mode mode, size_t rows)
 {
     int wrong = 0, exact_bits;
@@ -185,7 +186,7 @@ static int try_cell(const char *workload, enum cell_mode mode, size_t rows)
         ++wrong;
     }
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
-        /* Routing by agreement has bounds as wide as that. */
+        /* The bounds of routing by agreement are that wide. */
         const int finest = strcmp(workload, "capsnet") == 0 ? 14 : 16;
 
         if (faults[i].results < FLOAT_BITS && faults[i].results > finest)
@@ -208,8 +209,8 @@ static int try_cell(const char *workload, enum cell_mode mode, size_t rows)
     return wrong;
 }
 
-/* Of ranks the last steps, which tell how much of the reduction overlaps backward, are timed and
- * verified, too: the very last product is wrong, and nothing else. */
+/* The last steps of ranks, which tell how much of the reduction overlaps with backward, are timed
+ * and verified, too: only the very last product is wrong. */
 static int try_last(void)
 {
     struct record_cell cell;

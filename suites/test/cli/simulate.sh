@@ -1,5 +1,6 @@
-# `lockstep forecast --simulate`: on what was fitted, SMPI gives the time of the formula; a slower network
-# takes longer, what is ready early is hidden; and what has not ended by its last line has no number.
+# `lockstep forecast --simulate`: with the fitted numbers, SMPI gives the time of the formula; a
+# slower network takes longer, and a bucket that is ready early is hidden; a simulation that has not
+# ended by its last line has no number.
 #   simulate.sh LOCKSTEP FOLDER PYTHON MPIRUN
 plant=$(cd "$(dirname "$0")" && pwd -P)/simulate_plant.py
 . "$(dirname "$0")/common.sh"
@@ -18,7 +19,7 @@ command -v smpirun >/dev/null || skip "no smpirun (SimGrid, libsimgrid-dev)"
 [ -e "$(dirname "$lockstep")/lockstep-smpi" ] || skip "this build has no lockstep-smpi (DP_SMPI)"
 [ -x "$mpirun" ] || skip "no mpirun: the records are of processes"
 
-# sweep OUT BUCKET: of processes, and then with steps that are planted.
+# sweep OUT BUCKET: measures processes, and then plants steps.
 sweep()
 {
     rm -f real.jsonl
@@ -28,17 +29,17 @@ sweep()
     expect_status 0 "$python" "$plant" real.jsonl "$1"
 }
 
-# number_of COLUMN RANKS FILE: of the larger workload.
+# number_of COLUMN RANKS FILE: prints the number of the larger workload.
 number_of()
 {
     awk -F, -v column="$1" -v ranks="$2" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-        # The workload is two fields here.
+        # The name of the workload has a comma, so it is two fields here.
         $1 "," $2 == "mlp:256,256" && $(at["ranks"] + 1) == ranks { print $(at[column] + 1) }' "$3"
 }
 
-# within PART A B: both are numbers, and A is no further than that part of B from it.
+# within PART A B: both are numbers, and they differ by at most that part of B.
 within()
 {
     awk -v part="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(a != "" && b > 0 && a >= (1 - part) * b && a <= (1 + part) * b) }'
@@ -52,7 +53,8 @@ simulate()
 
 sweep planted.jsonl 1048576
 
-# What was fitted: 0.5 % off at most, rounding to whole bytes of a share and agreeing on a start.
+# The fitted platform differs by at most 0.5 %, from rounding to whole bytes of a share and from
+# agreeing on a start.
 simulate fitted
 for ranks in 1 2 4 8 64; do
     seen=$(number_of simulated_seconds $ranks out.csv)
@@ -65,16 +67,16 @@ for ranks in 2 4; do
 done
 [ -z "$(number_of simulated_error 8 out.csv)" ] || fail "an error of what nobody measured"
 
-# 256 ranks, of which some rounds stand for all: each within a minute, and 2 % of the formula. How long
-# 1024 take is measured by `scripts/bench processes`.
+# With 256 ranks some rounds stand for all: each takes at most a minute, and differs by at most 2 %
+# from the formula. `scripts/bench processes` measures how long 1024 take.
 expect_status 0 "$lockstep" forecast --allow-dirty planted.jsonl --to 256 --format csv --simulate fitted --timeout 60
 within 0.02 "$(number_of simulated_seconds 256 out)" "$(number_of forecast_seconds 256 out)" ||
     fail "256 ranks: $(number_of simulated_seconds 256 out), $(number_of forecast_seconds 256 out)"
 [ "$(number_of rounds 256 out)" = 255 ] || fail "rounds: $(number_of rounds 256 out)"
 [ "$(number_of rounds_simulated 256 out)" -lt 255 ] || fail "all rounds were simulated"
 
-# A platform of one's own: a reduction of ten times the time, where hardly anything else is. On it
-# nobody measured anything.
+# write_platform: a platform of the user, with a reduction of ten times the time, and hardly
+# anything else. No measurement was made on it.
 write_platform()
 {
     cat >"$1" <<XML
@@ -102,8 +104,9 @@ for platform in h100-400g ethernet-10g; do
     expect_count 2 "^Simulated by SimGrid .* on the platform $platform" out
 done
 
-# In five buckets on two ranks: the first is ready after 31 % of 3.4 ms and a quarter of 59 %. Four of
-# 64 KiB and one of 1 KiB follow each other from there, and then the update, 10 %: 6.525 ms.
+# There are five buckets on two ranks: the first is ready after 31 % of 3.4 ms and a quarter of 59
+# %. Four of 64 KiB and one of 1 KiB follow each other from there, and then the update, 10 %: 6.525
+# ms.
 sweep buckets.jsonl 65536
 expect_status 0 "$lockstep" forecast --allow-dirty buckets.jsonl --to 8 --format csv --simulate fitted
 within 0.005 "$(number_of simulated_seconds 2 out)" 0.006525 ||
@@ -115,7 +118,7 @@ for format in text json csv md; do
     [ -s out ] && [ ! -s err ] && grep -q simulated out || fail "$format: $(cat out err)"
 done
 
-# without_number REASON: each line of 8 has none, and the status says so.
+# without_number REASON: no line of 8 has a number, and the status says so.
 without_number()
 {
     reason=$1
@@ -125,12 +128,12 @@ without_number()
     grep -q '8 of 8 lines were not simulated' err || fail "no complaint: $(cat err)"
 }
 
-# Fewer hosts than ranks: MPI_Abort, of which SMPI makes status 0.
+# There are fewer hosts than ranks: MPI calls MPI_Abort, and SMPI ends with status 0.
 sed 's/0-63/0-2/' fast.xml >small.xml
 expect_status 3 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate small.xml
 expect_count 4 'not simulated: the platform has fewer hosts than ranks' out
 
-# A platform that makes SimGrid write files, or has a number that it takes as 0, is refused.
+# A platform is refused if it makes SimGrid write files, or has a number that SimGrid takes as 0.
 echo kept >victim
 own='<cluster id="own" prefix="host" suffix="" radical="0-63" speed="1Gf" bw="1MBps" lat="1ms"/>'
 edited()
@@ -165,7 +168,7 @@ refused 'core of cluster' "$(edited bw= 'core="0" bw=')"
 echo 'no platform' >broken.xml
 expect_status 2 "$lockstep" forecast --allow-dirty planted.jsonl --to 8 --simulate broken.xml
 
-# One that only says that it is smpirun, with what else it does.
+# make_fake: a program that claims to be smpirun, and does something else.
 make_fake()
 {
     mkdir -p fake
@@ -202,7 +205,7 @@ while read -r pid; do
     done
 done <pids
 
-# Names are no commands and no options. SimGrid would load one of another ending as a program.
+# Names are no commands and no options. SimGrid would load a file with another ending as a program.
 cp fast.xml 'a b;touch owned;$(touch owned)`touch owned`.xml'
 cp fast.xml ./--cfg=smpi.xml
 cp fast.xml fast.so
@@ -223,7 +226,7 @@ mkdir temporary
 expect_status 0 with "TMPDIR=$PWD/temporary" "$lockstep" forecast --allow-dirty planted.jsonl --to 4 --simulate fitted
 [ -z "$(ls -A temporary)" ] || fail "files are left: $(ls -A temporary)"
 
-# Of threads nothing is simulated.
+# Ranks in threads are not simulated.
 expect_status 0 "$lockstep" sweep --bind none --mode ddp --devices virt:2 --counts 1,2 --scaling weak --batch 4 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out threads.jsonl
 refuse "the ranks of these records are no processes (communicator 'threads')" \

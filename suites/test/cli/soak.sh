@@ -1,4 +1,4 @@
-# `lockstep soak`: silent without a fault, whatever computes; and what it refuses.
+# `lockstep soak` is silent without a fault, with every backend; and it refuses bad options.
 . "$(dirname "$0")/common.sh"
 
 small='--workload mlp:24,16,8 --batch 40'
@@ -15,12 +15,12 @@ silent()
 
 silent 50 $small --devices virt:2
 grep -q '^checking: [0-9.]* % of the time$' out || fail "no share of checking: $(cat out)"
-# Of each device 320 outputs, a loss, and twice 24 * 16 + 16 + 16 * 8 + 8 gradients.
+# Each device has 320 outputs, a loss, and twice 24 * 16 + 16 + 16 * 8 + 8 gradients.
 grep -q "^compared: $((50 * 2 * (320 + 1 + 2 * 536))) values" out || fail "compared: $(cat out)"
 silent 20 --workload tutorial --batch 30 --devices virt:3
 silent 3 --workload cnn --batch 8 --devices virt:2
 silent 20 --workload blocks --batch 16 --devices virt:1
-# Nine ranks: their mean is not exact, and known all the same.
+# There are nine ranks: their mean is not exact, and known all the same.
 silent 20 $small --devices virt:9 --backend cpu-ref
 silent 20 $small --devices virt:4 --communicator staged
 silent 20 $small --devices virt:2 --seed 0
@@ -29,8 +29,8 @@ grep -q "^compared: $((20 * (3 * 320 + 1 + 536))) values" out || fail "compared,
 silent 20 $small --devices virt:1 --mode dp
 silent 3 --workload cnn --batch 8 --devices virt:2 --mode dp --backend cpu-ref
 
-# Overlapped, outputs and means are compared, and that anything was overlapped is counted: the first
-# iteration has one bucket, the others have one for each of four parameters.
+# With overlap, outputs and means are compared, and it is counted whether anything overlapped: the
+# first iteration has one bucket, the others have one for each of four parameters.
 silent 20 $small --devices virt:3 --mode overlap
 grep -q "^compared: $((20 * 3 * (320 + 1 + 536))) values" out || fail "compared, overlap: $(cat out)"
 grep -q "^overlap: [1-9][0-9]* of $((3 * (1 + 19 * 4))) buckets were launched while" out || fail "overlap: $(cat out)"
@@ -48,7 +48,7 @@ expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --format
 grep -q '"schema": "lockstep/soak/1.0"' out || fail "JSON: $(cat out)"
 grep -q '"found": 0' out || fail "JSON: $(cat out)"
 
-# The minutes end it, and so does a signal, with what was found.
+# The minutes end it, and so does a signal; then it prints its findings.
 expect_status 0 "$lockstep" soak --minutes 0.005 $small --devices virt:2
 "$lockstep" soak --minutes 10 $small --devices virt:2+fault:row@1/1 --show 1 >interrupted 2>&1 &
 pid=$!
@@ -64,7 +64,8 @@ wait $pid || status=$?
 grep -q '^iteration 1, virt:1: ' interrupted || fail "interrupted: $(cat interrupted)"
 grep -q '^interrupted: FOUND: [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
 
-# joined COMMAND...: as expect_status 1; what is broken into several lines is one in the file out.
+# joined COMMAND...: like expect_status 1; in the file out, a text that is broken into several lines
+# is one line.
 joined()
 {
     expect_status 1 "$@"
@@ -73,7 +74,7 @@ joined()
     mv whole out
 }
 
-# found FAULT LINE [OPTION...]: that is said of every finding.
+# found FAULT LINE [OPTION...]: the line is printed for every finding.
 found()
 {
     fault=$1
@@ -85,7 +86,8 @@ found()
     ! grep '^iteration ' out | grep -v "$line" || fail "$fault: other findings: $(cat out)"
 }
 
-# Of one bit, three bits and all: the pattern that must be there, and which bits are wrong.
+# One bit, three bits or all are wrong: the line has the pattern that must be there, and which bits
+# are wrong.
 bits='is 0x[0-9a-f]\{8\}, must be 0x[0-9a-f]\{8\}, xor'
 found flip@5/1 "5, virt:1: \(outputs\|gradient of .*\): index [0-9]* $bits 0x0*[1248]0*; 1 of"
 expect_count 1 '^iteration' out
@@ -111,12 +113,12 @@ found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before" --m
 found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose' --mode overlap
 found row@9/0 "device not told: $mean is 0x[0-9a-f]*, must be" --mode overlap
 found nan@4/1 '4, virt:1: outputs: .* is 0x7fc00000, must be 0x[0-9a-f]*, xor' --mode overlap
-# The gradient of one device alone is nowhere to be seen.
+# The gradient of a single device does not appear.
 found nan@3/2 "3, device not told: $mean is 0x7fc00000, must be" --mode dp
 found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
 
-# replayed ITERATION FAULT [OPTION...]: the command that is printed finds the same in that iteration,
-# and in JSON it is the same command.
+# replayed ITERATION FAULT [OPTION...]: the printed command finds the same in that iteration, and in
+# JSON it is the same command.
 replayed()
 {
     number=$1
@@ -140,8 +142,8 @@ replayed 7 stale@7/1
 replayed 6 drop@6/2 --mode overlap
 replayed 6 double@6/0 --mode dp
 replayed 8 dead@8/1
-# Iterations have numbers of their own: what is always wrong is so in the middle of a run, too. Nothing
-# found is nothing to replay.
+# Iterations have fixed numbers: a number that is always wrong is wrong in the middle of a run, too.
+# Without a finding there is nothing to replay.
 expect_status 1 "$lockstep" soak --iterations 9 $small --devices virt:3+fault:row@1/0
 grep '^iteration [89],' out >found
 expect_status 1 "$lockstep" soak --first 8 --iterations 2 $small --devices virt:3+fault:row@1/0
@@ -151,10 +153,10 @@ silent 3 $small --devices virt:2 --first 1000000
 expect_status 0 "$lockstep" soak --iterations 2 $small --devices virt:2 --format json
 grep -q '"replay": null' out || fail "JSON: $(cat out)"
 
-# A run goes on, and counts what it does not print.
+# A run goes on, and counts the findings that it does not print.
 found row@1/1 'virt:1' --show 2
 grep -q '^and [1-9][0-9]* more$' out || fail "more: $(cat out)"
-# What was never made, or nobody can find, is no pass.
+# A fault in a call that was never made, or one that cannot be found, is no pass.
 one_line_of()
 {
     expect_status 1 "$lockstep" soak --iterations 3 $small --devices "$1"

@@ -34,7 +34,7 @@ expect_count 6 '"raw":.*"scatter":null,"replicate":null,"forward":\[\[.*"gather"
     cpu.jsonl
 expect_count 2 '"shard_rows":\[2,2,2,2,2\]' cpu.jsonl
 
-# Rounded operands are another setting, and every record says so.
+# Rounded operands are another setting, which every record names.
 sweep bf16.jsonl --devices virt:3 --math bf16 --batch 10,33 --workload mlp:7,5,3
 check bf16.jsonl 8
 expect_count 8 '"dtype":"bf16"' bf16.jsonl
@@ -43,7 +43,7 @@ expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 
     --out bf16.jsonl --devices virt:3 --batch 10,33 --workload mlp:7,5,3
 grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed: $(cat err)"
 
-# A model that rounds, too.
+# The same with a model that rounds.
 sweep gpt-bf16.jsonl --devices virt:2 --math bf16 --batch 8 --mode plain,dp,ddp --workload gpt:1,16,2,8,32
 check gpt-bf16.jsonl 5
 expect_count 5 '"dtype":"bf16"' gpt-bf16.jsonl
@@ -55,21 +55,22 @@ check lag.jsonl 2
 expect_count 1 '"mode":"plain","devices":"virt:1+lag"' lag.jsonl
 expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
 
-# Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
+# Models of all kinds; also the middle of a model in the wrapper, and a table on the host before it.
 sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
     --workload cnn,rnn,lstm,capsnet,resnet,gpt:1,16,2,8,32
 check models.jsonl 16
 sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
     --workload rnn --workload capsnet --workload resnet,gpt:1,16,2,8,32
 check ranks.jsonl 5
-# Batch norm: shards of 4, 4 and 2 rows on late devices, ranks of 3, 3, 2 and 2.
+# Batch norm has shards of 4, 4 and 2 rows on late devices, and ranks of 3, 3, 2 and 2.
 sweep shards.jsonl --devices virt:3+lag --counts 1,2,3 --batch 10 --mode dp --workload resnet
 check shards.jsonl 3
 sweep shards4.jsonl --devices virt:4 --backend cpu-ref --counts 2,4 --batch 10 --mode ddp \
     --warmup 1:0 --workload resnet
 check shards4.jsonl 2
 
-# Ranks: a cell per bucket, with the hidden part of the reduction; slow transfers are another device.
+# Ranks have a cell for each bucket, with the hidden part of the reduction; slow transfers are
+# another device.
 sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \
     --workload mlp:7,5,4
 check ddp.jsonl 4
@@ -89,8 +90,8 @@ expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 
 grep -q 'the file has "--bucket 0,64,1048576", here there is no such option' err ||
     fail "resumed: $(cat err)"
 
-# Parts of the machine: products of each device, copies between them, from the host and back, and
-# within them. A late device has none.
+# The parts of the machine are products of each device, copies between devices, from the host and
+# back, and within a device. A late device has none.
 sweep parts.jsonl --devices virt:2 --counts 2 --mode plain,dp --batch 8 --parts 0.01 \
     --workload mlp:7,5,4
 check parts.jsonl 2
@@ -103,7 +104,7 @@ grep -q '"command":"[^"]* --parts 0.01"' parts.jsonl || fail "no --parts in the 
 sweep lagged.jsonl --devices virt:2+lag --counts 2 --mode dp --batch 8 --parts 0.01 --workload mlp:7,5,4
 expect_count 0 '"parts"' lagged.jsonl
 
-# The same seed makes the same order, another seed another one.
+# The same seed gives the same order, another seed a different one.
 order()
 {
     grep -o '"cell_id":"[0-9a-f]*"' "$1"
@@ -116,17 +117,18 @@ order again.jsonl >second
 cmp first second || fail "one seed, two orders"
 sort first | cmp -s - first && fail "the order is not random"
 
-# One mode alone.
+# There is one mode alone.
 sweep plain.jsonl --devices virt:3 --mode plain --batch 10,33 --workload mlp:7,5,3
 check plain.jsonl 2
 expect_count 2 '"mode":"plain","devices":"virt:1"' plain.jsonl
-# Two layers: forward 4 and the relu between; loss, its upstream, its gradient; backward 3 + 1 + 2; update 4.
+# Two layers have 18 kernels: forward 4 and the relu between; loss, its upstream, its gradient;
+# backward 3 + 1 + 2; update 4.
 expect_count 2 '"kernels_per_step":18.0,' plain.jsonl
 sweep dp.jsonl --devices virt:3 --mode dp --counts 2 --batch 10,33 --workload mlp:7,5,3
 check dp.jsonl 2
 expect_count 2 '"mode":"dp","devices":"virt:2"' dp.jsonl
 
-# Weak scaling: the batches are rows per device.
+# With weak scaling the batches are rows per device.
 sweep weak.jsonl --devices virt:3 --counts 1,3 --scaling weak --batch 10,40 --workload mlp:7,5,3
 check weak.jsonl 6
 expect_count 1 '"scaling":"weak"' weak.jsonl
@@ -137,7 +139,8 @@ expect_count 1 '"n_devices":3,"global_batch":120,.*"shard_rows":\[40,40,40\]' we
 expect_count 1 ' 3 dev x   40 rows ' err
 expect_count 2 ' plain  x   10 rows \| 1 dev x   10 rows ' err
 
-# Launches: every cell by as many processes, block after block, each in an order of its own.
+# With launches every cell is run by as many processes, block after block, each in a different
+# order.
 sweep launches.jsonl --devices virt:2 --launches 3 --batch 10,20,30 --workload mlp:7,5,3
 check launches.jsonl 27
 expect_count 1 '"planned":27,.*"launches":3,' launches.jsonl
@@ -161,7 +164,7 @@ expect_count 1 'measured  *0$' err
 expect_count 0 '^  timed ' err
 expect_count 1 'timeout  *2$' err
 
-# At most 80 columns; a name that does not fit says so.
+# Lines have at most 80 columns; a name that does not fit is marked.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.01 --steps 1:2 \
     --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --workload tutorial --batch 10,1000 \
     --out wide.jsonl
@@ -173,7 +176,7 @@ expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.001 -
 expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp:8[8,]*\.\.\. .* rows/s$' err
 expect_count 0 '.\{81\}' err
 
-# What was closed by the caller never becomes the file of records.
+# A descriptor that the caller has closed never becomes the file of records.
 status=0
 "$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
     --mode dp --workload mlp:4,4 --out closed.jsonl >out 2>&- || status=$?
@@ -190,7 +193,7 @@ for name in in out all; do
     [ "$status" -eq "$([ "$name" = in ] && echo 0 || echo 2)" ] || fail "status $status: $name closed"
 done
 
-# Output that nobody gets is no success.
+# Output that cannot be written is no success.
 for command in sweep devices tutorial report; do
     status=0
     "$lockstep" "$command" --help >/dev/full 2>err || status=$?
@@ -198,7 +201,7 @@ for command in sweep devices tutorial report; do
     expect_count 1 'standard output: No space' err
 done
 
-# Without --out each sweep has a file of its own, also in the same second.
+# Without --out each sweep has a separate file, also in the same second.
 for i in 1 2 3; do
     "$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
         --mode dp --workload mlp:4,4 >name.$i 2>err.$i &
@@ -210,7 +213,7 @@ for i in 1 2 3; do
 done
 [ "$(cat name.? | sort -u | wc -l)" -eq 3 ] || fail "two sweeps share a file"
 
-# A worker that dies is a record too.
+# A worker that dies gives a record, too.
 "$lockstep" sweep --bind none --devices virt:1 --mode dp --batch 10,20,30 --seconds 0.5 --steps 1:100000 \
     --workload mlp:64,64 --out crash.jsonl >out 2>err &
 sweep=$!

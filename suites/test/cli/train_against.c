@@ -1,6 +1,6 @@
-/* train_against.c: `--against` must let a right implementation pass and tell wrong ones.
+/* train_against.c: `--against` must let a right implementation pass and recognize wrong ones.
  *
- * Something wrong is put between the data-parallel wrapper and the model of the first side: it
+ * A faulty module is put between the data-parallel wrapper and the model of the first side: it
  * works on memory directly, which virtual devices allow. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -98,7 +98,7 @@ static int put_between(const enum fault *fault, struct dp_group *group, struct d
     return dp_module_open(group, &ops, (void *)fault, &model, 1, module, err);
 }
 
-/* A tamper function for each fault. */
+/* Defines a tamper function for each fault. */
 #define TAMPER(name, kind)                                                                         \
     static int name(struct dp_group *group, struct dp_module *model, struct dp_module **module,    \
                     struct dp_error *err)                                                          \
@@ -118,8 +118,8 @@ TAMPER(tamper_batch, FAULT_BATCH)
 TAMPER(tamper_drift, FAULT_DRIFT)
 TAMPER(tamper_stop, FAULT_STOP)
 
-/* This program's product comes before the library's: while `doubled`, both sides have twice each
- * product, and so the same bits. */
+/* This program's product comes before the library's: while `doubled` is set, both sides get twice
+ * each product, and so the same bits. */
 typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
                       float, float *, int);
 sgemm_fn cblas_sgemm;
@@ -142,11 +142,11 @@ struct row {
     const char *name;
     int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
                   struct dp_error *err);
-    bool inexact, beyond; /* what must be told, in steps on whole numbers and on data */
+    bool inexact, beyond; /* must be reported, in steps on integers and on data */
     bool refused;         /* the training itself ends */
     bool ddp, apart;      /* on two ranks; they do not agree, which ends everything */
     bool alike;           /* both sides are wrong alike: only exact steps can tell */
-    bool adamw;           /* on data only: steps on whole numbers have an update of their own */
+    bool adamw;           /* on data only: steps on integers have a different update */
     bool other;           /* it is put into the other side instead */
 };
 
@@ -180,7 +180,7 @@ static const struct row rows[] = {
      .beyond = true,
      .ddp = true},
     {.name = "ddp: drift", .tamper = tamper_drift, .ddp = true, .apart = true},
-    /* A gradient of 1.001 times its size is the same to it. */
+    /* AdamW takes a gradient of 1.001 times its size for the same. */
     {.name = "adamw: right", .tamper = tamper_none, .adamw = true},
     {.name = "adamw: rows", .tamper = tamper_rows, .beyond = true, .adamw = true},
     {.name = "adamw: no gradient", .tamper = tamper_nothing, .beyond = true, .adamw = true},
@@ -208,7 +208,7 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
     config.tamper = row->other ? NULL : row->tamper;
     int status = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
 
-    /* Names have the level of what is put between on one side only: order is what counts. */
+    /* Names have the level of the faulty module on one side only: the order is compared. */
     config.tamper = row->other ? row->tamper : NULL;
     config.ddp = false;
     if (status == 0)
@@ -216,7 +216,7 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
     return status ? status : train_against_open(against, &side[1], &config, err);
 }
 
-/* What was found, for people. */
+/* Returns the finding as a text for people. */
 static const char *found(const struct train_against *against, const struct dp_error *err)
 {
     if (err->status != 0)
@@ -226,7 +226,7 @@ static const char *found(const struct train_against *against, const struct dp_er
     return against->beyond.here ? against->beyond.where : against->diverged.where;
 }
 
-/* exact: steps on whole numbers; else a training on the data. */
+/* exact: runs steps on integers; otherwise a training on the data. */
 static int run_row(const struct fixture *f, const struct row *row, bool exact)
 {
     static const struct train_options options = {
@@ -267,7 +267,7 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
     return right ? 0 : 1;
 }
 
-/* The model of that name on data that it takes. */
+/* Opens the model of that name, and data that fit it. */
 static int open_model(struct fixture *f, const char *name)
 {
     struct dataset_want want;
@@ -282,7 +282,8 @@ static int open_model(struct fixture *f, const char *name)
     return 1;
 }
 
-/* Other exact models have their reference, too: steps on whole numbers, right and wrong alike. */
+/* Other exact models have a reference, too: steps on integers, when both sides are right and when
+ * both are wrong alike. */
 static int run_others(struct fixture *f)
 {
     static const char *const names[] = {"cnn", "mixed", "blocks"};
@@ -317,7 +318,7 @@ static int open_fixture(struct fixture *f)
     return 1;
 }
 
-/* Of the digits an epoch has 48 batches to train and 12 to test. */
+/* With the digits an epoch has 48 batches to train and 12 to test. */
 static const struct stop {
     const char *name;
     int at; /* the forward in which a stop is requested */
@@ -336,7 +337,7 @@ static int count_finished(void *user, const struct train_epoch *epoch, struct dp
     return 0;
 }
 
-/* In a process of its own: there a request to stop stays one. */
+/* Runs in a separate process, because a request to stop lasts until a process ends. */
 static int run_stop(const struct stop *stop)
 {
     const struct row row = {.tamper = tamper_stop, .other = stop->other};

@@ -1,7 +1,9 @@
-# `lockstep train` that cannot write, or is interrupted: what was trained is kept, and said.
+# `lockstep train` cannot write, or is interrupted: trained weights are kept, and the output says
+# so.
 . "$(dirname "$0")/common.sh"
 
-# A file system that is full, for one command: files of more than KIB KiB cannot be written.
+# small_files KIB: a file system that is full, for one command: files of more than KIB KiB cannot be
+# written.
 small_files()
 {
     (
@@ -12,7 +14,7 @@ small_files()
     )
 }
 
-# The record is cut short, the training is not. An epoch's line has about 240 bytes.
+# The record is cut short, the training is not. The line of an epoch has about 240 bytes.
 expect_status 2 small_files 2 "$lockstep" train --model tutorial --data random --devices virt:2 \
     --epochs 20 --out full.jsonl --save kept.weights
 expect_count 1 '^lockstep train: full.jsonl: cannot append .*: File too large' err
@@ -29,7 +31,7 @@ expect_count 1 '^seed 1: test accuracy .* after 1 epoch$' out
 expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":2' whole.jsonl
 [ -z "$(ls ./*.weights.* 2>/dev/null)" ] || fail "a temporary file is left"
 
-# A picture that is cut off is none. gnuplot itself does not notice.
+# A figure that is cut off is removed. gnuplot itself does not notice.
 if command -v gnuplot >/dev/null 2>&1; then
     status=0
     small_files 48 "$lockstep" train --devices virt:2 --epochs 2 --figure cut >out 2>err || status=$?
@@ -38,7 +40,7 @@ if command -v gnuplot >/dev/null 2>&1; then
     [ ! -e cut/train.png ] || fail "a picture that is cut off is left"
 fi
 
-# A signal ends it after a step, or a batch of a test, and the weights are there.
+# A signal ends it after a step, or after a batch of a test, and the weights are there.
 "$lockstep" train --model tutorial --data random --devices virt:2 --epochs 1000000 \
     --out stopped.jsonl --save stopped.weights >out 2>err &
 pid=$!
@@ -59,7 +61,7 @@ expect_count 1 "$line" err
 expect_count 0 'train-end' stopped.jsonl
 expect_status 0 "$lockstep" train --model tutorial --data random --load stopped.weights --epochs 0
 
-# And a test, which of this text takes many seconds, after one of its batches.
+# A signal ends a test, too, after one of its batches; with this text it takes many seconds.
 head -c 1000000 /dev/zero >zeros
 "$lockstep" train --model gpt-small --data text:zeros --devices virt:2 --batch 2 --epochs 0 \
     --out tested.jsonl --save tested.weights >out 2>err &
@@ -83,15 +85,15 @@ expect_count 1 '"schema":"lockstep/train/' tested.jsonl
 expect_count 1 '' tested.jsonl
 [ -s tested.weights ] || fail "no weights of an interrupted test"
 
-# Temporary files have names that nobody can guess: a link that was put there for the process's own
-# number changes nothing.
+# Temporary files have names that cannot be guessed: a link that was put there for the number of the
+# process changes nothing.
 echo mine >victim
 sh -c 'ln -s victim new.weights.$$.tmp && exec "$@"' sh "$lockstep" train --model tutorial \
     --data random --devices virt:1 --epochs 0 --save new.weights >out 2>err || fail "$(cat err)"
 sh -c 'ln -s victim check.json.$$ && exec "$@"' sh "$lockstep" check --only SPLIT-01.sizes \
     --format json --out check.json >out 2>err || fail "$(cat err)"
 [ "$(cat victim)" = mine ] || fail "a link was followed"
-# And the bits that the user's mask leaves.
+# The files have the permissions that the user's mask leaves.
 for mask in 022 077 002; do
     rm -f new.weights check.json
     (umask $mask && "$lockstep" train --model tutorial --data random --devices virt:1 --epochs 0 \
@@ -100,7 +102,7 @@ for mask in 022 077 002; do
     [ "$(stat -c %a new.weights)" = "$(stat -c %a wanted)" ] || fail "mask $mask: $(ls -l)"
     rm wanted
 done
-# A name may have all the 255 bytes that it can.
+# A name may have all of the 255 bytes that the file system allows.
 long=$(printf '%0255d' 1)
 "$lockstep" train --model tutorial --data random --devices virt:1 --epochs 0 --save $long >out 2>err ||
     fail "$(cat err)"

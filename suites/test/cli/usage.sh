@@ -1,11 +1,12 @@
-# What the machine did while a launch was measured: a program that spins on the launch's core takes
-# a good part of its time, and the record says so. Of an otherwise unknown machine it says what can be.
+# The load of the machine during a launch: a program that spins on the launch's core takes a good
+# part of its time, and the record says so. On a machine about which little is known it says what
+# can be known.
 . "$(dirname "$0")/common.sh"
 
 command -v taskset >/dev/null || { echo "skipped: taskset is not installed" >&2; exit 77; }
 core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 
-# measure FILE: a launch on that core
+# measure FILE: measures a launch on that core.
 measure()
 {
     expect_status 0 taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 --mode plain --batch 64 \
@@ -13,13 +14,13 @@ measure()
     expect_count 1 '"status":"ok"' "$1"
 }
 
-# value FIELD FILE: a number, or null
+# value FIELD FILE: prints a number, or null.
 value()
 {
     grep -o "\"$1\":[-0-9.eE+a-z]*" "$2" | cut -d: -f2
 }
 
-# between LEAST MOST NUMBER
+# between LEAST MOST NUMBER: the number is in that range.
 between()
 {
     awk -v least="$1" -v most="$2" -v number="$3" \
@@ -48,7 +49,7 @@ done
 number=$(value cpu_hz free.jsonl)
 [ "$number" = null ] || between 1e7 1e11 "$number" || fail "cpu_hz is $number"
 
-# Too short for the kernel's ticks: unknown, not 0.
+# The launch is too short for the kernel's ticks: its numbers are unknown, not 0.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:1 --mode plain --batch 4 --steps 1:2 \
     --workload mlp:4,4 --seconds 0.001 --out short.jsonl
 expect_count 1 '"foreign_frac":null,"steal_frac":null' short.jsonl

@@ -1,4 +1,4 @@
-# `lockstep validate` and `lockstep profile`: what is accepted, and all that never is.
+# `lockstep validate` and `lockstep profile`: machines that are accepted, and all that never are.
 #   validate.sh LOCKSTEP FOLDER MAKE_RECORDS
 . "$(dirname "$0")/validate_common.sh"
 
@@ -8,7 +8,7 @@ done
 
 cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
 
-# The step of that cell is 5.5 us and noise. 12 % more of it is seen, and named.
+# The step of that cell is 5.5 us and noise. A step that is 12 % longer is found, and named.
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile good.yaml
 validate 0 good.yaml old.jsonl
 has '^PASS step_time of tutorial dp virt:2, 30 rows: at most 5.7 us; is 5\.[0-9]* us \['
@@ -18,7 +18,7 @@ has '^FAIL step_time of tutorial dp virt:2'
 has 'likely: the machine is slower than its class'
 has 'REJECTED'
 
-# What nobody measured, or nobody may believe, is no pass.
+# A metric that was not measured, or cannot be believed, is no pass.
 validate 3 good.yaml three.jsonl
 has 'INVALID step_time'
 has '3 launches, and the profile requires 6'
@@ -40,7 +40,7 @@ limit moved 'max: 1 B' "$cell" | profile unknown.yaml
 validate 3 unknown.yaml old.jsonl
 has 'UNMEASURED .* a launch of the cell has no moved'
 
-# An advisory limit decides nothing, and limits that bind nobody accept nobody.
+# An advisory limit decides nothing, and a profile without binding limits accepts no machine.
 {
     limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical'
     limit step_time 'max: 1 ns' "$cell" advisory 'statistic: floor'
@@ -50,7 +50,7 @@ has 'FAIL step_time (advisory)'
 limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
 validate 3 advisory.yaml old.jsonl
 
-# More cells share the error: each takes more launches to be shown.
+# More cells share the error: each needs more launches to be shown.
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile one.yaml '' ''
 validate 0 one.yaml old.jsonl
 limit step_time 'max: 1 s' 'mode: dp' binding 'statistic: tail' | profile wide.yaml '' ''
@@ -64,7 +64,7 @@ has 'FAIL device_spread of tutorial dp virt:3, 30 rows, device 1: at most 1.05 x
 has 'likely: one device is slower than its siblings'
 expect_count 1 '^FAIL' out
 
-# For programs.
+# The same for programs.
 expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slow.jsonl
 has '"schema": *"lockstep/verdict/1\.0"'
 if command -v python3 >/dev/null; then
@@ -81,7 +81,7 @@ else
     echo 'note: no python3, so the JSON is not read'
 fi
 
-# A profile is what somebody wrote: nothing of it reaches the terminal as it is.
+# A profile is the text of its author: nothing of it reaches the terminal as it is.
 sed 's/^name: .*/name: "a\\e[31m\\nACCEPTED"/;s/made up/"\\e[2J"/' good.yaml >hostile.yaml
 expect_status 0 "$lockstep" validate --profile hostile.yaml old.jsonl
 has 'ACCEPTED by profile a?\[31m?ACCEPTED: of'
@@ -106,14 +106,15 @@ expect_status 0 "$lockstep" profile check good.yaml old.jsonl
 grep -q '^good.yaml:6: step_time at most 5.7 us: fails at 1.[0-9][0-9] times the time$' out ||
     fail "fires: $(cat out)"
 
-# cannot WORDS METRIC BOUND [MORE [RECORDS]]: a limit that accepts every machine.
+# cannot WORDS METRIC BOUND [MORE [RECORDS]]: the limit accepts every machine.
 cannot()
 {
     limit "$2" "$3" "$cell" binding "$4" | profile cannot.yaml
     expect_status 1 "$lockstep" profile check cannot.yaml $5
     grep -q "^lockstep profile: cannot.yaml:6: $2 .*: $1" err || fail "$3: $(cat err)"
 }
-# In another unit, a digit lost, of the previous model; as a vendor's H200 has it, and an A100.
+# A limit in another unit, one that lost a digit, one for the previous model: in the words of a
+# vendor for H200, and A100.
 cannot 'it stays PASS even at 0.3 of the speed' step_time 'max: 5.7 ms' 'statistic: typical' old.jsonl
 cannot '5.7 ms is 1.06e+03 times the 5.4 us' step_time 'max: 5.7 ms' \
     'statistic: typical
@@ -141,7 +142,8 @@ limit throughput 'min: 1.1 Msamples/s' "$cell" binding 'statistic: typical
 expect_status 0 "$lockstep" profile check sibling.yaml
 cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
-# A launch counts once, whatever its run is called: a copy is refused where files are put together, and in one file.
+# A launch counts once, whatever the name of its run: a copy is refused if files are put together,
+# and in one file.
 copied()
 {
     expect_status 2 "$lockstep" "$@"
@@ -155,7 +157,8 @@ copied report --format csv old.jsonl copy.jsonl
 copied forecast --to 8 old.jsonl copy.jsonl
 validate 0 good.yaml old.jsonl
 
-# Learned from six sittings: all of them keep it, a slower machine does not, and every limit can fail.
+# The limits are learned from six sessions: all of them keep the limits, a slower machine does not,
+# and every limit can fail.
 class=$(printf '7%063d' 0)
 for sitting in 1 2 3 4 5 6; do
     sed "s/feedface00000001/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/
@@ -178,7 +181,7 @@ validate 1 learned.yaml slow.jsonl
 has 'REJECTED by profile .* 4 FAIL'
 validate 2 learned.yaml old.jsonl
 expect_count 0 'NOT APART' learned.yaml
-# Sittings of one hour are said to be that.
+# Sessions within one hour are reported as such.
 for sitting in 1 2 3 4 5 6; do
     sed "s/\"start_epoch_ns\":\"179$sitting/\"start_epoch_ns\":\"1795/;s/\"start_epoch_ns\":\"1795248/&$sitting/;s/\(\"start_epoch_ns\":\"1795248$sitting\)[0-9]/\1/" \
         sitting$sitting.jsonl >near$sitting.jsonl
@@ -218,7 +221,7 @@ unlearned 'short.jsonl: not all launches that it plans' sitting[1-5].jsonl short
 sed '1s/"git_dirty":false/"git_dirty":true/' sitting6.jsonl >dirty.jsonl
 unlearned 'dirty.jsonl: it is of a changed tree' sitting[1-5].jsonl dirty.jsonl
 
-# What `lockstep compare` refuses is judged by nobody else either.
+# Records that `lockstep compare` refuses are not judged by other commands, either.
 doubted()
 {
     sed "1s/$1/$2/" sitting6.jsonl >doubted.jsonl
@@ -234,7 +237,7 @@ doubted '"git_dirty":false' '"git_dirty":true' 'a changed tree on commit 3f2a9c1
 expect_status 0 "$lockstep" validate --profile good.yaml --allow-dirty doubted.jsonl
 has 'ACCEPTED by profile .*; of a changed tree, by --allow-dirty'
 
-# wrong PATTERN SED: one clear line with file, line and key, and exit 2.
+# wrong PATTERN SED: there is one clear line with file, line and key, and exit 2.
 wrong()
 {
     sed "$2" good.yaml >wrong.yaml
@@ -281,7 +284,7 @@ wrong "6: limit of step_time: workload: 'mlp:08,4' has the name mlp:8,4" 's/tuto
 wrong '8: STRING length < 1' 's/tutorial/""/'
 wrong "6: limit of step_time: sibling: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    sibling: 5/'
 wrong "6: limit of step_time: peak: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    peak: 5/'
-# A second number that decides, of the same place.
+# A second number decides about the same place.
 limit step_time 'max: 5.8 us' "$cell" advisory 'statistic: typical' >advisory
 cat good.yaml advisory >two.yaml
 expect_status 0 "$lockstep" validate --profile two.yaml old.jsonl

@@ -9,7 +9,7 @@ limit step_time 'max: 100 s' "$one" binding 'statistic: floor' >limits
 profile good.yaml '' 'launches: 5, conformance: primitives' <limits
 quiet='--bind none --devices virt:2' # cases of a profile take two
 
-# Of a build whose times nobody may judge by no machine is accepted.
+# No machine is accepted if the times of the build cannot be judged by.
 if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     # shellcheck disable=SC2086 # words
     expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml --run $quiet --out good.jsonl
@@ -17,7 +17,7 @@ if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     exit 0
 fi
 
-# Measured: the cases first, then the launches. The result of the cases is kept beside the records.
+# The cases run first, then the launches. The result of the cases is kept next to the records.
 # shellcheck disable=SC2086 # words
 expect_status 0 "$lockstep" validate --allow-dirty --profile good.yaml --run $quiet --out good.jsonl
 has 'PASS conformance of primitives: [1-9][0-9]* of [1-9][0-9]* cases passed, 0 failed'
@@ -27,7 +27,7 @@ if [ "${5-}" = short ]; then
     exit 0
 fi
 
-# judged STATUS FILE WORDS: by the records that are there, and that result of the cases.
+# judged STATUS FILE WORDS: judges by the existing records, and by that result of the cases.
 judged()
 {
     expect_status "$1" "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl --conformance "$2"
@@ -35,14 +35,14 @@ judged()
     ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
 }
 
-# seal FILE: with a seal that is right again.
+# seal FILE: makes the seal right again.
 seal()
 {
     body=$(sed 's/,"seal":"[^"]*"}$//' "$1")
     printf '%s,"seal":"%s"}\n' "$body" "$(printf %s "$body" | sha256sum | cut -c 1-64)" >"$1"
 }
 
-# changed SCRIPT...: the result, but for that.
+# changed SCRIPT...: changes the result in that way.
 changed()
 {
     sed "$@" good.jsonl.check >other
@@ -50,13 +50,14 @@ changed()
     ! cmp -s other good.jsonl.check || fail "nothing was changed by $*"
 }
 
-# The same from the files; without the result of the cases the machine is not shown.
+# The files give the same verdict; without the result of the cases the machine is not shown.
 judged 0 good.jsonl.check 'PASS conformance of primitives'
 expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl
 has 'UNMEASURED conformance of primitives nobody ran the cases: lockstep check --profile primitives'
 has 'NOT SHOWN by profile good.yaml: of its binding limits 1 PASS, .*; conformance UNMEASURED'
 
-# A result of another start, of other devices, of a part, of other cases, of nobody knows which machine.
+# The result is of another start, of other devices, of a part, of other cases, or of an unknown
+# machine.
 changed 's/"instance": ".\{8\}/"instance": "00000000/'
 judged 3 other 'INVALID conformance of primitives the cases were run after another start'
 changed 's/"virt:1"/"virt:7"/'
@@ -69,7 +70,8 @@ profile good.yaml '' 'launches: 5, conformance: "primitives,ddp"' <limits
 judged 3 good.jsonl.check 'UNMEASURED conformance of primitives,ddp: .* the cases of ddp were not run'
 profile good.yaml '' 'launches: 5, conformance: all' <limits
 judged 3 good.jsonl.check 'UNMEASURED .* the cases of dataparallel were not run'
-# Beside others it stands for all of them, too, as in `lockstep check --profile`.
+# If it is one of several profiles the result holds for all of them, too, as in `lockstep check
+# --profile`.
 changed 's/^\( *\)"primitives"$/\1"primitives", "dataparallel", "ddp"/'
 for list in all ddp,all all,ddp,ddp; do
     profile good.yaml '' "launches: 5, conformance: \"$list\"" <limits
@@ -78,7 +80,8 @@ for list in all ddp,all all,ddp,ddp; do
 done
 profile good.yaml '' 'launches: 5, conformance: primitives' <limits
 
-# Of another implementation, communicator, build or library; with a case less, another rule, or no seal.
+# The result is of another implementation, communicator, build or library; it lacks a case, has
+# another rule, or no seal.
 changed 's/"spec": "reference"/"spec": ".\/mine.so"/'
 judged 3 other 'INVALID .* the cases are of reference (cpu kernels, .*'
 changed 's/ communicator)"/x communicator)"/'
@@ -138,7 +141,7 @@ changed -e '0,/"verdict": "PASS"/s//"verdict": "BROKEN"/' -e "0,/\"pass\": $pass
     -e '0,/"broken": 0/s//"broken": 1/' -e '/"counts": {/,/}/s/"verdict": "PASS"/"verdict": "BROKEN"/'
 judged 3 other 'INVALID conformance of primitives: '
 
-# Devices that go wrong, and a time that is too short for the cases.
+# The devices go wrong, or the time is too short for the cases.
 expect_status 1 "$lockstep" validate --allow-dirty --profile good.yaml --run --bind none \
     --devices virt:2+fault:launch@100 --out bad.jsonl
 has 'FAIL conformance of primitives: .* fails on purpose'
@@ -148,7 +151,7 @@ expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml --minutes
 has 'UNMEASURED conformance of all nobody ran the cases'
 grep -q 'the time was over before all cases were run' err || fail "words: $(cat err)"
 
-# What nobody can read, and misuse: exit 2, one line.
+# refuse: files that cannot be read, and misuse: exit 2, one line.
 refuse()
 {
     words=$1

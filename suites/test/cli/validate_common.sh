@@ -1,15 +1,15 @@
-# What the tests of `lockstep validate` share: $3 is make_records.
+# Functions that the tests of `lockstep validate` share. $3 is make_records.
 . "$(dirname "$0")/common.sh"
 make_records=$3
 
-# has WORDS: in the output, wherever its lines break.
+# has WORDS: the words are in the output, wherever its lines break.
 has()
 {
     tr '\n' ' ' <out | tr -s ' ' >flat
     grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
 }
 
-# A limit: METRIC BOUND PLACE [KIND [MORE]]
+# limit METRIC BOUND PLACE [KIND [MORE]]: prints a limit of a profile.
 limit()
 {
     cat <<LIMIT
@@ -24,7 +24,7 @@ limit()
 LIMIT
 }
 
-# profile FILE [MATCH [REQUIRES]]: with the limits of standard input.
+# profile FILE [MATCH [REQUIRES]]: writes a profile with the limits of standard input.
 profile()
 {
     printf 'schema: lockstep/profile/1.0\nname: %s\nmatch: {%s}\nrequires: {%s}\nlimits:\n' \
@@ -32,7 +32,8 @@ profile()
     cat >>"$1"
 }
 
-# validate STATUS PROFILE FILE [OPTION...]: at most 80 columns, and nothing on standard error.
+# validate STATUS PROFILE FILE [OPTION...]: lines have at most 80 columns, and there is nothing on
+# standard error.
 validate()
 {
     expect_status "$1" "$lockstep" validate --profile "$2" "$3"

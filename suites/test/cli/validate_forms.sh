@@ -1,4 +1,4 @@
-# The forms of a verdict, read by other programs, of texts that somebody wrote to break them.
+# The forms of a verdict, read by other programs, with texts that were written to break them.
 #   validate_forms.sh LOCKSTEP FOLDER MAKE_RECORDS
 check=$(cd "$(dirname "$0")" && pwd)/validate_forms.py
 . "$(dirname "$0")/validate_common.sh"
@@ -9,7 +9,7 @@ done
 cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
 three='workload: tutorial, mode: dp, devices: 3, batch: 30'
 
-# Each verdict, binding and advisory, in one profile.
+# One profile has each verdict, binding and advisory.
 {
     limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical
     expected: 5.4 us'
@@ -23,7 +23,8 @@ limit device_spread 'max: 1.05 x' "$three" binding 'statistic: floor' | profile 
 limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' | profile good.yaml
 limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
 
-# forms STATUS NAME PROFILE FILE [OPTION...]: a file of each form, one exit status for all.
+# forms STATUS NAME PROFILE FILE [OPTION...]: writes a file in each form; all have the same exit
+# status.
 forms()
 {
     for form in json junit md csv openmetrics annotations; do
@@ -37,7 +38,7 @@ forms 1 spread spread.yaml one-slow.jsonl
 forms 0 accepted good.yaml old.jsonl
 forms 3 unbound advisory.yaml old.jsonl
 
-# Profiles and records of somebody who means no good; YAML that is no UTF-8 is none.
+# Hostile profiles and records; YAML that is not UTF-8 is refused.
 sed 's/^name: .*/name: "a\\e[31m\\x01\\u202E\\uFFFE<b>\&amp;\\"| @you `x` ]]>"/
     s/made up/"<\/error>\\n\\e[2J]]>--> |"/' all.yaml >bad.yaml
 sed '1s/"model":""/"model":"\\u202e<\&>]]>"/' one-slow.jsonl >devices.jsonl
@@ -59,7 +60,7 @@ expect_status 2 "$lockstep" validate --profile spread.yaml bytes.jsonl
 } | profile wide.yaml ''
 forms 3 records wide.yaml hostile.jsonl
 
-# A name is one word, in lists as in lines; nobody's host name is read.
+# A name is one word, in lists as in lines; the name of the host is not used.
 for name in '' ' ' 'a b' 'a,b' 'a/b' '-a' "$(printf 'a\nb')" 'a[1-3]' "$(printf '%0254d' 0)"; do
     expect_status 2 "$lockstep" validate --profile good.yaml --node="$name" old.jsonl
     [ "$(wc -l <err)" -le 2 ] && [ ! -s out ] || fail "--node=$name: $(cat out err)"

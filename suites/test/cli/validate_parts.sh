@@ -1,5 +1,5 @@
-# `lockstep validate` of the parts of a machine: what each limit shows, that it can fail, and that what
-# nobody measured is no pass.
+# `lockstep validate` of the parts of a machine: each limit has a result, can fail, and a part that
+# was not measured is no pass.
 #   validate_parts.sh LOCKSTEP FOLDER MAKE_RECORDS
 . "$(dirname "$0")/validate_common.sh"
 
@@ -28,15 +28,15 @@ row()
 }
 row matrix_product 'min: 330 GFLOP/s' 'min: 340 GFLOP/s' '' '33[0-9][.0-9]* GFLOP/s \['
 row product_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
-# The first half of its time is faster, and does not count.
+# The first half of the time is faster, and does not count.
 row sustained_product 'min: 270 GFLOP/s' 'min: 300 GFLOP/s' '' '2[78][0-9][.0-9]* GFLOP/s \['
 row sustained_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
 row peer_copy 'min: 16 GB/s' 'min: 17 GB/s' ', bytes: 16 MiB' '16.[0-9]* GB/s \['
-# Back to the host takes longer than from it.
+# The copy back to the host takes longer than the copy from it.
 row host_copy 'min: 13 GB/s' 'min: 14 GB/s' ', bytes: 64 MiB' '13.[0-9]* GB/s \['
 row memory_bandwidth 'min: 33 GB/s' 'min: 34 GB/s' ', bytes: 128 MiB' '33.[0-9]* GB/s \['
 
-# The slower way decides, whichever it is; one that is missing or of another size is no pass.
+# The slower direction decides; one that is missing or has another size is no pass.
 limit host_copy 'min: 13 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile good.yaml
 limit host_copy 'min: 14 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile bad.yaml
 sed 's/"from_host"/"x"/; s/"to_host"/"from_host"/; s/"x"/"to_host"/' machine.jsonl >turned.jsonl
@@ -50,9 +50,9 @@ for edit in 's/"from_host"/"x"/' 's/"to_host"/"x"/' 's/"to_host":{"work":6710886
     has 'UNMEASURED host_copy .* a launch of the cell has no host_copy of these bytes'
 done
 
-# The host: what it allows and does, of the first line of a file, and of each launch. What a worse host
-# has is what fires the limit; what the records do not tell is no pass.
-# fact METRIC GOOD BAD WORST UNKNOWN: UNKNOWN makes it so, by sed.
+# The properties of the host are in the first line of a file, its load is in each launch. The
+# numbers of a worse host break the limit; a number that the records do not have is no pass. fact
+# METRIC GOOD BAD WORST UNKNOWN: UNKNOWN is a command for sed that makes it unknown.
 fact()
 {
     limit "$1" "$2" "$cell" | profile good.yaml
@@ -91,7 +91,7 @@ expect_status 0 "$lockstep" profile check balancing.yaml machine.jsonl
 sed 's/"governor":"performance"/"governor":"powersave"/' machine.jsonl >powersave.jsonl
 limit governor 'min: 1 x' "$cell" | profile governor.yaml
 validate 1 governor.yaml powersave.jsonl
-# One launch beside another program is not shown, all of them are a failure.
+# One launch at the same time as another program is not shown, if all are it is a failure.
 limit foreign_share 'max: 0.025 x' "$cell" | profile some.yaml
 validate 3 some.yaml machine.jsonl
 has 'OPEN foreign_share'
@@ -100,7 +100,7 @@ limit threads_per_core 'max: 100 x' "$cell" | profile never.yaml
 expect_status 1 "$lockstep" profile check never.yaml machine.jsonl
 grep -q 'it stays PASS even at its worst' err || fail "never: $(cat err)"
 
-# A bandwidth of another size, or of any, is another number.
+# A bandwidth at another size, or at any, is another number.
 limit peer_copy 'min: 1 GB/s' "$cell, bytes: 16 GiB" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl
 has 'UNMEASURED peer_copy .* a launch of the cell has no peer_copy of these bytes'
@@ -108,7 +108,7 @@ limit peer_copy 'min: 1 GB/s' "$cell" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl
 has 'UNMEASURED'
 
-# The lame one of two devices is named: its sibling is compared with it, not with the mean of both.
+# The slow one of two devices is named: it is compared with its sibling, not with the mean of both.
 for metric in product_spread sustained_spread; do
     limit $metric 'max: 1.03 x' "$cell" binding "$floor" | profile lame.yaml
     validate 1 lame.yaml machine-lame.jsonl
@@ -125,7 +125,7 @@ limit memory_bandwidth 'min: 33 GB/s' "$cell, bytes: 128 MiB" binding "$floor" |
 validate 1 lame.yaml machine-lame.jsonl
 has '^FAIL memory_bandwidth of .*, device 1: at least 33 GB/s; is 16.[0-9]* GB/s .* clocked down'
 
-# One device has no sibling, and copies to nobody but the host.
+# A single device has no sibling, and copies to the host only.
 alone='workload: tutorial, mode: dp, devices: 1, batch: 30'
 limit matrix_product 'min: 330 GFLOP/s' "$alone" binding "$floor" | profile alone.yaml
 validate 0 alone.yaml machine.jsonl
@@ -138,8 +138,8 @@ limit product_spread 'max: 1.03 x' "$alone" binding "$floor" | profile alone.yam
 validate 3 alone.yaml machine.jsonl
 has 'UNMEASURED product_spread'
 
-# A device that is slow on purpose can be found, and is never all right; what is wrong in another way
-# is INVALID, whatever its times are.
+# A device that is slow on purpose can be found, and is never all right; one that goes wrong
+# differently is INVALID, whatever its times are.
 limit product_spread 'max: 1.03 x' "$cell" binding "$floor" | profile purpose.yaml
 limit product_spread 'max: 1.07 x' "$cell" binding "$floor" | profile kept.yaml
 validate 1 purpose.yaml machine-slowed.jsonl
@@ -152,7 +152,8 @@ sed 's/"steps_checked":[0-9]*/"steps_checked":0/' machine-slowed.jsonl >unchecke
 validate 3 purpose.yaml unchecked.jsonl
 has 'INVALID .* launches are not verified'
 
-# Learned: a limit for each part, on its side; all sittings keep it, and a lame device does not.
+# A limit is learned for each part, in its direction; all sessions keep the limits, and a slow
+# device does not.
 class=$(printf '7%063d' 0)
 for sitting in 1 2 3 4 5 6; do
     sed "s/feedface00000031/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/

@@ -1,5 +1,5 @@
-# `lockstep validate --run`: measures what a profile needs, and no more; what it has not measured is
-# no pass.
+# `lockstep validate --run` measures what a profile needs, and no more; a metric that it has not
+# measured is no pass.
 #   validate_run.sh LOCKSTEP FOLDER MAKE_RECORDS SOURCE [short]
 # short: only what is measured, of one device, without parts; for a build that takes three times as
 # long.
@@ -16,7 +16,7 @@ other='workload: "mlp:8,6,4", mode: dp, devices: 1, batch: 16'
 } | profile good.yaml '' 'launches: 5'
 limit step_time 'max: 1 ns' "$one" binding 'statistic: floor' | profile bad.yaml ''
 
-# run STATUS PROFILE OPTION...: beside whatever else runs here.
+# run STATUS PROFILE OPTION...: runs while other tests may run here.
 run()
 {
     wanted=$1
@@ -24,7 +24,7 @@ run()
     expect_status "$wanted" "$lockstep" validate --allow-dirty --profile "$@" --bind none
 }
 
-# as_if STATUS: the records that are there now have the verdict that was printed.
+# as_if STATUS: the records that exist now give the printed verdict.
 as_if()
 {
     cp out printed
@@ -32,15 +32,15 @@ as_if()
     cmp -s out printed || fail "another verdict of the same records: $(cat out printed)"
 }
 
-# Of a build whose times nobody may judge by no machine is accepted.
+# No machine is accepted if the times of the build cannot be judged by.
 if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     run 3 good.yaml --run --devices virt:1 --out good.jsonl
     has 'INVALID .* it is of a '
     exit 0
 fi
 
-# All is well: the cells of the limits and the base of a ratio, each as often as a limit of two cells
-# takes, which is more than the profile requires.
+# All is well: the cells of the limits and the base of a ratio are measured, each as often as a
+# limit of two cells needs, which is more than the profile requires.
 run 0 good.yaml --run --devices virt:1 --out good.jsonl
 has 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
 grep -q '^6 of 6 launches of each of 3 cells' err || fail "progress: $(cat err)"
@@ -59,9 +59,9 @@ if [ "${5-}" = short ]; then
     exit 0
 fi
 
-# Parts of the machine are measured for limits that are about them, and for no others; behind the same
-# steps as what else is asked for, here chains. A tenth of a second each is enough: so few minutes allow
-# no more.
+# Parts of the machine are measured for limits about them, and for no others. They come after the
+# steps that other limits need, here chains. A tenth of a second each is enough: so few minutes
+# allow no more.
 ! grep -q '"parts"' good.jsonl || fail 'parts that no limit is about'
 {
     limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
@@ -78,7 +78,7 @@ has '1 UNMEASURED'
 limit peak_memory 'max: 1 TiB' "$one" binding | profile memory.yaml '' 'launches: 5'
 expect_status 0 "$lockstep" validate --allow-dirty --profile memory.yaml parts.jsonl
 
-# Two devices, where there are two cores: of a size that the limit names, and of no other.
+# Two devices are used if there are two cores: with the size that the limit names, and no other.
 if [ "$(nproc)" -ge 2 ]; then
     two='workload: "mlp:8,6,4", mode: ddp, devices: 2, batch: 16'
     {
@@ -86,7 +86,7 @@ if [ "$(nproc)" -ge 2 ]; then
         limit peer_copy 'min: 1 B/s' "$two, bytes: 16 MiB" binding 'statistic: cost'
         limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
     } | profile two.yaml '' 'launches: 5'
-    # sweep STATUS FILE DEVICES: as --run would measure it, but shorter.
+    # sweep STATUS FILE DEVICES: measures as --run would, but for a shorter time.
     sweep()
     {
         expect_status "$1" "$lockstep" sweep --out "$2" --devices "$3" --bind none --launches 6 \
@@ -102,8 +102,9 @@ if [ "$(nproc)" -ge 2 ]; then
         profile fast.yaml '' ''
     expect_status 1 "$lockstep" validate --allow-dirty --profile fast.yaml two.jsonl
 
-    # A device at a quarter of its speed is named, and no machine with it is accepted. Its copies are
-    # as slow. So slow that other work beside the fast device, for a whole launch, does not hide it.
+    # A device at a quarter of its speed is named, and no machine with it is accepted. Its copies
+    # are as slow. It is so slow that other work on the fast device, for a whole launch, does not
+    # hide it.
     {
         limit product_spread 'max: 1.5 x' "$two" binding 'statistic: floor'
         limit matrix_product 'min: 1 FLOP/s' "$two" binding 'statistic: floor'
@@ -112,7 +113,7 @@ if [ "$(nproc)" -ge 2 ]; then
     } | profile slow.yaml '' 'launches: 5'
     sweep 1 slow.jsonl virt:2+fault:slow@1/1/300
     expect_status 1 "$lockstep" validate --allow-dirty --profile slow.yaml slow.jsonl
-    # Four times; on a busy machine one of the two waits for a core, too.
+    # It is four times; on a busy machine one of the two waits for a core, too.
     has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [1-9]'
     has 'INVALID matrix_product .* a device is slow on purpose'
     if command -v python3 >/dev/null; then
@@ -125,8 +126,8 @@ for limit in json.load(open("out"))["limits"][2:]:
 CHECK
     fi
 
-    # A link at an eleventh of its speed: a quarter of what it is without that is not reached. Without
-    # that it is reached, or OPEN where other work took all the time of a launch's copies.
+    # A link has an eleventh of its speed: it does not reach a quarter of the full speed. At full
+    # speed it reaches that, or is OPEN if other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
     expect_status 1 "$lockstep" validate --allow-dirty --profile all.yaml two.jsonl
     has 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
@@ -142,7 +143,7 @@ else
     echo 'note: one core, so nothing of two devices'
 fi
 
-# What is not accepted is kept, and named.
+# The records of a machine that is not accepted are kept, and named.
 run 1 bad.yaml --run --devices virt:1
 has 'REJECTED by profile bad.yaml'
 kept=$(sed -n 's/^lockstep validate: the records are in //p' err)
@@ -157,8 +158,8 @@ rm -r temporary/*
 run 3 single.yaml --run --devices virt:1+fault:launch@3 --out fault.jsonl
 has 'INVALID step_time .* launches are not verified'
 
-# The time is over long before 64 cells are measured: nothing of them is a pass, as little as of the
-# limit that any of them is good for.
+# The time is over long before 64 cells are measured: none of them is a pass, nor is the limit that
+# any one of them could satisfy.
 {
     limit step_time 'max: 100 s' 'mode: dp' binding 'statistic: floor'
     for batch in $(seq 1 64); do
@@ -184,7 +185,7 @@ grep -q 'the 0.01 minutes were over after [0-9]* of 704 launches' err || fail "t
 
 rm -r temporary/*
 
-# A signal ends it; the records say so.
+# A signal ends it, and the records say so.
 "$lockstep" validate --allow-dirty --profile many.yaml --run --devices virt:1 --bind none --out stop.jsonl >out 2>err &
 validating=$!
 wait_for_cells 1 stop.jsonl $validating
@@ -194,7 +195,7 @@ wait $validating || status=$?
 [ $status -eq 130 ] && [ ! -s out ] || fail "status $status behind a signal: $(cat out err)"
 grep -q '"interrupted":true' stop.jsonl || fail 'no end of the records'
 
-# no WORDS ARGUMENT...: not measured: one line, and no records.
+# no WORDS ARGUMENT...: nothing is measured: there is one line, and no records.
 no()
 {
     words=$1
@@ -230,8 +231,8 @@ done
 TMPDIR=$PWD/nowhere
 no 'no folder for the records as .*nowhere/lockstep-validate-' --profile good.yaml --run
 
-# A limit of steps in chains is judged by chains of that length and by nothing else; a limit of single
-# steps never by chains; both are measured where both are asked for.
+# A limit for steps in chains is judged by chains of that length and by nothing else; a limit for
+# single steps never by chains; both are measured if both are asked for.
 {
     limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
     limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
@@ -244,8 +245,9 @@ limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profil
 expect_status 3 "$lockstep" validate --allow-dirty --profile eight.yaml both.jsonl
 has '1 UNMEASURED'
 
-# A limit is about cells whose inputs start on the devices, or about those from the host if it names
-# these: the others are no evidence for it. Both are measured where both are asked for.
+# A limit is about cells whose inputs start on the devices, or, if it names those, about cells whose
+# inputs start on the host: the others are no evidence for it. Both are measured if both are asked
+# for.
 {
     limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
     limit step_time 'max: 100 s' "$one, host_inputs: 1" binding 'statistic: cost'
@@ -264,7 +266,7 @@ has '1 UNMEASURED'
 expect_status 3 "$lockstep" validate --allow-dirty --profile places.yaml host.jsonl
 has '1 PASS.* 1 UNMEASURED'
 
-# What is learned of such cells says so.
+# A limit that is learned from such cells names them.
 id=$(sed -n '1s/.*"run_id":"\([0-9a-f]*\)".*/\1/p' places.jsonl)
 for sitting in 1 2 3 4 5 6; do
     sed "s/,\"chain\":\"[^\"]*\"//; s/,\"seal\":\"[^\"]*\"//; s/$id/feedface0000010$sitting/

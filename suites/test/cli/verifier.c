@@ -1,7 +1,7 @@
-/* verifier.c: the verifier must let a right step pass and no wrong value, wherever it is.
+/* verifier.c: the verifier must let a right step pass, and find every wrong value, wherever it is.
  *
- * One real step per set is read back; then every value of it is changed by the smallest amount,
- * one at a time, and the verifier and the digest must both notice. */
+ * One real step per set is read back; then every value of it is changed by the smallest amount, one
+ * at a time, and the verifier and the digest must both notice. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int check(struct fixture *f)
     return verify_check(f->verify, &f->step, &values, &why);
 }
 
-/* Whether a change of place to value is noticed; it is undone. */
+/* Expects that a change of *place to value is noticed; the change is undone. */
 static void expect_noticed(struct fixture *f, float *place, float value, const char *what, size_t i)
 {
     const float right = *place;
@@ -71,7 +71,7 @@ static void spoil_shards(struct fixture *f)
     ++f->step.n_shards;
 }
 
-/* Step k of the set, and its reference: right, as it is. */
+/* Computes step k of the set, and its reference, which must agree. */
 static int right_step(struct fixture *f, const struct workload_set *set, int k, size_t *values)
 {
     struct session_times times;
@@ -88,7 +88,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
     return verify_check(f->verify, &f->step, values, &why) ? fail("a right step", why.text) : 0;
 }
 
-/* Real step k, then all wrong ones. */
+/* Runs the real step k, then all wrong ones. */
 static int try_set(struct fixture *f, int k, uint64_t seed)
 {
     const struct workload_set set = workload_batch(&f->config.workload, ROWS, DP_MATH_F32, seed, k);
@@ -107,13 +107,13 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
     }
     spoil_shards(f);
     verify_close(f->verify);
-    /* Besides these it compares the number of shards and the size of each. */
+    /* It also compares the number of shards and the size of each. */
     if (values != f->values + 1 + f->step.n_shards)
         return fail("count", "values_checked is not the number of values");
     return 0;
 }
 
-/* words: with which there must be no reference; NULL: there must be one. */
+/* words: the reason why there must be no reference; NULL: there must be one. */
 static int expect_open(const char *name, size_t rows, enum dp_math math, const char *words)
 {
     struct workload workload;
@@ -134,8 +134,9 @@ static int expect_open(const char *name, size_t rows, enum dp_math math, const c
     return opened || (words && strstr(why.text, words)) ? 0 : fail(name, why.text);
 }
 
-/* Sums that could leave the integers of float are refused; gradients that a math would round with
- * it, and with no other (many outputs add up in a few columns); bounds that rounding fills. */
+/* Some workloads are refused: if sums could exceed the integers of float; if a math would round
+ * gradients, but only for that math (many outputs add up in a few columns); if rounding fills the
+ * bounds. */
 static int try_limits(void)
 {
     static const char rounds[] = "would round them", fewer[] = "fewer rows can be verified";
@@ -175,8 +176,9 @@ static int try_limits(void)
     return 0;
 }
 
-/* Of a larger model some values of every array, each moved by a part of the array's largest number,
- * far less than a lost row would do; part 0, of an exact model: by the smallest there is. */
+/* Changes some values of every array of a larger model, each by a part of the array's largest
+ * number, which is far less than the effect of a lost row. part 0 is for an exact model: the change
+ * is the smallest there is. */
 static size_t sample(struct fixture *f, float values[], size_t n, float part, float largest)
 {
     size_t missed = 0;
@@ -200,7 +202,7 @@ static size_t sample(struct fixture *f, float values[], size_t n, float part, fl
     return missed;
 }
 
-/* Where gradients are clipped, the only number that says how large they were. */
+/* If gradients are clipped, this is the only number that says how large they were. */
 static size_t spoil_norm(struct fixture *f, float part)
 {
     const double norm = f->step.norm;
@@ -243,7 +245,7 @@ static int sample_set(struct fixture *f, int k, float part)
     return missed == 0 ? 0 : fail(f->config.workload.name, "wrong values were missed");
 }
 
-/* part: 0 of an exact model, see sample. */
+/* part: 0 for an exact model, see sample. */
 static int try_model(const char *name, enum dp_math math, float part)
 {
     const struct dp_group_config config = {.devices = "virt:3", .math = math};

@@ -1,4 +1,5 @@
-/* weights.c: weights when memory is short, and whose names differ late: a path is the argument.
+/* weights.c: weights when memory is short, and weights whose names differ late. The argument is a
+ * path.
  *
  * The linker gives this program its own malloc, calloc and realloc for all that is not a shared
  * library, and its own way into weights_save; see CMakeLists.txt. */
@@ -15,7 +16,8 @@
 
 enum { DEPTH = 20, MOST = 10000 };
 
-/* What fails: the allocation that counts down to 0. In train: armed when the weights are saved. */
+/* The planned failure: the allocation that counts left down to 0. In train it is armed when the
+ * weights are saved. */
 static struct {
     long left, in_save;
     bool hit;
@@ -89,7 +91,7 @@ static void must(int status, const struct dp_error *err)
     exit(1);
 }
 
-/* A linear layer in DEPTH sequentials, behind a ReLU or not: "0.0. ... .1.weight". */
+/* Makes a linear layer inside of DEPTH sequentials, after a ReLU or not: "0.0. ... .1.weight". */
 static struct dp_module *make_deep(struct dp_group *group, bool second)
 {
     struct dp_module *linear = NULL, *relu = NULL, *inner = NULL;
@@ -112,7 +114,7 @@ static struct dp_module *make_deep(struct dp_group *group, bool second)
     return inner;
 }
 
-/* Files in the folder that it runs in. */
+/* Counts the files in the working directory. */
 static int count_files(void)
 {
     DIR *folder = opendir(".");
@@ -160,7 +162,7 @@ static void test_save(struct dp_group *group)
 }
 
 /* After test_save. */
-/* The disk keeps other bytes in the end. */
+/* The disk changes the bytes that are written. */
 static bool spoils;
 
 int fsync(int fd)
@@ -228,7 +230,7 @@ static void test_side(struct dp_group *group, bool ddp)
     expect(at > 10, "hardly an allocation", at);
 }
 
-/* A training ends with the error, not as if it had no parameters. */
+/* A training must end with the error, and not go on as if it had no parameters. */
 static void test_train(void)
 {
     long at = 0;

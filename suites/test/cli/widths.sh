@@ -1,6 +1,6 @@
-# No line that a command prints for people is wider than 80 columns. One line of any length are: a complaint,
-# --version, the path of a file, and the command of a replay, which is there to be copied. YAML, CSV and the like
-# are for programs.
+# No line that a command prints for people is wider than 80 columns. An error, --version, the path
+# of a file, and the command of a replay, which is there to be copied, are one line of any length.
+# YAML, CSV and the like are for programs.
 #   widths.sh LOCKSTEP FOLDER MAKE_RECORDS
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -8,7 +8,7 @@ make_records=$3
 export OPENBLAS_NUM_THREADS=1 COLUMNS=80
 unset ARGP_HELP_FMT
 
-# fits FILE...: and is not empty.
+# fits FILE...: it is not wider, and not empty.
 fits()
 {
     for file in "$@"; do
@@ -17,7 +17,7 @@ fits()
     done
 }
 
-# shown COMMAND...: whatever its status is, but for misuse.
+# shown COMMAND...: runs it; any status except misuse is allowed.
 shown()
 {
     ran="$*"
@@ -54,7 +54,7 @@ shown bench copies --devices virt:2 --bytes 4096 --rounds 5
 shown bench overlap --devices virt:2 --rounds 5
 shown bench limits --devices virt:2 --rounds 5 --workload mlp:64,8 --batch 8
 
-# A sweep whose names are long, and what is made of it.
+# A sweep has long names, and so have the outputs that are made of it.
 long=mlp:100,100,100,100,80,80,80,80,8,8,8,8,8,8,8,8
 quick='--bind none --devices virt:2+500us+100MB/s --seconds 0.01 --steps 3:5 --warmup 1:0'
 shown sweep $quick --mode plain,ddp --counts 1,2 --batch 8,16 --launches 2 --workload $long --workload mlp:64,8 --out cells.jsonl
@@ -65,7 +65,7 @@ fits err
 shown sweep $quick --mode plain --counts 1 --batch 8 --launches 2 --workload $long --out other.jsonl
 shown compare cells.jsonl other.jsonl --allow-dirty
 
-# Of files and nodes whose names are long: what is judged.
+# Files and nodes have long names, and so have the verdicts about them.
 path=records-of-a-machine-whose-name-is-as-long-as-names-of-machines-are-where-there-are-many-of-them.jsonl
 cp cells.jsonl $path
 limit="{metric: step_time, statistic: typical, at: {workload: \"$long\", mode: ddp, devices: 2, batch: 16},

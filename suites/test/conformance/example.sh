@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The example adapter, built as a stranger would: in a folder of its own, with nothing but what is
-# installed. It must pass, a broken copy of it must fail, and so must what it cannot do.
-# usage: example.sh BUILD-OR-PREFIX LOCKSTEP
+# The example adapter is built as a user would do it: in a separate folder, with nothing but the
+# installed files. It must pass, a broken copy of it must fail, and so must operations that it does
+# not have.
 set -eu
 
 where=$1
@@ -23,7 +23,8 @@ fi
 
 cd "$work"
 cp "$source" it.c
-# Two bugs: shards of 10 rows are one row too long; the samples are not dealt in turns.
+# There are two bugs: shards of 10 rows are one row too long; the sampler does not deal the samples
+# in turns.
 sed 's|(op->rows % k != 0)|(op->rows % k != 0) + (op->rows == 10)|' it.c >split.c
 sed 's|op->n \* r) % op->items|op->n) % op->items|' it.c >sampler.c
 for name in it split sampler; do

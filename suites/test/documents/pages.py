@@ -30,7 +30,7 @@ class Row:
     slow: bool = False  # only in `slow`
 
 
-# Records of six sittings that were made up, as many as a profile is learned from.
+# Records of six made-up sessions, as many as a profile is learned from.
 SITTINGS = """"$MAKE_RECORDS" old old.jsonl && for n in 1 2 3 4 5 6; do
     sed "s/feedface00000001/feedface0000010$n/; 1s/\\"machine_class\\":\\"\\"/\\"machine_class\\":\\"$(printf '7%063d' 0)\\"/
         s/\\"start_epoch_ns\\":\\"1795/\\"start_epoch_ns\\":\\"179$n/; 1s/2026-11-21/2026-11-1$n/" old.jsonl >day$n.jsonl
@@ -51,7 +51,7 @@ limits:
     date: 2026-11-23
     evidence: measured
 YAML"""
-# Ten sittings of a machine, and one more.
+# Ten sessions of a machine, and one more.
 BASELINE = """for n in 1 2 3 4 5 6 7 8 9 10; do
     "$PYTHON" -B "$TESTS/cli/baseline_plant.py" "$MAKE_RECORDS" old s$n.jsonl $n 1.00$((n * 7 % 10)) || exit
 done && lockstep baseline add main s[1-9].jsonl &&

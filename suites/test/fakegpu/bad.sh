@@ -1,5 +1,5 @@
-# Bad input, and machines where CUDA is not as it should be: what is a skip, what is a failure, and
-# that it is one line with the reason and the value.
+# Bad input, and machines where CUDA does not work: which are skips and which are failures, with one
+# line that has the reason and the value.
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=2
 
@@ -12,7 +12,7 @@ stops()
     one_line "$status" "$words" "$lockstep" "$@"
 }
 
-# each STATUS WORDS OPTIONS...: of every command that takes devices.
+# each STATUS WORDS OPTIONS...: tries every command that takes devices.
 each()
 {
     status=$1
@@ -34,7 +34,7 @@ skips()
     tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1': $(cat out)"
 }
 
-# breaks REASON: nothing is a skip.
+# breaks REASON: nothing is skipped.
 breaks()
 {
     each 1 "$1.*runtime [0-9.]*, cuBLAS [0-9]" --devices cuda:all
@@ -64,7 +64,7 @@ for hidden in '' x; do
     skips 'no GPU: cudaGetDeviceCount: .*(cudaErrorNoDevice)'
     each 77 "with CUDA_VISIBLE_DEVICES='$hidden'\$" --devices cuda:all
 done
-# What somebody else wrote is no control of the terminal.
+# Text of others does not control the terminal.
 export CUDA_VISIBLE_DEVICES="$(printf '\033[31m')"
 expect_status 0 "$lockstep" devices
 ! LC_ALL=C grep -q "$(printf '\033')" out || fail "an escape of CUDA_VISIBLE_DEVICES is shown"
@@ -89,7 +89,7 @@ expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
 stops 2 "'cuda:0' has fewer than 2 devices" bench copies --devices cuda:0
 stops 2 'backend' bench copies --devices cuda:all --backend cpu
 
-# What would make cuBLAS multiply in another precision than the record says.
+# This variable would make cuBLAS multiply in another precision than the record says.
 export NVIDIA_TF32_OVERRIDE=1
 each 2 "NVIDIA_TF32_OVERRIDE='1' in the environment: .* math f32; unset it or make it 0" \
     --devices cuda:0
@@ -103,7 +103,7 @@ export CUBLAS_EMULATE_SINGLE_PRECISION=1
 stops 2 "CUBLAS_EMULATE_SINGLE_PRECISION='1' in the environment" devices --devices cuda:0
 unset CUBLAS_EMULATE_SINGLE_PRECISION
 
-# A GPU for which nothing was built: the GPU, what it is, and what there is.
+# Nothing was built for this GPU: the error names the GPU, its capability, and those that exist.
 export LOCKSTEP_FAKE_CAPABILITY=70
 unsupported='cuda:0: Fake GPU has compute capability 7.0, .*only for [0-9].*NoKernelImageForDevice'
 each 1 "$unsupported" --devices cuda:all

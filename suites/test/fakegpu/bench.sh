@@ -1,9 +1,9 @@
-# bench copies on GPUs: replicate and reduce beside copies between the same slots, all of them right,
-# and what is simulated says so. Never a speed.
+# bench copies on GPUs: replicate and reduce are next to copies between the same slots, all of them
+# are right, and simulated numbers are marked. Speeds are never compared.
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=4
 
-# beside DEVICES COUNT BACKEND...: every field that is no time
+# beside DEVICES COUNT BACKEND...: checks every field that is not a time.
 beside()
 {
     devices=$1

@@ -1,6 +1,6 @@
-/* clock.c: what steps of all GPUs of one switch would take, on the clock of the fake, and how many
- * calls the host makes for them. A model of 2 GiB on GPUs whose links carry 380 GB/s, whose memory
- * 3.3 TB/s: all of it 256 times smaller, launches and calls as they are. */
+/* clock.c: how long steps on all GPUs of one switch would take, by the clock of the fake, and how
+ * many calls the host makes for them. The model has 2 GiB, the links of the GPUs carry 380 GB/s,
+ * their memory 3.3 TB/s: all of that is 256 times smaller here, launches and calls are not. */
 #include "ddp.h"
 #include "fakecuda.h"
 
@@ -14,7 +14,8 @@ enum { LAYERS = 32, FEW = 4, WIDTH = 256, ROWS = 2, WARM = 4, SCALE = 256 };
 #define LINK  (380e9 / SCALE)
 #define HOST  (55e9 / SCALE)
 
-/* compute: the arithmetic of a step of ranks takes so many times as long as its bytes on a link. */
+/* compute: the arithmetic of a step of ranks takes this many times as long as its bytes on a link.
+ */
 static struct fakecuda_rates rates_for(double compute)
 {
     const double operations = 6.0 * ROWS * BYTES / sizeof(float);
@@ -204,10 +205,10 @@ static int timed(struct node *n, int (*step)(struct node *), double compute,
     return status;
 }
 
-/* Of a model with that many layers, whose arithmetic takes so many times as long as its bytes on a
- * link. links: times that all bytes of the model go over a link, at least; alone: nor is it faster
- * than the same without communication. times: at most so many times as long as that, 0: not asked;
- * calls: at most so many, of all threads. */
+/* A row is for a model with `layers` layers, whose arithmetic takes `compute` times as long as its
+ * bytes on a link. links: how often all bytes of the model go over a link, at least. alone: it must
+ * not be faster than without communication, either. times: it takes at most this many times as long
+ * as that; 0: not asked. calls: the most calls of all threads. */
 struct row {
     const char *name;
     int gpus, layers;
@@ -242,7 +243,7 @@ static bool judge(const struct row *row, const struct fakecuda_time *time, doubl
     const double least = links_ns > alone_ns ? links_ns : alone_ns;
     const double times = row->times > 0 ? time->ns / least : 0;
     const bool slow = row->times > 0 && !(times <= row->times);
-    /* Faster than the links: something that was moved was not counted. */
+    /* It is faster than the links: something that was moved was not counted. */
     const bool lost = row->times > 0 && times < 0.999;
     const bool much = time->calls > row->calls;
     printf("%d GPUs, %2d layers, %-28s %7.0f us", row->gpus, row->layers, row->name,

@@ -1,4 +1,4 @@
-# What the program says about GPUs, in text and in JSON: which there are, who reaches whom, what is
+# The GPUs in the text and JSON of the program: which there are, which reach each other, which are
 # hidden, how many slots one has; and the tutorial on them.
 . "$(dirname "$0")/../cli/common.sh"
 
@@ -22,7 +22,7 @@ expect_count 1 '^  NCCL       \([0-9.]*, for communicator nccl\|this build has n
 shows 'PCI 0000:12:00.0' cuda:2-3
 expect_count 2 '^  cuda:[0-9]  *Fake GPU' out
 
-# Refused peer access is a fact that is said.
+# Refused peer access is reported.
 with LOCKSTEP_FAKE_PEER=0 shows 'communicator peer-staged' cuda:all
 grep -q 'no peer access' out || fail "nothing about peer access: $(cat out)"
 with LOCKSTEP_FAKE_PEER=0 shows 'communicator peer$' cuda:1
@@ -30,7 +30,7 @@ expect_count 0 'no peer access' out
 with LOCKSTEP_FAKE_PEER=0 expect_status 0 "$lockstep" devices --devices cuda:0,1 --format json
 expect_count 1 '"communicator": "peer-staged"' out
 
-# Several slots on one GPU: of no use for times.
+# Several slots on one GPU are of no use for times.
 shows 'communicator peer, oversubscribed$' cuda:0,0,0
 for name in 'cuda:0 ' 'cuda:0#1 ' 'cuda:0#2 '; do
     grep -q "^  [0-2]    $name" out || fail "no slot $name: $(cat out)"

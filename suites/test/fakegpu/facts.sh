@@ -1,6 +1,6 @@
-# Facts of GPUs in records, reports and verdicts: sweeps on fake GPUs beside an NVML that is played
+# Facts of GPUs in records, reports and verdicts: sweeps on fake GPUs with an NVML that is played
 # back. A GPU that was slowed down by heat makes its launches INVALID for timing; a power cap, and
-# errors that were corrected, are said and no more.
+# corrected errors, are only reported.
 #   facts.sh LOCKSTEP FOLDER CTEST LIBRARIES MACHINES
 . "$(dirname "$0")/../cli/common.sh"
 libraries=$4 machines=$5
@@ -18,7 +18,8 @@ has_not()
     if grep -qF -- "$1" "$2"; then fail "'$1' in $2"; fi
 }
 
-# sweep NAME: on that machine, into NAME.jsonl; and NAME.m.jsonl, which calls itself measured.
+# sweep NAME: runs on that machine and writes NAME.jsonl; and NAME.m.jsonl, which calls itself
+# measured.
 sweep()
 {
     export LOCKSTEP_PLAYED_NVML="$machines/$1.txt"
@@ -45,7 +46,8 @@ limits:
     evidence: measured
 YAML
 
-# All right: before, series, after of the GPUs that a cell has, and of all in the first line.
+# All is right: before, series and after of the GPUs that a cell has, and of all GPUs in the first
+# line.
 sweep fake_good
 head -n 1 fake_good.jsonl >first
 has '"gpu_facts":"NVML 12.550.54.15, driver 550.54.15"' first
@@ -66,7 +68,7 @@ has_not 'power limit' good/summary.md
 expect_status 0 "$lockstep" validate --allow-dirty --profile limit.yaml fake_good.m.jsonl
 has 'ACCEPTED' out
 
-# Heat: right results, and no times.
+# Heat: the results are right, and there are no times.
 sweep fake_thermal
 [ "$(grep -c '"status":"ok"' fake_thermal.jsonl)" -eq 12 ] || fail "cells are not ok"
 expect_status 1 "$lockstep" report fake_thermal.m.jsonl --out thermal
@@ -80,14 +82,14 @@ has 'NOT SHOWN' out
 expect_status 3 "$lockstep" validate --profile limit.yaml fake_thermal.m.jsonl --format json
 has 'software thermal slowdown' out
 
-# Errors of memory: one that could not be corrected is in no number, one that could is said.
+# Errors of memory: a launch with an uncorrected one is in no number, a corrected one is reported.
 sweep fake_ecc
 expect_status 0 "$lockstep" report fake_ecc.m.jsonl --out ecc
 has '5 corrected memory errors while it was measured' ecc/summary.md
 has 'In 12 of 12 launches memory errors of a GPU were corrected' ecc/summary.md
-has_not INVALID ecc/summary.md # the one with the other errors is in no cell
+has_not INVALID ecc/summary.md # the GPU with the other errors is in no cell
 
-# A power cap is a fact; so is a process of others.
+# A power cap is only a fact, and so is a process of others.
 sweep fake_power_cap
 expect_status 0 "$lockstep" report fake_power_cap.m.jsonl --out cap
 has 'In 12 of 12 launches a GPU was at its power limit, as GPUs that are all right are' cap/summary.md
@@ -95,7 +97,7 @@ has 'GPU 0000:12:00.0: 1 process of others computes on it' cap/summary.md
 has_not INVALID cap/summary.md
 expect_status 0 "$lockstep" validate --allow-dirty --profile limit.yaml fake_power_cap.m.jsonl
 
-# Without NVML the reason is in the record, and no cell says anything of its GPUs.
+# Without NVML the reason is in the record, and no cell says anything about its GPUs.
 export LD_LIBRARY_PATH="$libraries/empty"
 sweep fake_good
 has '"gpu_facts":"this NVML cannot be used: it has no nvmlInit_v2"' fake_good.jsonl
@@ -104,7 +106,7 @@ has '"sampling_ns":null' fake_good.jsonl
 expect_status 0 "$lockstep" report fake_good.m.jsonl --out none
 has 'this NVML cannot be used' none/index.html
 
-# The commands that show them.
+# These commands show them.
 export LD_LIBRARY_PATH="$libraries/new" LOCKSTEP_PLAYED_NVML="$machines/fake_power_cap.txt"
 expect_status 0 "$lockstep" devices --devices cuda:0,1
 has 'NVML 12.550.54.15, driver 550.54.15' out

@@ -1,9 +1,9 @@
 /* fail.c: training on fake GPUs, with each CUDA call in turn made to fail: also those that capture
  * and launch graphs, in its second and third step.
  *
- * Nothing but what is called while closing may fail without an error: a step that says it went well
- * has the right result. After an error everything can be closed, nothing is left behind and no rule
- * of CUDA was broken. A hang is the test's time limit. */
+ * Only a call during closing may fail without an error: a step that returns success has the right
+ * result. After an error everything can be closed, nothing is leaked and no rule of CUDA was
+ * broken. A hang ends by the test's time limit. */
 #include "dp.h"
 #include "fakecuda.h"
 
@@ -110,7 +110,7 @@ static void close_step(struct step *s)
     dp_group_close(s->group);
 }
 
-/* The step; *working is how many calls it made before it closed what it had opened. */
+/* Runs the step; *working is how many calls it made before it began to close. */
 static int run_step(struct step *s, const char *devices, const char *backend, long *working,
                     struct dp_error *err)
 {
@@ -143,7 +143,7 @@ static void start(bool peer)
     fakecuda_start(&config);
 }
 
-/* Call number `call` fails. False: something is wrong, and said. */
+/* Makes call number `call` fail. Returns false if something is wrong, and prints it. */
 static bool fails_well(const struct step *good, long call, bool lasting, long working,
                        const char *devices, const char *backend, bool peer)
 {
@@ -157,7 +157,8 @@ static bool fails_well(const struct step *good, long call, bool lasting, long wo
     char first[300];
     snprintf(first, sizeof first, "%.290s", fakecuda_first());
     const int violations = fakecuda_finish();
-    /* What is freed or given up without a need to say so makes no difference to the result. */
+    /* Calls that free or give up something, and need not report it, make no difference to the
+     * result. */
     const bool told = status != 0 && err.status == status && err.text[0] != '\0';
     if (violations == 0 && (told || (status == 0 && same(good, &step))))
         return true;
@@ -190,8 +191,8 @@ static int check(const char *devices, const char *backend, bool peer)
     return bad > 0;
 }
 
-/* Closes another group, or frees a tensor, and one of its calls fails, which it cannot report. What
- * comes after it must not be told so. */
+/* Closes another group, or frees a tensor, and one of its calls fails, which it cannot report.
+ * Calls after it must not return that error. */
 static int give_up(struct step *s, const char *function, bool group, struct dp_error *err)
 {
     const struct fakecuda_failure failure = {function, 1, 0, false};

@@ -1,5 +1,5 @@
-/* graph.c: CUDA graphs on fake GPUs: which calls steady steps make, lists that CUDA does not
- * capture, and calls that fail while a graph is made or launched. */
+/* graph.c: CUDA graphs on fake GPUs: the calls of steady steps, lists of launches that CUDA does
+ * not capture, and calls that fail while a graph is made or launched. */
 #include "dp.h"
 #include "fakecuda.h"
 
@@ -13,8 +13,8 @@
 /* cudaErrorStreamCaptureUnsupported */
 enum { UNSUPPORTED = 900 };
 
-/* A list each for forward and backward of the layer before the wrapper and of each replica, and one
- * for the update. */
+/* There is a list for forward and one for backward of the layer before the wrapper and of each
+ * replica, and one for the update. */
 enum { GPUS = 2, ROWS = 6, MANY_ROWS = 1 << 17, WIDTH = 4, STEPS = 6, LISTS = 2 + 2 * GPUS + 1 };
 
 struct training {
@@ -83,7 +83,7 @@ static int open_training(struct training *t, size_t rows)
     return status ? status : dp_module_init(t->model, 7, &t->err);
 }
 
-/* The number of violations. */
+/* Returns the number of violations. */
 static int close_training(struct training *t)
 {
     dp_sgd_close(t->sgd);
@@ -122,7 +122,7 @@ static bool messages(bool holds, const char *what, const struct training *t)
     return holds;
 }
 
-/* The weights after STEPS steps without anything unusual, or compared with those. */
+/* Returns the weights after STEPS ordinary steps in want, or compares with those. */
 static bool weights(struct training *t, float want[WIDTH * WIDTH], bool compare)
 {
     float got[WIDTH * WIDTH];
@@ -146,7 +146,7 @@ static long making_calls(void)
            fakecuda_calls("cudaGraphExecDestroy");
 }
 
-/* From the third step on nothing is launched but graphs, and nothing is made. */
+/* From the third step on only graphs are launched, and none is made. */
 static bool check_steady(float want[WIDTH * WIDTH])
 {
     struct training t;
@@ -183,7 +183,7 @@ static bool check_refused(const char *function, float want[WIDTH * WIDTH])
     return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
-/* Memory that comes back at an address that graphs have used is other memory. */
+/* Memory at an address that graphs have used before is different memory. */
 static bool check_reuse(void)
 {
     struct training t;
@@ -199,7 +199,8 @@ static bool check_reuse(void)
     return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
-/* Call number `call` of a function fails: a step says so; later ones are right, with graphs. */
+/* Call number `call` of a function fails: a step returns an error; later ones are right, with
+ * graphs. */
 static bool check_failed(const char *function, const char *words, int call,
                          float want[WIDTH * WIDTH])
 {
@@ -223,7 +224,7 @@ static bool check_failed(const char *function, const char *words, int call,
     return good;
 }
 
-/* In the middle of the first replica's capture the second makes and frees a tensor. */
+/* In the middle of the first replica's capture the second replica makes and frees a tensor. */
 struct beside {
     struct dp_slot *first;
     pthread_t caller; /* the worker of the first replica */
@@ -231,7 +232,7 @@ struct beside {
     atomic_bool captures, freed;
 };
 
-/* At most ten seconds. */
+/* Waits for at most ten seconds. */
 static bool wait_until(atomic_bool *holds)
 {
     const struct timespec pause = {.tv_nsec = 100000};

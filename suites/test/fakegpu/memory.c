@@ -1,5 +1,6 @@
-/* memory.c: a GPU that is full. A step that does not fit is DP_ENOMEM, whatever could not be had,
- * and the same group goes on with steps that fit, to the same bits; nothing is left behind. */
+/* memory.c: a GPU whose memory is full. A step that does not fit returns DP_ENOMEM, whichever
+ * allocation failed, and the same group goes on with steps that fit, with the same bits; nothing is
+ * leaked. */
 #include "dp.h"
 #include "fakecuda.h"
 
@@ -39,7 +40,7 @@ static void close_net(struct net *n)
     dp_group_close(n->group);
 }
 
-/* Forward and backward of rows that come from the host. */
+/* Runs forward and backward with rows that come from the host. */
 static int step(struct net *n, size_t rows, struct dp_error *err)
 {
     const size_t dim[] = {rows, WIDTH};
@@ -81,7 +82,7 @@ static void start(size_t mebibytes, bool peer)
     fakecuda_start(&config);
 }
 
-/* NaN fails; zeros of both signs are one. */
+/* NaN is never the same; zeros of both signs are. */
 static bool same(const struct net *a, const struct net *b)
 {
     bool equal = true;
@@ -92,8 +93,8 @@ static bool same(const struct net *a, const struct net *b)
     return equal;
 }
 
-/* Rows that fit and rows that do not, in turn. What does not fit is the shards, outputs or
- * gradients of the biggest batches, one after the other. */
+/* Batches that fit and batches that do not alternate. In the largest ones the shards, outputs or
+ * gradients do not fit, one after the other. */
 static bool goes_on(const char *devices, const struct net *good, bool peer)
 {
     static const size_t rows[] = {SMALL, 200000, SMALL, 300000, SMALL};
@@ -121,7 +122,8 @@ static bool goes_on(const char *devices, const struct net *good, bool peer)
     return well && status == 0 && violations == 0;
 }
 
-/* Of smaller and smaller GPUs: opened or refused as out of memory, and nothing in between. */
+/* Opens smaller and smaller GPUs: each is opened, or refused as out of memory, and nothing in
+ * between. */
 static bool opens(const char *devices, const struct net *good, bool peer)
 {
     int fitting = 0, refused = 0;
@@ -143,8 +145,8 @@ static bool opens(const char *devices, const struct net *good, bool peer)
     return well && fitting > 0 && refused > 0;
 }
 
-/* cuBLAS that cannot be set up: on a GPU with that much memory in all. Of them the group takes some
- * and the workspace 32 MiB. */
+/* cuBLAS cannot be set up on a GPU with this much memory, of which the group uses some and the
+ * workspace 32 MiB. */
 static bool blas_says(size_t mebibytes, int error, int want, const char *words)
 {
     const struct fakecuda_failure failure = {"cublasCreate", 1, error, false};

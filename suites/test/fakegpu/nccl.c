@@ -1,8 +1,8 @@
-/* nccl.c: ranks by the fake NCCL, with each call in turn made to fail, and with a collective that
- * never ends, or of which a rank is lost.
+/* nccl.c: ranks with the fake NCCL. Each call in turn fails, a collective never ends, or one of its
+ * ranks is lost.
  *
- * A step that says it went well has the right result. After an error everything can be closed,
- * nothing is left behind and no rule of CUDA or NCCL was broken. */
+ * A step that returns success has the right result. After an error everything can be closed,
+ * nothing is leaked and no rule of CUDA or NCCL was broken. */
 #include "ddp.h"
 #include "fakecuda.h"
 
@@ -76,7 +76,7 @@ static int train(struct ranks *s, struct dp_error *err)
         if (status == 0)
             status = dp_ddp_step(s->ddp, 0.25f, 0.0f, 0.0f, err);
     }
-    /* A join of nobody ends at once: it sends all parameters. */
+    /* A join without an active rank ends at once: it sends all parameters. */
     const bool nobody[GPUS] = {false};
     if (status == 0)
         status = dp_group_wait(s->group, err);
@@ -85,7 +85,8 @@ static int train(struct ranks *s, struct dp_error *err)
     return status ? status : dp_group_wait(s->group, err);
 }
 
-/* Every collective from one memory to another, on what all ranks have, or on half of it. */
+/* Runs every collective from one memory to another, on all data of the ranks, or on half of them.
+ */
 static int collective_call(struct ranks *s, enum dp_collective_kind kind, struct dp_error *err)
 {
     const size_t half = ROWS * WIDTH / GPUS;
@@ -133,7 +134,7 @@ static void close_all(struct ranks *s)
     dp_group_close(s->group);
 }
 
-/* *working: calls before it closed what it had opened. */
+/* *working: the number of calls before it began to close. */
 static int run(struct ranks *s, long *working, struct dp_error *err)
 {
     memset(s, 0, sizeof *s);
@@ -171,7 +172,7 @@ static bool same(const struct ranks *a, const struct ranks *b)
            memcmp(a->collective_call, b->collective_call, sizeof a->collective_call) == 0;
 }
 
-/* False: something is wrong, and said. */
+/* Returns false if something is wrong, and prints it. */
 static bool fails_well(const struct ranks *good, long call, long working)
 {
     const struct fakecuda_config config = defaults();
@@ -186,7 +187,7 @@ static bool fails_well(const struct ranks *good, long call, long working)
     snprintf(first, sizeof first, "%.290s", fakecuda_first());
     const int violations = fakecuda_finish();
     const bool told = status != 0 && err.status == status && err.text[0] != '\0';
-    /* Gradients whose kernel was not launched may be in a sum by then, which nobody gets. */
+    /* By then gradients whose kernel was not launched may be in a sum that is not used. */
     const bool unwritten = told && violations > 0 && strstr(first, "was never written");
     if ((violations == 0 || unwritten) && (told || (status == 0 && same(good, &ranks))))
         return true;
@@ -196,7 +197,7 @@ static bool fails_well(const struct ranks *good, long call, long working)
     return false;
 }
 
-/* *sums: allreduces of a rank. */
+/* *sums: the number of all-reduces of a rank. */
 static int each_call(long *sums)
 {
     const struct fakecuda_config config = defaults();
@@ -219,7 +220,7 @@ static int each_call(long *sums)
     return bad > 0;
 }
 
-/* The error names the rank and the call. */
+/* The error must name the rank and the call. */
 static int lost(const char *what, const struct fakecuda_config *config, const char *words)
 {
     struct dp_error err = {0};

@@ -1,5 +1,5 @@
-# The communicator nccl from outside, on fake GPUs with the fake NCCL: what it calls itself, what is
-# recorded, how results that round are held, and what is refused.
+# The communicator nccl from outside, on fake GPUs with the fake NCCL: the name that it gives
+# itself, its records, the bounds for results that round, and combinations that are refused.
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=4
 
@@ -15,7 +15,7 @@ has 'NCCL  *2.28.9, for communicator nccl' out
 with LOCKSTEP_FAKE_PEER=0 expect_status 0 "$lockstep" devices --devices cuda:all --communicator nccl
 has 'communicator nccl+peer-staged\(,\|$\)' out
 
-# Records say what was used, and which version.
+# Records have the name of the communicator, and the version.
 grid='--wait --devices cuda:0,1 --batch 10 --mode plain,dp,ddp --seconds 0.02 --steps 3:10'
 expect_status 0 "$lockstep" sweep $grid --workload mlp:8,8,4 --communicator peer,nccl --out both.jsonl
 has '"communicator":"peer,nccl+peer"' both.jsonl
@@ -24,12 +24,13 @@ expect_count 10 '"status":"ok"' both.jsonl
 expect_status 0 "$lockstep" report both.jsonl --out page
 has 'cuda/nccl+peer on cuda' page/summary.md
 
-# It carries nothing from the host: a batch that starts there comes as by peer.
+# It moves nothing from the host: a batch that starts there is moved by peer.
 expect_status 0 "$lockstep" sweep $grid --workload mlp:8,8,4 --communicator nccl,nccl+nccl --host-inputs 1 \
     --out inputs.jsonl
 expect_count 10 '"host_inputs":1,.*"status":"ok"' inputs.jsonl
 
-# NCCL adds in another order in every step: each step of a workload that rounds is held to its bound.
+# NCCL adds in another order in every step: each step of a workload that rounds must be within its
+# bound.
 LOCKSTEP_FAKE_NCCL_VARIES=1
 export LOCKSTEP_FAKE_NCCL_VARIES
 expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 4 --mode ddp --batch 16 \
@@ -37,7 +38,7 @@ expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 4 --mode dd
 expect_count 1 '"status":"ok"' rounds.jsonl
 unset LOCKSTEP_FAKE_NCCL_VARIES
 
-# Collectives by themselves, by both, in place and out of place; NCCL has a call for each.
+# Standalone collectives, with both, in place and out of place; NCCL has a call for each.
 expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 2,4 --communicator peer,nccl \
     --collective allreduce,broadcast,allgather,reducescatter --out-of-place 0,1 --sizes 48,4000 \
     --seconds 0.001 --steps 2:4 --out collectives.jsonl
@@ -47,7 +48,7 @@ expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 2,4 --commu
     --collective alltoall --sizes 48,4000 --seconds 0.001 --steps 2:4 --out exchange.jsonl
 expect_count 8 '"status":"ok"' exchange.jsonl
 
-# What is refused, in one line.
+# Each of these is refused in one line.
 one_line 2 'cuda:0 and cuda:0#1 are on one GPU, which NCCL 2.28.9 refuses: use --communicator peer' \
     "$lockstep" devices --devices cuda:0,0 --communicator nccl
 with LOCKSTEP_FAKE_NCCL=21003 one_line 1 'NCCL 2.10.3 is too old: 2.14' \

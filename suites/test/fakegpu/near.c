@@ -1,8 +1,9 @@
-/* near.c: the worker of a GPU's slot runs on the cores beside that GPU, by its PCI bus id. On a
- * made-up machine (two_nodes.xml, through hwloc's own variable) of two packages of one core: the
- * GPUs 0 and 2 are beside the second, 1 beside the first, and nothing is known of 3. The file is
- * plain enough for hwloc's own small reader, which knows no comments: libxml is a plugin. Needs the
- * processing units 0 and 1, which it really binds to; exit status 77 without. */
+/* near.c: the worker of a GPU's slot runs on the cores next to that GPU, which are found by its PCI
+ * bus id. The made-up machine (two_nodes.xml, by a variable of hwloc) has two packages of one core:
+ * the GPUs 0 and 2 are next to the second, GPU 1 is next to the first, and nothing is known about
+ * GPU 3. The file is simple enough for the small reader in hwloc, which knows no comments: libxml
+ * is a plugin. The test needs the processing units 0 and 1, to which it really binds; without them
+ * the exit status is 77. */
 #include "dp.h"
 #include "fakecuda.h"
 
@@ -23,7 +24,7 @@ static const struct row {
     {"cuda:1,0", true, 2, {true, true}, {"0", "1"}, {0, 1}},
     {"cuda:2,0,1", true, 3, {true, true, true}, {"1", "1", "0"}, {1, 1, 0}},
     {"cuda:1,1", true, 2, {true, true}, {"0", "0"}, {0, 0}},
-    /* Nothing is known of GPU 3, which has its part of all cores. */
+    /* Nothing is known about GPU 3, which gets its part of all cores. */
     {"cuda:3,1", true, 2, {false, true}, {"0", "0"}, {0, 0}},
     /* Workers that are not bound have no place. */
     {"cuda:0-1", false, 2, {false, false}, {"0", "1"}, {0, 1}},

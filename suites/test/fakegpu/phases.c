@@ -52,7 +52,7 @@ static int open_session(struct fixture *f, const char *devices, const char *back
     return opened ? opened : session_open_sets(&f->session, &f->config, err);
 }
 
-/* False: a rule of CUDA was broken. */
+/* Returns false if a rule of CUDA was broken. */
 static bool close_session(struct fixture *f)
 {
     session_close(&f->session);
@@ -102,7 +102,7 @@ static const struct row rows[] = {
     {"cuda:0", NULL, WRAPPED, "dp_cuda_launch_relu_grad", {BIT(BACKWARD), 0}},
     {"cuda:1", NULL, PLAIN, "cublasSgemm", {BIT(FORWARD) | BIT(BACKWARD), 0}},
     {"cuda:1", NULL, PLAIN, "dp_cuda_launch_loss_grad", {BIT(LOSS), 0}},
-    /* A rank's loss is inside of its forward and backward, and in neither. */
+    /* The loss of a rank is during its forward and backward, and in neither. */
     {"cuda:0-1",
      NULL,
      RANKS,
@@ -138,7 +138,7 @@ static void check_trace(const struct row *row, const struct dp_trace *trace)
           row->devices, "a phase without a time");
 }
 
-/* The last step must not contain those before; by then its launches may be graphs. */
+/* The last step must not contain times of earlier ones; by then its launches may be graphs. */
 static void check_row(const struct row *row)
 {
     struct fixture f;
@@ -154,7 +154,7 @@ static void check_row(const struct row *row)
     check(close_session(&f), row->operation, "a rule of CUDA was broken");
 }
 
-/* A time that could not be taken is an error with the name of the call. */
+/* If a time could not be taken, the error has the name of the call. */
 static void check_failure(const char *function, long call)
 {
     const struct fakecuda_failure failure = {function, call, 0, false};
@@ -171,7 +171,7 @@ static void check_failure(const char *function, long call)
     check(close_session(&f), what, "a rule of CUDA was broken");
 }
 
-/* Each event of a step in turn. */
+/* Each event of a step fails in turn. */
 static void check_failures(void)
 {
     struct fixture f;
@@ -192,7 +192,7 @@ static void check_failures(void)
     printf("%ld records and %ld readings failed in turn\n", records, reads);
 }
 
-/* A timeline that could not be given its place is an error, too; the next step has one. */
+/* If a timeline could not be placed, that is an error, too; the next step has one. */
 static void check_place(void)
 {
     const struct fakecuda_failure failure = {"cudaEventSynchronize", 1, 0, false};
@@ -212,7 +212,7 @@ static void check_place(void)
     check(close_session(&f), "a timeline", "a rule of CUDA was broken");
 }
 
-/* Without a trace a step records no event that has a time; with too many times there is none. */
+/* Without a trace a step records no event with a time; with too many times there is none. */
 static void check_limits(void)
 {
     struct fixture f;
@@ -239,7 +239,7 @@ static void check_limits(void)
     check(close_session(&f), "limits", "a rule of CUDA was broken");
 }
 
-/* Events that could not be made: the steps go on, their times are an error. */
+/* Events could not be made: the steps go on, and their times are an error. */
 static void check_creation(void)
 {
     const struct fakecuda_failure failure = {"cudaEventCreateWithFlags", 1, 0, false};

@@ -1,4 +1,4 @@
-# devices --ctest-resources by a JSON parser of somebody else's: CMake's.
+# Reads devices --ctest-resources with an independent JSON parser, that of CMake.
 foreach(gpus 1 8)
     set(ENV{LOCKSTEP_FAKE_GPUS} ${gpus})
     execute_process(COMMAND ${LOCKSTEP} devices --ctest-resources

@@ -1,5 +1,5 @@
-# The specification of resources that the program writes, used by CTest itself: every test sees the
-# GPUs that it was given and no others; what cannot be run is reported as skipped, or, where GPUs are
+# CTest itself uses the specification of resources that the program writes: every test sees the GPUs
+# that it was given and no others. A test that cannot run is reported as skipped, or, if GPUs are
 # required, as failed. $3 is ctest.
 . "$(dirname "$0")/../cli/common.sh"
 
@@ -24,7 +24,7 @@ add_test()
     add_test pair 2 "$lockstep" devices --devices cuda:all
 } >CTestTestfile.cmake
 
-# ran STATUS NAME WORDS OPTIONS...: CTest's verdict about one test.
+# ran STATUS NAME WORDS OPTIONS...: expects CTest's verdict about one test.
 ran()
 {
     wanted=$1
@@ -35,7 +35,7 @@ ran()
     grep -q "$name .*$words" out || fail "$name is not '$words': $(cat out)"
 }
 
-# buses: the GPUs that the tests saw, one a line.
+# buses: prints the GPUs that the tests saw, one per line.
 buses()
 {
     grep -o 'PCI 0000:[0-9a-f]*' out | sort
@@ -43,12 +43,12 @@ buses()
 
 expect_status 0 "$lockstep" devices --ctest-resources
 mv out four.json
-# All four at once, each GPU once: CTest had room for all of them.
+# All four run at once, each GPU is used once: CTest had enough GPUs for all of them.
 expect_status 0 "$ctest" --parallel 4 -V --resource-spec-file four.json
 [ "$(buses | tr '\n' ' ')" = 'PCI 0000:10 PCI 0000:11 PCI 0000:12 PCI 0000:13 ' ] ||
     fail "not each GPU once: $(cat out)"
 expect_count 3 'on-gpus: CTest gave this test CUDA_VISIBLE_DEVICES=' out
-# Positions in what may be seen, not numbers of the machine.
+# The numbers are positions among the visible GPUs, not numbers of the machine.
 CUDA_VISIBLE_DEVICES=3,1
 export CUDA_VISIBLE_DEVICES
 expect_status 0 "$lockstep" devices --ctest-resources
@@ -58,7 +58,7 @@ ran 0 pair Passed --resource-spec-file two.json
 [ "$(buses | tr '\n' ' ')" = 'PCI 0000:11 PCI 0000:13 ' ] || fail "not GPUs 3 and 1: $(cat out)"
 unset CUDA_VISIBLE_DEVICES
 
-# Without a specification a test sees all.
+# Without a specification a test sees all GPUs.
 ran 0 one Passed
 [ "$(buses | wc -l)" -eq 4 ] || fail "not all GPUs: $(cat out)"
 export LOCKSTEP_FAKE_GPUS=1
@@ -73,9 +73,9 @@ export LOCKSTEP_FAKE_GPUS=0
 ran 0 one Skipped
 grep -q 'no GPU: cudaGetDeviceCount' out || fail "no reason: $(cat out)"
 with LOCKSTEP_REQUIRE_GPU=1 ran 8 one Failed
-# None is no specification.
+# Without a GPU there is no specification.
 one_line 77 'no GPU: cudaGetDeviceCount' "$lockstep" devices --ctest-resources
-# What is there and does not work is no skip.
+# A GPU that exists and does not work is no skip.
 export LOCKSTEP_FAKE_INIT=cudaErrorSystemNotReady
 ran 8 one Failed
 grep -q 'the driver does not work: .*SystemNotReady' out || fail "no reason: $(cat out)"

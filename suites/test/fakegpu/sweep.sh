@@ -1,4 +1,4 @@
-# A sweep on fake GPUs: what it records is marked as simulated, and no part of a report takes it for
+# A sweep on fake GPUs: its records are marked as simulated, and no part of a report takes them for
 # a result of a GPU: verdict, notes, tables, footer, figures.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../cli/common.sh"
@@ -23,7 +23,7 @@ has '"communicator":"peer"' gpus.jsonl
 expect_status 0 "$lockstep" check --devices cuda:0-1 --only SPLIT-01.sizes --format json --out gpus.check
 software=$(sed -n 's/.*"gpu_software":"\([^"]*\)".*/\1/p' gpus.jsonl)
 has "\"gpu_software\": \"$software\"" gpus.check
-# A GPU's worker needs a core as any other does.
+# The worker of a GPU needs a core like any other.
 usable=$("$lockstep" devices --format json | sed -n 's/.*"usable_cores": \([0-9]*\).*/\1/p')
 for n in 1 2 3; do
     crowded=$([ "$n" -gt "$usable" ] && echo true || echo false)
@@ -36,7 +36,7 @@ if command -v taskset >/dev/null; then
         --workload mlp:8,8,4 --seconds 0.02 --steps 3:10 --out shared.jsonl
     grep -q '"n_devices":2,.*"oversubscribed":true' shared.jsonl || fail "two GPUs, one core: not said"
 fi
-# Phases are of steps of their own, without being asked for.
+# Phases have separate steps, without an option for it.
 expect_count 8 '"tracing_ns":-\{0,1\}[0-9.e+]*,.*"phased_ns":\[[0-9]' gpus.jsonl
 
 expect_status 0 "$lockstep" report gpus.jsonl --out report
@@ -49,23 +49,23 @@ for file in $page $summary; do
     has 'mlp:8,8,4 (strong scaling, f32, cuda/peer on cuda, SIMULATED)' $file
     ! grep -q 'were measured and verified' $file || fail "$file calls it measured"
 done
-# Every row of the table of cells, and the run it is from.
+# Every row of the table of cells is marked, and so is the run that it is from.
 expect_count 8 '| verified, SIMULATED' $summary
 has 'cuda/peer on cuda:0-2, simulated' $summary
 sed -n '/<footer/,$p' $page >footer
 has '<dt>Source</dt><dd>simulated</dd>' footer
 has '<dt>GPUs</dt><dd>Fake GPU (cuda:0 to cuda:2); driver [0-9.]*, runtime' footer
-# Every figure at its foot, and above its panels.
+# Every figure is marked at its foot, and above its panels.
 for figure in batch scaling waterfall trust; do
     has 'SIMULATED, not measured' report/$figure.svg
     has 'SIMULATED: run ' report/$figure.svg
-    # One launch of each cell: of trust there is one panel.
+    # There is one launch of each cell, so the figure trust has one panel.
     least=3
     [ $figure != trust ] || least=2
     [ "$(count_lines 'SIMULATED' report/$figure.svg)" -ge $least ] || fail "$figure says it too rarely"
 done
 
-# A simulated time is no share of what a device can do, whoever states that.
+# A simulated time is no share of the peak of a device, whichever peak is given.
 expect_status 0 "$lockstep" sweep --wait --devices cuda:0-1 --batch 4 --workload gpt:1,16,2,8,32 \
     --seconds 0.02 --steps 3:10 --out tokens.jsonl
 expect_status 0 "$lockstep" report tokens.jsonl --peak 1FLOP/s --out tokens
@@ -73,7 +73,8 @@ expect_count 3 '^| gpt:1,16,2,8,32 .*FLOP/s | simulated | simulated |$' tokens/s
 has '^- Tokens: .* FLOP for each$\|^- Tokens: .*FLOP for each$' tokens/summary.md
 expect_count 0 'is too low' tokens/summary.md
 
-# A trace, whose times are those of events in the queues: on the host's clock to some microseconds.
+# The times of a trace are those of events in the queues, to some microseconds on the clock of the
+# host.
 if command -v python3 >/dev/null; then
     expect_status 0 "$lockstep" sweep --wait --devices cuda:0-1 --counts 2 --mode plain,dp,ddp \
         --batch 10 --workload mlp:8,8,4 --seconds 0.02 --steps 3:10 --out traced.jsonl \
@@ -81,7 +82,7 @@ if command -v python3 >/dev/null; then
     python3 "$here/../cli/trace_check.py" traced.json 3 --slack 100 || fail "the trace"
 fi
 
-# Beside virtual devices, which were measured, only what is simulated is called so.
+# Next to virtual devices, which were measured, only the simulated cells are marked.
 expect_status 0 "$lockstep" sweep --wait --devices virt:2 --batch 10,64 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out cores.jsonl
 expect_count 0 'simulated' err
@@ -90,7 +91,7 @@ has '14 planned cells were measured or SIMULATED and verified' both/summary.md
 expect_count 1 'is of times that are simulated' both/summary.md
 expect_count 8 '| verified, SIMULATED' both/summary.md
 
-# A call that fails is a cell that failed, with the runtime's words; the others are measured.
+# A call that fails gives a failed cell, with the words of the runtime; the others are measured.
 LOCKSTEP_FAKE_FAIL=cudaMemcpyAsync:40
 export LOCKSTEP_FAKE_FAIL
 expect_status 1 "$lockstep" sweep --wait --devices cuda:0 --batch 10 --workload mlp:8,8,4 \
@@ -99,7 +100,7 @@ expect_count 2 '"status":"failed"' failed.jsonl
 expect_count 2 '"reason":"[^"]*unknown error (cudaErrorUnknown)"' failed.jsonl
 unset LOCKSTEP_FAKE_FAIL
 
-# Without peer access: recorded with the communicator that was really used.
+# Without peer access the record names the communicator that was really used.
 LOCKSTEP_FAKE_PEER=0
 export LOCKSTEP_FAKE_PEER
 expect_status 0 "$lockstep" sweep --wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
@@ -109,7 +110,7 @@ expect_count 0 '"communicator":"peer"' staged.jsonl
 expect_status 0 "$lockstep" report staged.jsonl --out staged
 has 'cuda/peer-staged on cuda' staged/summary.md
 
-# Communicators side by side, each under the name that it gives itself, and resumed under it.
+# Communicators are in one record, each under the name that it gives itself, and resumed under it.
 both='--wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 --mode plain,dp,ddp --communicator staged,peer'
 expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --out both.jsonl
 has '"schema":"lockstep/run/1.2".*"communicator":"staged,peer-staged"' both.jsonl
@@ -123,7 +124,7 @@ with LOCKSTEP_FAKE_PEER=1 refuse 'communicator here is "staged,peer", in the fil
 refuse "'threads' is not for GPUs: staged, peer" "$lockstep" sweep --wait --devices cuda:0,1 \
     --communicator threads
 
-# GPUs that one process at a time can use, as clusters have them: a sweep keeps none while its cells
+# The GPUs can be used by one process at a time, as on clusters: a sweep keeps none while its cells
 # run, nor does check.
 LOCKSTEP_FAKE_EXCLUSIVE=$folder
 export LOCKSTEP_FAKE_EXCLUSIVE

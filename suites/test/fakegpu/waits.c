@@ -1,6 +1,6 @@
 /* waits.c: the communicator peer moves the right numbers between 2, 4 and 8 GPUs, cut into slices
- * or not; and each wait that is left out is found by the check of the order. Before and behind each
- * operation the memory that it uses is written, so that it has something to wait for. */
+ * or not, and the check of the order finds each wait that is left out. Before and after each
+ * operation its memory is written, so that the operation has something to wait for. */
 #include "ddp.h"
 #include "fakecuda.h"
 
@@ -54,7 +54,7 @@ static int open_data(struct node *n)
     return status;
 }
 
-/* Values in two blocks, so that they do not travel as one. */
+/* The values are in two blocks, so that they are not sent as one. */
 static int open_model(struct node *n)
 {
     struct dp_error *err = &n->err;
@@ -146,7 +146,7 @@ static int reduce(struct node *n)
                                    &n->err);
 }
 
-/* Everybody gets the sum, to be looked at. */
+/* Every replica gets the sum, so that it can be compared. */
 static int reduce_and_send(struct node *n)
 {
     int status = reduce(n);
@@ -213,7 +213,7 @@ static int run_once(struct node *n, const struct row *row)
     return status ? status : dp_group_wait(n->group, &n->err);
 }
 
-/* Each wait of an operation in turn. */
+/* Each wait of an operation is left out in turn. */
 static int check_waits(struct node *n, const struct row *row)
 {
     const long before = fakecuda_calls("cudaStreamWaitEvent");
@@ -234,7 +234,7 @@ static int check_waits(struct node *n, const struct row *row)
     return status != 0 || bad > 0 || waits == 0;
 }
 
-/* Every replica gives what the base gives. */
+/* Every replica returns the results of the base. */
 static int check_replicate(struct node *n)
 {
     struct dp_call calls[DP_MAX_SLOTS];
@@ -259,7 +259,7 @@ static int check_replicate(struct node *n)
     return status != 0;
 }
 
-/* Twice without a wait of the host. */
+/* Runs two steps without a wait of the host between them. */
 static int check_steps(struct node *n)
 {
     struct dp_tensor out[DP_MAX_IO];
@@ -335,5 +335,5 @@ int main(void)
         bad |= check_wrong(slices[i]);
     }
     fflush(stdout);
-    _Exit(bad != 0); /* the violations were wanted */
+    _Exit(bad != 0); /* the violations were intended */
 }

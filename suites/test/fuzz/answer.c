@@ -1,7 +1,8 @@
-/* answer.c: what an implementation behind a pipe answers: a byte for the operation, then its line.
+/* answer.c: the answers of an implementation in another process: a byte for the operation, then its
+ * line.
  *
- * The linker puts process_ask and process_end of this file in the place of those that have a
- * process: see CMakeLists.txt. */
+ * The linker replaces process_ask and process_end, which use a process, by those of this file: see
+ * CMakeLists.txt. */
 #include "fuzz.h"
 
 #include "exec.h"

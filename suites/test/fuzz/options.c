@@ -1,5 +1,5 @@
 /* options.c: the command lines of sweep, check and train: a byte for the command, then an argument
- * a line. What is refused is refused in one line and a hint; what is accepted says nothing. */
+ * per line. A bad one is refused in one line and a hint; a good one prints nothing. */
 #include "fuzz.h"
 
 #include "check/runner.h"
@@ -14,13 +14,13 @@ enum { MOST = 32 };
 
 void __wrap_command_default_devices(char *field, size_t bytes);
 
-/* In the place of the one that asks the machine, which takes milliseconds: see CMakeLists.txt. */
+/* Replaces the function that asks the machine, which takes milliseconds: see CMakeLists.txt. */
 void __wrap_command_default_devices(char *field, size_t bytes)
 {
     snprintf(field, bytes, "virt:2");
 }
 
-/* Those that argp itself answers, and ends the program with; --HANG sleeps for an hour. */
+/* argp itself answers these, and ends the program; --HANG sleeps for an hour. */
 static bool ends_program(const char *argument)
 {
     static const char *const words[] = {"--h", "--us", "--v", "--H", "--prog", "--dump-options"};
@@ -43,7 +43,7 @@ static int parse(int command, int argc, char **argv)
                           : train_parse(argc, argv, &train);
 }
 
-/* A line, and perhaps one that names --help. */
+/* The complaint is a line, and perhaps one that names --help. */
 static void check_complaint(char *words)
 {
     char *end = strchr(words, '\n');
@@ -57,7 +57,7 @@ static void check_complaint(char *words)
               "a complaint of more than a line and a hint");
 }
 
-/* What it complains of, in place of standard error: a variable in glibc. */
+/* Its complaints go to a text in place of standard error, which is a variable in glibc. */
 static void try_arguments(int command, int argc, char **argv)
 {
     FILE *const before = stderr;

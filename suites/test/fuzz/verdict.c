@@ -1,5 +1,5 @@
-/* verdict.c: a node's verdict, as `lockstep fleet` reads it; and a fleet of nodes that all have it.
- */
+/* verdict.c: the verdict of a node, as `lockstep fleet` reads it, and a fleet of nodes that all
+ * have it. */
 #include "fuzz.h"
 
 #include <jansson.h>

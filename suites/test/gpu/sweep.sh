@@ -1,5 +1,6 @@
-# A sweep and its report on all GPUs: every cell is verified, and nothing is taken for measured on a
-# GPU that was not. $1 is the program, $2 a folder of its own, $3 what the records must call themselves.
+# A sweep and its report on all GPUs: every cell is verified, and only cells that were measured on a
+# GPU count as such. $1 is the program, $2 a folder for the test, $3 the name that the records must
+# have for their source.
 . "$(dirname "$0")/../cli/common.sh"
 source=$3
 
@@ -13,7 +14,8 @@ expect_status 0 "$lockstep" report all.jsonl --out report
 [ "$source" = measured ] || source=SIMULATED
 expect_count 1 "All $cells planned cells were $source and verified" report/summary.md
 
-# What a GPU rounds on purpose is within the bounds of its math, of a model that rounds, too.
+# Results that a GPU rounds on purpose are within the bounds of its math, also for a model that
+# rounds.
 expect_status 0 "$lockstep" sweep --wait --devices cuda:0 --math tf32 --batch 8 --mode plain,dp \
     --workload gpt:1,16,2,8,32 --seconds 0.02 --steps 3:10 --out tf32.jsonl
 expect_count 2 '"dtype":"tf32".*"status":"ok".*"validated":true' tf32.jsonl

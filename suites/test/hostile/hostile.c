@@ -1,5 +1,5 @@
-/* hostile.c: the table of operations of an implementation with one bad habit (hostile.h). What the
- * habit is not about is passed on to a good one. */
+/* hostile.c: the table of operations of an implementation with one bad habit (hostile.h).
+ * Operations without the habit are passed on to a good one. */
 #include "hostile.h"
 
 #include "load.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A table that claims what it does not have: CMake sets it to NULL for one module. */
+/* A table that claims an operation which it does not have: CMake sets it to NULL for one module. */
 #ifndef HOSTILE_SPLIT
 #define HOSTILE_SPLIT hostile_split
 #endif
@@ -226,7 +226,7 @@ static int hostile_zero_grad(struct impl_model *m, struct impl_error *err)
     return m->session->good->zero_grad(m->inner, err);
 }
 
-/* Touched, because memory that nobody writes to is not there yet. */
+/* The memory is written, because pages that were never written do not take memory yet. */
 static void hoard_a_batch(struct impl_session *s)
 {
     struct hoard *hoard = malloc(sizeof *hoard);

@@ -17,47 +17,47 @@ enum habit {
     OPEN_RUBBISH_DIALECT,
     OPEN_SHRINKS,      /* has eight devices when it is opened first, then one */
     OPEN_NOISE,        /* megabytes on standard output and error, then all is well */
-    OPEN_HOST_DEVICES, /* has devices in a session without */
+    OPEN_HOST_DEVICES, /* returns devices in a session without any */
     /* scatter */
     SCATTER_CRASHES,
     SCATTER_ABORTS,
     SCATTER_EXITS,
     SCATTER_RECURSES,
-    SCATTER_STOPS,  /* itself, by a signal */
-    SCATTER_BEHIND, /* writes one byte behind an output's room */
+    SCATTER_STOPS,  /* stops itself by a signal */
+    SCATTER_BEHIND, /* writes one byte after the end of an output */
     SCATTER_BEFORE,
     SCATTER_INPUT, /* writes into its input */
     SCATTER_NAN,
     SCATTER_DEVICE,   /* right values, on the wrong device */
-    SCATTER_UNFILLED, /* says that all is well and did nothing */
+    SCATTER_UNFILLED, /* returns success without doing anything */
     SCATTER_NO_COUNT, /* fills the shards and not their number */
     SCATTER_NDIM,
     SCATTER_DTYPE,
     SCATTER_DIM,
     SCATTER_STATUS,     /* a status that does not exist */
-    SCATTER_NO_REASON,  /* an error without a text */
-    SCATTER_LIES,       /* success, and an error */
-    SCATTER_RAW_REASON, /* an error text without an end, of control characters */
+    SCATTER_NO_REASON,  /* returns an error without a text */
+    SCATTER_LIES,       /* returns success, and an error */
+    SCATTER_RAW_REASON, /* returns an error text without an end, made of control characters */
     SCATTER_NOISE,
-    SCATTER_FORKS,  /* somebody stays behind */
-    SCATTER_CLOSES, /* all files it can find */
-    SCATTER_FORGES, /* writes into all files it can find */
+    SCATTER_FORKS,  /* leaves a child that goes on */
+    SCATTER_CLOSES, /* closes all files that it can find */
+    SCATTER_FORGES, /* writes into all files that it can find */
     SCATTER_BROKEN,
-    NEVER_REFUSES, /* every error of a primitive is a success */
-    /* walls (hostile_walls.c): what scatter leaves behind, or reaches for */
+    NEVER_REFUSES, /* every error of a primitive becomes a success */
+    /* walls (hostile_walls.c): changes that scatter leaves, or memory that it reaches for */
     WALL_ROUNDS,        /* rounds upward from now on */
-    WALL_ROUNDS_BACK,   /* rounds upward and back again: that is its own business */
+    WALL_ROUNDS_BACK,   /* rounds upward and back again, which is allowed */
     WALL_FLUSHES,       /* denormal results are 0 from now on */
     WALL_TRAPS,         /* a division by zero raises a signal from now on */
-    WALL_LOCALE,        /* that of the environment */
-    WALL_LOCALE_INSIDE, /* the same, and back again */
-    WALL_SIGNALS,       /* SIGINT is blocked */
-    WALL_BEHIND,        /* adds 1 to the byte behind its input */
-    WALL_BEFORE,        /* to the byte before it */
-    WALL_READS_FAR,     /* reads a page behind it */
-    WALL_FORGES,        /* looks for the token of results, and writes a pass */
-    WALL_STAYS,         /* somebody stays, in a session of its own */
-    NO_RANKS,           /* there is no device, and so no rank but one */
+    WALL_LOCALE,        /* sets the locale of the environment */
+    WALL_LOCALE_INSIDE, /* sets it and sets it back again */
+    WALL_SIGNALS,       /* blocks SIGINT */
+    WALL_BEHIND,        /* adds 1 to the byte after its input */
+    WALL_BEFORE,        /* adds 1 to the byte before it */
+    WALL_READS_FAR,     /* reads a page after it */
+    WALL_FORGES,        /* searches for the token of results, and writes a pass */
+    WALL_STAYS,         /* leaves a process in a new session */
+    NO_RANKS,           /* has no device, and so no rank but one */
     REFUSES_ALL,
     /* models */
     FORWARD_HANGS,
@@ -86,13 +86,13 @@ struct impl_model {
     struct impl_model *inner;
 };
 
-enum habit habit_of(const char *word); /* HABITS: no such */
+enum habit habit_of(const char *word); /* HABITS: there is no such habit */
 
 /* hostile_walls.c */
 void act_on_walls(enum habit habit, const struct impl_scatter *op);
 int act_refuse_all(struct impl_error *err);
 
-/* hostile_acts.c: what is done in place of, or after, a good operation. */
+/* hostile_acts.c: acts that replace a good operation, or follow it. */
 void act_crash(void);
 void act_noise(void);
 void act_fork(void);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `lockstep check` makes of bad implementations: the exit status, the verdict, and the cause in
-# words; nothing passes that should not. usage: hostile.sh LOCKSTEP FOLDER OBJECTS SERVE GROUP
+# The results of `lockstep check` for bad implementations: the exit status, the verdict, and the
+# cause in words; no bad one passes. usage: hostile.sh LOCKSTEP FOLDER OBJECTS SERVE GROUP
 set -eu
 
 # shellcheck source=/dev/null
@@ -11,7 +11,7 @@ serve=$4
 group=$5
 seconds=120 # for a command
 
-# check STATUS WORDS OPTIONS..: runs it; the output must have the words, whatever its line breaks.
+# check STATUS WORDS OPTIONS..: runs it; the output must have the words, wherever its lines break.
 check()
 {
     wanted=$1
@@ -29,7 +29,7 @@ check()
     tried=$((tried + 1))
 }
 
-# bad VERDICT CASE WORDS OPTIONS..: one case, which must come out so, and not pass.
+# bad VERDICT CASE WORDS OPTIONS..: one case must have that verdict, and must not pass.
 bad()
 {
     verdict=$1
@@ -43,13 +43,14 @@ bad()
     grep -qF -- " 0 of 1 cases passed" flat || { cat out >&2 && fail "something passed: $*"; }
 }
 
-# habit VERDICT NAME CASE WORDS: of habit.so.
+# habit VERDICT NAME CASE WORDS: the same with habit.so.
 habit()
 {
     bad "$1" "$3" "$4" --impl "$objects/habit.so" --impl-options "$2"
 }
 
-# Cannot be tested at all, and the cause. --fault: the implementation is to blame, a failure.
+# An implementation cannot be tested at all, for that cause. --fault: it is its fault, and a
+# failure.
 untestable()
 {
     wanted=2
@@ -64,7 +65,7 @@ untestable()
     grep -qF -- "2 cases were not run" flat || { cat out >&2 && fail "something was run: $*"; }
 }
 
-# A zombie has ended; who collects it is not our business.
+# A zombie has ended; it does not matter which process collects it.
 lives()
 {
     state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) || state=
@@ -73,7 +74,7 @@ lives()
     esac
 }
 
-# On a busy machine a process that was killed takes a moment to end.
+# On a busy machine a killed process takes a moment to end.
 nobody_stays()
 {
     [ -s stayed ] || fail "nobody was to stay, so this shows nothing"
@@ -126,7 +127,7 @@ END
     rm -f opened
     habit BROKEN open-shrinks SPLIT-02.idle "open reports a different number of devices than the first time"
     habit FAIL open-host-devices CPU-01.values "a session with host_only has devices"
-    # What is no fault must not become one.
+    # A habit that is no fault must not become one.
     check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so"
     check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so" \
         --impl-options open-noise
@@ -183,8 +184,8 @@ group_models()
     habit FAIL forward-leaks COMP-12.resident "bytes that every 16 steps add to the process"
 }
 
-# From here on lockstep runs in a locale whose numbers have a comma, made in this folder. 1: it
-# cannot be made here.
+# From here on lockstep runs in a locale whose numbers have a comma, made in this folder. Returns 1
+# if it cannot be made here.
 comma()
 {
     command -v localedef >localedef.txt 2>&1 && mkdir -p locale &&
@@ -194,7 +195,7 @@ comma()
     lockstep=$PWD/in-comma
 }
 
-# What a call leaves behind, reaches for, or pretends.
+# Changes that a call leaves, memory that it reaches for, and results that it pretends.
 group_walls()
 {
     while IFS='|' read -r name cause; do
@@ -213,7 +214,7 @@ END
     x86_64) habit FAIL flushes SPLIT-01.order "scatter changed flush-to-zero: it is on" ;;
     *) echo "hostile.sh walls: flush-to-zero was not tried on $(uname -m)" ;;
     esac
-    # The same in the process of the cases: there the forger alone is not found out.
+    # The same in the process of the cases: there only the forger is not found out.
     while IFS='|' read -r name cause; do
         bad FAIL SPLIT-01.order "$cause" --impl "$objects/habit.so" --impl-options "$name" --same-process
     done <<'END'
@@ -225,17 +226,17 @@ reads-far|the process died of signal 11 (Segmentation fault), in scatter
 END
     check 0 "and could have written a result" --only SPLIT-01.order --impl "$objects/habit.so" \
         --impl-options forges-pass --same-process
-    # It looks for the token of results in its memory, then in that of its parent.
+    # It searches for the token of results in its memory, then in that of its parent.
     rm -f forged
     habit FAIL forges-pass SPLIT-01.order "the process ended with status 0 and without an answer, in scatter"
     grep -q '^files 0, memory ' forged || fail "it reached files: $(cat forged)"
     if grep -q 'memory open' forged; then fail "it reached our memory"; fi
-    # Somebody out of its group and session.
+    # A process leaves its group and its session.
     rm -f stayed
     check 0 "1 of 1 cases passed" --only SPLIT-09.scatter --impl "$objects/habit.so" --impl-options stays
     nobody_stays
     grep -q "^caution .*left behind by 1 case" out || fail "nothing was said of who stayed: $(cat out)"
-    # Without ranks most of a profile is skipped; that is not the profile.
+    # Without ranks most of a profile is skipped; a skipped part does not count for it.
     check 1 "FAIL PROFILE.ddp.devices " --profile ddp --jobs 2 --impl "$objects/habit.so" \
         --impl-options no-ranks
     grep -qF "profile ddp needs 2 devices, or as many ranks: " flat || fail "no reason: $(cat out)"
@@ -246,12 +247,12 @@ END
         --impl-options rounds-back
     comma || { echo "hostile.sh walls: no locale with a comma can be made here: $(cat localedef.txt)" && return; }
     habit FAIL locale SPLIT-01.order "scatter changed the locale: it was 'C', it is 'de_DE.UTF-8'"
-    # What a call does with locales by itself, and what the user has, changes nothing.
+    # Locales that a call sets and restores, and the locale of the user, change nothing.
     check 0 "cases passed" --only 'SPLIT-*,GRAD-01.*,GRAD-02.*,DDP-02.*' --jobs 2 --impl "$objects/habit.so" \
         --impl-options locale-inside
 }
 
-# Where the system lacks what is needed, that is said.
+# If the system lacks something that is needed, that is reported.
 group_poor()
 {
     run="--only SPLIT-09.scatter --impl $objects/habit.so --impl-options"
@@ -305,25 +306,25 @@ BROKEN|wrong-sizes|scatter: shards[0].data has 24 digits, the dims and dtype nee
 BROKEN|no-device|scatter: shards[0].device is 4294967296, it must be -1..63
 FAIL|large|scatter: the answer has more than there is room for
 END
-    # A bad implementation behind a pipe that is sound: the causes are the same.
+    # A bad implementation is in another process, whose protocol is right: the causes are the same.
     bad FAIL SPLIT-01.order "scatter: the process died of signal 11 (Segmentation fault)" \
         --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options scatter-crashes
     bad FAIL SPLIT-01.order "is nan (0x7fc00000), must be 3 (0x40400000)" \
         --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options scatter-nan
     bad FAIL COMP-12.resident "bytes that every 16 steps add to the process" \
         --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options forward-leaks
-    # After a death the next case finds another process.
+    # After a death the next case gets a new process.
     check 1 "2 of 3 cases passed" --only SPLIT-01.order,SPLIT-03.count,SPLIT-04.sizes \
         --impl "exec:exec '$serve' mutant:none crash scatter"
-    # Neither who stays behind nor who writes much where it may is a fault.
+    # Neither a process that stays nor much output, where that is allowed, is a fault.
     check 0 "1 of 1 cases passed" --only SPLIT-03.count \
         --impl "exec:exec '$serve' mutant:none background"
     check 0 "1 of 1 cases passed" --only SPLIT-03.count \
         --impl "exec:exec '$serve' mutant:none talkative"
 }
 
-# What passes in this process passes behind a pipe, case by case. Without those that send the most
-# numbers, or thousands of small messages: they take as long as all others together.
+# Cases that pass in this process pass through a pipe, one by one. Cases that send the most numbers,
+# or thousands of small messages, are left out: they take as long as all others together.
 group_pipe()
 {
     seconds=270

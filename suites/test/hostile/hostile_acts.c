@@ -1,4 +1,4 @@
-/* hostile_acts.c: the bad habits of hostile.h, one each. */
+/* hostile_acts.c: the bad habits of hostile.h, one function each. */
 #include "hostile.h"
 
 #include <math.h>
@@ -103,7 +103,8 @@ void act_noise(void)
     fflush(NULL);
 }
 
-/* Holds what is open, among it perhaps what others wait for to end. The number is for the test. */
+/* Leaves a child that holds all open descriptors, perhaps one that others wait for. Its number is
+ * for the test. */
 void act_fork(void)
 {
     const pid_t pid = fork();
@@ -137,7 +138,7 @@ static void act_forge(void)
     fprintf(stderr, "wrote %zu bytes where nothing is\n", written);
 }
 
-/* Deeper than any stack. The volatile byte keeps it from becoming a loop. */
+/* Recurses deeper than any stack. The volatile byte keeps it from becoming a loop. */
 static size_t recurse(const char *above, size_t depth)
 {
     char here[4096];
@@ -168,7 +169,7 @@ void act_nan(struct impl_array *array)
         memcpy((char *)array->data + 4 * (count_of(array) - 1), &not_a_number, 4);
 }
 
-/* The address as a number, so that no compiler sees where it leads. */
+/* Computes the address as a number, so that no compiler sees where it leads. */
 static void write_at(const void *data, size_t forward, size_t back)
 {
     volatile unsigned char *byte =

@@ -1,5 +1,5 @@
-/* hostile_walls.c: habits that no value shows: what is left behind in the thread and the machine,
- * and what is reached for beside an array or in the suite itself. */
+/* hostile_walls.c: habits that no value shows: state that is left in the thread and the machine,
+ * and accesses next to an array or in the suite itself. */
 #define _GNU_SOURCE /* feenableexcept */
 
 #include "hostile.h"
@@ -48,7 +48,7 @@ static void round_and_back(void)
     fesetround(before);
 }
 
-/* It must be one with a comma, or this shows nothing. */
+/* The locale must have a comma, or this shows nothing. */
 static void take_locale(bool back)
 {
     if (!setlocale(LC_ALL, "") || strcmp(localeconv()->decimal_point, ",") != 0) {
@@ -79,7 +79,7 @@ static size_t bytes_of(const struct impl_array *array)
     return bytes;
 }
 
-/* As a number, so that no compiler sees where it leads. */
+/* Computes the address as a number, so that no compiler sees where it leads. */
 static volatile unsigned char *byte_at(const void *data, intptr_t offset)
 {
     return (volatile unsigned char *)((intptr_t)data + offset);
@@ -90,9 +90,9 @@ static void add_one(volatile unsigned char *byte)
     *byte = (unsigned char)(*byte + 1);
 }
 
-/* ---- somebody stays -------------------------------------------------------------------------- */
+/* ---- a process stays ------------------------------------------------------------------------- */
 
-/* Out of the group and of the session, and a grandchild. Its number is for the test. */
+/* Leaves a grandchild outside of the group and of the session. Its number is for the test. */
 static void leave_somebody(void)
 {
     const pid_t pid = fork();
@@ -114,7 +114,7 @@ static void leave_somebody(void)
 
 /* ---- a forged pass --------------------------------------------------------------------------- */
 
-/* Whether memory can be read: the kernel says. */
+/* Asks the kernel whether memory can be read. */
 static bool can_read(const void *at, size_t bytes)
 {
     int ends[2];
@@ -128,7 +128,7 @@ static bool can_read(const void *at, size_t bytes)
     return can;
 }
 
-/* Whether this is where check/child.c keeps the pipe, its token and the memory of both. */
+/* Returns whether check/child.c keeps the pipe, its token and the memory of both here. */
 static bool is_server(const uint64_t *at, int pipe_end)
 {
     const struct runner_shared *shared = NULL;
@@ -142,7 +142,7 @@ static bool is_server(const uint64_t *at, int pipe_end)
            strcmp(shared->doing, "scatter") == 0;
 }
 
-/* Up the stack from here. */
+/* Searches up the stack from here. */
 static bool find_token(int pipe_end, uint64_t *token)
 {
     enum { WORDS = 1 << 15 };
@@ -167,10 +167,10 @@ static void write_pass(int pipe_end, uint64_t token)
         .token = token, .kind = RUNNER_VERDICT, .verdict = CHECK_PASS, .index = 0, .compared = 7};
 
     if (write(pipe_end, &message, sizeof message) == (ssize_t)sizeof message)
-        _exit(0); /* before anybody can say otherwise */
+        _exit(0); /* before any other process can report something else */
 }
 
-/* The files and the memory of the process that judges. */
+/* Searches the files and the memory of the process that judges. */
 static void reach_out(FILE *messages)
 {
     char path[64];

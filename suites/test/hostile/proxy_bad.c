@@ -1,10 +1,10 @@
-/* proxy_bad.c: each way in which a process can be bad, and the one line that it gets. */
+/* proxy_bad.c: each way in which a process can be bad, and the one line of its error. */
 #include "proxy.h"
 
 #include <string.h>
 #include <time.h>
 
-/* The mode of lockstep_serve, what must be said, and whether scatter is the operation. */
+/* The mode of lockstep_serve, the words of the error, and whether scatter is the operation. */
 struct bad {
     const char *mode;
     const char *part; /* of the text; NULL: it is no fault */
@@ -119,8 +119,9 @@ static void one(struct proxy_tally *tally, const struct proxy_paths *paths, cons
     source.ops->close(session);
 }
 
-/* What is written after the answer comes to light with the next request. On a busy machine both may
- * lie there before the answer is read, which says so: false then, to be tried again. */
+/* A line that is written after the answer is found with the next request. On a busy machine both
+ * may be there before the answer is read, and the error says so: then it returns false, to be tried
+ * again. */
 static bool late_word_once(struct proxy_tally *tally, const char *spec)
 {
     const struct timespec pause = {.tv_nsec = 100000000};

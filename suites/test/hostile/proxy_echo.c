@@ -1,5 +1,5 @@
-/* proxy_echo.c: the same operations on echo.c in this process and behind a pipe: whatever comes
- * back is the same to the last bit. */
+/* proxy_echo.c: the same operations run on echo.c in this process and through a pipe: all results
+ * are the same to the last bit. */
 #include "proxy.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static bool same_array(const struct impl_array *a, const struct impl_array *b)
     return memcmp(a->data, b->data, ROOM) == 0;
 }
 
-/* Both succeeded, and put out the same. */
+/* Both sides must succeed with the same outputs. */
 static void compare(struct sides *s, const char *what)
 {
     proxy_expect(s->tally, s->status[0] == IMPL_OK && s->status[1] == IMPL_OK,

@@ -1,4 +1,4 @@
-/* proxy_life.c: nothing that was started stays behind, and nobody is hurt by one that is gone. */
+/* proxy_life.c: nothing that was started is left, and a process that is gone does no harm. */
 #include "proxy.h"
 
 #include "process.h"
@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Waits up to two seconds until somebody of the group has memory, or nobody any more: while a
- * program is being loaded, and for what init has not collected yet, there is none. */
+/* Waits up to two seconds until a process of the group has memory, or none has: while a program is
+ * being loaded, and for processes that init has not collected yet, there is no memory. */
 static bool becomes(pid_t group, bool there)
 {
     const struct timespec tick = {.tv_nsec = 2000000};
@@ -27,7 +27,8 @@ static bool becomes(pid_t group, bool there)
 
 static const struct process_limits limits = {300, 65536};
 
-/* A command, one question, and what must be said; afterwards nobody of it is left. */
+/* Runs a command with one question, and expects the words; afterwards none of its processes is
+ * left. */
 static void ends(struct proxy_tally *tally, const char *command, const char *part, bool patient)
 {
     struct process p;
@@ -43,7 +44,7 @@ static void ends(struct proxy_tally *tally, const char *command, const char *par
     proxy_expect(tally, becomes(group, false), "%s: somebody stays", command);
 }
 
-/* We are killed and can do nothing any more. */
+/* This process is killed, and can do nothing any more. */
 static void dies_with_us(struct proxy_tally *tally)
 {
     int ends_of[2];
@@ -101,7 +102,7 @@ static void has_memory(struct proxy_tally *tally, const struct proxy_paths *path
     source.ops->close(session);
 }
 
-/* A long request to a process that writes while it should read. */
+/* Sends a long request to a process that writes while it should read. */
 static void long_request(struct proxy_tally *tally, const char *command, const char *part)
 {
     enum { LENGTH = 1 << 20 };

@@ -1,6 +1,6 @@
 /* serve.c: lockstep_serve IMPLEMENTATION [MODE [OPERATION]]: answers requests on standard input
- * with any implementation that --impl knows. MODE: how it behaves at that operation (default:
- * split), see modes below; without, it is a good process. */
+ * with any implementation that --impl knows. MODE says how it misbehaves at that operation
+ * (default: split), see the modes below; without a mode it is a good process. */
 #include "serve.h"
 #include "serve_modes.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rooms for results are large and mostly stay empty. A mapping of its own costs what is written to
- * it; from the heap, all of it would be cleared each time. */
+/* Memory for results is large and mostly stays empty. A separate mapping costs only the pages that
+ * are written; from the heap, all of it would be cleared each time. */
 enum { MAPPED_BYTES = 64 * 1024 };
 
 static void answer_all(struct serve *s, const struct serve_mode *mode, const char *at)

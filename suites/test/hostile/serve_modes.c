@@ -1,4 +1,4 @@
-/* serve_modes.c: what goes wrong with an answer, one way each. */
+/* serve_modes.c: ways in which an answer goes wrong. */
 #include "serve_modes.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ static json_int_t id_of(const json_t *answer)
     return json_integer_value(json_object_get(answer, "id"));
 }
 
-/* Puts a text of its own into the place of "ok". */
+/* Puts another text into the place of "ok". */
 static void instead(const json_t *answer, const char *rest)
 {
     printf("{\"id\":%lld,%s}\n", (long long)id_of(answer), rest);
@@ -56,7 +56,7 @@ static void half_and_die(json_t *answer)
     _exit(0);
 }
 
-/* More than a gigabyte if it is let. */
+/* Writes more than a gigabyte if it is not stopped. */
 static void gigabyte(json_t *answer)
 {
     static const char piece[65536];
@@ -126,7 +126,7 @@ static void twice(json_t *answer)
     write_line(answer);
 }
 
-/* The second line comes later, when nobody has asked. */
+/* The second line comes later, without a request. */
 static void late_word(json_t *answer)
 {
     const struct timespec pause = {.tv_nsec = 30000000};
@@ -210,11 +210,11 @@ static void crash(json_t *answer)
 {
     (void)answer;
     fprintf(stderr, "first line\nRuntimeError: device 3 fell off the bus\n");
-    signal(SIGSEGV, SIG_DFL); /* a sanitizer may have its own ideas */
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer may have its own handler */
     raise(SIGSEGV);
 }
 
-/* Somebody else keeps the pipes open. */
+/* Another process keeps the pipes open. */
 static void orphan(json_t *answer)
 {
     (void)answer;
@@ -223,7 +223,8 @@ static void orphan(json_t *answer)
     _exit(5);
 }
 
-/* Good, but leaves somebody behind; not each time, for there are cases with thousands of calls. */
+/* The answer is good, but a process is left; not each time, because there are cases with thousands
+ * of calls. */
 static void background(json_t *answer)
 {
     if (id_of(answer) < 5 && fork() == 0)
@@ -231,7 +232,7 @@ static void background(json_t *answer)
     write_line(answer);
 }
 
-/* Good, though it talks a lot where it may. */
+/* The answer is good, though it writes a lot where it may. */
 static void talkative(json_t *answer)
 {
     enum { BLOCK = 32768 };
@@ -247,7 +248,7 @@ static void talkative(json_t *answer)
     write_line(answer);
 }
 
-/* The first array says that it is larger, or is cut. */
+/* The first array is announced larger than it is, or is cut off. */
 static json_t *first_array(json_t *value)
 {
     json_t *found = json_object_get(value, "dims") ? value : NULL;
@@ -302,7 +303,7 @@ static void no_device(json_t *answer)
     array_with(answer, "device", json_integer((json_int_t)1 << 32));
 }
 
-/* Well formed, and too large for anybody. */
+/* The answer is well formed, and too large for any reader. */
 static void large(json_t *answer)
 {
     enum { COUNT = 20000 };

@@ -1,4 +1,4 @@
-/* serve_modes.h: ways in which a process behind a pipe can be bad. */
+/* serve_modes.h: ways in which an implementation in another process can be bad. */
 #ifndef EXEC_SERVE_MODES_H
 #define EXEC_SERVE_MODES_H
 
@@ -7,7 +7,7 @@
 
 struct serve_mode {
     const char *name;
-    void (*misbehave)(json_t *answer); /* instead of writing the answer, which is right */
+    void (*misbehave)(json_t *answer); /* called instead of writing the answer, which is right */
 };
 
 const struct serve_mode *serve_mode_of(const char *name); /* NULL: there is none */

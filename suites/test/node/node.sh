@@ -1,5 +1,5 @@
-# Facts of played-back machines: an NVML from a file, a folder for /sys, and a processor that hwloc
-# makes up. usage: node.sh SHOW FOLDER LIBRARIES MACHINES
+# Facts of machines that are played back: an NVML that reads a file, a folder for /sys, and a
+# processor that hwloc makes up. usage: node.sh SHOW FOLDER LIBRARIES MACHINES
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../cli/common.sh"
 show=$1 libraries=$3 machines=$4
@@ -7,14 +7,14 @@ export HWLOC_SYNTHETIC='package:2 [numanode(memory=1082331758592)] core:52 pu:2'
 library=$libraries/new/libnvidia-ml.so.1
 root=$folder/root
 
-# put PATH TEXT: a file of the root.
+# put PATH TEXT: writes a file of the root.
 put()
 {
     mkdir -p "$root/sys/$(dirname "$1")"
     printf '%s\n' "$2" >"$root/sys/$1"
 }
 
-# pci BUS VENDOR CLASS DEVICE NUMA: a device with a link of generation 5 and 16 lanes.
+# pci BUS VENDOR CLASS DEVICE NUMA: makes a device with a link of generation 5 and 16 lanes.
 pci()
 {
     at=bus/pci/devices/0000:$1:00.0
@@ -28,7 +28,7 @@ pci()
     put "$at/max_link_width" 16
 }
 
-# port NAME BUS NUMA STATE: an InfiniBand port of 400 Gb/s.
+# port NAME BUS NUMA STATE: makes an InfiniBand port of 400 Gb/s.
 port()
 {
     put "class/infiniband/$1/device/uevent" "DRIVER=mlx5_core
@@ -39,7 +39,7 @@ PCI_SLOT_NAME=0000:$2:00.0"
     put "class/infiniband/$1/ports/1/rate" '400 Gb/sec (4X NDR)'
 }
 
-# gpus VENDOR CLASS DEVICE: eight of them, a console that is none, a switch, ports and a card.
+# gpus VENDOR CLASS DEVICE: makes eight GPUs, a console that is none, a switch, ports and a card.
 gpus()
 {
     rm -rf "$root"
@@ -63,7 +63,7 @@ play()
     export LOCKSTEP_PLAYED_NVML="$machines/$1.txt"
 }
 
-# says FORM WORDS: of the machine that is there, in at most 80 columns.
+# says FORM WORDS: the description of this machine has the words, in at most 80 columns.
 says()
 {
     expect_status 0 "$show" "$library" "$root" "$1"
@@ -81,7 +81,7 @@ says_not()
     if grep -qF -- "$2" flat; then fail "'$2' is said: $(cat out)"; fi
 }
 
-# watched BUS WORDS: a line of what two readings of a GPU say.
+# watched BUS WORDS: a line about two readings of a GPU has the words.
 watched()
 {
     expect_status 0 "$show" "$library" "$root" watch "$1"
@@ -111,7 +111,7 @@ says json '"uuid_hash":"'
 expect_count 0 'GPU-0000' out
 says json '"gpus_on_bus":8.0'
 
-# One that fell off is known by the bus, and not silently gone.
+# A GPU that fell off is known by its bus, and does not disappear silently.
 play h100x8_missing
 says words 'NOTE GPU 0000:bb:00.0 is on the PCI bus, and NVML does not show it'
 says words '0000:bb:00.0 PCI 10de:2330, PCIe 5 x16, NUMA node 1 absent: not shown by NVML: all but the PCI link'
@@ -132,7 +132,7 @@ says words 'throttle reasons: power cap'
 watched 0000:db:00.0 'no doubt'
 watched 0000:db:00.0 'GPU 0000:db:00.0: at its power limit in 2 of 2 readings'
 
-# What is not supported is absent with a reason, and no number. Names are escaped.
+# Values that are not supported are absent with a reason, and have no number. Names are escaped.
 play half
 says words 'NVIDIA Example <GPU> & Co'
 says words 'absent: not supported: memory_bytes, clock_sm_set_hz, clock_memory_set_hz, power_limit_default_w, ecc_mode, mig_mode, energy_j, slowed_power_ns, slowed_thermal_ns, ecc_corrected, ecc_uncorrected, ecc_corrected_ever, ecc_uncorrected_ever, rows_corrected, rows_uncorrected, rows_pending, rows_failed, used_bytes, foreign_processes, links.active, links.crc_flit, links.crc_data, links.replays, links.recoveries'
@@ -147,7 +147,7 @@ says json '"links":[]'
 says_not json 4711
 watched 0000:19:00.0 'no doubt'
 
-# An old NVML: the functions that it lacks, and none of the others.
+# An old NVML lacks some functions, and no others.
 play h100x8
 library=$libraries/old/libnvidia-ml.so.1
 says words 'absent: no such function: mig_mode, energy_j, slowed_power_ns, slowed_thermal_ns, rows_corrected, rows_uncorrected, rows_pending, rows_failed, foreign_processes NOTE'
@@ -156,7 +156,7 @@ says words "18 of 18 NVLinks up absent: no such function" # to whom is not known
 says json '"rows_pending":null'
 library=$libraries/new/libnvidia-ml.so.1
 
-# Two readings of GPUs that were not well.
+# Two readings of GPUs that had problems.
 play fake_thermal
 watched 0000:11:00.0 'GPU 0000:11:00.0: software thermal slowdown in 1 of 2 readings, at most 89 degrees C'
 watched 0000:10:00.0 'no doubt'
@@ -167,7 +167,7 @@ watched 0000:10:00.0 'no doubt'
 play fake_power_cap
 watched 0000:12:00.0 'GPU 0000:12:00.0: 1 process of others computed on it'
 
-# NVML without a driver, none at all, and one that is no library.
+# NVML without a driver, no NVML, and a file that is no library.
 play nothing
 says words '8 GPUs on the PCI bus, and NVML cannot be used: Driver Not Loaded (9)'
 library=$folder/none/libnvidia-ml.so.1
@@ -178,7 +178,7 @@ says words 'and no NVML: '
 library=$libraries/empty/libnvidia-ml.so.1
 says words 'this NVML cannot be used: it has no nvmlInit_v2'
 
-# 8 x MI300X: no NVML, and all that is known of the GPUs is where they are.
+# 8 x MI300X without NVML: only the places of the GPUs are known.
 gpus 0x1002 0x120000 0x74a1
 library=$folder/none/libnvidia-ml.so.1
 says words 'NOTE 8 GPUs on the PCI bus, and no NVML: '
@@ -188,7 +188,7 @@ expect_count 8 'absent: no NVML: all but the PCI link' out
 says tree 'GPU 0000:19:00.0 PCI 1002:74a1, unknown memory, PCIe 5 x16, not shown by NVML'
 says json '"memory_bytes":null'
 
-# No GPU, no port, no /sys: nothing is said of them.
+# Without GPUs, ports and /sys nothing is said about them.
 rm -rf "$root"
 expect_status 0 "$show" "$library" "$root" words
 [ ! -s out ] || fail "words about no GPU: $(cat out)"

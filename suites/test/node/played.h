@@ -1,7 +1,7 @@
 /* played.h: a machine that the test's NVML plays back from a small text file.
  *
- * The environment's LOCKSTEP_PLAYED_NVML names the file. A line is a name and values; what is
- * before the first line "gpu" is so of all GPUs, what is behind one of that one:
+ * The environment's LOCKSTEP_PLAYED_NVML names the file. A line is a name and values.
+ * Lines before the first line "gpu" hold for all GPUs, lines after a line "gpu" for that one:
  *
  *     temperature 34 35 91      the first call gives 34, the second 35, all others 91
  *     mig -                     not supported, as is all that the file does not name
@@ -18,9 +18,9 @@ struct played_gpu;
 int played_start(void);
 int played_count(void);
 struct played_gpu *played_gpu(unsigned index);
-/* The next value of that name, as a number. What NVML returns. */
+/* Reads the next value of that name as a number. Returns NVML's status. */
 int played_number(const struct played_gpu *gpu, const char *name, unsigned long long *value);
-/* The rest of the line. gpu: NULL for what is of the machine. */
+/* Reads the rest of the line. gpu: NULL for lines about the machine. */
 int played_text(const struct played_gpu *gpu, const char *name, char *text, unsigned bytes);
 
 #endif

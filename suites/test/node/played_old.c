@@ -41,11 +41,11 @@ int played_small(const struct played_gpu *gpu, const char *name, unsigned *value
     wide number = 0;
     const int status = played_number(gpu, name, &number);
 
-    *value = status == 0 ? (unsigned)number : 4711; /* nobody may look at it */
+    *value = status == 0 ? (unsigned)number : 4711; /* the caller may not use it */
     return status;
 }
 
-/* "clock.1": of one of several kinds. */
+/* Reads "clock.1": one of several kinds. */
 static int small_of(const struct played_gpu *gpu, const char *name, unsigned kind, unsigned *value)
 {
     char of[48];
@@ -95,7 +95,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct played_gpu **gpu)
     return played_number(*gpu, "lost", &status) == 0 ? 15 : 0;
 }
 
-/* "bus 0x19": the others of the address are 0. */
+/* Reads "bus 0x19": the other parts of the address are 0. */
 int nvmlDeviceGetPciInfo_v3(struct played_gpu *gpu, struct nvml_pci *pci)
 {
     memset(pci, 0, sizeof *pci);
@@ -185,7 +185,7 @@ int nvmlDeviceGetEccMode(struct played_gpu *gpu, unsigned *now, unsigned *next)
     return played_small(gpu, "ecc", now);
 }
 
-/* "ecc.corrected.volatile" */
+/* Reads "ecc.corrected.volatile". */
 int nvmlDeviceGetTotalEccErrors(struct played_gpu *gpu, unsigned type, unsigned counter,
                                 wide *value)
 {
@@ -204,7 +204,7 @@ int nvmlDeviceGetPersistenceMode(struct played_gpu *gpu, unsigned *value)
     return played_small(gpu, "persistence", value);
 }
 
-/* Of the link itself, else of all. */
+/* Reads the number of the link itself, or else that of all links. */
 static int link_number(const struct played_gpu *gpu, unsigned link, const char *what, wide *value)
 {
     char name[48];

@@ -1,6 +1,6 @@
-/* show.c: what node_read finds, in words, as a picture and as JSON.
+/* show.c: prints what node_read finds, in words, as a picture and as JSON.
  *
- *   show LIBRARY ROOT words|tree|html|json      the machine behind that NVML and that /sys
+ *   show LIBRARY ROOT words|tree|html|json      the machine of that NVML and that /sys
  *   show LIBRARY ROOT watch BUS                 readings of a GPU before and after, as of a cell
  *
  * json is written, read again and written: both must be the same text. */
@@ -19,7 +19,7 @@ static int fail(const char *what)
     return 1;
 }
 
-/* Of a header that is as small as one can be. */
+/* Fills the smallest possible header. */
 static void fill(struct record_run *run)
 {
     snprintf(run->run_id, sizeof run->run_id, "feedface00000001");

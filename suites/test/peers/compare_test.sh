@@ -35,7 +35,7 @@ has() {
     grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
 }
 
-# quick LAUNCHES OPTION...: so many are good.
+# quick LAUNCHES OPTION...: that many launches are good.
 quick() {
     local launches=$1
     shift
@@ -55,7 +55,7 @@ quick() {
     has out "^  lockstep 2 / PyTorch's fastest +[0-9.]+   one launch$"
     has out '^  lockstep 2 / products alone 2 +[0-9.]+   one launch$'
     has out "^  PyTorch's fastest: PyTorch .*process(es)?$"
-    # What is not measured is said, and why: it is never left out.
+    # An arm that is not measured is listed with the reason: it is never left out.
     has out '^  PyTorch compiled, 1 process +-$'
     has out '^      absent: (PyTorch .* has no torch.compile|torch.compile was not asked for)$'
     has peer.json '"mode":"compiled","devices":1,"torch":"[^"]+","absent":"[^"]+","launches":\[\]'
@@ -64,7 +64,7 @@ quick() {
     [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq "$launches" ] || fail "not $launches good launches"
     expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
     has err 'is there already'
-    # The report makes the same of it.
+    # The report computes the same from it.
     status=0
     "$lockstep" report --peer peer.json --out page >out 2>err || status=$?
     if command -v gnuplot >/dev/null; then
@@ -82,7 +82,7 @@ test_quick() {
     quick 9
 }
 
-# What quick shows, and processes in the same run.
+# The output of quick, and processes in the same run.
 test_processes() {
     { printf '#!/usr/bin/env bash\nexec bash' && printf ' %q' "${launch[@]}" && echo ' "$@"'; } >launcher
     chmod +x launcher
@@ -94,7 +94,7 @@ test_processes() {
     has out '^  lockstep MPI 2 / lockstep DDP 2 +[0-9.]+   one launch$'
     has peer.json '"mode":"processes","devices":2'
     has page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
-    # The fastest of several is one of PyTorch's.
+    # The fastest of several arms is one of PyTorch.
     has page/summary.md 'lockstep MPI 2 / lockstep DDP 2 \| [0-9.]+ \| - \| 1 \| - \|'
     has page/summary.md 'lockstep DDP over MPI, 2 processes \|'
     refused 'over processes does not run here: .*{n}' --quick --processes 'env'
@@ -103,7 +103,7 @@ test_processes() {
     refused 'on --device cpu only|no GPU|no PyTorch' --processes env --device cuda --workload mlp:8,4
 }
 
-# Interrupted after some launches: they are in the file, which is whole and says so.
+# Interrupted after some launches: they are in the file, which is complete and says so.
 test_interrupted() {
     "$compare" --quick --devices 1 --launches 500 --lockstep "$lockstep" --seed 5 --out peer.json >out 2>err &
     pid=$!
@@ -117,7 +117,8 @@ test_interrupted() {
         fi
         sleep 0.1
     done
-    # And again while it ends, as timeout does: what was measured is written all the same.
+    # It is interrupted again while it ends, as timeout does: the measurements are written all the
+    # same.
     kill -INT "$pid"
     for _ in $(seq 200); do
         kill -TERM "$pid" 2>/dev/null || break
@@ -145,7 +146,7 @@ refused() {
     [ ! -e never.json ] || fail "a file was made: $*"
 }
 
-# The one that the script finds itself.
+# The Python that the script finds itself.
 python_of_pytorch() {
     local python
     for python in $(type -ap python3) /usr/bin/python3; do
@@ -196,15 +197,15 @@ test_misuse() {
         [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that is none"
         has err "^compare-pytorch: '$program' is not lockstep"
     done
-    # Of a PyTorch that was named, not of one that is nowhere.
+    # The error is about the PyTorch that was named, not about a missing one.
     for program in ./nothing /; do
         expect 2 "$compare" --python "$program" --quick --lockstep "$lockstep" --out never.json
         [ "$(cat err)" = "compare-pytorch: --python: no program '$program'" ] || fail "--python $program"
     done
 }
 
-# The newest PyTorch: made anew, kept without a network, and refused in one line where neither works.
-# Programs of this folder stand for python3 and pip.
+# The newest PyTorch is installed anew, kept if there is no network, and refused in one line if
+# neither works. Programs of this folder stand in for python3 and pip.
 test_latest() {
     local python
     python=$(PATH=/usr/bin type -P python3 || true)
@@ -229,7 +230,7 @@ test_latest() {
 
     program programs/python3 "[ \"\$1\" = -m ] || exec '$python' \"\$@\"
 mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '$made/bin'"
-    # Options come first: for bad ones nothing is made.
+    # Options are checked first: for bad ones nothing is installed.
     early() { # WORDS OPTION...
         expect 2 "${run[@]:0:4}" "${@:2}"
         has err "$1"
@@ -259,7 +260,7 @@ mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '
     has err '^compare-pytorch: --latest: pip: no network$'
 }
 
-# Without GPUs, or with a PyTorch that cannot use them: 77, and why in one line.
+# Without GPUs, or with a PyTorch that cannot use them, the status is 77 and one line says why.
 test_cuda() {
     local status=0 words
     for words in --can-run --quick '--only cnn,lstm' '--workload resnet --batch 16'; do

@@ -41,7 +41,7 @@ class cuda:
 
 
 def stub(cuda: str | None, count: int, init: str = "pass") -> dict:
-    """What probe() says of such a PyTorch."""
+    """Returns the result of probe() for such a PyTorch."""
     folder = os.path.join(FOLDER, "stub")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "torch.py"), "w", encoding="utf-8") as file:
@@ -105,7 +105,7 @@ class Gpus(unittest.TestCase):
                                       "             this was built: none\n  X          for communicator nccl\n"),
                          "libnccl.so.2: cannot open; when this was built: none")
         self.assertIn("does not say", here.no_nccl("Versions\n"))
-        # Of the program itself, which here may have no CUDA part.
+        # These are the words of the program itself, which here may have no CUDA part.
         printed_words = here.ask([REPORTER, "devices", "--devices", "virt:2"])
         self.assertNotIn("does not say", here.no_nccl(printed_words))
 

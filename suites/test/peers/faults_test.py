@@ -17,10 +17,10 @@ from typing import NoReturn
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-# In place of what only newer releases have, and what takes long.
+# Replacements for functions that only newer releases have, and for one that takes long.
 COMPILED = "programs.torch.compile = lambda model: model\nprograms.compilations = lambda: 1\n"
 ROUNDED = "import rounded\nrounded.install(programs"
-# Done before worker.main: what is wrong, and the arm that must notice.
+# The fault that is planted before worker.main, and the arm that must notice it.
 FAULTS = {
     "none, 3 ranks": ("ddp", ""),
     "no average": ("ddp", "programs.wrap = lambda model, settings: model"),
@@ -97,7 +97,7 @@ FAULTS = {
                          "programs.torch.optim.AdamW = lambda p, eps, **rest: was(p, eps=eps / 2, **rest)"),
     "gpt, a second step": ("plain", "import lockstep_peers.ends as ends\n"
                            "ends.Classes.restart = lambda self: self.optimiser.zero_grad(set_to_none=True)"),
-    # Products of rounded operands: right in tf32, and in f32 found.
+    # The operands of products are rounded: that is right in tf32, and in f32 it is found.
     "none, tf32, cut off": ("plain", f"{ROUNDED}, rounded.cut)"),
     "none, tf32, products": ("products", ""),
     "products in tf32's bits": ("plain", f"{ROUNDED}, rounded.cut)"),
@@ -117,7 +117,7 @@ FAULTS = {
 }
 
 
-# What is said in the end, by words of the name; else it is wrong.
+# The final status, by words of the name; otherwise it is wrong.
 STATUS = {"none": "ok", "absent": "absent", "dies": "broken", "again": "broken"}
 
 
@@ -168,7 +168,7 @@ def main(folder: str, lockstep: str) -> int:
     from lockstep_peers.arms import PLAIN, Arm, kind_of
     from lockstep_peers.workloads import peers, workload_of
 
-    # Before PyTorch and numpy, which read these when they are loaded.
+    # This comes before PyTorch and numpy, which read these when they are loaded.
     os.environ.update({**launch.ONE_THREAD, **compare.ENVIRONMENT})
     try:
         import numpy  # noqa: F401

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `lockstep report --peer` on hand-made files: what it says of a good one, and that each bad one is
-# refused in one line.
-# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS EXAMPLE_OF_ARMS
+# `lockstep report --peer` on hand-made files: the report of a good one, and that each bad one is
+# refused in one line. usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS
+# EXAMPLE_OF_ARMS
 set -eu
 export LC_ALL=C
 
@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-# report STATUS FILE: a page of it into out/.
+# report STATUS FILE: writes a page of it into out/.
 report() {
     local status=0
     "$lockstep" report --peer "$2" --out out >stdout 2>stderr || status=$?
@@ -82,7 +82,7 @@ test_good() {
     fi
 }
 
-# Two launches are no interval, one is nothing; and an arm that is not there has no ratio.
+# Two launches have no interval, one has nothing; and a missing arm has no ratio.
 test_few() {
     need_gnuplot
     changed five.json -z -e 's/,\n    {"round": 5, [^}]*}//g' -e 's/"launches": 6/"launches": 5/'
@@ -104,7 +104,7 @@ test_few() {
     has out/summary.md '| lockstep 2 / llm.c 2 | 0.5'
 }
 
-# The math of a record, which old ones do not have, is said; a limit of TF32 is none of f32.
+# The math of a record is reported (old ones do not have it); a limit of TF32 does not hold for f32.
 test_math() {
     need_gnuplot
     report 0 "$example"
@@ -118,7 +118,7 @@ test_math() {
     has out/summary.md 'DistributedDataParallel over gloo, in TF32'
     has out/summary.md 'In TF32 numbers of exact models fit its 11 bits'
     has out/peer.svg ', TF32, Made-up CPU'
-    # On a GPU, beside attention in steps: 80 over 163 and others.
+    # On a GPU, compared with attention in steps: 80 over 163 and others.
     local gpu=(-e 's/"devices": 2,$/&\n "math": "tf32",/' -e 's/"mlp:8,4", "batch": 30/"gpt2", "batch": 8/'
         -e 's/"pytorch", "mode": "ddp"/"pytorch", "mode": "dp"/'
         -e 's/"lockstep", "mode": "plain"/"pytorch", "mode": "plain-steps"/')
@@ -136,7 +136,8 @@ test_math() {
     refused "'math' is missing, no text" -e 's/"devices": 2,$/&\n "math": 32,/'
 }
 
-# A record of several arms and PyTorchs: each group's fastest counts, and who is absent is said.
+# A record has several arms and several PyTorchs: the fastest of each group counts, and absent arms
+# are listed.
 test_arms() {
     need_gnuplot
     report 0 "$arms"
@@ -150,15 +151,15 @@ test_arms() {
     has out/summary.md '(1.13.0) | - | - | - | absent: PyTorch 1.13.0 has no torch.compile |'
     has out/index.html ">lockstep 2 / PyTorch's fastest: 0.77 [0.77, 0.77], MET<"
     example=$arms
-    # Slower than plain, and nobody notices: the compiled program is not the fastest any more.
+    # The compiled program is slower than plain, and passes: it is not the fastest any more.
     changed slow.json -e 's/"step_ns": \[\(69\|70\|71\)000000\]/"step_ns": [90000000]/'
     report 0 slow.json
     has out/summary.md "| lockstep 2 / PyTorch's fastest | 0.68 | \[0.67, 0.70\] | 6 | PyTorch DDP over gloo, tuned, 2 processes (1.13.0) |"
-    # In five rounds our own products are faster than torch.mm.
+    # In five rounds the products of lockstep are faster than torch.mm.
     changed ours.json -e '20,25s/"steps_checked": 6/&, "outside_frac": 0.08/'
     report 0 ours.json
     has out/summary.md '| lockstep 2 / products alone 2 | 1.09 | \[1.09, 1.10\] | 6 | those of lockstep DataParallel, 2 devices, in 5 of 6 |'
-    # One arm without a number: then nobody knows which is the fastest.
+    # One arm has no number: then the fastest is not known.
     changed wrong.json -e '0,/"status": "ok", "step_ns": \[70000000\]/s//"status": "wrong", "reason": "x"/'
     report 1 wrong.json
     has out/summary.md "| lockstep 2 / PyTorch's fastest | - | - | 0 |"
@@ -171,7 +172,7 @@ test_arms() {
     refused "'beside' is missing or no list" -e 's/"beside": \[.*\]/"beside": {}/'
 }
 
-# Launches that failed are not averaged in, an arm that was wrong is not reported at all.
+# Failed launches do not count in the mean, and an arm that was wrong is not reported at all.
 test_failed() {
     need_gnuplot
     local launch='"order": 3, "status": "ok", "step_ns": \[203000000, 200000000, 198000000\]'
@@ -214,7 +215,7 @@ test_hostile() {
     fi
 }
 
-# Beside records of a sweep: a section of the same page, and only if the machine is the same.
+# With records of a sweep it is a section of the same page, and only if the machine is the same.
 test_together() {
     need_gnuplot
     "$make_records" good good.jsonl
@@ -223,7 +224,7 @@ test_together() {
     [ "$status" -eq 3 ] || fail "exit status $status for another machine, not 3"
     has stderr 'the machines differ'
     [ ! -e out ] || fail "something was written"
-    # A machine as the records have it.
+    # The machine is written as in the records.
     same=$(head -n 1 good.jsonl)
     for field in 'node_hash=("[^"]*")' 'cpu_model=("[^"]*")' 'packages=([0-9]+)' 'cores=([0-9]+)' \
         'pus=([0-9]+)' 'usable_pus=([0-9]+)'; do

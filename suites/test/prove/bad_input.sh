@@ -2,7 +2,7 @@
 # They measure no times, or none that matter.
 # shellcheck shell=bash disable=SC2154
 
-# sitting FILE OPTION..: a short sweep, by the program with what the environment says.
+# The arguments are FILE OPTION..: a short sweep runs with the program and its environment.
 sitting() {
     local file=$1
     shift
@@ -49,7 +49,8 @@ prove_sittings() {
 
 class() { printf '%s%063d' "$1" 0; }
 
-# records FILE [SED]: made up, of a known class of machine; SED edits the first line, and has to.
+# records FILE [SED]: makes up records of a known class of machine; SED edits the first line, and
+# has to change it.
 records() {
     "$make_records" new raw.jsonl
     sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$(class 7)\"/" raw.jsonl >good.jsonl
@@ -57,7 +58,8 @@ records() {
     [ -z "${2-}" ] || ! cmp -s good.jsonl "$1" || row FAIL 'an input that is bad' "$2 changes nothing"
 }
 
-# closed STATUS WORDS PROGRAM..: that must end so, and say why. With 2 it prints nothing else.
+# closed STATUS WORDS PROGRAM..: the program must end with that status, and say why. With 2 it
+# prints nothing else.
 closed() {
     local must=$1 why=$2 status=0
     shift 2
@@ -118,7 +120,7 @@ prove_fail-closed() {
         "at least 12 bad inputs: each its own reason, exit 2 or 3" "$tried inputs, $distinct reasons$wrong"
 }
 
-# writes NAME SCRIPT: a program that writes the first line of its records with that change.
+# writes NAME SCRIPT: makes a program that writes the first line of its records with that change.
 writes() {
     cat >"$1" <<PROGRAM
 #!/bin/sh
@@ -131,7 +133,7 @@ PROGRAM
     chmod +x "$1"
 }
 
-# Programs that are no build, or another version, or none to take times of.
+# Programs that are no build, or another version, or whose times must not be compared.
 closed_programs() {
     local tiny=(--allow-dirty --bind none --devices virt:1 --workload 'mlp:8,6,4' --batch 8 --mode dp --seconds 0.01 --steps 10:10 --pairs 8)
     printf '#!/bin/sh\necho %s\n' "'lockstep 9.9 (x, Release)'" >says

@@ -8,7 +8,7 @@ setting() {
     sed -n "s/^$1=//p" "$FOLDER/settings" 2>/dev/null || true
 }
 
-# option NAME: of the sweep in $line
+# option NAME: prints the option of the sweep in $line.
 option() {
     echo "$line" | sed -n "s/.* --$1 \([^ ]*\) .*/\1/p"
 }
@@ -26,7 +26,7 @@ fake_sweep() {
     exit "${status:-0}"
 }
 
-# fake_line COLLECTIVE DEVICES TRANSFERS SHARE: 20 ms for a transfer, and 2 MB/s.
+# fake_line COLLECTIVE DEVICES TRANSFERS SHARE: a transfer takes 20 ms, and there are 2 MB/s.
 fake_line() {
     echo "\"$1\",\"collective\",\"virt:$2\",$2,\"$(option communicator)\",1,$(factored alpha "0.02 * $3"),,,$(factored beta "2e6 / ($4)"),,"
 }
@@ -47,7 +47,8 @@ fake_csv() {
     esac
 }
 
-# What the products of this sweep take is in its line, so a sweep that plants nothing shows nothing.
+# The time of the products of this sweep is in its line, so a sweep that plants nothing shows
+# nothing.
 fake_page() {
     mkdir -p page
     : >page/overlap.tsv
@@ -64,7 +65,7 @@ fake_page() {
     done
 }
 
-# Of 4 ranks: a rank's products, 4 transfers of 10 ms, and its bytes at 4 MB/s.
+# For 4 ranks: the products of a rank, 4 transfers of 10 ms, and its bytes at 4 MB/s.
 fake_forecast() {
     echo "workload,scaling,ranks,forecast_seconds"
     case $(option devices),$(option counts),$line in

@@ -6,7 +6,7 @@
 # operations there are, and hardly any of the time is the machine's own.
 # shellcheck shell=bash disable=SC2154
 
-# Each transfer takes so long, in ms, and so long for each byte, in MB/s.
+# Each transfer takes this long, in ms, and each byte this long, in MB/s.
 fits_delay=20 fits_rate=2
 fits_devices="virt:4+${fits_delay}000us+${fits_rate}MB/s"
 
@@ -26,7 +26,8 @@ broadcast staged 2 2 2
 LIST
 }
 
-# fits_sweep FILE PROGRAM OPTION..: records of $n launches; a sweep that ends badly is a FAIL.
+# fits_sweep FILE PROGRAM OPTION..: writes records of $n launches; a sweep that ends badly is a
+# FAIL.
 fits_sweep() {
     local file=$1 program=$2 status=0
     shift 2
@@ -39,7 +40,8 @@ fits_sweep() {
     return 1
 }
 
-# fits_judge ASKED FILE [PERCENT]: its lines are a name, what is true and what was seen.
+# fits_judge ASKED FILE [PERCENT]: each line of the file has a name, the true number and the
+# measured one.
 fits_judge() {
     local seen good part=${3:-5}
     seen=$(awk '{ printf "%s%s %.4g (%.4g)", (NR > 1 ? ", " : ""), $1, $3, $2 }' "$2")
@@ -47,7 +49,7 @@ fits_judge() {
     judged "$good" "$1" "${seen:-no number}"
 }
 
-# fits_lines FILE: of CSV: collective, communicator, devices, alpha in ms, 1/beta in MB/s.
+# fits_lines FILE: prints from CSV: collective, communicator, devices, alpha in ms, 1/beta in MB/s.
 fits_lines() {
     awk -F, '{ gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
@@ -75,14 +77,16 @@ fits_of_collectives() {
     fits_judge '1/beta of collectives, MB/s (planted): within 5 %' beta
 }
 
-# fits_product MS MULTIPLICATIONS: what makes a product of so many take so long.
+# fits_product MS MULTIPLICATIONS: prints the setting that makes a product with that many take that
+# long.
 fits_product() {
     awk "BEGIN { printf \"%.9g\", 1e6 * $1 / $2 }"
 }
 
-# A bucket for each of 4 layers, whose reduction is two transfers. Backward has two products for a
-# layer, and one for the first, whose bucket nothing hides. While a bucket takes less than a product
-# all others are hidden; while it takes longer than two, all of backward behind the first bucket is.
+# There is a bucket for each of 4 layers, whose reduction is two transfers. Backward has two
+# products for a layer, and one for the first, whose bucket is not hidden. While a bucket takes less
+# time than a product all others are hidden; while it takes longer than two, all of backward after
+# the first bucket is hidden.
 fits_of_overlap() {
     local delay product
     : >overlap

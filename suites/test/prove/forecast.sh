@@ -1,5 +1,5 @@
-# The experiment of scripts/prove about a step that is forecast from fewer ranks; it reads this file
-# behind fits.sh.
+# The experiment of scripts/prove about a step that is forecast from fewer ranks; scripts/prove
+# reads this file after fits.sh.
 #
 # As there all is slept: a product by the rows of a rank, a transfer by itself and by its bytes. The
 # forecast sees one rank and two, and is asked for four.
@@ -19,12 +19,12 @@ forecast_truth() {
         }'
 }
 
-# forecast_seen SCALING WIDTH RANKS: ms.
+# forecast_seen SCALING WIDTH RANKS: prints the forecast in ms.
 forecast_seen() {
     "$lockstep" forecast "forecast-$1.jsonl" --to 4 --format csv --allow-dirty 2>err | awk -F, -v model="mlp:$2" -v ranks="$3" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
-        # The workload is two fields here.
+        # The name of the workload has a comma, so it is two fields here.
         $1 == model && $(column["ranks"] + 1) == ranks { print 1e3 * $(column["forecast_seconds"] + 1) }'
 }
 

@@ -26,7 +26,7 @@ static int print_row(bool passed, const char *asked, const char *seen)
     return passed ? 0 : EXIT_FAILURE;
 }
 
-/* What is promised by nobody. */
+/* Prints a row without a limit: nothing is promised about it. */
 static int show_row(const char *asked, const char *seen)
 {
     printf("SHOWN\t%s\t%s\n", asked, seen);
@@ -39,7 +39,7 @@ static int fail(const char *why)
     return MISUSE;
 }
 
-/* A program against itself: how often it alarms, by kind of noise. */
+/* Compares a program with itself: how often it alarms, for each kind of noise. */
 static int prove_alarms(size_t runs)
 {
     static const size_t cells[] = {12, 42, SIMULATE_CELLS_MOST};
@@ -101,7 +101,7 @@ static bool is_covered(double covered)
     return covered >= COVERED_LEAST && covered <= COVERED_MOST;
 }
 
-/* Of one kind of noise; false: an interval has the truth too rarely, or too often. */
+/* Tries one kind of noise; false: an interval contains the truth too rarely, or too often. */
 static bool cover(enum simulate_noise model, size_t runs, char seen[WORDS])
 {
     static const size_t launches[] = {6, 10, 20};
@@ -120,7 +120,7 @@ static bool cover(enum simulate_noise model, size_t runs, char seen[WORDS])
     return passed;
 }
 
-/* Independent launches are judged; launches that depend on each other are shown. */
+/* Independent launches are judged; dependent launches are only shown. */
 static int prove_coverage(size_t runs)
 {
     static const enum simulate_noise models[] = {SIMULATE_GAUSS, SIMULATE_T2, SIMULATE_CONTAMINATED,
@@ -140,7 +140,7 @@ static int prove_coverage(size_t runs)
     return status;
 }
 
-/* The numbers of a line, as many as the cells before have. */
+/* Reads the numbers of a line, as many as the cells before have. */
 static bool read_cell(char *line, double d[], size_t *pairs)
 {
     char *end = line;
@@ -157,7 +157,7 @@ static bool read_cell(char *line, double d[], size_t *pairs)
     return true;
 }
 
-/* A line for each cell, and one for all: verdict, ratio, and an interval of 95 % of this one. */
+/* Prints a line for each cell, and one for all: verdict, ratio, and for all an interval of 95 %. */
 static int judge(void)
 {
     static double read[CELLS_MOST * RANK_MOST], d[CELLS_MOST * RANK_MOST];

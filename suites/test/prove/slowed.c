@@ -1,13 +1,13 @@
-/* prove/slowed.c: lockstep with a change that is known: what scripts/prove looks for.
+/* prove/slowed.c: lockstep with a known change, which scripts/prove must find.
  *
- * The program is the product, but for functions that the linker puts in front of its own. The
+ * The program is the product, except for functions that the linker puts in front of some of it. The
  * environment says what they do; without it they do nothing.
  *
- *   PROVE_SLOW=1.05     each step takes so many times as long, within what is timed
+ *   PROVE_SLOW=1.05     each step takes this many times as long, within the measured time
  *   PROVE_TAIL=50:3     every 50th step does
- *   PROVE_BYTES=1       so many bytes more are said to be moved in a step
- *   PROVE_PRODUCTS=40   a matrix product takes so many ns more for each of its multiplications,
- *                       asleep: all devices compute side by side then, however few cores there are
+ *   PROVE_BYTES=1       this many more bytes are reported as moved in a step
+ *   PROVE_PRODUCTS=40   a matrix product takes this many ns more for each of its multiplications,
+ *                       asleep: so all devices compute at the same time, on any number of cores
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int __wrap_session_step(struct session *session, int k, struct session_times *ti
 double __real_session_bytes(const struct session *session);
 double __wrap_session_bytes(const struct session *session);
 
-/* As cblas.h has it: the enumerations are ints. */
+/* The declaration of cblas.h; enumerations are ints. */
 void __real_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
                         float alpha, const float *a, int lda, const float *b, int ldb, float beta,
                         float *c, int ldc);
@@ -37,7 +37,7 @@ static double number_of(const char *name, double otherwise)
     return text ? strtod(text, NULL) : otherwise;
 }
 
-/* How many times as long the step of that number takes. */
+/* Returns how many times as long the step with that number takes. */
 static double slowness(size_t step)
 {
     const char *const tail = getenv("PROVE_TAIL");

@@ -21,8 +21,8 @@ import time
 WIDTHS = (1280, 390)
 MOST_PIXELS, MOST_PAGES, MOST_SECONDS = 7000, 8, 60
 
-# What is beyond the window, or beyond the picture that it is in. Only tables that were folded may
-# scroll in a box of their own. In pixels of the page.
+# Parts that are beyond the window, or beyond their picture. Only folded tables may scroll in a
+# separate box. The unit is a pixel of the page.
 MEASURE = """(() => {
   const cut = [], root = document.documentElement;
   const shown = e => e.checkVisibility() && e.getClientRects().length > 0;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the figures of `lockstep report`: which there are, how much is drawn, that they are safe.
+# Tests of the figures of `lockstep report`: which figures there are, how much is drawn, and that
+# they are safe.
 #   figures_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
@@ -35,7 +36,7 @@ records() {
     done
 }
 
-# sweep NAME OPTION...: records of a short sweep.
+# sweep NAME OPTION...: writes records of a short sweep.
 sweep() {
     name=$1
     shift
@@ -57,7 +58,7 @@ is() {
     [ "$2" = "$3" ] || fail "$1: $2, not $3"
 }
 
-# width_of FILE: of a PNG, which it must be.
+# width_of FILE: prints the width of a file, which must be a PNG.
 width_of() {
     is "signature of $1" "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" 89504e470d0a1a0a
     # shellcheck disable=SC2046 # four numbers are wanted
@@ -65,7 +66,7 @@ width_of() {
     echo $((($1 << 24) + ($2 << 16) + ($3 << 8) + $4))
 }
 
-# is_figure DIRECTORY NAME: both pictures are there, are what they say, and have ids of their own.
+# is_figure DIRECTORY NAME: both pictures exist, have the right format, and separate ids.
 is_figure() {
     [ -s "$1/$2.svg" ] || fail "no $2.svg"
     [ "$(width_of "$1/$2.png")" -ge 1600 ] || fail "$2.png is narrow"
@@ -84,7 +85,7 @@ is_figure() {
     fi
 }
 
-# marks FILE TITLE...: symbols in the parts of an SVG whose title is one of these.
+# marks FILE TITLE...: counts symbols in the parts of an SVG whose title is one of these.
 marks() {
     file=$1
     shift
@@ -95,7 +96,7 @@ marks() {
         END { print n + 0 }' "$file"
 }
 
-# shapes FILE TITLE: filled shapes with that title.
+# shapes FILE TITLE: counts filled shapes with that title.
 shapes() {
     awk -v title="$2" '
         /<title>/ { on = index($0, "<title>" title "<") > 0 }
@@ -103,12 +104,13 @@ shapes() {
         END { print n + 0 }' "$1"
 }
 
-# numbers_of DIRECTORY NAME: files of numbers that a figure is drawn from.
+# numbers_of DIRECTORY NAME: prints the files of numbers that a figure is drawn from.
 numbers_of() {
     find "$1" -name "$2-1.tsv" -o -name "$2.tsv"
 }
 
-# rows FILE BLOCK: rows of a block of a data file (0 is the first) whose second number is known.
+# rows FILE BLOCK: counts rows of a block of a data file (0 is the first) whose second number is
+# known.
 rows() {
     awk -F '\t' -v block="$2" '
         /^#/ { next }
@@ -118,7 +120,7 @@ rows() {
         END { print n + 0 }' "$1"
 }
 
-# blocks FILE BLOCK: parts of a block, one empty line apart.
+# blocks FILE BLOCK: counts parts of a block, which an empty line separates.
 blocks() {
     awk -F '\t' -v block="$2" '
         /^#/ { next }
@@ -128,7 +130,7 @@ blocks() {
         END { print n + 0 }' "$1"
 }
 
-# what FILE: the kinds of the rows of a waterfall.
+# what FILE: prints the kinds of the rows of a waterfall.
 what() {
     grep -v '^#' "$1" | cut -f2 | xargs
 }
@@ -142,7 +144,7 @@ adds_up() {
         END { exit bad || n < 2 || (end - 1) ^ 2 > 1e-12 }' "$1" || { cat "$1" >&2; fail "$1 does not add up"; }
 }
 
-# DataParallel and DistributedDataParallel on 1 and 2 devices: nothing of one stands for the other.
+# DataParallel and DistributedDataParallel on 1 and 2 devices: neither is shown for the other.
 test_modes() {
     sweep modes --devices virt:2 --mode plain,dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8,16
     report 0 modes.jsonl --out out
@@ -155,14 +157,15 @@ test_modes() {
     for words in DataParallel DDP 'batch 16 rows'; do
         is "words '$words' of scaling" "$(grep -cF ">$words<" out/scaling.svg)" 1
     done
-    # Operations of a device, recomputed from samples/s: a row of mlp:4,6,3 takes 2 * (2 * 4 * 6 + 3 * 6 * 3).
+    # The operations of a device are computed from samples/s: a row of mlp:4,6,3 takes 2 * (2 * 4 *
+    # 6 + 3 * 6 * 3).
     is_figure out roofline
     is "points of roofline" "$(marks out/roofline.svg marker)" 6
     is "operations" "$(paste <(grep '^[0-9]' out/batch.tsv | cut -f2) <(grep '^[0-9]' out/roofline.tsv | cut -f2) |
         awk '{ if ($2 < 0.9999 * 204 * $1 / 1e9 || $2 > 1.0001 * 204 * $1 / 1e9) bad++ } END { print NR, bad + 0 }')" '6 0'
     is "what moves no byte" "$(awk '$1 == "0"' out/roofline.tsv | wc -l)" 2
     grep -qF '>products alone' out/roofline.svg || fail "no ceiling"
-    # A shard of 8 rows is measured alone at batch 8: of batch 16 there are all terms, of both modes.
+    # A shard of 8 rows is measured alone at batch 8: batch 16 has all terms, in both modes.
     is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 1
     grep -qF '>batch 16, mlp:4,6,3<' out/waterfall.svg || fail "not the batch whose shard was measured"
     for words in 'DataParallel, 2 devices' 'DDP, 2 devices'; do
@@ -171,10 +174,11 @@ test_modes() {
     is "what the rows are" "$(what out/waterfall.tsv)" \
         '1 3 6 12 16 17 18 19 20 1 3 6 12 16 17 18 19 20'
     adds_up out/waterfall.tsv
-    # Cells with one launch have no median to be held against.
+    # Cells with one launch have no median to compare with.
     is "kinds of panels of trust" "$(grep '^kind_' out/trust-layout.gp)" 'kind_1 = 3'
     is "first steps of all launches" "$(blocks out/trust.tsv 1)" 10
-    # Memory: a row per line of batches; of the plain program, what 8 rows more hold, for each.
+    # Memory has a row for each line of batches; for the plain program also the memory of 8 more
+    # rows.
     memory=$(awk '/id="memory"/,/<\/table>/' out/index.html | grep '^<tr><td')
     is "rows of memory" "$(wc -l <<<"$memory")" 5
     held() {
@@ -182,19 +186,20 @@ test_modes() {
     }
     is "bytes for a row more" "$(head -n 1 <<<"$memory" | sed 's/<[^>]*>/ /g; s/\xc2\xa0/ /g' | awk '{ print $10, $11 }')" \
         "$((($(held 16) - $(held 8)) / 8)) B"
-    # Where each transfer takes 0.5 ms, no step of ranks can be as fast as the plain program's, which takes less.
+    # Each transfer takes 0.5 ms: no step of ranks can be as fast as that of the plain program,
+    # which takes less.
     sweep slow --devices virt:2+500us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
     report 0 slow.jsonl --out slow
     is "bounds of the reduction" "$(marks slow/scaling.svg roof)" 1
     is "its bound" "$(awk '$1 == 2 { print ($7 > 0 && $7 < 1) }' slow/scaling.tsv)" 1
-    # The steps may be timed as faster than that: it is still in the figure.
+    # The steps may be timed as faster than that: they are still in the figure.
     awk -F '\t' -v OFS='\t' '$1 == 2 { $7 = $3 / 2 } { print }' slow/scaling.tsv >lower.tsv
     mv lower.tsv slow/scaling.tsv
     (cd slow && gnuplot -d -e "figure='scaling'" draw.gp)
     is "bounds below the steps" "$(marks slow/scaling.svg roof)" 1
 }
 
-# limits_of RECORDS: what a machine allows, and a step of it, in round numbers.
+# limits_of RECORDS: prints the limits of a machine, and a step of it, in round numbers.
 limits_of() {
     machine=$(head -n 1 "$1" | grep -oE '"(node_hash|machine_class|blas)":"[^"]*"' | paste -sd ,)
     cat <<EOF
@@ -212,7 +217,8 @@ limits_of() {
 EOF
 }
 
-# are_limits DIRECTORY: shares of limits.json, by multiply-adds, memory and copies; the update is above its own.
+# are_limits DIRECTORY: the shares of limits.json, by multiply-adds, memory and copies; the update
+# is above its own.
 are_limits() {
     is "shares" "$(grep '^| mlp:4,6,3, 8 ' "$1/summary.md" | sed 's/\xc2\xa0/ /g' | cut -d'|' -f3,6-8 | sed 's/ $//')" "$(cat <<EOF
  forward | 50.0 GFLOP/s | 100 GFLOP/s, multiply-adds | 50 % (40..80)
@@ -231,7 +237,8 @@ EOF
     is "rows on the page" "$(awk '/id="limits"/,/<\/table>/' "$1/index.html" | grep -c '^<tr><td')" 6
 }
 
-# no_limits RECORDS LIMITS: what cannot be is refused in one line, and so is another machine's.
+# no_limits RECORDS LIMITS: impossible limits are refused in one line, and so are those of another
+# machine.
 no_limits() {
     while IFS='=' read -r want edit words; do
         sed "$edit" "$2" >bad.json
@@ -260,7 +267,7 @@ EOF
     grep -qF 'name it by --limits' err.txt || fail "no word of where it belongs"
 }
 
-# Buckets: a line and a bar each; DataParallel beside them, and what they hide.
+# Each bucket has a line and a bar, next to those of DataParallel, with the part that it hides.
 test_buckets() {
     sweep buckets --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
         --bucket 0,64
@@ -297,7 +304,7 @@ test_buckets() {
     grep -qF '## Communication hidden behind backward' out/summary.md || fail "not in the summary"
 }
 
-# 4 device counts, 10 batches, 2 workloads.
+# The records have 4 device counts, 10 batches and 2 workloads.
 test_made() {
     records good
     report 0 good.jsonl --out out
@@ -305,12 +312,13 @@ test_made() {
     for name in $figures; do
         is_figure out "$name"
     done
-    # A base is no cell of the map: 10 batches on 2, 3 and 8 devices, the last crowded; one launch resolves nothing.
+    # A base is no cell of the map: 10 batches on 2, 3 and 8 devices, the last oversubscribed; one
+    # launch resolves nothing.
     is "cells of the map" "$(shapes out/map.svg cell)" 60
     is "cells by state" "$(awk '/^[0-9]/ { n[$5]++ } END { print n[0] + 0, n[1], n[2] }' out/map.tsv)" '0 40 20'
-    # 10 rows on 8 devices: 0.8 over 0.2 + 0.06 * 2 * 2 + 0.8 * 7 ms, of 8 devices, of 4 cores.
+    # 10 rows on 8 devices take 0.8 over 0.2 + 0.06 * 2 * 2 + 0.8 * 7 ms, on 8 devices, on 4 cores.
     is "percent of the bound" "$(awk '$1 == 3 { printf "%.2f", $3; exit }' out/map.tsv)" 3.31
-    # On 3 devices, the most with cores of their own.
+    # 3 devices are the most with separate cores.
     is "points of batch" "$(marks out/batch.svg marker)" 20
     is "hollow ones" "$(marks out/batch.svg hollow)" 0
     is "knees" "$(marks out/batch.svg knee)" 2
@@ -325,12 +333,12 @@ test_made() {
     is "bounds" "$(awk '$1 == 3 || $1 == 8 { printf "%.2f ", $6 }' out/scaling.tsv)" \
         '3.00 4.00 3.00 4.00 '
     is "hollow ones" "$(marks out/scaling.svg hollow)" 2
-    # 3 devices are the most with cores of their own; of 30 rows their shard of 10 was measured alone.
+    # 3 devices are the most with separate cores; for 30 rows their shard of 10 was measured alone.
     is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 2
     is "batches of the waterfall" "$(grep -oE '>batch [0-9]+' out/waterfall.svg | tr -d '>' | xargs)" \
         'batch 30 batch 30'
     adds_up out/waterfall.tsv
-    # What came of a split is in the table of cells.
+    # The shards of a batch are in the table of cells.
     grep -qF '<td class="number">8</td><td class="number">10</td><td class="text shards">5×2 (3 idle)</td>' out/index.html || fail "no shards of 10 rows on 8"
     grep -qF '>thick: median of all 80 launches; shaded: warm-up, 3 steps in the middle; 40 launches are drawn<' \
         out/trust.svg || fail "no number of launches"
@@ -340,13 +348,13 @@ test_made() {
         is "$name on the page" "$(grep -c "<figure id=\"figure-$name\"" out/index.html)" 1
     done
     [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
-    # Six launches that are alike resolve what has cores of its own, also DataParallel on one device.
+    # Six equal launches resolve cells with separate cores, also DataParallel on one device.
     records six
     report 0 six.jsonl --out six
     is "cells by state" "$(awk '/^[0-9]/ { n[$5]++ } END { print n[0], n[1] + 0, n[2] }' six/map.tsv)" '60 0 20'
 }
 
-# One device and one batch: nothing scales and nothing is split, and that is no failure.
+# There is one device and one batch: nothing scales and nothing is split, and that is no failure.
 test_few() {
     sweep few --devices virt:1 --mode dp --batch 64 --workload tutorial --workload mlp:4,6,3
     mkdir out
@@ -390,7 +398,7 @@ test_hostile() {
     grep -qF 'touch pwned' out/scaling.svg || fail "the name is not shown"
 }
 
-# The same data, the same bytes; and the scripts draw them without lockstep.
+# The same data give the same bytes, and the scripts draw them without lockstep.
 test_same() {
     records launches
     report 0 launches.jsonl --out one
@@ -406,7 +414,7 @@ test_same() {
     done
 }
 
-# Without pngcairo gnuplot's other PNG terminal draws.
+# Without pngcairo the other PNG terminal of gnuplot draws.
 test_fallback() {
     records good
     mkdir bin
@@ -423,7 +431,7 @@ EOF
     done
 }
 
-# One figure fails: the others are there, and nothing old stands in for it.
+# One figure fails: the others are there, and no old one stands in for it.
 test_broken() {
     records good
     report 0 good.jsonl --out out
@@ -448,7 +456,7 @@ EOF
     is "temporary files" "$(find out -name '*.tmp' | wc -l)" 0
 }
 
-# Rows per device: axes and words say so.
+# Batches are rows per device: axes and words say so.
 test_weak() {
     sweep weak --devices virt:8 --mode dp --counts 1,2,8 --scaling weak --batch 64 \
         --workload tutorial --workload mlp:4,6,3
@@ -459,8 +467,8 @@ test_weak() {
     is "words of the batch" "$(grep -cF '>batch per device 64 rows' out/scaling.svg)" 2
 }
 
-# Each launch in the order of time, over the median of its cell; foreign CPU and steal as recorded; and
-# which cells and launches are not drawn is said.
+# Launches are in the order of time, divided by the median of their cell; foreign CPU and steal are
+# as recorded; and the page lists the cells and launches that are not drawn.
 test_trust() {
     records launches
     sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.25,"steal_frac":0.02/' launches.jsonl >busy.jsonl
@@ -477,7 +485,7 @@ test_trust() {
     grep -qF '; 60 launches are drawn<' out/trust.svg || fail "no lines left out"
 }
 
-# Terms that were planted are what the figure says of them.
+# The figure shows the planted terms.
 test_parts() {
     records parts
     report 0 parts.jsonl --out out
@@ -509,15 +517,16 @@ test_parts() {
     grep -qF 'joined: no step without communication' out/waterfall.svg || fail "nothing says what is joined"
 }
 
-# Delays that were planted are what the report says of communication, and none of them is hidden: there
-# is nothing to hide it behind. Operations of the comm queues, one behind the other, each take as long.
+# Planted delays are reported as communication, and none of them is hidden, because no computation
+# runs at the same time. Each operation of the comm queues takes as long as the delay, one after the
+# other.
 test_delay() {
     for us in 2000 6000; do
         "$lockstep" sweep --bind none --devices "virt:2+${us}us" --counts 1,2 --mode plain,dp,ddp \
             --workload mlp:64,64 --batch 8 --launches 6 --warmup 2:0 --seconds 0.001 --steps 4:4 --out "$us.jsonl" \
             >/dev/null 2>sweep.txt || { cat sweep.txt >&2; fail "no records"; }
         report 0 "$us.jsonl" --out "$us"
-        # All that is lost is communication, or joined with what one shard more takes.
+        # All of the lost time is communication, or is added to the extra time of one shard.
         awk '!/^#/ && $2 < 16 && $2 >= 8 { print $8 / 1e3 }' "$us/waterfall.tsv" >"$us.txt"
         is "modes with communication" "$(wc -l <"$us.txt")" 2
     done

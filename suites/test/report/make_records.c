@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define HOSTILE "<script>alert('x')</script>\"`touch pwned`$(touch pwned),|&amp;\t\n\x01 @_^{}%s\\n"
-/* What makes links and mentions of Markdown, and what cannot be seen. */
+/* Text that makes links and mentions of Markdown, and characters that cannot be seen. */
 #define LINKS                                                                                      \
     " https://evil.example www.evil.example @victim #12 [x](y) a\u202eb\u200bc\u00add\ufeff"       \
     "e\U000e0041f\u061c"
@@ -24,7 +24,7 @@ struct kind {
     const char *name;
     int launches;
     bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
-    bool one_slow; /* of the devices: the others have 0.9 of its backward */
+    bool one_slow; /* one of the devices: the others take 0.9 of its backward */
     bool waiting;  /* for it: they have 0.35 of its forward and backward, then wait in reduce */
     bool small;    /* two batches, on 1 and 2 devices */
     bool parts;    /* three, the second of shards that differ; with steps without communication */
@@ -36,9 +36,9 @@ struct kind {
     size_t steps;      /* after the warm-up; 0: STEPS */
     double factor;     /* of all steps; 0: 1 */
     double slow;       /* steps on two devices take so many times as long; 0: 1 */
-    size_t grid;       /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
-                          program */
-    size_t first;      /* of a grid: workloads that other files have */
+    size_t grid;       /* number of workloads, each with 64 batches on 1 to 8 devices and of the
+                        * plain program */
+    size_t first;      /* for a grid: workloads that other files have */
     const char *run_id, *node;
 };
 
@@ -204,7 +204,7 @@ static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
     return n;
 }
 
-/* The options of the sweep that would have written it; a workload more is none. */
+/* Fills the options of the sweep that would have written it; a workload more is not possible. */
 static int fill_plan(const struct kind *kind, struct plan_options *plan)
 {
     int devices[MOST_DEVICES];
@@ -338,7 +338,7 @@ static void fill_key(const struct kind *kind, const struct model *model, int dev
 static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
                                                RECORD_REDUCE};
 
-/* Of a step. */
+/* Returns the share of a step. */
 static uint64_t percent_of(const struct kind *kind, int phase, int replica)
 {
     const bool waits = kind->waiting && replica != 1;
@@ -349,7 +349,7 @@ static uint64_t percent_of(const struct kind *kind, int phase, int replica)
     return phase == RECORD_BACKWARD ? backward : (uint64_t)(3 + phase);
 }
 
-/* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
+/* Makes steps that scatter by a fixed pattern; the first three are slower: warm-up. */
 static int fill_steps(const struct kind *kind, const struct model *model, size_t n_samples,
                       struct record_cell *cell)
 {
@@ -395,7 +395,7 @@ static int fill_steps(const struct kind *kind, const struct model *model, size_t
     return 0;
 }
 
-/* Of equal shards: 5 % more than the plain program takes for the rows of one device. */
+/* For equal shards a step takes 5 % more than the plain program for the rows of one device. */
 static void fill_alone(const struct model *model, struct record_cell *cell)
 {
     const size_t devices = (size_t)cell->key.n_devices;
@@ -411,8 +411,8 @@ static void fill_alone(const struct model *model, struct record_cell *cell)
                         model->row_ns * (double)(cell->key.global_batch / devices)));
 }
 
-/* A product takes 100 us, or 120 us behind the first half of a run; a copy 1 ms between devices, 4
- * ms from the host, 5 ms back, 4 ms within a device; and noise. */
+/* A product takes 100 us, or 120 us after the first half of a run. A copy takes 1 ms between
+ * devices, 4 ms from the host, 5 ms back, 4 ms within a device; and there is noise. */
 static int fill_machine(const struct kind *kind, struct record_cell *cell)
 {
     const int devices = cell->key.n_devices;
@@ -504,7 +504,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.steady_state = true;
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
     cell.order_index = order % launches * (run->planned / launches) + order / launches;
-    /* Each launch has its own start, and all of a run the same second. */
+    /* Each launch has a different start, and all launches of a run are in the same second. */
     cell.start_epoch_ns = UINT64_C(1795248000000000000) + cell.order_index +
                           UINT64_C(1000000000) * strtoul(run->run_id + 8, NULL, 16);
     fill_status(kind, order, &cell);
@@ -523,7 +523,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     return result;
 }
 
-/* All launches of one point. */
+/* Writes all launches of one point. */
 static int write_point(const struct kind *kind, const struct record_run *run, int fd,
                        const struct record_key *key, const struct model *model, size_t *order)
 {
@@ -538,7 +538,7 @@ static int write_point(const struct kind *kind, const struct record_run *run, in
     return result;
 }
 
-/* All batches on so many devices; 0: of the plain program. */
+/* Writes all batches on this many devices; 0: of the plain program. */
 static int write_line(const struct kind *kind, const struct record_run *run, int fd,
                       const struct model *model, int devices, size_t *order)
 {
@@ -591,7 +591,7 @@ static int write_grid(const struct kind *kind, const struct record_run *run, int
     return result;
 }
 
-/* What --failing leaves; the same for every file of that many cells. */
+/* Returns how many cells --failing leaves; it is the same for every file with that many cells. */
 static size_t count_ok(const struct kind *kind, const struct record_run *run)
 {
     size_t ok = 0;

@@ -546,7 +546,7 @@ class Peers:
         return next((a for a in cell["arms"] if (a["program"], a["mode"], a["devices"]) ==
                      (program, mode, k)), None)
 
-    # What PyTorch's arms do; the fastest of those is what lockstep is held against.
+    # The groups of PyTorch's arms; lockstep is compared with the fastest arm of a group.
     GROUPS = {"parallel": ("ddp", "ddp-default"), "plain": ("plain", "compiled"), "products": ("products",)}
     WORDS = {"ddp": "PyTorch DDP over gloo, tuned, {} processes", "ddp-default": "PyTorch DDP over gloo, as it comes, {} processes",
              "plain": "PyTorch plain, 1 process", "compiled": "PyTorch plain by torch.compile, 1 process"}
@@ -735,7 +735,7 @@ def compare(page, expected, strip):
     wrong, n = [], 0
     for text in strip:
         n += len(re.findall(r"\d+(?:\.\d+)?", text))
-        # No digit before or behind: 12 is not in 112.
+        # There is no digit before or after: 12 is not in 112.
         if not re.search(r"(?<![\d.])" + re.escape(text) + r"(?![\d])", found):
             wrong.append(f"the strip lacks '{text}'")
     for name, rows in expected.items():

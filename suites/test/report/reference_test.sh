@@ -9,7 +9,7 @@ rm -rf "$work"
 mkdir -p "$work"
 "$lockstep" report "$results/records.jsonl" --peer "$results/peer.json" --out "$work/report"
 cmp "$work/report/summary.md" "$results/summary.md"
-# Figures are drawn by gnuplot, whose versions differ: all of the page but these.
+# gnuplot draws the figures, and its versions differ: the page is compared without them.
 for page in "$work/report/index.html" "$results/index.html"; do
     sed -e '/<svg/,/<\/svg>/d' "$page" >"$work/words"
     grep -q 'Provenance' "$work/words" || { echo "FAILED: no words of $page" >&2; exit 1; }
@@ -17,5 +17,5 @@ for page in "$work/report/index.html" "$results/index.html"; do
 done
 diff "$work/report.words" "$work/$(basename "$results").words" ||
     { echo "FAILED: $results/index.html is not what lockstep report prints: make it again, with its figures" >&2; exit 1; }
-# PyTorch stands beside lockstep where it did the same work: the three models, on 1 and 2 devices.
+# PyTorch is next to lockstep where it did the same work: the three models, on 1 and 2 devices.
 [ "$(grep -cF '>PyTorch<' "$work/report/scaling.svg")" -eq 3 ] || { echo "FAILED: no PyTorch" >&2; exit 1; }

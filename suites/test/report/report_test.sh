@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests of `lockstep report` from outside.
 #   report_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
-# Beside MAKE_RECORDS there is differ.
+# The program differ is in the folder of MAKE_RECORDS.
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
 case_name=$1 lockstep=$2 make_records=$3 work=$4
@@ -25,7 +25,7 @@ records() {
     done
 }
 
-# report STATUS ARGUMENT...: runs it and checks the exit status; out.txt and err.txt remain.
+# report STATUS ARGUMENT...: runs it and checks the exit status; out.txt and err.txt stay.
 report() {
     want=$1
     shift
@@ -38,7 +38,7 @@ report() {
     fi
 }
 
-# Besides the hint behind misuse.
+# There is one line, except for the hint after misuse.
 one_line() {
     sed -i "/^Try 'lockstep report --help' for more information[.]$/d" err.txt
     [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line on stderr"
@@ -76,7 +76,7 @@ not_written() {
     [ ! -e "$1" ] || fail "$1 was written"
 }
 
-# Both figures are there, are what they say, and are large enough to read.
+# Both figures exist, have the right format, and are large enough to read.
 figure_is_good() {
     [ "$(wc -c <"$1/batch.svg")" -gt 10000 ] || fail "the SVG is too small"
     [ "$(wc -c <"$1/batch.png")" -gt 10000 ] || fail "the PNG is too small"
@@ -91,7 +91,7 @@ figure_is_good() {
     [ "$height" -ge 700 ] || fail "the PNG is $height pixels high"
 }
 
-# Points that are verified: rows of the table of cells.
+# Counts the verified points: rows of the table of cells.
 points() {
     grep -c '<td class="text status">verified' "$1/index.html"
 }
@@ -137,7 +137,7 @@ test_failed() {
     records failing
     report 1 failing.jsonl --out out
     has out/index.html 'Of 80 planned cells, 80 were measured and 71 verified; 9 FAILED.'
-    # In the counts, among the failures, and among the cells.
+    # They are in the counts, among the failures, and among the cells.
     count_is out/index.html '<tr class="failed">' 19
     count_is out/index.html '>80</td><td class="number">80</td><td class="number">71</td>' 1
     has out/index.html 'FAILED: index 7: got 3'
@@ -146,7 +146,8 @@ test_failed() {
     has out/index.html '>not verified<'
     has out/index.html 'FAILED (broken)'
     [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
-    # Three devices: batch 32 failed, so an empty line parts 30 from 64, and nothing parts others.
+    # Three devices: batch 32 failed, so an empty line separates 30 from 64, and no others are
+    # separated.
     line=$(awk '/^#/ { next } NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%.0f ", 3 * $1 }' \
         out/batch.tsv)
     [ "$line" = '10 30 | 64 128 256 512 1024 2048 4096 | | ' ] || fail "the first line is $line"
@@ -168,7 +169,7 @@ test_hostile() {
         iconv -f UTF-8 -t UTF-8 "$file" >/dev/null || fail "$file is not UTF-8"
     done
     well_formed out/index.html out/batch.svg
-    # No link, no mention, and what cannot be seen is a question mark.
+    # There is no link and no mention, and a character that cannot be seen is a question mark.
     for link in 'https://' 'www.evil' '@victim' '#12' '[x]'; do
         has_not out/summary.md "$link"
     done
@@ -207,7 +208,7 @@ test_repeated() {
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
 }
 
-# Six launches, and the plain program as the base.
+# There are six launches, and the plain program is the base.
 test_launches() {
     need gnuplot
     records six flaky
@@ -217,8 +218,8 @@ test_launches() {
     has six/index.html 'or more, of launches that are independent, in this sitting.'
     has_not six/index.html 'no interval'
     has_not six/index.html 'are compared with DataParallel'
-    # 10 rows: 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps; by
-    # launch times 1, 1.05, 1.03, 1.01, 1.06, 1.04.
+    # 10 rows take 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps,
+    # times 1, 1.05, 1.03, 1.01, 1.06, 1.04 for the launches.
     nbsp=$(printf '\302\240')
     has six/index.html "<td class=\"number\">6</td><td class=\"number\">782${nbsp}µs</td><td class=\"number range\">[756, 801]${nbsp}µs</td>"
     has six/summary.md "| mlp:1024,1024,1024,1024 | 4096 | 241${nbsp}ms |"
@@ -248,7 +249,7 @@ test_weak() {
     well_formed out/index.html
 }
 
-# Launches of different runs are no pairs; launches that are missing are counted as launches.
+# Launches of different runs are no pairs; missing launches are counted as launches.
 test_unpaired() {
     need gnuplot
     records six
@@ -265,7 +266,7 @@ test_unpaired() {
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
     has_not out/index.html 'sittings'
-    # Nor are those of two sittings, whatever their numbers.
+    # Launches of two sessions are no pairs, either, whatever their numbers.
     sed '/"launch":5}/{/"mode":"dp"/s/"sitting":0/"sitting":1/}' six.jsonl >mixed.jsonl
     { grep -v '"sitting":1' mixed.jsonl | sed '$d'; grep '"sitting":1' mixed.jsonl; tail -n 1 six.jsonl; } >two.jsonl
     report 0 two.jsonl --out two
@@ -274,7 +275,7 @@ test_unpaired() {
     has_not two/index.html 'no launch in common'
 }
 
-# A list of many devices is there to its end.
+# A list of many devices is printed to its end.
 test_wide() {
     need gnuplot
     records wide-again
@@ -285,7 +286,8 @@ test_wide() {
     has out/summary.md 'of the bound 4.00'
 }
 
-# What makes times mean little is said; runs under different conditions are not put together.
+# Conditions that make times mean little are reported; runs under different conditions are not put
+# together.
 test_conditions() {
     need gnuplot
     records good good-again
@@ -299,7 +301,7 @@ test_conditions() {
     report 0 good.jsonl slow.jsonl --out out
     has out/index.html 'All 160 planned cells'
     has out/index.html 'built and run as run feedface'
-    # A part of a run does not make it whole, and cannot say that less was planned.
+    # A part of a run is not a complete one, and cannot claim that less was planned.
     head -n 41 good.jsonl >part.jsonl
     sed '1s/"planned":80/"planned":40/' part.jsonl >less.jsonl
     report 2 less.jsonl --out less
@@ -308,7 +310,7 @@ test_conditions() {
     has out/index.html 'Of 80 planned cells, 40 were measured and 40 verified; 40 not run.'
 }
 
-# What else the cores worked on, by the launches that say it; old records say nothing.
+# Other load of the cores is reported by launches that know it; old records say nothing.
 test_busy() {
     records good
     lockstep=$(command -v "$lockstep")
@@ -340,7 +342,7 @@ test_badges() {
     records good six three one-slow
     lockstep=$(command -v "$lockstep")
     mkdir bin # without figures, which would take long
-    # badges FILE TONE...: of what was verified, of noise, of the state.
+    # badges FILE TONE...: the badges of verification, of noise, and of the state.
     badges() {
         PATH=$work/bin "$lockstep" report "$1" --out out >out.txt 2>err.txt || [ $? -eq 1 ] || fail "no page: $(cat err.txt)"
         shift
@@ -382,7 +384,7 @@ test_merged() {
     [ "$(points both)" -eq 80 ] || fail "$(points both) points, not 80"
 }
 
-# Bound and unbound workers are different machines in all but name: nothing is compared across.
+# Bound and unbound workers make different machines in all but name: they are never compared.
 test_bindings() {
     need gnuplot
     records good unbound
@@ -456,7 +458,7 @@ END { exit n != 6 || bad > 0 }
 AWK
 }
 
-# plain FILE...: without what stands between a number and its unit.
+# plain FILE...: prints it without the characters between a number and its unit.
 plain() {
     space=$(printf '\302\240')
     for file in "$@"; do
@@ -486,7 +488,7 @@ test_peak() {
     done
     has_not summary.md 'No rate'
     has index.html '>14 % (parts)</td>'
-    has index.html '>15 % (parts)</td>' # of the answers, which count attention's whole square
+    has index.html '>15 % (parts)</td>' # of the answers, which count all of attention's square
 
     report 0 gpus.jsonl --peak '0.4 TFLOP/s' --out out
     plain summary.md index.html
@@ -499,7 +501,8 @@ test_peak() {
     has index.html '<td class="number">12 %</td>'
     has_not summary.md 'is too low'
 
-    # Of CPUs, too; with a peak that cannot be right, and one that parts were faster than.
+    # The peak is used for CPUs, too; also one that cannot be right, and one that parts have
+    # exceeded.
     report 0 tokens.jsonl --peak 40GFLOP/s --out out
     plain summary.md index.html
     for text in '| 53.0 GFLOP/s | 77 % | 133 % |' \
@@ -514,7 +517,7 @@ test_peak() {
     has out.txt 'of the product rate of --parts, 16'
     has out.txt 'of the stated peak of 300 GFLOP/s'
 
-    # One peak is of one math, one model, and language models.
+    # One peak is for one math, one model, and language models.
     differ=$(dirname "$make_records")/differ
     "$differ" key.dtype gpus.jsonl math.jsonl
     report 2 gpus.jsonl math.jsonl --peak 400GFLOP/s --out never
@@ -538,7 +541,7 @@ test_refused() {
         one_line $file.jsonl
         not_written out
     done
-    # Two bytes of text can be some hundred of memory.
+    # Two bytes of text can take some hundred bytes of memory.
     { printf '{"x":[' && yes '{},' | head -n 1000000 | tr -d '\n' && echo '0]}'; } >wide.jsonl
     for option in '' --check --peer; do
         # shellcheck disable=SC2086 # no word is wanted
@@ -562,10 +565,11 @@ test_refused() {
     not_written out
 }
 
-# Machines by their class, which no host name is part of; drivers; starts of the machine.
+# Machines are compared by their class, which contains no host name; drivers and starts of the
+# machine, too.
 test_classes() {
     records good good-again other-machine
-    # digest TWO_DIGITS: as long as one; none of none.
+    # digest TWO_DIGITS: prints a text as long as a digest; nothing for nothing.
     digest() {
         [ -z "$1" ] || printf '%s%062d' "$1" 0
     }
@@ -575,7 +579,7 @@ test_classes() {
     }
     mkdir bin
     lockstep=$(command -v "$lockstep")
-    # page FILE..: without figures, which would take long.
+    # page FILE..: makes a page without figures, which would take long.
     page() {
         status=0
         PATH=$work/bin "$lockstep" report "$@" --out out >out.txt 2>err.txt || status=$?
@@ -591,12 +595,12 @@ test_classes() {
     class c1 b1 'driver 13.1' '' good-again.jsonl two.jsonl
     report 3 one.jsonl two.jsonl --out out
     one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
-    # Another in front that has no GPU hides nothing.
+    # Another file in front that has no GPU hides nothing.
     class c1 b1 '' '' other-machine.jsonl none.jsonl
     report 3 none.jsonl one.jsonl two.jsonl --out out
     one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
     not_written out
-    # NCCL is among the versions where it was used. Of two that used it, it must be the same.
+    # NCCL is among the versions if it was used. If two files used it, it must be the same.
     class c1 b1 'driver 13.0, NCCL 2.28.9' '' good-again.jsonl two.jsonl
     class c1 b1 'driver 13.0, NCCL 2.30.3' '' other-machine.jsonl three.jsonl
     report 3 one.jsonl two.jsonl three.jsonl --out out
@@ -606,7 +610,7 @@ test_classes() {
     one_line 'two.jsonl has driver 13.0, NCCL 2.28.9, three.jsonl has driver 13.04'
     not_written out
     page one.jsonl two.jsonl
-    # The host's name is no matter, another start is said, and once.
+    # The name of the host does not matter; another start is reported, once.
     class c1 b1 '' '' good.jsonl one.jsonl
     class c1 b2 '' '' other-machine.jsonl two.jsonl
     page one.jsonl two.jsonl
@@ -616,7 +620,7 @@ test_classes() {
     page one.jsonl two.jsonl
     has_not out/index.html 'are not from one boot of one machine'
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
-    # Another environment, or a commit that nobody knows, is another variant.
+    # Another environment, or an unknown commit, is another variant.
     class c1 b1 '' 'OMP_NUM_THREADS=2 <b>' other-machine.jsonl two.jsonl
     page one.jsonl two.jsonl
     [ "$(points out)" -eq 160 ] || fail "$(points out) points, not 160"
@@ -627,14 +631,15 @@ test_classes() {
     [ "$(points out)" -eq 160 ] || fail "$(points out) points of unknown commits, not 160"
 }
 
-# Two runs that differ in what was run, in the build or in what it ran on are refused or are points of
-# their own, whichever field it is: the fields are those of the tables. What else differs is pooled.
+# Two runs that differ in their work, in the build or in the hardware are refused or are separate
+# points, whichever field differs: the fields are those of the tables. All other differences are
+# pooled.
 test_different() {
     records good
     differ=$(dirname "$make_records")/differ
     lockstep=$(command -v "$lockstep")
     mkdir bin
-    # both FILE FILE: sets points, to 0 where the two were refused with one line.
+    # both FILE FILE: sets points, to 0 if the two were refused with one line.
     both() {
         rm -rf out
         status=0
@@ -665,7 +670,7 @@ test_different() {
         both base.jsonl other.jsonl
         [ "$points" -eq 10 ] || fail "not pooled, though only $field differs: $(cat err.txt)"
     done
-    # Two GPUs, one GPU twice, one of another model; each with the caution that it had.
+    # Two GPUs, one GPU twice, one of another model; each with its caution.
     "$differ" devices=cuda:0,1 base.jsonl two.jsonl
     "$differ" devices=cuda:0,0 base.jsonl one.jsonl
     "$differ" key.launch one.jsonl again.jsonl
@@ -681,7 +686,7 @@ test_different() {
     "$differ" slot.model two.jsonl other.jsonl
     both two.jsonl other.jsonl
     [ "$points" -eq 20 ] || fail "two models of GPU are $points points"
-    # A launch that ended before it said what its work was is one of its point.
+    # A launch that ended before it recorded its work belongs to its point.
     records flaky
     both flaky.jsonl
     [ "$points" -eq 100 ] || fail "$points points, not 100: $(cat err.txt)"
@@ -762,7 +767,7 @@ test_unwritable() {
     not_written out/draw.gp
 }
 
-# Links that somebody has put where a report once made its temporary files lead nowhere.
+# Links were put where a report once made its temporary files: they are not followed.
 test_planted() {
     records good
     mkdir out
@@ -797,7 +802,7 @@ test_interrupted() {
         [ $tries -lt 200 ] || fail "no gnuplot was started"
         sleep 0.1
     done
-    # Another one is refused while this one writes: a page has figures of one report only.
+    # Another report is refused while this one writes: a page has figures of one report only.
     report 2 good.jsonl --out out
     one_line "another lockstep is writing to 'out'"
     kill -TERM $reporter

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What docs/accept has, as far as it can be tried without containers, Slurm and a cluster. Stand-ins take
-# the place of srun and scontrol, and of what `lockstep validate` measures; `lockstep fleet` is real.
+# The files of docs/accept, as far as they can be tried without containers, Slurm and a cluster. Stand-ins take
+# the place of srun and scontrol, and of the measurement of `lockstep validate`; `lockstep fleet` is real.
 # usage: accept_test.sh steps|prolog|sbatch|yaml SOURCE FOLDER LOCKSTEP YAML_LINES
 set -euo pipefail
 export LC_ALL=C
@@ -23,7 +23,7 @@ program() {
     chmod +x "$folder/bin/$1"
 }
 
-# expect STATUS COMMAND...: output goes to the files out and err.
+# expect STATUS COMMAND...: the output goes to the files out and err.
 expect() {
     local status=0
     "${@:2}" >out 2>err </dev/null || status=$?
@@ -36,7 +36,7 @@ containerfile_steps() {
     sed -n 's/^RUN //p' "$1"
 }
 
-# Without what only says where something is.
+# Prints the steps without lines that only say where something is.
 definition_steps() {
     awk '/^[^ ]/ { inside = /^%post/; next } inside && NF && !/^ *(cd|export|mkdir|mv) [^&|;]*$/' "$1" | sed 's/^ *//'
 }
@@ -62,7 +62,7 @@ test_steps() {
     if all_known changed; then fail "another preset goes unnoticed"; fi
     sort -r container >changed
     if all_known changed; then fail "another order goes unnoticed"; fi
-    # Nobody's registry, and not the root of the container.
+    # No registry is named, and the root of the container is not used.
     if grep -nE '^(FROM|From:|ARG .*=) *[^ ]*\.[a-z]+/' "$accept/Containerfile" "$accept/lockstep.def"; then
         fail "names a registry"
     fi
@@ -71,13 +71,13 @@ test_steps() {
 
 # ---- prolog ----------------------------------------------------------------------------------------
 
-# prolog STATUS NAME=VALUE...: as slurmd starts it: no PATH, and hardly an environment.
+# prolog STATUS NAME=VALUE...: runs it as slurmd starts it: no PATH, and hardly an environment.
 prolog() {
     expect "$1" env -i SLURMD_NODENAME=n1 LOCKSTEP="$folder/bin/lockstep" LOCKSTEP_VERDICTS="$folder/verdicts" \
         LOCKSTEP_PROFILE=node.yaml "${@:2}" /bin/bash "$accept/prolog"
 }
 
-# says STATUS: lockstep prints a verdict and ends so.
+# says STATUS: lockstep prints a verdict and ends with that status.
 says() {
     printf 'echo "$@" >%q\necho verdict %s\nexit %s\n' "$folder/called" "$1" "$1" | program lockstep
 }
@@ -109,7 +109,7 @@ test_prolog() {
 
 # ---- sbatch ----------------------------------------------------------------------------------------
 
-# Three nodes, one after another. What a container would mount is where it is.
+# Three nodes run one after another. The folders that a container would mount are in their place.
 slurm() {
     program scontrol <<'SH'
 [ "$*" = 'show hostnames n[1-3]' ] || exit 9
@@ -129,7 +129,7 @@ for node in $nodes; do
 done
 exit "$worst"
 SH
-    # The verdict of n2 is $SECOND, and n3 has none where $THIRD is dead.
+    # The verdict of n2 is $SECOND, and n3 has none if $THIRD is dead.
     program lockstep <<'SH'
 if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
 [ "$1 $2 $4 $5 $6 $8 $9" = 'validate --profile --minutes 7 --node --format json' ] || exit 2
@@ -144,7 +144,7 @@ SH
     touch node.yaml lockstep.sqsh
 }
 
-# job STATUS SCRIPT ARGUMENT...: the script on three nodes, with an empty folder before it.
+# job STATUS SCRIPT ARGUMENT...: runs the script on three nodes, with an empty folder before it.
 job() {
     rm -rf verdicts srun.options
     expect "$1" env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
@@ -157,7 +157,7 @@ lists() {
     [ "$(tr '\n' ' ' <verdicts/failing_nodes.txt)" = "$2" ] || fail "fail: $(cat verdicts/failing_nodes.txt)"
 }
 
-# The commands of docs/fleet.md, as they are written there.
+# Prints the commands of docs/fleet.md, as they are written there.
 page() {
     rm -rf verdicts lists nodes.txt
     awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$source/docs/fleet.md" |
@@ -188,7 +188,7 @@ test_sbatch() {
         THIRD=dead job 1 "$script" "${arguments[@]}"
         grep -q '^MISSING *n3' out || fail "n3 is dead, and not missing"
         lists 'n1 n2 ' 'n3 '
-        # A folder that is there may have verdicts of another day.
+        # An existing folder may have verdicts of another day.
         job 0 "$script" "${arguments[@]}"
         cp -r verdicts kept
         expect 1 env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" "$accept/$script" "${arguments[@]}"
@@ -211,7 +211,7 @@ test_yaml() {
     local file n=0
     for file in "$source"/docs/gpus.example.yml "$accept"/*.yml "$accept"/*.yaml; do
         "$yaml_lines" "$file" >"${file##*/}.lines" 2>err || fail "$file: $(cat err)"
-        # What a shell is given there, it can read.
+        # A shell can read the scripts that are given to it there.
         while IFS= read -r line; do
             printf '%b\n' "$line" | bash -n || fail "$file: $line"
             n=$((n + 1))

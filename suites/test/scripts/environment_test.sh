@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a user has set for OpenBLAS changes no number of these scripts: each is copied into a tree of
-# stand-ins, which write down the environment that they are run in. And scripts/bare refuses misuse.
-# usage: environment_test.sh SCRIPTS FOLDER BUILD
+# Variables that a user has set for OpenBLAS change no number of these scripts: each is copied into
+# a tree of stand-ins, which record the environment that they run in. And scripts/bare refuses
+# misuse. usage: environment_test.sh SCRIPTS FOLDER BUILD
 set -eu
 export LC_ALL=C
 
@@ -26,8 +26,8 @@ stand_in() {
     chmod +x "$1"
 }
 
-# clean SCRIPT ARGUMENT...: something is run, without these variables, and in the script's own tree:
-# there is another one where CDPATH leads.
+# clean SCRIPT ARGUMENT...: a program is run without these variables, and in the script's own tree:
+# there is another tree where CDPATH leads.
 clean() {
     local script=$1
     shift
@@ -51,7 +51,7 @@ clean bench outside
 clean torture
 clean gpu-check --programs "$folder/tree/build/release" --out "$folder/gpu"
 
-# refused WORDS ARGUMENT...: one line, status 2.
+# refused WORDS ARGUMENT...: there is one line, and status 2.
 refused() {
     local status=0
     "$scripts/bare" "${@:2}" >out 2>err || status=$?
@@ -98,7 +98,7 @@ value_of() {
     *) echo "$1=1" ;;
     esac
 }
-# under NAME=VALUE...: all of it; what it prints does not depend on them.
+# under NAME=VALUE...: runs all of it; the output does not depend on the variables.
 under() {
     local script subject lockstep=$build/harness/lockstep
     for subject in docs includes format planted scripts; do

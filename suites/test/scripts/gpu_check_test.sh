@@ -28,14 +28,14 @@ has() {
     grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
 }
 
-# The judge of the speeds, on the folder that is there.
+# Runs the judge of the speeds on the existing folder.
 expect_limits() {
     local status=0
     "$(dirname "$check")/gpu-limits" gpu >limits 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "status $status of gpu-limits, wanted $1: $(cat limits)"
 }
 
-# Every line that says something of a simulation says that it is one.
+# Every line about a simulation says that it is one.
 all_marked() {
     if grep -vE '^$|^\|---|^\| step |SIMULATED' gpu/summary.md; then fail "lines without SIMULATED"; fi
     if grep -E '.{81}' err; then fail "a line on stderr is longer than 80 columns"; fi
@@ -63,7 +63,7 @@ test_simulated() {
     fi
     for step in sanitizer-memcheck pytorch pytorch-gpt2 gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
     has gpu/summary.md "^SIMULATED $passed passed, 0 failed, 0 dropped"
-    # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
+    # Simulated numbers are never judged, and a judge that is asked finds no measurement.
     has gpu/summary.md '^SIMULATED no speed was judged$'
     has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
     expect_limits 3
@@ -79,7 +79,8 @@ test_simulated() {
     [ "$(tail -n 1 out)" = "$folder/gpu/summary.md" ] || fail "the last line is not the summary's name"
 }
 
-# A build folder of programs that do what their file says. The good ones are few and quick.
+# stub: makes a build folder of programs that do what their file says. The good ones are few and
+# quick.
 stub() {
     mkdir -p stub/suites/test/fakegpu
     cat >stub/suites/test/fakegpu/lockstep-core-cases-fakegpu <<'SH'
@@ -160,14 +161,15 @@ BAD
     has err 'no GPU: cuda:all: no driver'
     has gpu/summary.md '^# GPU check: SIMULATED NOT RUN'
     BAD=no-gpu expect 1 "$check" --simulate stub --quick --require 1 --out gpu
-    # As many as there have to be, and one fewer: nothing is run then, and the number is said.
+    # There are as many GPUs as required, and one fewer: then nothing is run, and the number is
+    # reported.
     GPUS=7 expect 1 "$check" --simulate stub --quick --require 8 --out gpu
     has gpu/summary.md '^# GPU check: SIMULATED NOT RUN: --require 8: there are only 7 GPUs'
     has err 'require 8: there are only 7 GPUs'
     [ ! -e gpu/logs/cases-1.log ] || fail "cases were run on 7 GPUs"
     GPUS=8 expect 3 "$check" --simulate stub --quick --require 8 --out gpu
     has gpu/summary.md '^\| cases-8 \| SIMULATED PASS'
-    # Every step of the list, and one that fails in it is a failure.
+    # Each step of the list runs, and if one fails that is a failure.
     BAD=eager expect 1 "$check" --simulate stub --quick --out gpu
     has gpu/summary.md '^\| eager-graphs \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed'
     has gpu/summary.md '^\| cases-1 \| SIMULATED PASS'
@@ -187,7 +189,7 @@ BAD
     has gpu/summary.md '^\| sweep-small \| FAIL .* not of source measured'
 }
 
-# What does not fit into the time is dropped or cut, and that is no pass.
+# Steps that do not fit into the time are dropped or cut, and that is no pass.
 test_time() {
     local pid status=0
     stub
@@ -207,7 +209,7 @@ test_time() {
     has interrupted/summary.md '^# GPU check: SIMULATED INTERRUPTED'
 }
 
-# cells FILE SOURCE LINES: a record; each line is "DEVICES MODE N LAUNCH NS [STATUS]".
+# cells FILE SOURCE LINES: writes a record; each line is "DEVICES MODE N LAUNCH NS [STATUS]".
 cells() {
     local devices mode n launch ns status
     {
@@ -220,7 +222,7 @@ cells() {
     } >"gpu/records/$1.jsonl"
 }
 
-# copies RATIO...: a launch each
+# copies RATIO...: makes a launch for each.
 copies() {
     local ratio name
     for ratio in "$@"; do
@@ -229,8 +231,8 @@ copies() {
     done >gpu/records/copies.tsv
 }
 
-# A peer's record of six rounds, in which lockstep takes $1 ns and PyTorch 100; of $2, $3 rows and mode $4 of
-# PyTorch, with more of $5 at its beginning.
+# peer: a peer's record of six rounds, in which lockstep takes $1 ns and PyTorch 100; of workload
+# $2, $3 rows and mode $4 of PyTorch, with $5 added at its beginning.
 peer() {
     local arm round
     printf '{"device":"cuda",%s"cells":[{"workload":"%s","batch":%s,"arms":[' "${5-}" "${2-tutorial}" "${3-30}"
@@ -245,7 +247,7 @@ peer() {
     printf ']}]}\n'
 }
 
-# six DEVICES MODE N NS...: launches of a cell, the last time for all that are left.
+# six DEVICES MODE N NS...: makes launches of a cell; the last time is for all that are left.
 six() {
     local devices=$1 mode=$2 n=$3 launch ns
     shift 3
@@ -256,7 +258,7 @@ six() {
     done
 }
 
-# What the judge makes of records: intervals of what is paired, at the limit and just beyond it.
+# The judge's results for records: intervals of pairs, at the limit and just beyond it.
 test_limits() {
     local python=true wanted=0
     mkdir -p gpu/records
@@ -279,7 +281,8 @@ $(six cuda:0 dp 1 100)"
         peer 126 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
         expect_limits 1
         has limits '^MISSED +1.260 .*gpt2'
-        # Of f32, or beside PyTorch's own attention, it is no such number; nor is that of the tutorial in tf32.
+        # In f32, or compared with PyTorch's own attention, it is not that number; nor is that of
+        # the tutorial in tf32.
         peer 125 gpt2 8 plain-steps '"math":"f32",' >gpu/records/peer-gpt2.json
         peer 30 tutorial 30 plain '"math":"tf32",' >gpu/records/peer.json
         expect_limits 3
@@ -305,7 +308,7 @@ $(six cuda:0 dp 1 100)"
     copies 0.9 0.9 0.9 0.9 0.9
     expect_limits 3
     [ "$(grep -c '^OPEN .*over copies' limits)" -eq 2 ] || fail "a range meets a limit: $(cat limits)"
-    # A launch more that only one side has, or that failed, is in no pair; another that is slow counts.
+    # A launch that only one side has, or that failed, is in no pair; a slow one counts.
     cells largest measured "$(six cuda:0 dp 1 103 100)
 $(six cuda:0 plain 1 100)"
     expect_limits 3
@@ -330,7 +333,8 @@ cuda:0 plain 1 0 100'
     [ "$(grep -c '^MISSED .*over copies' limits)" -eq 2 ] || fail "$(cat limits)"
 }
 
-# The product beside PyTorch's, on the host; a program that fails or says nothing is no measurement.
+# The product is compared with PyTorch's, on the host; a program that fails or prints nothing is no
+# measurement.
 test_gemm() {
     local compare status=0
     compare=$(dirname "$check")/compare-pytorch

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/bundle and scripts/bootstrap --offline on packages made here, without a network: what is
-# unpacked is found by its environment, and what cannot be right is refused in one line.
+# scripts/bundle and scripts/bootstrap --offline on packages made here, without a network: unpacked
+# files are found by their environment, and packages that cannot be right are refused in one line.
 # usage: offline_test.sh CASE SCRIPTS FOLDER     (77: no dpkg-deb here)
 set -eu
 export LC_ALL=C
@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# package NAME: what lies in the folder NAME becomes a package in bundle/.
+# package NAME: makes a package in bundle/ from the folder NAME.
 package() {
     mkdir -p "$1/DEBIAN" bundle
     printf 'Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: x\nDescription: x\n' "$1" >"$1/DEBIAN/control"
@@ -83,7 +83,7 @@ test_good() {
     # shellcheck disable=SC2086 # words
     gcc main.c $flags -o main && ./main || status=$?
     [ "$status" -eq 7 ] || fail "the library of the bundle is not found: $status"
-    # Only what the system lacks goes before its libraries.
+    # Only libraries that the system lacks come before its libraries.
     [ -e there/libraries/liblsdemo.so.4 ] || fail "no link to the library"
     grep -qx gnuplot-nox there/without || fail "what was left out is not noted"
     # Again, over the old one.
@@ -121,7 +121,7 @@ test_refused() {
     refused "has a character" --prefix 'a b'
     refused 'is there already' --prefix "$folder/bundle"
     refused 'unknown argument' --fast
-    # A library that needs another, which is nowhere.
+    # A library needs another, which does not exist.
     mkdir -p "liblsbroken/usr/lib/$triplet"
     gcc -shared -fPIC -Wl,-soname,liblsinner.so.1 -o liblsinner.so.1 lsdemo.c
     gcc -shared -fPIC -Wl,--no-as-needed -Wl,-soname,liblsbroken.so.1 -o "liblsbroken/usr/lib/$triplet/liblsbroken.so.1" \
@@ -140,7 +140,7 @@ test_bundle() {
     local arguments need status
     "$scripts/bundle" --help >out || fail "--help"
     grep -q '^usage: scripts/bundle' out || fail "--help"
-    # What it packs: with these a node has all kernels of its CPU.
+    # The list of packed packages: with these a node has all kernels of its CPU.
     "$scripts/bootstrap" --list >out 2>err || fail "bootstrap --list"
     for need in libopenblas-dev libdnnl-dev; do
         grep -q "^$need " out || fail "no $need"

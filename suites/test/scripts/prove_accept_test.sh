@@ -18,14 +18,15 @@ fail() {
     exit 1
 }
 
-# expect STATUS ARGUMENT...: of the script; output goes to the files out and err.
+# expect STATUS ARGUMENT...: runs the script; its output goes to the files out and err.
 expect() {
     local status=0
     "$script" --program ./lockstep "${@:2}" >out 2>err </dev/null || status=$?
     [ "$status" -eq "$1" ] || fail "status $status, not $1: BAD=${BAD-} ${*:2}"
 }
 
-# Records of two devices as they are, with a slow one, and without the parts of the machine; of one class.
+# machine: records of two devices as they are, with a slow one, and without the parts of the
+# machine; of one class.
 machine() {
     local kind class
     class=$(printf '7%063d' 0)
@@ -48,7 +49,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# What a sweep of these devices writes: each has its own id and start.
+# measure: the records that a sweep of these devices writes: each has a different id and start.
 measure() {
     [ "${BAD-}" != no-sweep ] || exit 1
     [ ! -e "$out" ] || exit 2
@@ -57,7 +58,8 @@ measure() {
     [ "$devices" != virt:1 ] || sed -i '/"n_devices":2,/d; /lockstep\/end/d' "$out"
 }
 
-# Measured now: the verdict of what this machine shows. Its class is not that of the machine below.
+# validate: the verdict about this machine, measured now. Its class is not that of the machine
+# below.
 validate() {
     [ "$devices" != virt:1 ] || { echo 'lockstep validate: --counts has 2, but --devices virt:1 has only 1' && exit 2; }
     kind=machine
@@ -145,7 +147,7 @@ test_misuse() {
     refused "'none' cannot be read" --profile none --out new
     refused "'$folder' is there already" --out "$folder"
     [ ! -e new ] || fail 'a folder was made'
-    # What is not measured or not learned has no verdict.
+    # A machine that is not measured or not learned has no verdict.
     BAD=no-sweep refused 'sitting 1 was not measured' --out swept
     BAD=learn refused 'no profile was learned' --sittings 6 --out learned
     BAD=check refused 'a limit cannot fail' --sittings 6 --out checked

@@ -38,7 +38,7 @@ static void print_scalar(const struct place *place, const yaml_node_t *node)
     putchar('\n');
 }
 
-/* What is at the path, and one name more. */
+/* Goes to the element at the path with one name more. */
 static bool descend(struct place *place, const char *name, int id)
 {
     const size_t length = strlen(place->path);

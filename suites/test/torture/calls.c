@@ -1,5 +1,5 @@
-/* calls.c: torture_calls: makes every call fail in turn that a command of the program makes, one
- * call a run, and looks at how the command ends. */
+/* calls.c: torture_calls makes every call fail in turn that a command of the program makes, one
+ * call per run, and checks how the command ends. */
 #include "calls_run.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { ERRORS = 3 };
 
-/* most: points of one process; so many, evenly chosen, of calls that are too many. 0: all. */
+/* most: the points of one process; if there are more, that many are chosen evenly. 0: all. */
 static const struct {
     const char *name;
     unsigned most;
@@ -80,7 +80,7 @@ static bool wanted(const struct options *options, const char *name)
     return options->kinds == NULL;
 }
 
-/* Of one kind in one process; the memory grows by what is needed. */
+/* Adds the points of one kind in one process; the array grows as needed. */
 static int add_points(struct torture *t, int process, enum fault_kind kind, unsigned calls)
 {
     const unsigned most = kinds[kind].most;
@@ -119,7 +119,7 @@ static unsigned next_random(unsigned *state)
     return *state >> 8;
 }
 
-/* Puts so many of them, any, at the beginning. */
+/* Moves that many points, chosen at random, to the beginning. */
 static void choose_sample(struct torture *t)
 {
     unsigned state = t->options.seed;
@@ -142,7 +142,7 @@ static void choose_sample(struct torture *t)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* PROCESS:KIND:N:ERROR */
+/* Parses PROCESS:KIND:N:ERROR. */
 static int parse_only(struct torture *t)
 {
     struct fault_point *point = calloc(1, sizeof *point);
@@ -220,7 +220,7 @@ static int sum_up(const struct torture *t)
     return 0;
 }
 
-/* Without a fault: what a command leaves is what the others are compared with. */
+/* Runs without a fault: the other runs are compared with the files that it leaves. */
 static int run_true(struct torture *t)
 {
     const struct fault_point none = {.n = 0};

@@ -20,8 +20,8 @@ for ((i = 0; i < 20; i++)); do
     echo "$((i % 7)),$((i * i % 5)),$((i % 3))"
 done >few.csv
 
-# Drawing takes seconds, and gnuplot itself is not what is tried: this one gives what the real one
-# has drawn.
+# Drawing takes seconds, and gnuplot itself is not tested: this one copies the pictures of the real
+# one.
 drawn_gnuplot() {
     cat >"$folder/bin/gnuplot" <<'SCRIPT'
 #!/bin/sh
@@ -35,7 +35,7 @@ SCRIPT
     chmod +x "$folder/bin/gnuplot"
 }
 
-# What the command reads.
+# The files that the command reads.
 case $command in
 train_figure)
     "$lockstep" train --data few.csv --model mlp:2,4,3 --epochs 2 --batch 4 --devices virt:2 --figure drawn >log
@@ -53,14 +53,15 @@ sweep_resume)
     head -n 2 whole.jsonl >s.jsonl
     ;;
 compare* | validate | profile | fleet)
-    # Times of a debug build, or of a changed tree, are not compared; what it says of itself is edited.
+    # Times of a debug build, or of a changed tree, are not compared; the description of the build
+    # is edited.
     "$lockstep" sweep --bind none --devices virt:2 --counts 2 --batch 10 --workload tutorial --mode dp \
         --launches 5 --seed 5 --seconds 0.001 --steps 2:2 --out sealed.jsonl 2>log
     sed '1s/"build_type":"[^"]*"/"build_type":"Release"/;1s/"sanitizers":"[^"]*"/"sanitizers":""/
         s/,"chain":"[^"]*"//;s/,"seal":"[^"]*"//;s/"oversubscribed":true/"oversubscribed":false/' \
         sealed.jsonl >s.jsonl
     sed 's/"run_id":"..../"run_id":"feed/; s/"start_epoch_ns":"1/"start_epoch_ns":"2/' s.jsonl >again.jsonl
-    # A limit that every machine keeps: what is tried is not the verdict.
+    # A limit that every machine keeps: the verdict is not tested here.
     cat >p.yaml <<'PROFILE'
 schema: lockstep/profile/1.0
 name: any
@@ -85,7 +86,7 @@ PROFILE
     done
     ;;
 forecast)
-    # Slow transfers: what is resolved does not depend on the machine.
+    # Transfers are slow, so that the resolution does not depend on the machine.
     "$lockstep" sweep --bind none --devices virt:2+5000us+2MB/s --counts 1,2 --batch 10 --workload mlp:64,64 \
         --workload mlp:128,128 --mode ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log
     ;;

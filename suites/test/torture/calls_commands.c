@@ -1,6 +1,6 @@
 /* calls_commands.c: the commands in which calls are made to fail: small ones of every kind.
  *
- * They run in a folder of their own, beside input/, where calls.c puts what they read. */
+ * They run in a separate folder next to input/, where calls.c puts the files that they read. */
 #include "calls_run.h"
 
 #define CHECK "check", "--devices", "virt:2", "--only", "SPLIT-01.sizes,SPLIT-01.order,OUT-01"

@@ -1,7 +1,7 @@
-/* calls_files.c: what a command with a call that failed left in its folder.
+/* calls_files.c: judges the files that a command with a failed call left in its folder.
  *
- * Its files are compared with those of a run in which nothing failed, in ../true: numbers that a
- * clock made are not compared. Each is there whole, or is as it was before. */
+ * The files are compared with those of a run without a failure, in ../true: numbers from a clock
+ * are not compared. Each file is complete, or as it was before. */
 #include "calls_run.h"
 
 #include <dirent.h>
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of a difference: so many bytes before it, and in all. */
+/* A difference is shown with this many bytes before it, and this many in all. */
 enum { BEFORE = 30, SHOWN = 50 };
 
 enum whole { WHOLE_BYTES, WHOLE_JSON, WHOLE_LINES, WHOLE_PAGE, WHOLE_NAMES };
 
-/* end: what a page ends with. */
+/* end: the text at the end of a page. */
 static const struct ending {
     const char *ending;
     enum whole whole;
@@ -47,12 +47,12 @@ static const struct ending *ending_of(const char *path)
     return ending;
 }
 
-/* Whether a cell had become steady is a matter of time, and so is whether it took so long that the
- * shares of others are known; a load that cannot be read is recorded as such, and so is that there
- * was no memory for a second model. */
+/* Members that are left out. Whether a cell had become steady depends on time, and so does whether
+ * it took so long that the shares of others are known. A load that cannot be read is recorded as
+ * such, and so is a lack of memory for a second model. */
 static const struct left_out {
     const char *key;
-    char end; /* behind its value */
+    char end; /* the character after its value */
 } left_out[] = {{"\"steady_state\":", ','},
                 {"\"foreign_frac\":", ','},
                 {"\"steal_frac\":", ','},
@@ -68,7 +68,8 @@ static size_t skip(const char *text, size_t at, size_t bytes)
     return at;
 }
 
-/* Numbers, hexadecimal ones too, and lists of them are one mark, with the blanks around. */
+/* Replaces numbers, also hexadecimal ones, and lists of them by one mark, together with the blanks
+ * around. */
 static size_t fold(char *text, size_t bytes)
 {
     size_t n = 0;
@@ -85,7 +86,7 @@ static size_t fold(char *text, size_t bytes)
     return n;
 }
 
-/* Where they differ, in words; "": nowhere. */
+/* Describes where the two differ; "": nowhere. */
 static void compare(const char *path, char *a, size_t n_a, char *b, size_t n_b, char where[DIFFERS])
 {
     size_t at = 0, from;
@@ -137,7 +138,7 @@ static bool is_lines(const char *text, size_t bytes)
     return true;
 }
 
-/* What is not what it would have been may still be whole: a record of a cell that failed. */
+/* A file that differs may still be complete: a record of a cell that failed. */
 static bool is_whole(const char *path)
 {
     const struct ending *ending = ending_of(path);
@@ -175,7 +176,7 @@ static bool is_one_of(const char *const list[], const char *path)
     return false;
 }
 
-/* A file that was there is as it was, or replaced; records are added to it. */
+/* A file that existed is as it was, or replaced; records are added to it. */
 static bool keeps_old(const struct fault_command *command, const char *path, bool *same)
 {
     size_t bytes = 0, n_old = 0;
@@ -214,7 +215,7 @@ static bool judge_file(const struct fault_command *command, const char *path, co
     return false;
 }
 
-/* Every file below path, in the current folder, is one that belongs there, and whole. */
+/* Every file below path, in the current folder, belongs there and is complete. */
 bool fault_judge_folder(const struct fault_command *command, const char *path, char why[256])
 {
     char below[1024], model[1100];
@@ -256,7 +257,7 @@ bool fault_old_there(const struct fault_command *command, char why[256])
     return true;
 }
 
-/* Every file below ../true/path is in the current folder, the same. */
+/* Every file below ../true/path is in the current folder, with the same contents. */
 bool fault_all_there(const char *path, char why[256])
 {
     char below[1024], model[1100], where[DIFFERS];

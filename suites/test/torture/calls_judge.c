@@ -1,4 +1,4 @@
-/* calls_judge.c: whether a command with a call that failed ended as it must: in time, with a
+/* calls_judge.c: judges whether a command with a failed call ended as it must: in time, with a
  * documented status, and, if that is not 0, with one line that says why. */
 #include "calls_run.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Besides progress, and a table indented by two blanks, which goes on by more than four. The reason
- * of a cell, by four, is one. */
+/* Counts complaints. Progress is none, nor is a table, which is indented by two blanks and goes on
+ * with more than four. The reason of a cell, indented by four, is one. */
 static int complaints(const char *text, const char **first)
 {
     int n = 0;
@@ -27,13 +27,13 @@ static int complaints(const char *text, const char **first)
     return n;
 }
 
-/* Of a case that did not pass, with a reason behind it. */
+/* Returns whether the text has the verdict of a case that did not pass, with a reason after it. */
 static bool has_verdict(const char *text)
 {
     return strncmp(text, "BROKEN ", 7) == 0 || strstr(text, "\nBROKEN ") || strstr(text, "\nFAIL ");
 }
 
-/* The same in the file that was asked for. */
+/* The same for the file of the option. */
 static bool has_verdict_in_file(const struct fault_command *command)
 {
     static const char *const words[] = {"\"BROKEN\"", "\"FAIL\"", "<error",
@@ -51,7 +51,7 @@ static bool has_verdict_in_file(const struct fault_command *command)
     return found;
 }
 
-/* The line names what failed. */
+/* Returns whether the line names what failed. */
 static bool names_cause(const struct fault_point *point, const char *line)
 {
     static const char *const words[] = {"memory", "allocate"};

@@ -1,4 +1,4 @@
-/* calls_run.c: runs a command with one call that fails, in a folder of its own. */
+/* calls_run.c: runs a command with one call that fails, in a new folder. */
 #include "calls_run.h"
 
 #include <dirent.h>
@@ -65,7 +65,7 @@ char *fault_old(const char *path, size_t *bytes)
     return strdup(text);
 }
 
-/* FOLDER/FILE needs the folder. */
+/* Makes the folder of FOLDER/FILE. */
 static int put_old(const char *path)
 {
     char folder[FAULT_TEXT];

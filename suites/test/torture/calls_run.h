@@ -1,4 +1,4 @@
-/* calls_run.h: a command of the program, run with one call that fails, and what it left. */
+/* calls_run.h: runs a command of the program with one call that fails, and judges the result. */
 #ifndef TORTURE_CALLS_RUN_H
 #define TORTURE_CALLS_RUN_H
 
@@ -25,7 +25,7 @@ struct fault_point {
     bool stays;
 };
 
-/* Where everything is; the current folder is run/, beside true/ and input/. */
+/* The places of all files; the current folder is run/, next to true/ and input/. */
 struct fault_place {
     const char *program, *shim;
     char page_path[FAULT_TEXT];
@@ -39,37 +39,38 @@ struct fault_end {
     char out[FAULT_TEXT], err[FAULT_TEXT];
 };
 
-/* Makes the current folder empty but for the command's old files, and runs it. -1 with errno. */
+/* Empties the current folder except for the command's old files, and runs it. Returns -1 with
+ * errno. */
 int fault_run(const struct fault_place *place, const struct fault_command *command,
               const struct fault_point *point, struct fault_end *end);
-/* What an old file holds, and a 0: what the file of that name in input/ does, or a line of text.
- * Caller: free; NULL with errno. */
+/* Returns the contents of an old file, and a 0: those of the file of that name in input/, or a line
+ * of text. The caller frees it; NULL with errno. */
 char *fault_old(const char *path, size_t *bytes);
 
-/* Removes a folder and all in it; one that is not there is none. */
+/* Removes a folder and all in it; a missing one is no error. */
 int fault_remove(const char *path);
-/* The whole file and a 0 behind it, NULL when it cannot be read. Caller: free. */
+/* Returns the whole file and a 0 after it, or NULL if it cannot be read. The caller frees it. */
 char *fault_read(const char *path, size_t *bytes);
 
-/* Below path in the current folder: every file is whole, or as it was before, and none is left
- * over; what was there before still is; or all that is in ../true is there, the same. Else why
- * says. */
+/* Judge the files below path in the current folder. The first: every file is complete, or as it was
+ * before, none is extra, and the old ones still exist. The second: all files of ../true exist, with
+ * the same contents. Otherwise why says what is wrong. */
 bool fault_judge_folder(const struct fault_command *command, const char *path, char why[256]);
 bool fault_old_there(const struct fault_command *command, char why[256]);
 bool fault_all_there(const char *path, char why[256]);
-/* where: what differs, with what is before it. */
+/* where: the difference, with the text before it. */
 enum { DIFFERS = 160 };
 bool fault_same_files(const char *path, const char *other, char where[DIFFERS]);
 
 enum fault_verdict {
     FAULT_SAID,     /* one line, a documented status, nothing lost */
-    FAULT_UNHARMED, /* status 0, and all that was to come out of it */
+    FAULT_UNHARMED, /* status 0, and all expected output */
     FAULT_UNREACHED,
     FAULT_BAD,
     FAULT_VERDICTS
 };
 
-/* Why it is bad is in why. */
+/* If the verdict is bad, why has the reason. */
 enum fault_verdict fault_judge(const struct fault_place *place, const struct fault_command *command,
                                const struct fault_point *point, const struct fault_end *end,
                                char why[256]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the scripts here share: $1 is the program, $2 a folder, made empty, $3 where the tools and
-# the preloaded libraries are. Sourced.
+# Functions that the scripts here share. They source this file. $1 is the program, $2 a folder,
+# which is emptied, $3 the folder of the tools and the preloaded libraries.
 # shellcheck disable=SC2034 # used by those who source it
 set -eu
 
@@ -15,7 +15,7 @@ grid=(--bind none --mode dp --devices virt:2 --counts '1,2' --batch '10,30' --wo
 quick=("${grid[@]}" --seconds 0.01 --steps 2:3)
 slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
 
-# Ends what this script has started, whatever the way it ends.
+# Ends everything that this script has started, in whatever way it ends.
 clean_up()
 {
     # A stopped process dies of this, too.
@@ -23,7 +23,8 @@ clean_up()
 }
 trap clean_up EXIT
 
-# is_complete FILE [N]: it holds what an undisturbed sweep's holds, and N cells not verified.
+# is_complete FILE [N]: it has the contents of an undisturbed sweep, with N cells that are not
+# verified.
 is_complete()
 {
     "$tools/torture_records" whole.jsonl "$1" "${2-0}" || fail "$1 is not complete"
@@ -34,7 +35,7 @@ cells_in()
     "$tools/torture_records" "$1" || fail "$1 cannot be read"
 }
 
-# Only whole lines are in it, and the lines of another file begin it.
+# begins_with: it has only whole lines, and begins with the lines of another file.
 begins_with()
 {
     [ ! -s "$1" ] || [ "$(tail -c 1 "$1" | od -An -tu1 | tr -d ' ')" = 10 ] ||
@@ -42,7 +43,7 @@ begins_with()
     head -c "$(wc -c <"$2")" "$1" | cmp -s - "$2" || fail "earlier records in $1 changed"
 }
 
-# one_line FILE WORDS: besides progress there is one line of complaint, with these words.
+# one_line FILE WORDS: except for progress there is one line of complaint, with these words.
 one_line()
 {
     grep -v '^\[' "$1" >complaint || true
@@ -50,7 +51,7 @@ one_line()
     grep -q -- "$2" complaint || { cat "$1" >&2 && fail "'$2' is not in it"; }
 }
 
-# start FILE OPTION..: a slow sweep in the background; its pid is in sweep.
+# start FILE OPTION..: starts a slow sweep in the background; its pid is in sweep.
 start()
 {
     "${prefix[@]}" "$lockstep" sweep "${slow[@]}" --out "$@" >out 2>err &
@@ -77,7 +78,7 @@ begin()
     fail "no sweep could be stopped in time"
 }
 
-# ends_with STATUS: the sweep in the background, which goes on.
+# ends_with STATUS: the sweep in the background goes on, and ends with that status.
 ends_with()
 {
     status=0
@@ -87,7 +88,7 @@ ends_with()
     [ "$status" -eq "$1" ] || { cat err >&2 && fail "status $status, wanted $1"; }
 }
 
-# resume FILE [COMMAND..]: to its end, with the options of the slow sweep.
+# resume FILE [COMMAND..]: resumes it to its end, with the options of the slow sweep.
 resume()
 {
     local file=$1

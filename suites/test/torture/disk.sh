@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A disk that is full: wherever the file must not grow any more, one line says so, what was measured
-# before stays, and with room again the sweep is finished. usage: disk.sh LOCKSTEP FOLDER TOOLS GROUP
+# A disk that is full: wherever the file cannot grow any more, one line says so, earlier
+# measurements stay, and with space again the sweep is finished. usage: disk.sh LOCKSTEP FOLDER
+# TOOLS GROUP
 # shellcheck disable=SC2154 # common.sh sets what is not set here
 set -eu
 script=$(cd "$(dirname -- "$0")" && pwd -P)/${0##*/}
@@ -9,7 +10,8 @@ script=$(cd "$(dirname -- "$0")" && pwd -P)/${0##*/}
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 group=$4
 
-# limited BYTES FILE OPTION..: must fail; files may not grow beyond BYTES, so err comes by a pipe.
+# limited BYTES FILE OPTION..: must fail; files may not grow beyond BYTES, so err comes through a
+# pipe.
 limited()
 {
     local bytes=$1 file=$2 status
@@ -33,7 +35,7 @@ more_room()
     tried=$((tried + 1))
 }
 
-# The file may hold so many whole lines and some bytes of the next.
+# The file has space for this many whole lines and some bytes of the next.
 group_limit()
 {
     local lines bytes more
@@ -53,8 +55,8 @@ group_limit()
             more_room limit.jsonl
         done
     done
-    # Anywhere: what of the sweep fits is kept. No file is shorter than another without its samples,
-    # of which there are as many as the warm-up needs.
+    # The limit is anywhere: the part of the sweep that fits is kept. No file is shorter than
+    # another without its samples, of which there are as many as the warm-up needs.
     sed 's/"raw":.*//' whole.jsonl >shortest
     : >kept
     for ((lines = 0; lines < 8; lines++)); do
@@ -65,7 +67,7 @@ group_limit()
     done
 }
 
-# A disk of so many pages, in a mount namespace of its own, so that nothing stays mounted.
+# A disk has this many pages, in a separate mount namespace, so that nothing stays mounted.
 group_tmpfs()
 {
     local pages
@@ -84,7 +86,7 @@ group_tmpfs()
         fail "on a disk that changes"
 }
 
-# Inside the namespace, as what follows.
+# Runs inside of the namespace, like the functions that follow.
 on_tmpfs()
 {
     cp ../whole.jsonl .
@@ -95,7 +97,7 @@ on_tmpfs()
     one_line err 'disk/full.jsonl: cannot append a record of [0-9]* bytes: No space left'
     begins_with disk/full.jsonl kept
     cp disk/full.jsonl kept
-    # Resumed too early: the same again, and nothing is harmed.
+    # The sweep is resumed too early: the same happens again, and nothing is lost.
     expect_status 2 "$lockstep" sweep "${quick[@]}" --out disk/full.jsonl --resume
     one_line err 'No space left'
     begins_with disk/full.jsonl kept
@@ -109,7 +111,7 @@ changing()
     mkdir disk
     mount -t tmpfs -o size=64m none disk
 
-    # Another program fills it while the sweep runs.
+    # Another program fills the disk while the sweep runs.
     begin disk/filled.jsonl
     head -c 80m /dev/zero >disk/filler 2>/dev/null || true
     ends_with 2
@@ -122,14 +124,15 @@ changing()
     is_complete disk/filled.jsonl
     rm disk/*
 
-    # Removed while it runs, without room for a copy: said, with the reason.
+    # The file is removed while the sweep runs, without space for a copy: this is reported with the
+    # reason.
     begin disk/gone.jsonl
     rm disk/gone.jsonl
     head -c 80m /dev/zero >disk/filler 2>/dev/null || true
     ends_with 2
     one_line err 'removed and what was measured cannot be saved in disk/gone.*: No space left'
 
-    # Mounted read-only before it is resumed.
+    # The disk is mounted read-only before the sweep is resumed.
     rm disk/*
     cp kept disk/kept.jsonl
     mount -o remount,ro disk
@@ -150,7 +153,7 @@ on_tmpfs | changing)
     "$group" "${@:5}"
     exit 0
     ;;
-# One batch: two cells are enough lines to stop between.
+# There is one batch: two cells are enough lines to stop between.
 limit) quick=("${quick[@]/#10,30/10}") ;;
 tmpfs) ;;
 *) fail "no group '$group'" ;;

@@ -8,7 +8,7 @@ set -eu
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 group=$4
 
-# faulty PLAN LINES WORDS: so many lines are kept, and the reason is in the complaint.
+# faulty PLAN LINES WORDS: this many lines are kept, and the complaint has the reason.
 faulty()
 {
     local plan=$1 lines=$2 words=$3
@@ -23,7 +23,7 @@ faulty()
     is_complete fault.jsonl
 }
 
-# emptied N: by somebody else while line N was written to the disk.
+# emptied N: another program empties the file while line N is written to the disk.
 emptied()
 {
     rm -f fault.jsonl
@@ -51,7 +51,8 @@ group_errors()
     emptied 6
 }
 
-# What was written of the line cannot be taken back: it is torn, readers say so, and resume cuts it.
+# The written part of the line cannot be taken back: it is torn, readers say so, and resume cuts it
+# off.
 group_torn()
 {
     local call
@@ -63,7 +64,7 @@ group_torn()
         [ "$(tail -c 1 fault.jsonl | od -An -tu1 | tr -d ' ')" != 10 ] || fail "nothing is torn"
         expect_status 2 "$lockstep" report fault.jsonl --out page
         head -n $((call - 1)) fault.jsonl >kept
-        # It cannot be cut: nothing is added either.
+        # The line cannot be cut off: then nothing is added, either.
         cp fault.jsonl copy
         expect_status 2 env TORTURE_FILE=write:1:30 TORTURE_FILE_CUT=no \
             LD_PRELOAD="$tools/file.so" "$lockstep" sweep "${quick[@]}" --out fault.jsonl --resume

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What others do to the file of a sweep while it runs: each has an outcome that is said, and nothing
+# Changes by others to the file of a sweep while it runs: the outcome of each is reported, and nothing
 # that was measured is lost without a word. usage: file.sh LOCKSTEP FOLDER TOOLS GROUP
 # shellcheck disable=SC2154 # common.sh sets what is not set here
 set -eu
@@ -8,21 +8,21 @@ set -eu
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 group=$4
 
-# under_way NAME: a slow sweep that has a cell in NAME.jsonl, and is stopped.
+# under_way NAME: starts a slow sweep and stops it when it has a cell in NAME.jsonl.
 under_way()
 {
     file=$1.jsonl
     begin "$file"
 }
 
-# Each cell that it announced is in FILE, and the one that was in hand.
+# has_all: each cell that the sweep announced is in FILE, and the one that it was writing.
 has_all()
 {
     [ "$(cells_in "$1")" -eq $(($(count_lines '^\[.* verified' err) + ${2-1})) ] ||
         { cat err >&2 && fail "$(cells_in "$1") cells in $1"; }
 }
 
-# unwritable WORDS COMMAND..: a resume by it changes nothing.
+# unwritable WORDS COMMAND..: a resume with the command changes nothing.
 unwritable()
 {
     local words=$1
@@ -42,7 +42,7 @@ group_readonly()
     is_complete "$file"
     [ "$(id -u)" -ne 0 ] || nobody=(setpriv --reuid=65534 --clear-groups)
     unwritable 'cannot write to .*: Permission denied' "${nobody[@]}"
-    # The owner may do anything as root, else after a chmod.
+    # Root may write to any file, another owner only after a chmod.
     chmod 644 "$file"
     resume "$file"
 
@@ -96,7 +96,7 @@ group_removed()
     resume elsewhere/name.jsonl
     is_complete elsewhere/name.jsonl
 
-    # Two names: the other one does not lead there by itself, so a copy is made.
+    # The file has two names: the other one does not lead there, so a copy is made.
     under_way linked
     ln "$file" other_name
     rm "$file"
@@ -152,7 +152,7 @@ group_changed()
     is_complete "$file"
 }
 
-# several FILE OPTION..: four sweeps at once; one gets the file, the others say why not.
+# several FILE OPTION..: four sweeps start at once; one gets the file, the others say why not.
 several()
 {
     local file=$1 winners=0 i status

@@ -9,10 +9,10 @@ extern const char *const kill_whom_names[KILL_WHOMS];
 
 enum { KILL_MAX_CELLS = 64 };
 
-/* What the kills of all rounds hit. */
+/* Counts of what the kills of all rounds hit. */
 struct kill_counts {
-    size_t kills[KILL_WHOMS], after_end;    /* of sweeps that had ended */
-    size_t no_file, no_header, ended, torn; /* what the file was then */
+    size_t kills[KILL_WHOMS], after_end;    /* kills of sweeps that had ended */
+    size_t no_file, no_header, ended, torn; /* the state of the file then */
     size_t cells[KILL_MAX_CELLS + 1];       /* a header and so many verified cells */
 };
 
@@ -25,11 +25,11 @@ struct kill_torture {
     struct kill_counts counts;
 };
 
-/* Sweeps undisturbed, three times: fills seconds and undisturbed. */
+/* Sweeps three times without a kill; fills seconds and undisturbed. */
 int kill_prepare(struct kill_torture *torture, struct text_error *err);
 
-/* Kills and resumes until the sweep is finished, in a folder of its own, round-NUMBER; what is done
- * follows from the seed and the number alone. */
+/* Kills and resumes until the sweep is finished, in a separate folder, round-NUMBER; the actions
+ * follow from the seed and the number alone. */
 int kill_round(struct kill_torture *torture, size_t number, struct text_error *err);
 
 /* The report of the rounds' files must find every planned cell verified. */

@@ -1,7 +1,7 @@
 /* kill_round.c: kill -9 at a random moment of a sweep, then resume, until it is finished.
  *
- * Whatever was killed: complete lines stay as they are, nobody is left behind, and in the end the
- * file holds what an undisturbed sweep's holds. */
+ * Whichever process was killed: complete lines do not change, no process is left, and in the end
+ * the file has the contents of an undisturbed sweep. */
 #include "kill.h"
 
 #include <signal.h>
@@ -27,7 +27,7 @@ struct round {
     uint64_t random; /* state of the generator */
     char folder[PATH_BYTES - 100], file[PATH_BYTES], log[PATH_BYTES];
     size_t sittings, not_verified;
-    struct records before; /* the file after the last sitting */
+    struct records before; /* the file after the last session */
 };
 
 /* splitmix64 */
@@ -88,11 +88,11 @@ static void open_round(struct round *round, struct kill_torture *torture, const 
                        size_t number)
 {
     *round = (struct round){.torture = torture, .random = torture->seed};
-    for (int i = 0; i < 2; ++i) /* neighbouring seeds and numbers have nothing in common */
+    for (int i = 0; i < 2; ++i) /* neighbouring seeds and numbers give unrelated states */
         round->random = next_random(&round->random) + number;
     snprintf(round->folder, sizeof round->folder, "%.500s/%s-%zu", torture->folder, name, number);
     snprintf(round->file, sizeof round->file, "%s/sweep.jsonl", round->folder);
-    kill_remove(torture, name, number); /* what an earlier run may have kept */
+    kill_remove(torture, name, number); /* files of an earlier run */
     mkdir(round->folder, 0777);
 }
 
@@ -103,7 +103,7 @@ static int check_leftover(struct text_error *err)
     return pid == 0 ? 0 : records_say(err, "process %ld outlived its sweep", (long)pid);
 }
 
-/* Reads the file anew: what was whole before must be there as it was. */
+/* Reads the file anew: lines that were complete before must be unchanged. */
 static int look(struct round *round, struct text_error *err)
 {
     struct records now;
@@ -132,11 +132,11 @@ static void count_stage(struct kill_counts *counts, const struct records *record
         ++counts->cells[records->n_cells < KILL_MAX_CELLS ? records->n_cells : KILL_MAX_CELLS];
 }
 
-/* As a power cut would leave it: the last line ends somewhere. */
+/* Cuts the last line somewhere, as a power cut would. */
 static int tear(struct round *round, struct text_error *err)
 {
     const struct records *records = &round->before;
-    size_t start = records->bytes; /* of the last line */
+    size_t start = records->bytes; /* the start of the last line */
 
     if (records->bytes == 0)
         return 0;
@@ -148,11 +148,11 @@ static int tear(struct round *round, struct text_error *err)
 
     if (truncate(round->file, (off_t)keep))
         return records_say(err, "cannot cut %.100s", round->file);
-    records_free(&round->before); /* what was cut off is not missed */
+    records_free(&round->before); /* the part that was cut off is not missed */
     return look(round, err);
 }
 
-/* A stopped worker cannot end by itself: if it is gone, it died with its sweep. */
+/* Kills a process. A stopped worker cannot end by itself: if it is gone, it died with its sweep. */
 static void kill_whom(enum kill_whom whom, pid_t sweep)
 {
     pid_t worker[16];
@@ -169,7 +169,7 @@ static void kill_whom(enum kill_whom whom, pid_t sweep)
         kill(worker[i], SIGKILL);
 }
 
-/* A cell that the sweep has announced as finished is in the file. */
+/* Checks that a cell which the sweep has announced as finished is in the file. */
 static int check_announced(const struct round *round, size_t cells_before, struct text_error *err)
 {
     FILE *log = fopen(round->log, "r");
@@ -187,7 +187,7 @@ static int check_announced(const struct round *round, size_t cells_before, struc
                              round->before.n_cells - cells_before);
 }
 
-/* That an undisturbed sitting would take now: a tenth is for the start. */
+/* Returns the time that an undisturbed session would take now: a tenth is for the start. */
 static double seconds_left(const struct round *round)
 {
     const size_t planned = round->torture->undisturbed.run.planned;
@@ -196,7 +196,7 @@ static double seconds_left(const struct round *round)
     return round->torture->seconds * (1 - 0.9 * (double)done / (double)planned);
 }
 
-/* A sitting that is disturbed. *ended: it came to its end all the same. */
+/* Runs a session and disturbs it. *ended: it came to its end all the same. */
 static int sit_disturbed(struct round *round, bool resume, bool *ended, struct text_error *err)
 {
     struct kill_counts *counts = &round->torture->counts;
@@ -227,13 +227,13 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct t
     counts->after_end += *ended && WEXITSTATUS(status) == 0;
     if (look(round, err) || check_announced(round, cells_before, err))
         return -1;
-    /* Or it was the process that looks for the devices: then no cell was begun. */
+    /* The killed process may be the one that looks for the devices: then no cell was begun. */
     round->not_verified += *ended && WEXITSTATUS(status) == 1 && round->before.n_ends > ends_before;
     count_stage(counts, &round->before);
     return whom == KILL_CUT ? tear(round, err) : 0;
 }
 
-/* The last sitting; nobody disturbs it. */
+/* Runs the last session, which is not disturbed. */
 static int sit(struct round *round, bool resume, int *status, struct text_error *err)
 {
     const pid_t pid = start_sweep(round, resume);

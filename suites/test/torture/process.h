@@ -1,4 +1,4 @@
-/* process.h: programs that a test starts, kills and must outlive. */
+/* process.h: programs that a test starts and kills, and that must not outlive it. */
 #ifndef TORTURE_PROCESS_H
 #define TORTURE_PROCESS_H
 
@@ -6,23 +6,25 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* From now on every orphan below this process becomes its child: nobody that is left can hide. */
+/* From now on every orphan below this process becomes its child: no process that is left can hide.
+ */
 int process_adopt(void);
 
-/* Starts a program in a process group of its own; its output goes to log, which is made anew. It
- * dies with this process. -1 with errno. */
+/* Starts a program in a new process group; its output goes to log, which is made anew. It dies with
+ * this process. Returns -1 with errno. */
 pid_t process_start(char *const argv[], const char *log);
 
-/* Whether it ended in time; then status is that of waitpid. */
+/* Returns whether it ended in time; then status is that of waitpid. */
 bool process_wait(pid_t pid, double seconds, int *status);
 
-/* Those whose parent it is, at most max. */
+/* Lists the children of a process, at most max. */
 size_t process_children(pid_t parent, pid_t child[], size_t max);
 
-/* Whether it calls itself a worker: it is past its start. */
+/* Returns whether the process calls itself a worker: then its start is over. */
 bool process_is_worker(pid_t pid);
 
-/* Waits until nothing that was started is left. 0, or one that stays; all that stay are killed. */
+/* Waits until nothing that was started is left. Returns 0, or a process that stays; all that stay
+ * are killed. */
 pid_t process_leftover(double seconds);
 
 double process_now(void);

@@ -1,4 +1,4 @@
-/* records.c: the raw lines of a file of records, judged more strictly than its readers do. */
+/* records.c: judges the raw lines of a file of records more strictly than its readers do. */
 #include "records.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ int records_say(struct text_error *err, const char *format, ...)
     return -1;
 }
 
-/* The whole file, with a NUL behind it. */
+/* Reads the whole file, with a NUL after it. */
 static int read_text(const char *path, struct records *records, struct text_error *err)
 {
     FILE *file = fopen(path, "rb");
@@ -142,7 +142,7 @@ bool records_continue(const struct records *before, const struct records *after)
            (after->bytes >= before->whole && memcmp(before->text, after->text, before->whole) == 0);
 }
 
-/* How often the id occurs verified, and whether the last line of it is such a one. */
+/* Counts how often the id is verified; *last says whether its last line is such a one. */
 static size_t count_verified(const struct records *records, const char *id, bool *last)
 {
     size_t n = 0;

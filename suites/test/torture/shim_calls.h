@@ -6,19 +6,19 @@
 
 #include "calls_page.h"
 
-/* Counts a call of this kind. Its errno when it is the one that is to fail, else 0. */
+/* Counts a call of this kind. Returns its errno if it is the one that shall fail, otherwise 0. */
 int fault_of(enum fault_kind kind, const void *caller);
-/* Of calls that only the program's own count of. */
+/* The same for a kind of which only calls by the program itself count. */
 int fault_of_own(enum fault_kind kind, const void *caller);
-/* Before a fork, and then in the child. */
+/* Called before a fork, and then in the child. */
 int fault_next_process(void);
 void fault_become(int process);
 
 struct code_range {
-    uintptr_t begin, end; /* as the program's file counts */
+    uintptr_t begin, end; /* as offsets in the program's file */
 };
 
-/* Empty where the program has no CUDA runtime in it. */
+/* Returns an empty range if the program has no CUDA runtime in it. */
 struct code_range code_of_runtime(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* shim_file.c: preloaded: writes to records, or their fsync, fail from the n-th on, or somebody
- * empties the file during the n-th fsync.
+/* shim_file.c: preloaded: writes to records, or their fsync, fail from the n-th on, or the file is
+ * emptied during the n-th fsync.
  *
  * TORTURE_FILE is CALL:N:ERROR, where CALL is write, short (a half is written first), fsync or
  * emptied, N counts from 1 the calls that go to a regular file opened for appending, and ERROR is a
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The error of this call, 0: none. */
+/* Returns the error of this call; 0: none. */
 static int find_fault(const char *call, int fd, unsigned long *count)
 {
     const char *plan = getenv("TORTURE_FILE");

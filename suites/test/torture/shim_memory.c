@@ -1,7 +1,7 @@
-/* shim_memory.c: preloaded: the n-th allocation fails that one process of a command makes by
+/* shim_memory.c: is preloaded. The n-th allocation fails that one process of a command makes
  * itself, or through jansson or libc. shim_system.c does the same for calls of the system.
  *
- * TORTURE_CALLS names the file with the fault_page. Who calls is told by the return address. Other
+ * TORTURE_CALLS names the file with the fault_page. The return address tells the caller. Other
  * programs that the command starts are left alone. */
 #include "shim_calls.h"
 
@@ -18,7 +18,7 @@
 
 enum { OBJECTS = 64 };
 
-/* glibc's own names of what is replaced here. */
+/* glibc's own names of the functions that are replaced here. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
@@ -59,7 +59,7 @@ static void note_code(uintptr_t begin, uintptr_t end, uintptr_t base, enum fault
         objects[n_objects++] = (struct object){begin, end, base, kind};
 }
 
-/* The runtime's code is none of the program's. */
+/* The code of the runtime does not count as the program's. */
 static int note_object(struct dl_phdr_info *info, size_t bytes, void *runtime)
 {
     const enum fault_kind kind = kind_of(info->dlpi_name);
@@ -169,8 +169,8 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     return *memory == NULL ? ENOMEM : 0;
 }
 
-/* What libc allocates for hwloc is left out, too: a folder that cannot be opened is to hwloc one
- * that is not there. */
+/* Allocations of libc for hwloc are left out, too: hwloc treats a folder that cannot be opened as
+ * missing. */
 int hwloc_topology_load(void *topology)
 {
     int (*next)(void *);
@@ -184,7 +184,7 @@ int hwloc_topology_load(void *topology)
     return status;
 }
 
-/* What jansson allocates through the program is still jansson's. */
+/* Allocations of jansson through the program still count as jansson's. */
 static void *(*program_malloc)(size_t);
 
 static void *jansson_malloc(size_t bytes)
@@ -207,7 +207,8 @@ void json_set_alloc_funcs(void *(*allocate)(size_t), void (*release)(void *))
     set(jansson_malloc, release);
 }
 
-/* The number that it had before it became another program; the first has none yet. */
+/* Returns the number that the process had before it executed another program; the first has none
+ * yet. */
 static int number_here(struct fault_page *at)
 {
     const int n = at->n_processes < FAULT_PROCESSES ? at->n_processes : FAULT_PROCESSES;

@@ -1,7 +1,7 @@
-/* shim_runtime.c: where in the program the CUDA runtime lies, which is linked into it. It dies of
- * allocations that fail, which no caller can help.
+/* shim_runtime.c: finds the CUDA runtime in the program, which is linked with it. The runtime
+ * crashes at allocations that fail, which no caller can avoid.
  *
- * The linker keeps a library in one piece, so that piece is what lies around one of its functions,
+ * The linker keeps a library in one piece, so that piece is the code around one of its functions,
  * up to the program's next function on either side. */
 #include "shim_calls.h"
 
@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of its functions that everybody calls, and what its own symbols begin with. */
+/* A function of the runtime that every program calls, and the prefix of the runtime's own symbols.
+ */
 static const char anchor[] = "cudaGetDeviceCount";
 static const char *const prefixes[] = {"cuda", "__cuda", "libcudart_static_"};
 
@@ -35,7 +36,7 @@ static bool is_function(const Elf64_Sym *symbol)
     return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value != 0;
 }
 
-/* Of a file that the linker wrote; n is 0 where its symbols were stripped. */
+/* Reads the functions of a file that the linker wrote; n is 0 if its symbols were stripped. */
 static struct functions read_functions(const char *file)
 {
     const Elf64_Ehdr *head = (const void *)file;

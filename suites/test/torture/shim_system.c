@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The next function of that name, into a pointer to it. */
+/* Finds the next function of that name, and stores it in a pointer. */
 static void find(const char *name, void *function)
 {
     void *const found = dlsym(RTLD_NEXT, name);
@@ -148,7 +148,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* What is in the stream's buffer and what is added goes to a disk that is full. */
+/* The stream's buffer and everything that is added to it go to a disk that is full. */
 static void fill_disk(FILE *stream, const void *caller)
 {
     const int fd = stream == stderr ? -1 : fileno(stream);
@@ -242,7 +242,7 @@ int fclose(FILE *stream)
     return next(stream);
 }
 
-/* A directory cannot be read: the stream sees the error when it needs more of its file. */
+/* The stream reads a directory: it gets the error when it needs more of its file. */
 static void spoil(FILE *stream, const void *caller)
 {
     const int fd = fileno(stream);
@@ -280,7 +280,7 @@ ssize_t getline(char **text, size_t *bytes, FILE *stream)
     return getdelim(text, bytes, '\n', stream);
 }
 
-/* One call in so many counts: each is one byte. */
+/* One call in so many counts, because each reads one byte. */
 int getc(FILE *stream)
 {
     static unsigned calls;

@@ -1,4 +1,4 @@
-/* shim_worker.c: preloaded: the worker of one cell misbehaves, before or while it measures.
+/* shim_worker.c: is preloaded. The worker of one cell misbehaves, before or while it measures.
  *
  * TORTURE_ROWS names the cell by its --rows, TORTURE_ACT what its worker does. TORTURE_RECORD is a
  * file with what it is to write, TORTURE_EDIT a script of sed for what it writes. Other processes
@@ -55,7 +55,7 @@ static void die_of(int number)
     raise(number);
 }
 
-/* In the middle of measuring. */
+/* Kills the worker in the middle of measuring. */
 static void die_later(void (*handler)(int))
 {
     const struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
@@ -90,7 +90,8 @@ static void hang(void)
         pause();
 }
 
-/* Holds the pipe; out of the worker's group when daemon. It ends by itself after a minute. */
+/* Leaves a child that holds the pipe, outside of the worker's group if daemon is set. It ends by
+ * itself after a minute. */
 static void leave_child(int daemon)
 {
     const char *path = getenv("TORTURE_PID");
@@ -110,8 +111,8 @@ static void leave_child(int daemon)
     hang();
 }
 
-/* The record is another than the one that was measured: sed takes this process's place, and a child
- * goes on as the worker. */
+/* Replaces the record by another one: sed takes the place of this process, and a child goes on as
+ * the worker. */
 static void edit(const char *script)
 {
     int ends[2];
@@ -131,7 +132,7 @@ static void edit(const char *script)
     _exit(94);
 }
 
-/* Before main; these end the process. */
+/* Acts before main; these acts end the process. */
 static void act_at_once(const char *act)
 {
     if (strcmp(act, "segv") == 0)
@@ -158,7 +159,7 @@ static void act_at_once(const char *act)
     _exit(strcmp(act, "record_fails") == 0 ? 7 : 0);
 }
 
-/* Behind the record, when all else is done. */
+/* Printed after the record, when all else is done. */
 static const char *last_words;
 static size_t last_bytes;
 

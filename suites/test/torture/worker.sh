@@ -11,7 +11,7 @@ group=$4
 cells=(--bind none --mode dp --devices virt:1 --batch '10,20,30' --workload tutorial --seed 5
     --seconds 0.05 --steps 2:100000)
 
-# act NAME TIMEOUT: the worker of batch 20 does it.
+# act NAME TIMEOUT: the worker of batch 20 does that.
 act()
 {
     rm -f act.jsonl pid
@@ -20,7 +20,7 @@ act()
         --out act.jsonl >out 2>err && status=0 || status=$?
 }
 
-# bad NAME STATUS EXIT REASON [TIMEOUT]: the cell is recorded so, the other two are verified.
+# bad NAME STATUS EXIT REASON [TIMEOUT]: the cell is recorded so, and the other two are verified.
 bad()
 {
     act "$1" "${5-45}"
@@ -38,7 +38,7 @@ bad()
     tried=$((tried + 1))
 }
 
-# good NAME: nothing of it is seen in the records.
+# good NAME: the records show nothing of it.
 good()
 {
     act "$1" 45
@@ -67,12 +67,12 @@ group_talks()
     bad record broken 2 'the worker sent the record of another cell'
     bad tail broken 2 'the worker sent [0-9]* bytes that are not one line'
     bad twice broken 2 'the worker sent [0-9]* bytes that are not one line'
-    # The right cell of another run.
+    # The line is the right cell of another run.
     grep '"global_batch":20,' whole.jsonl >record
     bad record broken 2 'the worker sent the record of another cell'
 }
 
-# Numbers that are no cell's of this command: what was written could not be read again.
+# Numbers that cannot be those of a cell of this command: the line could not be read again.
 group_lies()
 {
     local edit words="the worker's record cannot be used: "
@@ -98,7 +98,7 @@ group_hangs()
     bad stop_later timeout 1 "$words" 3
 }
 
-# What a worker leaves behind holds its pipe for a minute; what it measured counts all the same.
+# A process that a worker leaves holds its pipe for a minute; the measurements count all the same.
 group_leaves()
 {
     local state
