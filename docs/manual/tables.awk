@@ -13,8 +13,8 @@ function plain(text)
     return text
 }
 
-# What can be completed for an argument: "file", "directory", "any", or the words to choose from;
-# "" when there is none.
+# Returns the kind of an argument that can be completed: "file", "directory", "any", or the words to
+# choose from; "" if there is none.
 function kind(argument)
 {
     if (argument ~ /\.jsonl|FILE/)
