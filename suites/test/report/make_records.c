@@ -338,7 +338,7 @@ static void fill_key(const struct kind *kind, const struct model *model, int dev
 static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
                                                RECORD_REDUCE};
 
-/* Returns the share of a step. */
+/* Returns the part of a step that a phase of a replica takes, in percent. */
 static uint64_t percent_of(const struct kind *kind, int phase, int replica)
 {
     const bool waits = kind->waiting && replica != 1;

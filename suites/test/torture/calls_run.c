@@ -65,7 +65,7 @@ char *fault_old(const char *path, size_t *bytes)
     return strdup(text);
 }
 
-/* Makes the folder of FOLDER/FILE. */
+/* Writes an old file; for FOLDER/FILE it makes the folder, too. */
 static int put_old(const char *path)
 {
     char folder[FAULT_TEXT];

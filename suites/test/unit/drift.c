@@ -62,7 +62,7 @@ Test(drift, chance_is_what_it_says)
 }
 
 /* Makes cells with very different steps in blocks, each launch a minute after the last, with 2 % of
- * noise; factor says by how much the step at a time is longer. */
+ * noise. The step of the launch at a place takes factor(place) times as long. */
 static struct bench *sitting(double (*factor)(int place), bool timed)
 {
     struct bench *bench = bench_open("strong");

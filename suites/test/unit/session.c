@@ -176,7 +176,7 @@ Test(session, ranks_have_phases_of_their_own)
 }
 
 /* Ranks leave sums over two, which the verifier takes for means and for nothing else. An exact loss
- * cannot differ by its last bit, another one by 1. */
+ * must not differ by its last bit, another loss not by 1. */
 static void expect_means(const char *name, size_t n_rows, bool exact)
 {
     struct fixture f = {0};
