@@ -215,8 +215,7 @@ for option in --check --peer; do
 done
 [ ! -e rep ] || fail "a refused report made a folder"
 
-# No devices are the host, in words.
-# No devices are the host, in words.
+# The device list host has no devices, and the error says so in words.
 for command in devices tutorial train; do
     one_line 1 '^lockstep [a-z]*: --require-devices 1: host has no devices$' "$lockstep" $command \
         --devices host --require-devices 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `lockstep report --peer` on hand-made files: the report of a good one, and that each bad one is
-# refused in one line. usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS
-# EXAMPLE_OF_ARMS
+# refused in one line.
+# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS EXAMPLE_OF_ARMS
 set -eu
 export LC_ALL=C
 

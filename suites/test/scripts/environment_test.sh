@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Variables that a user has set for OpenBLAS change no number of these scripts: each is copied into
 # a tree of stand-ins, which record the environment that they run in. And scripts/bare refuses
-# misuse. usage: environment_test.sh SCRIPTS FOLDER BUILD
+# misuse.
+# usage: environment_test.sh SCRIPTS FOLDER BUILD
 set -eu
 export LC_ALL=C
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A disk that is full: wherever the file cannot grow any more, one line says so, earlier
-# measurements stay, and with space again the sweep is finished. usage: disk.sh LOCKSTEP FOLDER
-# TOOLS GROUP
+# measurements stay, and with space again the sweep is finished.
+# usage: disk.sh LOCKSTEP FOLDER TOOLS GROUP
 # shellcheck disable=SC2154 # common.sh sets what is not set here
 set -eu
 script=$(cd "$(dirname -- "$0")" && pwd -P)/${0##*/}

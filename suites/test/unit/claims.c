@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bound of 4 devices on 2 cores is a speed-up of 2, on GPUs it is 4; that of 3 rows on 2 devices
- * is 1.5. */
+/* The bound of 4 devices on 2 cores is a speed-up of 2, on GPUs it is 4; that of 3 rows on 2
+ * devices is 1.5. */
 Test(claims, the_bound_counts_cores)
 {
     static const struct {
