@@ -1,4 +1,4 @@
-# A command line of nccl-tests as a sweep, and the results of nccl-tests next to the cells of a sweep.
+# A command line of nccl-tests as a sweep, and the results of nccl-tests next to cells of a sweep.
 # nccl_tests.sh LOCKSTEP FOLDER
 . "$(dirname "$0")/common.sh"
 tiny='--devices virt:2 --bind none --seconds 0.01 --seed 3'

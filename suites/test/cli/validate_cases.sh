@@ -1,5 +1,5 @@
-# `lockstep validate` of a profile that requires conformance: no machine is accepted before the cases
-# have passed on its devices.
+# `lockstep validate` of a profile that requires conformance: no machine is accepted before the
+# cases have passed on its devices.
 #   validate_cases.sh LOCKSTEP FOLDER MAKE_RECORDS SOURCE [short]
 # short: what is measured is judged once; for a build that takes three times as long.
 . "$(dirname "$0")/validate_common.sh"

@@ -74,7 +74,8 @@ fact shm_size 'min: 1 GiB' 'min: 8 GiB' '0 B' 's/"shm_bytes":[0-9.]*,//'
 fact governor 'min: 1 x' 'min: 2 x' '0 x' 's/"governor":"performance"/"governor":"unknown"/'
 # A record with cores and without hardware threads is refused.
 fact threads_per_core 'max: 2 x' 'max: 1 x' '64 x' ''
-# Where the system shows hardware threads and no cores, as without /sys on some processors, the ratio is not known.
+# Where the system shows hardware threads and no cores, as without /sys on some processors, the
+# ratio is not known.
 sed '1s/"cores":4,/"cores":0,/' machine.jsonl >threads.jsonl
 limit threads_per_core 'max: 2 x' "$cell" | profile threads.yaml ''
 validate 0 threads.yaml machine.jsonl

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# checked.sh MPIRUN KIND LOCKSTEP CASE: conformance cases whose ranks are in processes. A process that
-# is gone is never a pass, and is named; the next case runs; no process is left.
+# checked.sh MPIRUN KIND LOCKSTEP CASE: conformance cases whose ranks are in processes. A process
+# that is gone is never a pass, and is named; the next case runs; no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4
@@ -74,7 +74,8 @@ fewer)
     ;;
 killed | stopped)
     # Processes were started once to see what they are, and once for the cases. These get a signal
-    # before their third request is passed on: where the first case opens its model, however slow all is.
+    # before their third request is passed on: where the first case opens its model, however slow
+    # all is.
     signal=KILL && [ "$case" = killed ] || signal=STOP
     export signal
     start kind 'echo "$n" >>started

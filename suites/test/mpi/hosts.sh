@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# hosts.sh HOSTS KIND LOCKSTEP CASE YAML_LINES: cells over the hosts that scripts/hosts makes, with TCP between
-# them. HOSTS: that script, in its tree. 77: it is for Open MPI, or namespaces are not allowed here.
+# hosts.sh HOSTS KIND LOCKSTEP CASE YAML_LINES: cells over the hosts that scripts/hosts makes, with
+# TCP between them. HOSTS: that script, in its tree. 77: it is for Open MPI, or namespaces are not
+# allowed here.
 set -euo pipefail
 hosts=$1 kind=$2 lockstep=$3 case=$4 yaml_lines=$5
 [ "$kind" = openmpi ] || { echo "scripts/hosts is for Open MPI, this build has $kind" && exit 77; }

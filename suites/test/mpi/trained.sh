@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE SUM BATCH: trainings whose ranks are in several processes. They leave the
-# bits of one process; who is missing is named, nothing that was trained is lost, no process is left.
+# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE SUM BATCH: trainings whose ranks are in several
+# processes. They leave the bits of one process; who is missing is named, nothing that was trained
+# is lost, no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5 message=$6 sum=$7 batch=$8
@@ -192,7 +193,8 @@ zero)
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=zero who
     for who in 0 1; do
-        # The mean of three ranks rounds: a process that is right by itself meets the others' outputs.
+        # The mean of three ranks rounds: a process that is right by itself meets the others'
+        # outputs.
         for ranks in 2 3; do
             train 1 --backend cpu-cblas --devices "virt:$ranks" --launcher 'good {n} odd' --epochs 1 --save a.weights
             says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10(, set 0|: probe): "
@@ -273,7 +275,8 @@ against)
         grep -q '^exact steps: none: each process has verified a step by itself$' out || fail "$(cat out)"
         rm one.* many.*
     done
-    # A product that is wrong after the steps that are verified: step by step it is another training.
+    # A product that is wrong after the steps that are verified: step by step it is another
+    # training.
     start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" = 0 ] || export LD_PRELOAD=$WRONG
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=100

@@ -1,5 +1,5 @@
-# The experiments of scripts/prove about what may never pass, and what is counted; it reads this file.
-# They measure no times, or none that matter.
+# The experiments of scripts/prove about what may never pass, and what is counted; it reads this
+# file. They measure no times, or none that matter.
 # shellcheck shell=bash disable=SC2154
 
 # The arguments are FILE OPTION..: a short sweep runs with the program and its environment.

@@ -1,5 +1,5 @@
-# A lockstep, and a lockstep-slowed, whose sweeps take no time: what a report says of them follows from
-# their options and the file settings in $FOLDER, a line NAME=VALUE. All else is done by $real.
+# A lockstep, and a lockstep-slowed, whose sweeps take no time: what a report says of them follows
+# from their options and the file settings in $FOLDER, a line NAME=VALUE. All else is done by $real.
 #   alpha, beta, hidden, shard, forecast=F   so many times what is true (1), or none
 #   status=N                       the exit status of sweeps
 # shellcheck shell=sh disable=SC2154

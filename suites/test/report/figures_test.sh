@@ -493,8 +493,9 @@ test_parts() {
     is "kinds of rows" "$(what out/waterfall.tsv)" "$(for _ in 1 2; do
         echo 1 3 10 16 17 18 19 20 1 3 6 12 16 17 18 19 20
     done | xargs)"
-    # batch, K = 2: T1(N) = .9 (f + r N), A = 1.05 T1(N/2), T = f + r N/2 + d: see make_records.c. All
-    # launches are 3.5 % slower in the middle, and the 5th percentile of steps is 0.3 % above the fastest.
+    # batch, K = 2: T1(N) = .9 (f + r N), A = 1.05 T1(N/2), T = f + r N/2 + d: see make_records.c.
+    # All launches are 3.5 % slower in the middle, and the 5th percentile of steps is 0.3 % above
+    # the fastest.
     awk -F '\t' '
         function near(name, want) {
             want *= 1.035 * 1.003

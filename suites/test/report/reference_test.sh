@@ -1,5 +1,6 @@
 #!/bin/sh
-# The committed records are all verified, and their report says what the committed one says: summary and page.
+# The committed records are all verified, and their report says what the committed one says: summary
+# and page.
 #   reference_test.sh LOCKSTEP RESULTS WORK_DIRECTORY
 # Exits 0 when that is so, 1 when not, 77 when gnuplot is not installed.
 set -eu

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The files of docs/accept, as far as they can be tried without containers, Slurm and a cluster. Stand-ins take
-# the place of srun and scontrol, and of the measurement of `lockstep validate`; `lockstep fleet` is real.
+# The files of docs/accept, as far as they can be tried without containers, Slurm and a cluster.
+# Stand-ins take the place of srun and scontrol, and of the measurement of `lockstep validate`;
+# `lockstep fleet` is real.
 # usage: accept_test.sh steps|prolog|sbatch|yaml SOURCE FOLDER LOCKSTEP YAML_LINES
 set -euo pipefail
 export LC_ALL=C

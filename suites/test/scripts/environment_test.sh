@@ -79,8 +79,9 @@ grep -q "HOME=$folder" out || fail 'the test saw no environment'
 ! grep '=poison$' out || fail 'a test sees what must be dropped'
 grep -qF "$list" "$build/CTestTestfile.cmake" || fail "ctest does not read $list for the tests of Lockstep"
 
-# README's commands, each script, and each checker on its trees with faults, once under each variable of the list, as if
-# no ctest had dropped it. Those of Criterion and of sanitizers, which nothing here has, are set together.
+# README's commands, each script, and each checker on its trees with faults, once under each
+# variable of the list, as if no ctest had dropped it. Those of Criterion and of sanitizers, which
+# nothing here has, are set together.
 checks=${scripts%/*}/suites/test/lint/checks_test
 mkdir -p elsewhere/scripts elsewhere/core clean
 together=

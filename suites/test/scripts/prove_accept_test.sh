@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# scripts/prove-accept on a machine whose times never change: sweeps and runs of its `lockstep` take records
-# that are made, so nothing here depends on what else this machine does. The real lockstep learns from them
-# and judges them. BAD names a `lockstep` with other answers, which must not be as they should.
+# scripts/prove-accept on a machine whose times never change: sweeps and runs of its `lockstep` take
+# records that are made, so nothing here depends on what else this machine does. The real lockstep
+# learns from them and judges them. BAD names a `lockstep` with other answers, which must not be as
+# they should.
 # usage: prove_accept_test.sh verdicts|misuse SCRIPT FOLDER LOCKSTEP MAKE_RECORDS
 set -euo pipefail
 export LC_ALL=C

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Changes by others to the file of a sweep while it runs: the outcome of each is reported, and nothing
-# that was measured is lost without a word. usage: file.sh LOCKSTEP FOLDER TOOLS GROUP
+# Changes by others to the file of a sweep while it runs: the outcome of each is reported, and
+# nothing that was measured is lost without a word.
+# usage: file.sh LOCKSTEP FOLDER TOOLS GROUP
 # shellcheck disable=SC2154 # common.sh sets what is not set here
 set -eu
 
