@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# checked.sh MPIRUN KIND LOCKSTEP CASE: conformance cases whose ranks are in processes. A process
-# that is gone is never a pass, and is named; the next case runs; no process is left.
+# checked.sh MPIRUN KIND LOCKSTEP CASE: conformance cases with ranks in several processes. If a
+# process is gone the case never passes, and the process is named; the next case runs; no process is
+# left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4
@@ -22,7 +23,7 @@ left() {
     [ -z "$(ours rank)" ] || fail "left behind: $(ours rank)"
     if grep -q caution flat; then fail "processes had to be killed"; fi
 }
-# Each pool of processes says how many it is.
+# Each pool of processes writes its size.
 start good 'echo "$n" >>started && exec bash $LAUNCH $n "$@"'
 process="process [0-9]+ of 2 \(host [^ ]+, process [0-9]+\)"
 
@@ -73,9 +74,9 @@ fewer)
     says 'process 0 of 1 .* was told of 2 processes, there are 1'
     ;;
 killed | stopped)
-    # Processes were started once to see what they are, and once for the cases. These get a signal
-    # before their third request is passed on: where the first case opens its model, however slow
-    # all is.
+    # Processes were started once to find out what they are, and once for the cases. The latter get
+    # a signal before their third request is passed on: there the first case opens its model,
+    # however slow everything is.
     signal=KILL && [ "$case" = killed ] || signal=STOP
     export signal
     start kind 'echo "$n" >>started

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# failing.sh MPIRUN KIND_OF_MPI PROGRAM MODULE FIRST COUNT: for each seed of so many, starts two to
-# four processes, lets one go wrong at a call (see failing.c), and expects of all others that they
-# end within the deadline and a second, with the line that names it and the call, all the same one;
-# and that no process is left. Once more without telling mpirun that others go on: it ends all.
-# DETAILS=1: shows all lines.
+# failing.sh MPIRUN KIND_OF_MPI PROGRAM MODULE FIRST COUNT: for COUNT seeds from FIRST on, starts
+# two to four processes and lets one misbehave at a call (see failing.c). All others must end within
+# the deadline and a second, all with the same line, which names that process and the call; no
+# process is left. Then once more without telling mpirun that others go on: it ends all. DETAILS=1
+# shows all lines.
 # shellcheck disable=SC2034,SC2154 # mpirun.sh reads and writes them
 set -euo pipefail
 mpirun=$1 mpi=$2 program=$3 module=$4 first=$5 count=$6
@@ -72,7 +72,7 @@ pattern() {
     esac
 }
 
-# How many end by themselves.
+# Prints how many processes end by themselves.
 living() {
     case $how in late | other | abort | larger) echo "$processes" ;; *) echo $((processes - 1)) ;; esac
 }
@@ -80,7 +80,7 @@ living() {
 check() {
     local pid ms close text
     check_left
-    # MPICH's mpiexec kills all others when one is killed, also when told not to.
+    # MPICH's mpiexec kills all others when one is killed, even if it is told not to.
     case $mpi-$how in mpich-kill*) return ;; esac
     [ "$(count_ended)" -eq "$(living)" ] ||
         complain "$(count_ended) processes have ended by themselves, not $(living)"
@@ -96,7 +96,7 @@ check() {
     done < <(lines)
 }
 
-# until: a command that says that it need not go on waiting. At most 10 s.
+# wait_until COMMAND: waits until the command succeeds, at most 10 s.
 wait_until() {
     local i
     for ((i = 0; i < 200; ++i)); do
@@ -120,7 +120,7 @@ run() {
         >"$folder/out" 2>"$folder/err" &
     launcher=$!
     wait_until all_ended || true
-    # A stopped one never ends: mpirun, which lets all go on, would wait for it.
+    # A stopped process never ends: mpirun, which lets all go on, would wait for it.
     pid=$(pid_of "$victim")
     case $how-$# in stop-[1-9] | during-[1-9]) [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true ;; esac
     if ! wait_until launcher_ended; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hosts.sh HOSTS KIND LOCKSTEP CASE YAML_LINES: cells over the hosts that scripts/hosts makes, with
-# TCP between them. HOSTS: that script, in its tree. 77: it is for Open MPI, or namespaces are not
-# allowed here.
+# TCP between them. HOSTS is that script, in its tree. The exit status is 77 if MPI is not Open MPI,
+# or namespaces are not allowed here.
 set -euo pipefail
 hosts=$1 kind=$2 lockstep=$3 case=$4 yaml_lines=$5
 [ "$kind" = openmpi ] || { echo "scripts/hosts is for Open MPI, this build has $kind" && exit 77; }
@@ -25,13 +25,13 @@ on() {
 }
 sweep=("$lockstep" sweep --launcher mpirun --batch 11 --bind none --out a.jsonl)
 short=(--workload "mlp:7,5,3" --batch 11 --bind none --seconds 0.01 --steps 4:20 --out a.jsonl)
-# ok CELLS HOSTS RANKS: so many cells are verified, with these hosts and ranks of each.
+# ok CELLS HOSTS RANKS: this many cells are verified, each with these hosts and ranks.
 ok() {
     [ "$(grep -c "\"status\":\"ok\".*\"hosts\":$2,\"host_ranks\":\"$3\"" a.jsonl)" = "$1" ] ||
         fail "not $1 cells on $2 hosts with ranks $3: $(grep -oE '"(status|hosts)":[^,]*|"(reason|host_ranks)":"[^"]*"' a.jsonl)"
 }
 
-# left: processes of a sweep, in the namespaces that this runs in.
+# left: prints the processes of a sweep in the namespaces that this runs in.
 left() {
     local comm
     for comm in /proc/[0-9]*/comm; do
@@ -53,7 +53,8 @@ is_measuring() { [ "$(received)" -gt 150 ]; }
 no_ranks() { ! left | grep -q '^lockstep cell'; }
 nothing_left() { [ -z "$(left)" ]; }
 
-# Two cells. In the middle of the first the link of h1 is taken away, until its ranks have ended.
+# There are two cells. In the middle of the first the link of h1 is taken away, until its ranks have
+# ended.
 link() {
     local pid
     "$lockstep" sweep --launcher mpirun --counts 2 --workload mlp:7,5,3 --batch 11,12 --launches 1 \
@@ -61,7 +62,7 @@ link() {
     pid=$!
     wait_until 20 is_measuring || fail "nothing was measured"
     "$LOCKSTEP_ON" h1 ip link set eth0 down
-    # Half of --timeout, 0.4 s for an answer, and time to end on a machine with other work.
+    # It takes half of --timeout, 0.4 s for an answer, and time to end on a machine with other work.
     wait_until 14 no_ranks || fail "ranks wait for a host that is gone"
     "$LOCKSTEP_ON" h1 ip link set eth0 up
     local status=0
@@ -78,7 +79,8 @@ export -f fail left received wait_until is_measuring no_ranks nothing_left link
 interfaces=$(ls /sys/class/net)
 case $case in
 two)
-    # 2.1 MB each way at 12.5 MB/s take 0.17 s; the bucket of tbf lets 0.25 MB go at once.
+    # 2.1 MB in each direction at 12.5 MB/s take 0.17 s; the token bucket of tbf lets 0.25 MB
+    # through at once.
     on 2 0 --rate 100mbit -- "${sweep[@]}" --counts 2 --workload mlp:512,1024,8 --seconds 0.01 --steps 4:20
     ok 1 2 1,1
     ns=$(grep -o '"min_ns":[0-9]*' a.jsonl)
@@ -91,7 +93,7 @@ four)
     ;;
 link)
     on 2 0 -- bash -e -c link
-    # Neither hears of the other; of which one mpirun brings the line depends on mpirun.
+    # Neither process hears of the other; mpirun decides whose line arrives.
     zero='process 0 of 2 \(host h0, [^"]*: rank 1 \(host h1, process [0-9]+\)'
     one='process 1 of 2 \(host h1, [^"]*: rank 0 \(host h0, process [0-9]+\)'
     grep -qE "\"reason\":\"($zero|$one) did not join [a-z]+ [0-9]+ within 8.0 s: it does not answer\"" a.jsonl ||
@@ -106,7 +108,7 @@ arguments)
         "$hosts" $words >out 2>err || status=$?
         [ "$status $(wc -l <err) $(wc -c <out)" = "2 1 0" ] || fail "'$words': status $status"
     done
-    # Whatever ends it, and whenever, its processes end.
+    # Whatever ends the command, and whenever, its processes end.
     # shellcheck disable=SC2016 # for the command
     for moment in command_runs is_ready; do
         for signal in TERM KILL; do

@@ -27,7 +27,7 @@ daemons() {
     chmod 711 .
     munged --force --socket="$dir/munge" --key-file="$dir/key" --pid-file="$dir/munged.pid" \
         --log-file="$dir/munged.log" --seed-file="$dir/seed" 2>>munged.log || skip munged
-    # More tasks than there are cores: the node has as many as it is told.
+    # There are more tasks than cores: the node has as many as the configuration says.
     cat >slurm.conf <<CONF
 ClusterName=one
 SlurmctldHost=h0
@@ -71,7 +71,7 @@ status=0
 "$hosts" 1 -- bash -euo pipefail -c job >out 2>&1 || status=$?
 [ "$status" != 77 ] || { tail -n 1 out && exit 77; }
 [ "$status" = 0 ] || { echo "FAIL: exit status $status" && cat out && exit 1; }
-# cells FILE RANKS N: N cells are verified, each of so many ranks.
+# cells FILE RANKS N: N cells are verified, each with this many ranks.
 cells() {
     local n
     n=$(grep -c "\"status\":\"ok\".*\"hosts\":1,\"host_ranks\":\"$2\"" "$1" || true)

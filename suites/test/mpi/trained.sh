@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE SUM BATCH: trainings whose ranks are in several
-# processes. They leave the bits of one process; who is missing is named, nothing that was trained
-# is lost, no process is left.
+# trained.sh MPIRUN KIND LOCKSTEP CASE WRONG MESSAGE SUM BATCH: trainings with ranks in several
+# processes. They give the bits of one process; a missing process is named, no trained weights are
+# lost, and no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
 mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5 message=$6 sum=$7 batch=$8
@@ -21,7 +21,7 @@ left() {
     sleep 0.5
     [ -z "$(ours traine)" ] || fail "left behind: $(ours traine)"
 }
-# in_a_while COMMAND...: when an epoch has been trained, and a moment more.
+# in_a_while COMMAND...: runs it when an epoch has been trained, and a moment later.
 in_a_while() {
     for _ in $(seq 600); do
         sleep 0.1
@@ -32,7 +32,8 @@ in_a_while() {
 
 case $case in
 same)
-    # Rows of 4 ranks, in 1, 4 and 2 processes; then 3 ranks, an odd number of them in a process.
+    # The rows of 4 ranks are in 1, 4 and 2 processes; then there are 3 ranks, an odd number in one
+    # process.
     for list in 4:1 4:2 3:3; do
         ranks=${list%:*}
         train 0 --devices "virt:$ranks" --epochs 2 --seed 5 --save one.weights --out one.jsonl
@@ -46,7 +47,7 @@ same)
             fail "no processes in the record"
         rm one.* many.*
     done
-    # AdamW of ranks, what it clips, its rate and a batch in parts, on a text.
+    # Ranks train on a text with AdamW, clipping, its learning rate and a batch in parts.
     yes 'the quick brown fox jumps over the lazy dog; ' | head -c 1000 >fox.txt || true
     gpt=(--devices virt:2 --epochs 2 --model gpt-tiny --data text:fox.txt --accumulate 2)
     train 0 "${gpt[@]}" --save one.weights
@@ -63,7 +64,7 @@ same)
     [ "$(sed 's/ after.*//' out)" = "$(sed 's/ after.*//' seeds)" ] || fail "other weights were loaded"
     ;;
 narrow)
-    # A launcher ends all where more is on its way to a process than a pipe keeps.
+    # A launcher ends all when more data are on their way to a process than a pipe holds.
     command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
     cat >few <<'PYTHON'
 import os, sys, time
@@ -97,7 +98,7 @@ killed | stopped)
     [ "$(grep -c '"train_loss":' a.jsonl)" -ge "$trained" ] || fail "epochs that were trained are lost"
     ;;
 interrupted)
-    # A background job of a shell has SIGINT ignored.
+    # A background job of a shell ignores SIGINT.
     "$lockstep" train --mode ddp --devices virt:2 --epochs 100000 --launcher "good {n}" --out a.jsonl --save a.weights >out 2>err &
     pid=$! status=0
     stop() { kill -TERM "$pid"; }
@@ -108,7 +109,7 @@ interrupted)
     train 0 --devices virt:2 --epochs 0 --load a.weights --launcher "good {n}" --require 90
     ;;
 data)
-    # One of them is in another folder.
+    # One of the processes runs in another folder.
     start apart 'bash $LAUNCH $n moved "$@"'
     start moved '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" = 0 ] || cd there; exec "$n" "$@"'
     mkdir there
@@ -142,7 +143,7 @@ unheard)
     [ ! -e a.weights ] || fail "something was saved"
     ;;
 lies)
-    # An answer of process 0, or a request to it, is changed on its way, with a right checksum.
+    # An answer of process 0, or a request to it, is changed on its way, and has a right checksum.
     command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
     cat >lie <<'PYTHON'
 import os, re, sys
@@ -193,15 +194,16 @@ zero)
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=zero who
     for who in 0 1; do
-        # The mean of three ranks rounds: a process that is right by itself meets the others'
-        # outputs.
+        # The mean of three ranks rounds: a process that is right by its own reference gets the
+        # other outputs.
         for ranks in 2 3; do
             train 1 --backend cpu-cblas --devices "virt:$ranks" --launcher 'good {n} odd' --epochs 1 --save a.weights
             says "process [0-9] of $ranks .*: the step before the first one: mlp:64,128,10(, set 0|: probe): "
             [ ! -e a.weights ] || fail "something was saved"
         done
     done
-    # The one that asks has a test of them, and what is in one process is no other.
+    # The process that asks tests its answers, and a training in one process is tested in the same
+    # way.
     for where in "host" "virt:2" "virt:3" "virt:2 --mode ddp" "virt:3 --mode ddp"; do
         # shellcheck disable=SC2086 # words
         for epochs in 1 0; do
@@ -215,7 +217,7 @@ zero)
     ;;
 sum)
     # The numbers of a rank are zeros for all others: each process alone is right, and all have the
-    # same sums. Those of a number of ranks that is no power of two are verified within bounds.
+    # same sums. If the number of ranks is no power of two, results are verified within bounds.
     start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$SUM
         exec "$n" "$@"'
     export SUM=$sum who
@@ -225,7 +227,7 @@ sum)
         says "process [0-9] of ${list%:*} .*: the step before the first one: mlp:64,128,10(, set 0|: probe): gradient"
         [ ! -e a.weights ] || fail "something was saved"
     done
-    # Several ranks of each process, AdamW with what it clips, and a model of convolutions.
+    # Each process has several ranks, there are AdamW with clipping, and a model of convolutions.
     who=1
     for model in "gpt-tiny --data text:fox.txt" "cnn"; do
         yes 'the quick brown fox jumps over the lazy dog; ' | head -c 1000 >fox.txt || true
@@ -237,7 +239,7 @@ sum)
     done
     ;;
 batch)
-    # A row of a batch is another one in one of the processes, in the second epoch.
+    # In the second epoch a row of a batch differs in one of the processes.
     start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$BATCH
         exec "$n" "$@"'
     export BATCH=$batch WRONG_BATCH=1000000 who=0
@@ -250,7 +252,8 @@ batch)
     done
     ;;
 message)
-    # One bit of one message of a process, of gradients (WRONG_BYTES) or anything else.
+    # One bit of one message of a process is flipped, of gradients (WRONG_BYTES) or of anything
+    # else.
     start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != "$who" ] || export LD_PRELOAD=$MESSAGE
         exec "$n" "$@"'
     export MESSAGE=$message WRONG_MESSAGE=100000 WRONG_BYTES=4000 who=0
@@ -263,7 +266,7 @@ message)
     done
     ;;
 against)
-    # The bits are those of ranks in one process, so the comparison is the same one.
+    # The bits are those of ranks in one process, so the comparison is the same.
     for list in virt:2 virt:3; do
         two=(--devices "$list" --epochs 1 --seed 5 --against virt:1)
         train 0 "${two[@]}" --save one.weights --out one.jsonl
@@ -275,8 +278,7 @@ against)
         grep -q '^exact steps: none: each process has verified a step by itself$' out || fail "$(cat out)"
         rm one.* many.*
     done
-    # A product that is wrong after the steps that are verified: step by step it is another
-    # training.
+    # A product is wrong after the verified steps: compared step by step it is another training.
     start odd '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" = 0 ] || export LD_PRELOAD=$WRONG
         exec "$n" "$@"'
     export WRONG=$wrong WRONG_PRODUCT=100
