@@ -1,5 +1,5 @@
-/* apply.c: running the replicas: on the right worker, in the right mode, and what happens when
- * they are not equally fast or do not all succeed. */
+/* apply.c: dp_apply runs the replicas on the right worker, in the right mode, and returns correctly
+ * when they have different speeds or some of them fail. */
 #include "list.h"
 #include "probes.h"
 
@@ -68,7 +68,7 @@ static void slow_first(struct context *c)
     }
 }
 
-/* A whole input arrives: rank, sizes, and the slot it belongs to. */
+/* A whole input arrives unchanged: rank, sizes, and the slot that it belongs to. */
 static void whole_input(struct context *c)
 {
     static const int order[] = {2, 0, 3, 1};
@@ -87,7 +87,7 @@ static void whole_input(struct context *c)
     }
 }
 
-/* m replicas, m threads; the first slot's worker is the caller. */
+/* m replicas run on m threads; the caller is the worker of the first slot. */
 static void threads(struct context *c)
 {
     for (int m = 1; m <= 8; ++m) {
@@ -128,7 +128,8 @@ static void one_call(struct context *c)
            dp_slot_name(probe->visit[0].run_slot));
 }
 
-/* Grad and train mode of the caller's run hold inside every replica, and only for that call. */
+/* The grad and train modes of the caller's run hold inside of every replica, and only for that
+ * call. */
 static void modes(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -168,7 +169,7 @@ static int64_t now_ms(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Replica 0 fails at once: the call returns when replica 3 is through, not before. */
+/* Replica 0 fails at once: the call does not return before replica 3 has ended. */
 static void joined(struct context *c)
 {
     struct applied *a = open_applied(c, 4, NULL);
@@ -185,7 +186,7 @@ static void joined(struct context *c)
     }
 }
 
-/* Two replicas fail, the higher one first in time: the lower one is reported. */
+/* Two replicas fail, the higher one earlier: the lower one is reported. */
 static void lowest_index(struct context *c)
 {
     static const struct {

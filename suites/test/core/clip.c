@@ -1,5 +1,5 @@
-/* clip.c: gradients clipped by the norm of all, which sees what was summed; and gradients that pile
- * up over micro-batches. */
+/* clip.c: gradients are clipped by the norm of all of them, after they were summed; and gradients
+ * accumulate over micro-batches. */
 #include "golden.h"
 #include "list.h"
 #include "optimizer.h"
@@ -57,7 +57,7 @@ static void clip_as_torch(struct context *c)
     torch_each(c, "clip", one_clip);
 }
 
-/* The order of kernels.h, also over more than one chunk. */
+/* Adds in the order of kernels.h, also over more than one chunk. */
 static double sum_of_squares(const float x[], size_t n)
 {
     enum { CHUNK = 65536, LANES = 256 };
@@ -102,7 +102,8 @@ static void bits(struct context *c)
     }
 }
 
-/* The sum over all replicas, 55 and 10, not what each of them has; a tied parameter once. */
+/* The sums over all replicas are clipped, 55 and 10, not the gradients of each; a tied parameter
+ * counts once. */
 static void clip_of_sums(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
@@ -164,8 +165,8 @@ static double clip_ranks(struct context *c, struct ranks *ranks, double max_norm
     return norm;
 }
 
-/* The mean is clipped, not what ranks bring: 6 and -2 make 2, 1 is what is left of 30 and 10. And
- * a rank without a batch is left alone. */
+/* The mean is clipped, not the gradients of the ranks: 6 and -2 make 2; after 30 and 10 the mean is
+ * clipped to a norm of 1. The gradient of a rank without a batch is not clipped. */
 static void clip_of_means(struct context *c)
 {
     const struct ranks_batch apart = {{1, 1}, {{6}, {-2}}, {1, 1}};
@@ -198,7 +199,7 @@ static void clip_of_means(struct context *c)
 
 /* ---- accumulation ------------------------------------------------------------------------ */
 
-/* Rows 1, 2, ... of one big batch: rank r's share of micro-batch a. */
+/* Returns rows 1, 2, ... of one big batch: the part of micro-batch a that rank r gets. */
 static struct ranks_batch micro_batch(int ranks, int micros, int a)
 {
     struct ranks_batch batch = {.rows = {0}};
@@ -210,8 +211,9 @@ static struct ranks_batch micro_batch(int ranks, int micros, int a)
     return batch;
 }
 
-/* A micro-batches, all but the last in no_sync, each divided by A: the gradient of the mean over
- * all their rows. Then clipping and a step: the bits of one device with the big batch. */
+/* There are A micro-batches, all but the last in no_sync, each divided by A: the result is the
+ * gradient of the mean over all their rows. After clipping and a step the bits are those of one
+ * device with the big batch. */
 static void accumulation(struct context *c)
 {
     const struct dp_adamw_config config = {0.25, 0.5, 0.75, 0.125, 0.5};
@@ -244,7 +246,7 @@ static void accumulation(struct context *c)
     }
 }
 
-/* DataParallel: backward adds, until the gradients are set to none. */
+/* With DataParallel, backward accumulates until the gradients are set to none. */
 static void accumulation_of_sums(struct context *c)
 {
     for (int k = 1; k <= 3; ++k) {

@@ -1,5 +1,5 @@
-/* coalesce.c: transfers are grouped, and grouping must not show: for any buffer size, any order of
- * dtypes, empty tensors among the others, neighbours in memory or not. */
+/* coalesce.c: transfers are grouped, and results do not show it: for any size of a group, any order
+ * of dtypes, empty tensors among the others, tensors that are adjacent in memory or not. */
 #include "golden.h"
 #include "list.h"
 
@@ -8,7 +8,7 @@
 static const size_t buffer_bytes[] = {1, 39, 40, 41, 100, DP_BUFFER_BYTES};
 #define BUFFERS (sizeof buffer_bytes / sizeof buffer_bytes[0])
 
-/* 40-byte tensors sit on the edges of the buffer sizes; empty ones first, last and between. */
+/* Tensors of 40 bytes are at the edges of the sizes; empty ones are first, last and between. */
 static const struct kind {
     enum dp_dtype dtype;
     int ndim;
@@ -20,7 +20,8 @@ static const struct kind {
     {DP_F32, 1, {25, 0}}, {DP_F32, 2, {3, 0}},
 };
 
-/* Element e of tensor j in list i: distinct everywhere, small enough to add up exactly. */
+/* Returns element e of tensor j in list i: each differs, and all are small enough to add up
+ * exactly. */
 static double element(int list, int j, size_t e)
 {
     return 1000.0 * list + 50.0 * j + (double)e;
@@ -103,7 +104,7 @@ static void copies_apart(struct context *c)
     }
 }
 
-/* Views of one array: neighbours, a gap, the order of memory turned round, one view twice. */
+/* Views of one array: adjacent ones, a gap, the reverse order of memory, one view twice. */
 static void neighbours(struct context *c)
 {
     static const size_t rows[][2] = {{0, 10},  {10, 10}, {20, 1}, {30, 10}, {25, 5},
@@ -164,7 +165,8 @@ static struct dp_tensor *reduce(struct context *c, struct dp_run *run, const str
     return sums;
 }
 
-/* Sums over 1 to 4 lists, on any slot or the host; results are new and apart from each other. */
+/* Sums over 1 to 4 lists, on any slot or the host; the results are new, and apart from each other.
+ */
 static void reduce_mixed(struct context *c)
 {
     for (size_t b = 0; b < BUFFERS; ++b) {
@@ -199,7 +201,7 @@ static void reduce_mixed(struct context *c)
     }
 }
 
-/* More than one slice and one buffer: 100,000 numbers and a few. */
+/* There is more than one slice and one staging area: 100,000 numbers and a few. */
 static void large(struct context *c)
 {
     static const size_t sizes[] = {1, 100003, 17, 4097};

@@ -1,5 +1,5 @@
-/* data.c: the numbers that cases use, and where a batch is cut. The split here is written on its
- * own, by counting, so that it cannot share a mistake with core's. */
+/* data.c: the numbers that cases use, and where a batch is cut. The split here is written
+ * independently, by counting, so that it cannot share a mistake with that of core. */
 #include "context.h"
 
 const double *sequence(struct context *c, size_t n, double first, double step)

@@ -1,5 +1,5 @@
-/* device.c: where modules and inputs must be, where they may be, and what is said when they are
- * not. */
+/* device.c: where modules and inputs must be, where they may be, and the errors if they are
+ * elsewhere. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
@@ -10,8 +10,9 @@
 #define HOST  -1
 #define STAYS -9 /* not moved after it was wrapped */
 
-/* PyTorch's own table: the module's parameters must be on device_ids[0] at forward, whatever was
- * true when it was wrapped. Row 2, for one: a linear layer on device 0, wrapped over (1, 0). */
+/* The table of PyTorch: the parameters of the module must be on device_ids[0] at forward, wherever
+ * they were when it was wrapped. Row 2, for example, is a linear layer on device 0, wrapped over
+ * (1, 0). */
 static const struct row {
     int first, second; /* where the layers are; second STAYS: only one layer */
     bool sequence;
@@ -101,7 +102,7 @@ static void placement(struct context *c)
     }
 }
 
-/* A buffer elsewhere is as wrong as a parameter. */
+/* A buffer on another device is as wrong as a parameter. */
 static void buffer_elsewhere(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
@@ -145,7 +146,7 @@ static void wrong_ids(struct context *c)
     refuse_ids(c, linear, missing, 2, NULL, NULL);
 }
 
-/* A plain layer whose input is elsewhere. */
+/* The input of a plain layer is on another device. */
 static void plain_layer(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);

@@ -1,4 +1,4 @@
-/* distributed.c: DistributedDataParallel: the mean over ranks, what is sent and what is not. */
+/* distributed.c: DistributedDataParallel: the mean over ranks, and which data are sent. */
 #include "list.h"
 #include "probes.h"
 #include "ranks.h"
@@ -31,8 +31,8 @@ static void mean(struct context *c)
     }
 }
 
-/* Per-row gradients 1, 2, 3 and 10 as (1, 2, 3), (10); 1, 2, 3, 2 and 10 for a mean that is exact.
- */
+/* Gradients per row are 1, 2, 3 and 10, as (1, 2, 3), (10); and 1, 2, 3, 2 and 10, whose mean is
+ * exact. */
 static void unequal(struct context *c)
 {
     static const struct {
@@ -55,7 +55,7 @@ static void unequal(struct context *c)
     }
 }
 
-/* Each rank multiplies before the ranks are added, in their order: three ranks show it, and so do
+/* Each rank multiplies before the ranks are added in their order: three ranks show that, and so do
  * sums that are no floats. */
 static void division(struct context *c)
 {
@@ -82,7 +82,8 @@ static void division(struct context *c)
     }
 }
 
-/* In rank order; in another one each of the two additions rounds a number below 1 otherwise. */
+/* Expects the sum in rank order. If the communicator may add in another order, each of the two
+ * additions may round a number below 1 differently: that is the bound. */
 static void expect_sum(struct context *c, const struct dp_group *group,
                        const struct dp_tensor *tensor, const float want[])
 {
@@ -101,7 +102,7 @@ static void expect_sum(struct context *c, const struct dp_group *group,
     expect_within(c, "gradient", tensor, middle, bound);
 }
 
-/* More than one block of a kernel's, and ends that fit nowhere. */
+/* Parameters are longer than one block of a kernel, and their ends fit no block. */
 static void lengths(struct context *c)
 {
     static const size_t width[] = {1, 15, 1023, 1025, 4097};
@@ -157,7 +158,7 @@ static void broadcast_once(struct context *c)
     expect_error(c, dp_ddp_compare(ranks.ddp, &err), DP_EFAULT, &err, "rank 1", "parameter 0");
 }
 
-/* A bit of one element, wherever it is in a long parameter. */
+/* One bit of one element differs, anywhere in a long parameter. */
 static void compared(struct context *c)
 {
     static const size_t places[] = {0, 65535, 65536, 89999};
@@ -184,7 +185,7 @@ static void compared(struct context *c)
     ranks_equal(c, &ranks);
 }
 
-/* Outputs and input gradients are the rank's own; inputs may lie anywhere. */
+/* Outputs and input gradients belong to the rank; inputs may be anywhere. */
 static void own_batches(struct context *c)
 {
     struct ranks ranks;
@@ -346,7 +347,7 @@ static void misuse(struct context *c)
                  "input 0 of rank 0", NULL);
 }
 
-/* A rank that fails: named, and the next step is as if nothing had been. */
+/* A rank fails: the error names it, and the next step is as if nothing had happened. */
 static void failures(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};

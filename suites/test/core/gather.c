@@ -1,7 +1,7 @@
-/* gather.c: putting parts together: what is refused, and that the result is a copy. */
+/* gather.c: concatenation of parts: which are refused, and that the result is a copy. */
 #include "list.h"
 
-/* Parts of these rows on these slots; row ids run on from part to part. */
+/* Returns parts with these rows on these slots; the numbers of the rows go on from part to part. */
 static struct dp_tensor *parts_of(struct context *c, struct dp_slot *const slots[],
                                   const size_t rows[], int n, size_t columns)
 {

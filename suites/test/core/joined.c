@@ -57,7 +57,7 @@ static int barrier(void *self, struct dp_error *err)
     return met ? 0 : dp_fail(err, DP_EFAULT, "another process has given up");
 }
 
-/* Two meetings: all have written, all have read. */
+/* Meets twice: all have written, all have read. */
 static int exchange(void *self, const void *mine, size_t bytes, void *all, struct dp_error *err)
 {
     const struct joined_end *end = self;
@@ -112,7 +112,7 @@ static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const st
     return dp_comm_staged.reduce(team, dst_slot, sums, n, phase, err);
 }
 
-/* Between memory of a slot and the host's. */
+/* Copies between memory of a slot and of the host. */
 static int copy(struct dp_slot *slot, void *dst, const void *src, size_t bytes,
                 struct dp_error *err)
 {
@@ -182,7 +182,7 @@ static int add_up(const struct joined *j, const struct dp_collective *c, const s
     return status;
 }
 
-/* Only processes with a member come: they meet by the numbers that they show. */
+/* Only processes with a member take part. Each puts its numbers where the others can read them. */
 static int sum_piece(struct joined_end *end, struct dp_collective *c, int k, struct dp_error *err)
 {
     struct joined *j = end->joined;

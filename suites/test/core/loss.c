@@ -1,5 +1,4 @@
-/* loss.c: the gradient of a loss inside replicas, what a loss refuses, and classes that are none.
- */
+/* loss.c: the gradient of a loss inside of replicas, errors of a loss, and classes out of range. */
 #include "golden.h"
 #include "list.h"
 
@@ -85,7 +84,7 @@ static void refused(struct context *c)
     expect_scalar(c, "sum of no rows", &zero, slots[0], 0.0);
 }
 
-/* A class that is none makes the loss NaN, and never reads outside. */
+/* A class out of range makes the loss NaN, and never reads outside. */
 static void class_out_of_range(struct context *c)
 {
     static const double bad[] = {-1, 3, 2147483647, -2147483647};

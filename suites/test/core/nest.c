@@ -1,4 +1,4 @@
-/* nest.c: what must not be nested, and a group without devices. */
+/* nest.c: calls that must not be nested, and a group without devices. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"

@@ -6,10 +6,11 @@
 
 struct dp_slot;
 
-/* How many of so many convolutions it made, all right; -1: one was not, and it was said. */
+/* Returns how many convolutions oneDNN made, all right, and in *of how many were tried; -1: one was
+ * wrong, and was printed. */
 int try_convolutions(struct dp_slot *slot, int *of);
-/* Whether there were primitives and convolutions, none of which may round more than a sum in float
- * does; what is wrong was said. */
+/* Returns whether there were primitives and convolutions, none of which may round more than a sum
+ * in float does; errors were printed. */
 bool asked_strictly(void);
 
 #endif

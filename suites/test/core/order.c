@@ -1,5 +1,5 @@
-/* order.c: what must wait for what. On a device that runs everything at once these cases cannot
- * fail; on a late one (+lag) each fails when one event wait or one drain is missing. */
+/* order.c: which work must wait for which. On a device that runs everything at once these cases
+ * cannot fail; on a late one (+lag) each fails if one event wait or one drain is missing. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
@@ -27,8 +27,8 @@ static void copy(struct context *c, const struct dp_tensor *dst, const struct dp
     expect_ok(c, dp_tensor_copy(dst, src, &err), &err, "dp_tensor_copy");
 }
 
-/* A copy to the host is complete when it returns: what was queued for the tensor is done by then,
- * and nothing of what was not. */
+/* A copy to the host is complete when it returns: the work that was queued for the tensor before is
+ * done, and later work is not. */
 static void pull(struct context *c, const struct dp_tensor *tensor, const double want[])
 {
     const struct dp_tensor host =
@@ -72,7 +72,7 @@ static void overwritten_summand(struct context *c)
     }
 }
 
-/* Memory that dp_run_reset gave back is not written before its last reader is through. */
+/* Memory that dp_run_reset gave back is not written before its last reader has ended. */
 static void reused_memory(struct context *c)
 {
     struct dp_group *group = open_group(c, 3);
@@ -101,8 +101,8 @@ static void reused_memory(struct context *c)
     expect_values(c, "made of the second sum", &y[1], sequence(c, 4, 507.0, 1.0));
 }
 
-/* The same when the step was so large that dp_run_reset gives its memory back for a larger piece:
- * the reader is not through then. 3 x 2 MB, where small steps take less than one. */
+/* The same if the step was so large that dp_run_reset gives its memory back for a larger piece: the
+ * reader has not ended then. There are 3 x 2 MB; small steps need less than one. */
 static void outgrown_memory(struct context *c)
 {
     enum { n = 500000 };
@@ -128,7 +128,7 @@ static void outgrown_memory(struct context *c)
     }
 }
 
-/* A plain call that fails, in its second module: the first one's work has ended. */
+/* A plain call fails in its second module: the work of the first one has ended. */
 static void failing_plain_call(struct context *c)
 {
     for (int i = 0; i < 2; ++i) {
@@ -171,7 +171,7 @@ static void failing_plain_backward(struct context *c)
     }
 }
 
-/* The caller's memory is its own again when dp_tensor_write and dp_tensor_read return. */
+/* When dp_tensor_write and dp_tensor_read return, the caller may use its memory again. */
 static void callers_memory(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
@@ -235,7 +235,7 @@ static void freeing_waits(struct context *c)
     }
 }
 
-/* dp_module_to waits on both sides: where the parameters were and where they are now. */
+/* dp_module_to waits on both sides: for the old and the new place of the parameters. */
 static void moving_waits(struct context *c)
 {
     struct dp_group *group = open_group(c, 3);
@@ -252,7 +252,7 @@ static void moving_waits(struct context *c)
     }
 }
 
-/* Inputs are freed by their owner as soon as a step is queued; what the step made stays. */
+/* The owner frees the inputs as soon as a step is queued; the results of the step stay. */
 static void inputs_freed(struct context *c)
 {
     struct golden g;
@@ -272,7 +272,7 @@ static void inputs_freed(struct context *c)
     }
 }
 
-/* A failing call leaves nothing under way: not on the replica that failed, not on the others. */
+/* A failing call leaves no work under way, neither on the replica that failed nor on the others. */
 static void failing_call_drains(struct context *c)
 {
     for (int i = 0; i < 4; ++i) {
@@ -312,7 +312,7 @@ static void failing_call_drains(struct context *c)
     }
 }
 
-/* y = x w^T and both gradients; the results are zeros before. */
+/* Computes y = x w^T and both gradients; the results are zeros before. */
 static void plain_linear(size_t rows, size_t wide, const double x[], const double w[],
                          const double dy[], double y[], double dx[], double dw[])
 {
@@ -327,8 +327,8 @@ static void plain_linear(size_t rows, size_t wide, const double x[], const doubl
     }
 }
 
-/* Transfers of more bytes than the calling thread carries alone, twice, with an update between:
- * what the workers share out is in the same order as what they do not. */
+/* Transfers of more bytes than the calling thread carries alone run twice, with an update between:
+ * data that the workers share have the same order as data that they do not. */
 static void large_transfers(struct context *c)
 {
     enum { rows = 97, wide = 130 };

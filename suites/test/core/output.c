@@ -1,4 +1,4 @@
-/* output.c: an output that is not where the loss has its target. */
+/* output.c: an output on another device than the target of the loss. */
 #include "golden.h"
 #include "list.h"
 

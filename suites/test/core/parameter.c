@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Moving keeps values, gradients and whether there are any. */
+/* A move keeps values, gradients, and whether there are gradients. */
 static void moved(struct context *c)
 {
     struct golden g;

@@ -1,4 +1,4 @@
-/* probe_maths.h: what the probes that compute have in common: C functions queued on the slot of
+/* probe_maths.h: functions that the probes with arithmetic share: C functions queued on the slot of
  * their data. */
 #ifndef CASES_PROBE_MATHS_H
 #define CASES_PROBE_MATHS_H
@@ -14,7 +14,7 @@ struct span {
     bool accumulate;
 };
 
-/* How many elements of each a function uses. */
+/* How many elements of each array a function uses. */
 struct counts {
     size_t a, b, y;
 };

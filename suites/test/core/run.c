@@ -1,7 +1,7 @@
-/* run.c: the plain runner. All cases in one process, one after the other, on groups of their
- * own: what a sanitizer can follow. One line per case on standard output; a failure adds why, and
- * the command that repeats it. Exit: 0 all passed, 1 a case failed, 2 misuse or nothing selected,
- * 77 everything was skipped. */
+/* run.c: the plain runner. It runs all cases in one process, one after the other, on new groups,
+ * which a sanitizer can follow. It prints one line per case; a failure adds the reason, and the
+ * command that repeats it. Exit: 0 all passed, 1 a case failed, 2 misuse or nothing selected, 77
+ * everything was skipped. */
 #include "list.h"
 
 #include "command/backend.h"

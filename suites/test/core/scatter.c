@@ -1,5 +1,5 @@
-/* scatter.c: cutting a batch: which rows go where, and which pieces are copies. Rows carry their
- * number, so a piece that is shifted, padded or swapped shows. */
+/* scatter.c: how a batch is cut: which rows go where, and which pieces are copies. Each row holds
+ * its number, so a piece that is shifted, padded or swapped shows. */
 #include "list.h"
 
 static struct dp_tensor *scatter(struct context *c, struct dp_run *run,
@@ -28,8 +28,8 @@ static void refuse(struct context *c, const struct dp_tensor *input, int n, int 
     expect(c, got == -1, "a failing scatter set the number of shards to %d", got);
 }
 
-/* So many bytes that the replicas without rows help the others: every byte arrives once, however
- * many help, from wherever, and also in a transfer that cannot be cut. */
+/* There are so many bytes that the replicas without rows help the others: every byte arrives once,
+ * with any number of helpers, from any place, and also in a transfer that cannot be cut. */
 static void helped(struct context *c)
 {
     enum { height = 7, wide = 1501 };

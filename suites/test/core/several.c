@@ -1,4 +1,4 @@
-/* several.c: inputs that are not equally long. */
+/* several.c: inputs of different lengths. */
 #include "list.h"
 #include "probes.h"
 

@@ -1,4 +1,5 @@
-/* sgd.c: the optimizer: on the base only, with one state, and on nothing that has no gradient. */
+/* sgd.c: the optimizer updates the base only, has one state, and leaves parameters without a
+ * gradient alone. */
 #include "golden.h"
 #include "list.h"
 
@@ -16,7 +17,7 @@ static void scalar_step(struct scalar *s, double grad, double lr, double momentu
     s->value -= lr * s->velocity;
 }
 
-/* Constant gradients 55 and 10; all numbers are dyadic and short. */
+/* The gradients are constant, 55 and 10; all numbers are dyadic and short. */
 static void steps(struct context *c)
 {
     static const struct {
@@ -51,7 +52,7 @@ static void steps(struct context *c)
     }
 }
 
-/* lr 55 first, lr 82.5 with momentum 0.5. */
+/* The first lr is 55, then 82.5 with momentum 0.5. */
 static void published_numbers(struct context *c)
 {
     struct scalar s = {.value = 0.0};
@@ -61,7 +62,8 @@ static void published_numbers(struct context *c)
     expect(c, s.value == -55.0 - 82.5, "second step to %g", s.value);
 }
 
-/* Another rate for each step: the velocity is kept, and one from before the first step counts. */
+/* Each step has another learning rate: the velocity is kept, and a rate that was set before the
+ * first step counts. */
 static void rates(struct context *c)
 {
     static const double rate[] = {0.25, 0.25, 0.125, 0.5, 0.125, 0.125, 1.0, 0.0};
@@ -88,7 +90,7 @@ static void rates(struct context *c)
     }
 }
 
-/* No gradient: not even decay or momentum; and momentum starts with the first gradient. */
+/* Without a gradient there is no decay and no momentum; momentum starts with the first gradient. */
 static void without_gradient(struct context *c)
 {
     struct golden g;

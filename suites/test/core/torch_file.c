@@ -1,11 +1,12 @@
-/* torch_file.c: reads the file of what PyTorch's layers give. Whatever it cannot read fails. */
+/* torch_file.c: reads the file with the results of PyTorch's layers. The case fails if something
+ * cannot be read. */
 #include "torch_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole file, in case memory, ended by 0. */
+/* Returns the whole file in case memory, ended by 0. */
 static char *read_file(struct context *c)
 {
     FILE *file = fopen(TORCH_LAYERS, "rb");
@@ -84,7 +85,7 @@ static void read_tensor(struct context *c, struct torch_tensor *t, char *head, c
     }
 }
 
-/* The layer whose head was read, its tensors being the lines up to the next layer. */
+/* Reads the layer whose head was read; its tensors are the lines up to the next layer. */
 static void read_layer(struct context *c, struct torch_layer *layer, char *head, char *at)
 {
     int used = 0;

@@ -26,7 +26,7 @@ void torch_expect(struct context *c, const struct torch_tensor *want, const stru
     }
 }
 
-/* The parameter that a tensor of the file is about: "weight_ih" is "weight_ih_l0" of the layer. */
+/* Finds the parameter of a tensor in the file: "weight_ih" is "weight_ih_l0" of the layer. */
 static struct dp_param *find_param(struct context *c, struct dp_module *module, const char *name)
 {
     struct dp_param *list[16];
@@ -66,7 +66,7 @@ void torch_expect_grads(struct context *c, const struct torch_one *o,
     }
 }
 
-/* Twice, so that memory of the first step is used again. */
+/* It runs twice, so that memory of the first step is used again. */
 void torch_run_both_ways(struct context *c, const struct torch_one *o,
                          const struct torch_layer *layer, const char *const names[], int n, bool dx)
 {

@@ -1,4 +1,4 @@
-/* torch_one.h: one layer of the file of what PyTorch's layers give, run and compared. */
+/* torch_one.h: runs one layer of the file with PyTorch's results, and compares it. */
 #ifndef CASES_TORCH_ONE_H
 #define CASES_TORCH_ONE_H
 
@@ -8,22 +8,23 @@ struct torch_one {
     struct dp_group *group;
     struct dp_slot *slot;
     struct dp_run *run;
-    struct dp_module *module; /* the caller's to open */
+    struct dp_module *module; /* the caller opens it */
 };
 
-/* A group of one device, and a run. */
+/* Opens a group of one device, and a run. */
 void torch_open(struct context *c, struct torch_one *o);
 struct dp_tensor torch_put(struct context *c, const struct torch_one *o, enum dp_dtype dtype,
                            const struct torch_tensor *t);
-/* Equal, or within the bounds of the file. */
+/* Expects equal numbers, or numbers within the bounds of the file. */
 void torch_expect(struct context *c, const struct torch_tensor *want, const struct dp_tensor *got);
 /* Writes the parameters of the module by name, and moves it to the device. */
 void torch_set_params(struct context *c, const struct torch_one *o, const struct torch_layer *layer,
                       const char *const names[], int n);
-/* Against the tensors "d" and the name. */
+/* Compares gradients with the tensors whose names are "d" and the name of the parameter. */
 void torch_expect_grads(struct context *c, const struct torch_one *o,
                         const struct torch_layer *layer, const char *const names[], int n);
-/* From x and dy to y, the gradients of those parameters and, if asked, dx. */
+/* Computes from x and dy the output y, the gradients of those parameters and, if asked, dx; and
+ * compares them. */
 void torch_run_both_ways(struct context *c, const struct torch_one *o,
                          const struct torch_layer *layer, const char *const names[], int n,
                          bool dx);

@@ -1,5 +1,5 @@
-/* torch_transformer.c: the layers of a transformer against PyTorch's own, as torch_cases.c has the
- * others; and a loss of rows in several dimensions. */
+/* torch_transformer.c: the layers of a transformer compared with PyTorch's, as torch_cases.c does
+ * for the others; and a loss of rows in several dimensions. */
 #include "list.h"
 #include "torch_one.h"
 

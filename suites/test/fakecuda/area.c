@@ -13,7 +13,7 @@ size_t fake_area_span(const struct fake_area *area)
     return area->width && area->height ? (area->height - 1) * area->pitch + area->width : 0;
 }
 
-/* Does [lo, lo + width) meet a row of the area? */
+/* Returns whether [lo, lo + width) meets a row of the area. */
 static bool row_meets(const char *lo, size_t width, const struct fake_area *area)
 {
     const size_t span = fake_area_span(area);

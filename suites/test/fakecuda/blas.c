@@ -15,7 +15,7 @@ struct cublasContext {
     size_t workspace_bytes;
 };
 
-/* cudaGetLastError knows nothing of cuBLAS. */
+/* cudaGetLastError does not report errors of cuBLAS. */
 static cublasStatus_t leave(const struct fake_call *call)
 {
     const cudaError_t error = call->error;
@@ -79,7 +79,7 @@ cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
     return leave(&call);
 }
 
-/* As the real one does, takes back the workspace that was given. */
+/* Like the real one, it takes back the workspace that was given. */
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
     struct fake_call call = {.name = "cublasSetStream"};
@@ -115,7 +115,7 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math)
     return leave(&call);
 }
 
-/* Stored columns and their length in elements; false: the arguments do not fit. */
+/* Declares the stored columns, with their length in elements; false: the arguments do not fit. */
 static bool declare(struct fake_work *work, struct fake_matrix *matrix, size_t rows, size_t cols,
                     unsigned use)
 {
@@ -219,7 +219,7 @@ static cudaError_t multiply(const struct fake_call *call, const struct cublasCon
                                     .c = matrix_of(&operand[2])});
 }
 
-/* The low bits; the others are flags. */
+/* The math mode is in the low bits; the others are flags. */
 static bool is_tf32(const struct cublasContext *handle)
 {
     return ((int)handle->math & 15) == CUBLAS_TF32_TENSOR_OP_MATH;
@@ -242,7 +242,7 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t operation_a,
     return leave(&call);
 }
 
-/* One product after the other; the real one has them in one launch. */
+/* The products run one after the other; the real library has them in one launch. */
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t operation_a,
                                          cublasOperation_t operation_b, int m, int n, int k,
                                          const float *alpha, const float *a, int lda,

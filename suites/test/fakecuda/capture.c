@@ -1,6 +1,5 @@
-/* capture.c: streams whose operations are written down instead of being run. The streams of one
- * capture are its branches, and seen[a][b] is the last node of branch b that branch a waited for.
- */
+/* capture.c: streams whose operations are recorded instead of being run. The streams of one capture
+ * are its branches, and seen[a][b] is the last node of branch b that branch a waited for. */
 #include "fake.h"
 
 #include <stdlib.h>

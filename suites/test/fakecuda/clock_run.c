@@ -1,15 +1,16 @@
-/* clock_run.c: how long a machine of some rates takes for what the clock has seen.
+/* clock_run.c: computes how long a machine with given rates takes for everything that the clock has
+ * recorded.
  *
- * A thread makes its calls one after the other. An operation begins when its call is over and what
- * is before it in its stream is, takes the time of a launch, and then has a share of every port
- * that it needs: those who need the same one take turns in small pieces, so they all go on at the
- * same rate. The slowest port is the operation's. */
+ * A thread makes its calls one after the other. An operation begins when its call and the
+ * operations before it in its stream are over. It takes the time of a launch, and then has a share
+ * of every port that it needs: operations on the same port take turns in small pieces, so they all
+ * go on at the same rate. The slowest port decides the time of the operation. */
 #include "clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Where a thread or a stream is. */
+/* The place of a thread or a stream in its rows. */
 struct place {
     int row; /* the next one; -1: at its end */
     double free_ns;
@@ -28,8 +29,9 @@ struct machine {
     double now_ns;
 };
 
-/* An event stands for what was put into its stream before it, by whatever thread: what that
- * thread did not know of yet, this one cannot build on. */
+/* Gives a row to its stream. An event stands for everything that was put into its stream before it,
+ * by any thread: so a row is given only after the row before it and the row that it waits for, and
+ * no earlier than they were. Returns false if one of these was not given yet. */
 static bool give(struct machine *m, struct clock_row *row, struct place *thread)
 {
     const struct clock_row *all = m->log->row;
@@ -75,7 +77,7 @@ static void end_row(struct machine *m, struct place *stream, double end_ns)
     stream->row = row->next_of_stream;
 }
 
-/* Past what takes no time, to the next operation. */
+/* Skips rows that take no time, up to the next operation. */
 static bool advance_stream(struct machine *m, int s)
 {
     struct place *stream = &m->stream[s];
@@ -103,13 +105,13 @@ static bool runs(const struct machine *m, int s)
     return m->running[s].known && m->running[s].begin_ns <= m->now_ns;
 }
 
-/* Operations that use each port now. */
+/* The number of operations that use each port now. */
 struct users {
     int of[FAKECUDA_DEVICES][CLOCK_PORTS];
 };
 
-/* ns that the operation at the head of a stream would take from its beginning to its end, with the
- * users that its ports have now. */
+/* Returns the ns that the operation at the head of a stream would take from beginning to end, with
+ * the current users of its ports. */
 static double whole_ns(const struct machine *m, int s, const struct users *users)
 {
     const struct clock_row *row = &m->log->row[m->stream[s].row];
@@ -134,7 +136,7 @@ static struct users count_users(const struct machine *m)
     return users;
 }
 
-/* To the next beginning or end of an operation. False: there is none. */
+/* Lets time pass to the next beginning or end of an operation. Returns false if there is none. */
 static bool pass_time(struct machine *m)
 {
     const struct users users = count_users(m);

@@ -1,4 +1,4 @@
-/* device.c: what devices there are, which is current, and who reaches whom. */
+/* device.c: which devices there are, which is current, and which reach each other. */
 #include "fake.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ bool fake_device_take(int device)
         fake_violation("LOCKSTEP_FAKE_EXCLUSIVE: cannot open %s", path);
         return false;
     }
-    /* A lock of the process, which no child has: it goes with the process. */
+    /* It is a lock of the process, which a child does not inherit; it ends with the process. */
     fake.taken[device] = fcntl(file, F_SETLK, &lock) == 0;
     if (!fake.taken[device])
         close(file);

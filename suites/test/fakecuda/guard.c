@@ -1,8 +1,8 @@
 /* guard.c: keeps the program from host memory that a device works on, by the protection of pages,
- * and says what it did when it touches device memory.
+ * and explains a fault when the program touches device memory.
  *
- * A page may hold more than what is worked on. The first touch of the rest makes the page free:
- * a touch of the forbidden part of that page then goes unseen until the next operation. */
+ * A page may hold more than the memory in use. The first touch of the rest makes the page free: a
+ * touch of the forbidden part of that page is then not seen until the next operation. */
 #include "fake.h"
 
 #include <signal.h>
@@ -80,7 +80,7 @@ static void touched_pinned(struct fake_block *block, char *address, bool write)
     mprotect(page_of(address, page), page, PROT_READ | PROT_WRITE);
 }
 
-/* False: none of ours. */
+/* Returns false if the address is not one of the fake's. */
 static bool explain(char *address, bool write)
 {
     struct fake_block *block = fake_find(address);

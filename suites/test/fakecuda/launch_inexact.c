@@ -1,6 +1,6 @@
-/* launch_inexact.c: twins of the kernels that core/cuda/launch.h does not promise the portable bits
- * of: computed on the host in the order and with the functions of the GPU's. That they have its
- * bits is tested by emulated/, which runs the kernels' text. */
+/* launch_inexact.c: twins of the kernels for which core/cuda/launch.h does not promise the portable
+ * bits: they are computed on the host in the order and with the functions of the GPU's kernels.
+ * emulated/, which runs the text of the kernels, tests that the bits are the same. */
 #include "launch_inexact.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 /* NULL: the kernel has the portable bits. */
 dp_kernel_fn *twin_inexact(enum dp_kernel kernel);
 
-/* The sum of n values, a power of two, as a block of threads makes it; leaves other values there.
- */
+/* Returns the sum of n values, a power of two, as a block of threads makes it; the array is
+ * overwritten. */
 double twin_tree(double part[], size_t n);
 float twin_tanhf(float x);
 float twin_expf(float x);

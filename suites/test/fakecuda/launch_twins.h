@@ -1,5 +1,6 @@
-/* launch_twins.h: what the launches on the host share. Each names the memory that its kernel reads
- * and writes, row for row as the kernel does; where that depends on values, all that it may. */
+/* launch_twins.h: functions that the launches on the host share. Each declares the memory that its
+ * kernel reads and writes, row for row as the kernel does; if that depends on values, all that it
+ * may use. */
 #ifndef LOCKSTEP_LAUNCH_TWINS_H
 #define LOCKSTEP_LAUNCH_TWINS_H
 
@@ -13,7 +14,7 @@ void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned 
 /* The same of floats, with the host's pointer in place of the device's. */
 void twin_reads(struct fake_work *work, const float **pointer, size_t n);
 void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_too);
-/* Launches what twin_inexact has, or the portable kernel. */
+/* Launches the twin of twin_inexact, or else the portable kernel. */
 int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
-/* shadow.c: which words of device memory were ever written. One byte for each word of four; a word
- * that is written in part counts as written, so that there is no false alarm. */
+/* shadow.c: records which words of device memory were ever written. There is one byte for each word
+ * of four bytes; a word that is written in part counts as written, so that there is no false alarm.
+ */
 #include "fake.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* work.c: what an operation does to which memory, and the checks before and while it is done. */
+/* work.c: the memory that an operation uses, and the checks before and during it. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static const char *what_is(const struct fake_block *block, const void *pointer)
                                                 : "device memory that was never allocated";
 }
 
-/* The block that the area is in, if the work may touch it. */
+/* Returns the block that the area is in, if the work may touch it. */
 static struct fake_block *reach(const struct fake_work *work, const struct fake_area *area)
 {
     struct fake_block *block = fake_find(area->lo);

@@ -1,5 +1,5 @@
-/* digest.c: the digest of a message shows every bit, every two words that change places, the length
- * and the place, also where floats differ in nothing but their sign. */
+/* digest.c: the digest of a message changes with every bit, with two words that change places, with
+ * the length and with the place, also if floats differ only in their sign. */
 #include "../../../core/mpi/inside.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before MPI says it, the launcher does. */
+/* Returns the number of this process from the launcher, before MPI can tell it. */
 static int number_of_process(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};

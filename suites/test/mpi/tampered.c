@@ -1,5 +1,5 @@
-/* tampered.c: the module, as it would be on a machine that has its bytes in another order, or that
- * never says who it is: what it sends for an identity is changed. Built twice. */
+/* tampered.c: the plug-in as it would be on a machine with another byte order, or one that never
+ * identifies itself: the message with the identity is changed. It is built twice. */
 #define dp_wire_table real_table
 #include "../../../core/mpi/wire.c"
 #undef dp_wire_table

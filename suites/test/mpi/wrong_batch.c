@@ -1,7 +1,7 @@
-/* wrong_batch.c: preloaded into one of several processes, it changes a row of a batch on its way to
- * the devices: that of the number in WRONG_BATCH, counted from 1, of those of the 64 numbers of the
- * digits. Its memcpy comes before the library's; without "restrict" no compiler makes the memmove
- * one again. */
+/* wrong_batch.c: is preloaded into one of several processes, and changes one row of a batch on its
+ * way to the devices: row number WRONG_BATCH, counted from 1, of the rows of 64 numbers of the
+ * digits. Its memcpy comes before that of the library; without "restrict" no compiler turns the
+ * memmove into a memcpy again. */
 #include <stdlib.h>
 #include <string.h>
 

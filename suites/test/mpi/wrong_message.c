@@ -1,7 +1,7 @@
-/* wrong_message.c: preloaded into one of several processes, it changes a bit of a message on its
- * way to another one: that of the number in WRONG_MESSAGE, counted from 1, of those that have more
- * than a head, whose bytes are WRONG_BYTES at least. Its MPI_Isend comes before the library's,
- * which it calls. */
+/* wrong_message.c: is preloaded into one of several processes, and changes a bit of a message on
+ * its way to another one: message number WRONG_MESSAGE, counted from 1, of those that have more
+ * than a head and at least WRONG_BYTES bytes. Its MPI_Isend comes before that of the library, which
+ * it calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
-/* wrong_product.c: preloaded into one of several processes, it makes one matrix product wrong, so
- * much that no ReLU hides it: that of the number in WRONG_PRODUCT. With "zero" all of them are 0.
- * Its cblas_sgemm comes before the library's, which it calls. */
+/* wrong_product.c: is preloaded into one of several processes, and makes matrix product number
+ * WRONG_PRODUCT so wrong that no ReLU hides it. With "zero" all products are 0. Its cblas_sgemm
+ * comes before that of the library, which it calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
-/* wrong_sum.c: preloaded into one of several processes, its numbers of an allreduce are zeros on
- * their way to the others, and the digests that follow are those of zeros. So all processes get the
- * same sums, and nothing but their values is wrong. Its MPI_Isend comes before the library's, which
- * it calls. */
+/* wrong_sum.c: is preloaded into one of several processes. Its numbers of an all-reduce are zeros
+ * on their way to the others, and the digests that follow are those of zeros. So all processes get
+ * the same sums, and only their values are wrong. Its MPI_Isend comes before that of the library,
+ * which it calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -14,8 +14,8 @@ enum { PEERS = 64 };
 
 typedef int isend_fn(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-/* To a process: which call it is, how many messages of numbers it has had, and by how much its
- * digests are others. */
+/* For each receiving process: the number of the call, how many messages of numbers it has had, and
+ * by how much its digests differ. */
 struct told {
     uint32_t kind;
     size_t messages;

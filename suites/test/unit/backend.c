@@ -1,4 +1,4 @@
-/* backend.c: tests of what help says of devices, backends and communicators. */
+/* backend.c: tests of the help about devices, backends and communicators. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static bool in_a_name(char c)
     return c != '\0' && strchr("abcdefghijklmnopqrstuvwxyz0123456789-", c);
 }
 
-/* Whether a word of the text is that name: "cpu" is not in "cpu-ref". */
+/* Returns whether a word of the text is that name: "cpu" is not in "cpu-ref". */
 static bool names(const char *text, const char *name)
 {
     for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))

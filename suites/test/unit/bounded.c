@@ -1,5 +1,5 @@
-/* bounded.c: what a float computation gives from operands within their bounds is within the bound.
- */
+/* bounded.c: the result of a float computation with operands within their bounds is within the
+ * bound. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 enum { TRIES = 20000, TERMS = 16 };
 
-/* In -1..1, a function of state (Steele, Lea, Flood 2014). */
+/* Returns a number in -1..1, a function of state (Steele, Lea, Flood 2014). */
 static double draw(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15U;
@@ -18,7 +18,7 @@ static double draw(uint64_t *state)
     return (double)((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1;
 }
 
-/* A number of some size, and a bound from none to a part of it. */
+/* Returns a number of some size, with a bound from none to a part of it. */
 static struct bounded number(uint64_t *state)
 {
     const double v = ldexp(draw(state), (int)(6 * draw(state)));
@@ -27,7 +27,7 @@ static struct bounded number(uint64_t *state)
     return (struct bounded){(double)(float)v, part < 0 ? 0 : fabs(v) * pow(part, 8)};
 }
 
-/* A float that is within a's bound. */
+/* Returns a float that is within the bound of a. */
 static float within(struct bounded a, uint64_t *state)
 {
     float x = (float)(a.v + a.e * draw(state));
@@ -107,7 +107,7 @@ Test(bounded, sums)
     }
 }
 
-/* The way of core/cpu/kernels_ref_capsule.c. */
+/* Computes it in the way of core/cpu/kernels_ref_capsule.c. */
 static void float_softmax(const float *x, float *share)
 {
     float most = x[0], total = 0;
@@ -157,7 +157,7 @@ Test(bounded, no_bound)
     cr_assert(!isfinite(share[0].e) && !isfinite(share[1].e));
 }
 
-/* A bound that allows for everything would hold, too. */
+/* A bound that allows everything would hold, too, so bounds must be narrow. */
 Test(bounded, is_narrow)
 {
     const struct bounded a = {3, 0x1p-22}, b = {7, 0x1p-21};

@@ -1,5 +1,5 @@
-/* check.c: tests of what a conformance case stands on: what is compared must be able to fail, and
- * what an implementation does to the suite's memory must be seen. The implementation here is a
+/* check.c: tests of the foundations of conformance cases: comparisons must be able to fail, and
+ * damage to the suite's memory by an implementation must be seen. The implementation here is a
  * split and a gather that misbehave as told. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -376,7 +376,7 @@ Test(check, a_choice_of_another_dialect_is_refused)
     cr_assert_not_null(strstr(reason, "a choice that it does not have"), "%s", reason);
 }
 
-/* A session whose process has gone when the models were closed gives no verdict. */
+/* A session gives no verdict if its process has gone when the models were closed. */
 static const char *always_dead(struct impl_session *session)
 {
     (void)session;

@@ -1,4 +1,4 @@
-/* device_list.c: what the harness reads of a list of devices, without looking for them. */
+/* device_list.c: the harness reads a device list without looking for the devices. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -36,7 +36,7 @@ Test(digest, million)
     free(text);
 }
 
-/* A configuration under which OpenSSL has no SHA-256 changes nothing. */
+/* A configuration in which OpenSSL has no SHA-256 changes nothing. */
 Test(digest, no_configuration)
 {
     char path[] = "/tmp/lockstep-digest-XXXXXX", hex[DIGEST_HEX];

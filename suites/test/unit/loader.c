@@ -105,7 +105,8 @@ Test(loader, the_last_batch_has_what_is_left)
     loader_close(loader);
 }
 
-/* As DistributedSampler: 103 rows on 4 ranks are 104, on 64 they are 128, the first ones again. */
+/* As in DistributedSampler, 103 rows on 4 ranks become 104, on 64 they become 128, with the first
+ * ones again. */
 Test(loader, an_order_is_filled_up_from_its_start)
 {
     static const size_t multiples[] = {4, 64, 250}, rows[] = {104, 128, 250};
@@ -243,7 +244,8 @@ Test(loader, what_is_refused)
 
 enum { CONTEXT = 7, BYTES = 200, WINDOWS = BYTES - CONTEXT, FIRST = 150, DRAWS = 64 };
 
-/* An epoch of windows of a text whose byte i is i, drawn from the first; where each begins. */
+/* Draws an epoch of windows of a text whose byte i is i, from the first ones, and writes where each
+ * window begins. */
 static void draw_epoch(struct loader *loader, uint64_t epoch, size_t begin[DRAWS])
 {
     struct loader_batch batch;

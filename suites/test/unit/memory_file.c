@@ -1,4 +1,5 @@
-/* unit/memory_file.c: what is written comes back whole. Memory that is short is torture's. */
+/* unit/memory_file.c: written data come back complete. The torture tests try it with too little
+ * memory. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 static const char *const names[] = {WORKLOADS(NAME)};
 enum { NAMES = sizeof names / sizeof names[0] };
 
-/* Sizes for those that take them from their name. */
+/* Returns the workload; those with sizes in their name get some. */
 static struct workload workload_of(const char *name)
 {
     struct workload workload;

@@ -13,7 +13,7 @@ static double next_uniform(uint64_t *state)
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double next_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_uniform(state)));
@@ -51,7 +51,7 @@ Test(outlier, few_and_equal)
     cr_assert(band.lo == -OUTLIER_EFFECT && band.hi == OUTLIER_EFFECT);
 }
 
-/* A value of any of so many is outside in at most 5 of 100 trials. */
+/* A value is outside of its band in at most 5 of 100 trials, for all values of a trial together. */
 Test(outlier, false_rate)
 {
     static const size_t sizes[] = {8, 11, 15, 18, 24, 32, 64, 256};

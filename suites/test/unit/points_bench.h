@@ -1,4 +1,4 @@
-/* points_bench.h: hand-made rows of a report, and the points that come of them. */
+/* points_bench.h: hand-made rows of a report, and the points that are made of them. */
 #ifndef UNIT_POINTS_BENCH_H
 #define UNIT_POINTS_BENCH_H
 
@@ -6,7 +6,7 @@
 
 enum { BENCH_CAPACITY = 96 };
 
-/* Rows as analysis/make.c makes them, and room for what comes of them. */
+/* Rows as analysis/make.c makes them, and memory for their points. */
 struct bench {
     struct record_run run, other_run;
     struct record_cell cell[BENCH_CAPACITY];
@@ -18,18 +18,19 @@ struct bench {
 
 struct bench *bench_open(const char *scaling);
 void bench_close(struct bench *bench);
-/* One verified launch, of the next cell; its mean is 2 ns more than the median. */
+/* Adds one verified launch, as the next cell; its mean is 2 ns more than the median. */
 struct report_row *bench_add(struct bench *bench, const char *mode, int devices, size_t batch,
                              int launch, double median_ns);
-/* The median time of a phase of a cell. */
+/* Sets the median time of a phase of a cell. */
 void bench_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns);
 void bench_fail(struct report_row *row);
-/* Points and groups of all rows, which it sorts; again after rows have changed. */
+/* Makes points and groups of all rows, which it sorts; call it again after rows have changed. */
 void bench_make(struct bench *bench);
 
-/* A table of the report as its Markdown, without escapes. Free it. */
+/* Returns a table of the report as its Markdown, without escapes. The caller frees it. */
 char *bench_table(const struct report *report, enum report_table_id which);
-/* The words of its cell in a row, from 0, so many columns after the one with that heading. */
+/* Writes the words of a cell in a row, from 0, that many columns after the one with that heading.
+ */
 void bench_cell(const struct report *report, enum report_table_id which, size_t row,
                 const char *heading, int after, char text[REPORT_CELL_TEXT]);
 

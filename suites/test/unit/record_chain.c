@@ -12,7 +12,7 @@
 
 enum { LINES = 5 };
 
-/* Header, three launches, end: as a sweep writes them. Returns how many there are. */
+/* Makes a header, three launches and an end, as a sweep writes them. */
 static void make_lines(char *line[LINES])
 {
     const struct record_run run = example_run();
@@ -37,7 +37,8 @@ static void free_lines(char *line[LINES])
     }
 }
 
-/* Reads a file of n lines; at 0: it must be read; else what must be said, of that line. */
+/* Reads a file of n lines. at = 0: it must be read; else the error must be about that line and have
+ * the words. */
 static void expect(char *const line[], int n, int at, const char *words)
 {
     char name[] = "/tmp/lockstep-unit-XXXXXX", place[16];
@@ -97,7 +98,7 @@ Test(record_chain, missing_added_and_moved_lines_are_refused)
     free_lines(line);
 }
 
-/* Take a member out of a line, from its comma to its value's end. */
+/* Takes a member out of a line, from its comma to the end of its value. */
 static char *without(const char *line, const char *member)
 {
     const char *at = strstr(line, member);

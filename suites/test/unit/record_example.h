@@ -8,14 +8,15 @@
 
 struct record_run example_run(void);
 
-/* 8 steps on 2 ranks, of which 2 are warm-up and one has bad values; the phase loss is not
- * measured. Derived; free it. */
+/* Returns a cell with 8 steps on 2 ranks, of which 2 are warm-up and one has bad values; the phase
+ * loss is not measured. Its derived fields are filled; the caller frees it. */
 struct record_cell example_cell(int launch);
 
-/* Makes it one of mode ddp. */
+/* Makes it a cell of mode ddp. */
 void example_ranks(struct record_cell *cell);
 
-/* The text with the first occurrence of old replaced; asserts that there is one. Free it. */
+/* Returns the text with the first occurrence of old replaced; asserts that there is one. The caller
+ * frees it. */
 char *example_edit(const char *text, const char *old, const char *with);
 
 #endif

@@ -259,7 +259,7 @@ static void ranks_alone(struct record_cell *cell)
     cell->n_alone = 5;
 }
 
-/* A step for the phases of each sample, by so much longer. */
+/* Adds a step for the phases of each sample, which is longer by that time. */
 static void with_phased(struct record_cell *cell, uint64_t more)
 {
     cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0]);
@@ -343,7 +343,7 @@ static void failed_but_validated(struct record_cell *cell)
     cell->status = RECORD_FAILED;
 }
 
-/* A record is evidence: what does not show that it was measured and checked is not believed. */
+/* A record is evidence: a cell that does not show that it was measured and checked is refused. */
 Test(record_proof, unproven_cells_are_refused)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* record_refused.c: tests of text that is no record, or not quite: it is refused with a reason. */
+/* record_refused.c: tests of text that is no record, or almost one: it is refused with a reason. */
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ Test(record_refused, edited_cells_are_refused)
     record_cell_free(&cell);
 }
 
-/* Arrays that are longer than the struct has room for. */
+/* Arrays are longer than the array of the struct. */
 Test(record_refused, long_arrays_are_refused)
 {
     static char shards[3000] = "\"shard_rows\":[15", slots[3000] = "\"slots\":[{}";

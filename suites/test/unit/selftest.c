@@ -1,5 +1,5 @@
-/* selftest.c: what selftest prints of a fault that was not found, of a false alarm, and of a run
- * that was interrupted: nothing of it may look all right. */
+/* selftest.c: the output of selftest about a fault that was not found, a false alarm, and an
+ * interrupted run: none of it may look all right. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <criterion/criterion.h>
@@ -112,7 +112,7 @@ Test(selftest, json)
     written(selftest_json, true, wanted);
 }
 
-/* That a speed was not judged is no finding, and no silence either. */
+/* A speed that was not judged is no finding, but it is reported. */
 Test(selftest, a_speed_that_is_not_judged)
 {
     static const struct {

@@ -6,7 +6,8 @@
 
 #include "numbers/stats.h"
 
-/* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
+/* Returns the next of a fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear
+ * congruence. */
 static double next_uniform(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -80,7 +81,7 @@ Test(stats, median_interval_of_many)
         cr_assert(got.valid && got.rank_lo >= 1 && got.rank_hi <= n, "n %zu", n);
         cr_assert(got.rank_lo + got.rank_hi == n + 1, "n %zu: not symmetric", n);
         cr_assert(got.coverage >= 0.95 && got.coverage <= 1, "n %zu: %.9f", n, got.coverage);
-        /* One rank less on each side would not do; the approximation may have one to spare. */
+        /* One rank less on each side is not enough; the approximation may have one rank more. */
         const size_t spare = n > 500;
         const double ends =
             probability_of(n, got.rank_lo) + (double)spare * probability_of(n, got.rank_lo + spare);
