@@ -1,7 +1,8 @@
-# bench: the form of its output, that the numbers in a line belong together, misuse. Never a speed.
+# bench: the form of its output, the consistency of the numbers in a line, misuse. Speeds are never
+# compared.
 . "$(dirname "$0")/common.sh"
 
-# check_lines DEVICES BYTES ROUNDS: every field of out, from the definitions in its head
+# check_lines DEVICES BYTES ROUNDS: checks every field of out, by the definitions in its head.
 check_lines()
 {
     awk -F '\t' -v devices="$1" -v bytes="$2" -v rounds="$3" '
@@ -38,14 +39,14 @@ for devices in 2 3; do
     check_lines "$devices" 100004 5
     [ ! -s err ] || fail "something on stderr: $(cat err)"
 done
-# More than one parameter, and more than a thread carries alone.
+# There is more than one parameter, and more than a thread copies alone.
 expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 9Mi --rounds 6 --format tsv
 check_lines 2 9437184 6
 expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 4 --rounds 1 --backend cpu-ref \
     --format tsv
 check_lines 2 4 1
 
-# For people: 80 columns, and an interval is only called so when it is one.
+# For people there are 80 columns, and an interval is only called so if it is one.
 expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 6
 expect_count 0 '.\{81\}' out
 expect_count 1 '^replicate ' out
@@ -57,7 +58,8 @@ expect_count 1 ' range$' out
 expect_status 0 "$lockstep" bench --help
 expect_count 1 'Exit status' out
 
-# overlap: the numbers of a line belong together; noise puts what is hidden outside of 0 to 1, too.
+# overlap: the numbers of a line are consistent; with noise the hidden part can be outside of 0 to
+# 1.
 expect_status 0 "$lockstep" bench overlap --devices virt:2+50us --bytes 64Ki --rounds 6 \
     --format tsv
 awk -F '\t' '
@@ -67,7 +69,7 @@ awk -F '\t' '
     # 15 layers of 32 x 32 and a bias each, on two ranks, both ways, with four rounds of warm-up.
     !($at["rows"] >= 256 && $at["rows"] <= 16384) { bad("rows") }
     $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { bad("bytes") }
-    # Before them the step of each of two sets against the reference.
+    # Before them the step of each of two sets is compared with the reference.
     $at["compared"] != 15 * 32 * 33 * (2 * 2 * 10 + 2) { bad("compared") }
     $at["processes"] != 1 || $at["hosts"] != 1 { bad("processes") }
     !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 50000 && $at["whole_ns"] > 0) { bad("times") }
@@ -185,7 +187,7 @@ refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
 refuse '"xml".*text' "$lockstep" bench copies --format xml
 refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
 
-# scripts/bench with a program that gives known numbers: met, open, missed, no number.
+# scripts/bench runs a program that gives known numbers: met, open, missed, no number.
 bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../.." && pwd)/scripts/bench
 cat >fake <<'FAKE'
 #!/bin/sh
@@ -197,7 +199,7 @@ while [ $# -gt 1 ] && [ "$1" != --out ]; do
     [ "$1" != --mode ] || modes=$2
     shift
 done
-# A sweep has a cell of every count, and the model alone where its mode is wanted.
+# A sweep has a cell for every count, and the model alone if its mode is asked for.
 case $modes in *plain*) counts=1,$counts ;; esac
 [ $# -lt 2 ] || for n in $(echo "$counts" | tr , ' '); do
     eval "step=\$STEP$n outside=\$OUTSIDE$n"
@@ -221,7 +223,7 @@ expect_count 0 '.\{81\}' out
 export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1 LAUNCH='68 ms'
 expect_status 0 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling copies overlap launch
 expect_count 9 ': met$' out
-# A range meets nothing; what is missed comes before what is open.
+# A range meets nothing; a missed limit is reported before an open one.
 expect_status 3 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
 expect_count 8 ': open$' out
 expect_count 1 'medians of 5 launches (range)' out

@@ -19,7 +19,7 @@ expect_status 0 "$lockstep" devices --format json
 memory=$(number_of usable_mem_bytes out)
 has mem_bytes "$memory"
 
-# 1.9 processors are one that a device can have: two share it.
+# 1.9 processors are one that a device can have: two devices share it.
 printf '190000 100000\n' >root/sys/fs/cgroup/job/cpu.max
 printf '1073741824\n' >root/sys/fs/cgroup/job/part/memory.max
 expect_status 0 "$lockstep" devices --devices virt:2 --format json
@@ -39,7 +39,7 @@ grep -q '"oversubscribed": *true' seen.jsonl || fail "two devices in the time of
 grep -q '"oversubscribed": *false' seen.jsonl || fail "one device has its processor"
 expect_status 0 "$lockstep" report --out page seen.jsonl
 
-# A cell that takes more than the limit is refused, whatever the machine has.
+# A cell that needs more than the limit is refused, whatever memory the machine has.
 refuse 'this machine has 1; ' "$lockstep" sweep --devices virt:1 --workload gpt2 --batch 1 --out large.jsonl
 printf 'max\n' >root/sys/fs/cgroup/job/part/memory.max
 printf '3:cpu,cpuacct:/job\n7:memory:/elsewhere\n0::/\n' >root/proc/self/cgroup
@@ -51,7 +51,7 @@ expect_status 0 "$lockstep" devices --format json
 has usable_pus 1
 has usable_mem_bytes 2147483648
 
-# Both versions at once: controllers of version 2 have their files under "unified".
+# Both versions are there at once: controllers of version 2 have their files under "unified".
 printf '7:memory:/elsewhere\n0::/job\n' >root/proc/self/cgroup
 rm -r root/sys/fs/cgroup/job
 mkdir -p root/sys/fs/cgroup/unified/job

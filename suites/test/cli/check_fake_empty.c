@@ -1,4 +1,4 @@
-/* check_fake_empty.c: a shared object with nothing that anybody asks for. */
+/* check_fake_empty.c: a shared object without any symbol that is asked for. */
 int check_fake_empty(void);
 
 int check_fake_empty(void)

@@ -1,4 +1,4 @@
-/* check_fake_old.c: a shared object of a version that is not ours. */
+/* check_fake_old.c: a shared object with another version of the interface. */
 #include "impl.h"
 
 const struct impl_ops *lockstep_impl(uint32_t version)

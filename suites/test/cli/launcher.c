@@ -66,7 +66,7 @@ static int be_worker(const char *workload)
     return EXIT_SUCCESS;
 }
 
-/* 0 when the record of the worker came through. */
+/* Returns 0 if the record of the worker arrived. */
 static int launch_stopped(void)
 {
     const struct cell_config config = config_of(stops_parent);
@@ -81,7 +81,7 @@ static int launch_stopped(void)
     return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* 0 when a signal ends the wait for a worker that has closed its pipe. */
+/* Returns 0 if a signal ends the wait for a worker that has closed its pipe. */
 static int launch_closed(void)
 {
     const struct cell_config config = config_of(closes_pipe);

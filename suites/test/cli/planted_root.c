@@ -1,5 +1,5 @@
-/* planted_root.c: preloaded, it makes a program see other control groups than its own: their files
- * are those below the folder LOCKSTEP_TEST_ROOT. */
+/* planted_root.c: is preloaded, and makes a program see other control groups than its real ones:
+ * their files are below the folder LOCKSTEP_TEST_ROOT. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

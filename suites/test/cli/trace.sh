@@ -11,7 +11,7 @@ check=$here/trace_check.py
 short='--bind none --seconds 0.02 --steps 2:4 --seed 7'
 all=scatter,replicate,forward,gather,loss,backward,reduce,update,all-reduce,step
 
-# sweep FILES CELLS TRACED OPTION...: records and trace of that name
+# sweep FILES CELLS TRACED OPTION...: makes records and a trace of that name.
 sweep()
 {
     name=$1
@@ -24,7 +24,7 @@ sweep()
     python3 "$check" "$name.json" "$traced" || fail "$name.json"
 }
 
-# nothing_left: no file of a trace that was given up
+# nothing_left: there is no file of a trace that was given up.
 nothing_left()
 {
     ! ls -d ./*.tmp >list 2>/dev/null || fail "left: $(cat list)"
@@ -33,7 +33,7 @@ nothing_left()
 sweep modes 14 14 --devices virt:2 --counts 1,2 --mode plain,dp,ddp --batch 30,64 \
     --workload mlp:40,70,10 --bucket 0,1Ki
 python3 "$check" modes.json 14 --names "$all" || fail "an event is missing"
-# Once per cell, not per launch.
+# There is one trace per cell, not per launch.
 sweep launches 6 3 --devices virt:2 --counts 1,2 --batch 8 --workload mlp:4,6,2 --launches 2
 sweep models 9 9 --devices virt:2 --counts 2 --batch 10 --workload cnn --workload lstm \
     --workload resnet --mode plain,dp,ddp --communicator staged
@@ -43,7 +43,7 @@ sweep late 3 3 --devices virt:2+lag --counts 2 --mode plain,dp,ddp --batch 8 --w
 sweep delayed 2 2 --devices virt:2+300us --counts 2 --mode dp,ddp --batch 8 --workload mlp:4,6,2
 nothing_left
 
-# The check can fail: an event that is longer, one that is gone, a device without any.
+# The check can fail: for an event that is too long, one that is missing, a device without any.
 expect_status 0 python3 - <<'END'
 import json
 trace = json.load(open("modes.json"))
@@ -59,7 +59,7 @@ for changed in longer less silent; do
     expect_status 1 python3 "$check" "$changed.json" 14
 done
 
-# Refused before anything is measured: no record is begun, and no other file is replaced.
+# A bad name of a trace is refused before anything is measured: no record is begun, and no other file is replaced.
 few='--devices virt:1 --batch 8 --workload mlp:4,6,2'
 refuse "cannot write 'nowhere/t.json': No such file" "$lockstep" sweep $short $few \
     --out none.jsonl --trace nowhere/t.json
@@ -75,13 +75,13 @@ if [ -e none.jsonl ]; then
     fail "a refused sweep left a file of records"
 fi
 nothing_left
-# An older trace is.
+# An older trace is replaced.
 sweep late2 3 3 --devices virt:2 --counts 2 --mode plain,dp,ddp --batch 8 --workload mlp:4,6,2
 cp late2.json again.json
 sweep again 2 2 $few
 nothing_left
 
-# It cannot be put in its place: the records are complete, and one line says so.
+# The trace cannot be put in its place: the records are complete, and one line says so.
 "$lockstep" sweep --bind none --seconds 2 --steps 2:100000 $few --out torn.jsonl --trace torn.json \
     >out 2>err &
 pid=$!
@@ -95,7 +95,7 @@ expect_count 2 '"status":"ok"' torn.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' torn.jsonl
 nothing_left
 
-# Interrupted: what there is.
+# An interrupted sweep writes the events that it has.
 "$lockstep" sweep --bind none --seconds 2 --steps 2:100000 --devices virt:1 --batch 8,16,32 \
     --workload mlp:4,6,2 --out stopped.jsonl --trace stopped.json >out 2>err &
 pid=$!

@@ -1,4 +1,4 @@
-# `lockstep train`: what it reaches, its records, weights in files, comparisons.
+# `lockstep train`: the accuracy that it reaches, its records, weights in files, comparisons.
 . "$(dirname "$0")/common.sh"
 
 # Seed 1 gives 96.11 % after three epochs, 88.89 % after one.
@@ -13,7 +13,7 @@ expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":0' curve.jsonl
 expect_status 1 "$lockstep" train --devices virt:1 --epochs 1 --require 99.9
 grep -q 'less than --require 99.9' err || fail "$(cat err)"
 
-# Batch norm: seed 1 gives 96 to 98 % after two epochs. Its trainings are not comparable.
+# With batch norm, seed 1 gives 96 to 98 % after two epochs. Its trainings are not comparable.
 for mode in dp ddp; do
     expect_status 0 "$lockstep" train --model resnet --mode $mode --devices virt:3 --epochs 2 \
         --require 93
@@ -28,7 +28,8 @@ for prefetch in on off; do
     cmp three.weights again.weights || fail "other bits with --prefetch $prefetch"
 done
 
-# A file of three devices is tested on one and on none, with the same result, and the other way.
+# A file of three devices is tested on one and on none, with the same result, and the other way
+# round.
 sed 's/ after.*//' out >wanted
 for devices in virt:1 host virt:8; do
     expect_status 0 "$lockstep" train --devices $devices --epochs 0 --load three.weights \
@@ -42,7 +43,7 @@ expect_status 0 "$lockstep" train --devices virt:2 --epochs 0 --load host.weight
 cmp two.weights three.weights || fail "a file without wrapper loads into a wrapper as something else"
 [ -z "$(ls ./*.tmp 2>/dev/null)" ] || fail "a temporary file is left"
 
-# Three devices and one, and the two sets of kernels.
+# Three devices are compared with one, and the two sets of kernels with each other.
 expect_status 0 "$lockstep" train --devices virt:3 --against virt:1 --epochs 2 --out pair.jsonl
 grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "$(cat out)"
 grep -A 1 '^real data: they diverge in step [0-9]* of 90:$' out | grep -q '^  *module' || fail "$(cat out)"
@@ -54,7 +55,8 @@ expect_status 0 "$lockstep" train --devices virt:2+lag --against virt:1 --agains
 expect_status 0 "$lockstep" train --devices virt:1 --against virt:1 --epochs 1
 grep -q '^real data: all bits equal after each of 45 steps$' out || fail "$(cat out)"
 
-# DistributedDataParallel: as many rows for every rank, and what one device does with them.
+# With DistributedDataParallel every rank has the same number of rows, and is compared with one
+# device.
 expect_status 0 "$lockstep" train --mode ddp --devices virt:2 --against virt:1 --epochs 1
 grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "ddp: $(cat out)"
 grep -q '^virt:2 against virt:1: holds$' out || fail "ddp: $(cat out)"
@@ -71,7 +73,7 @@ expect_status 0 "$lockstep" train --devices host --epochs 0 --load ranks.weights
 sed 's/ after.*//' out | diff wanted - || fail "weights of ranks are others without them"
 grep -qa 'module.0.weight' ranks.weights || fail "no level 'module.' in a file of ranks"
 
-# Only the middle block in the wrapper; a table on the host, and the rest on devices.
+# Only the middle block is in the wrapper; a table is on the host, and the rest on devices.
 for model in blocks mixed; do
     expect_status 0 "$lockstep" train --model $model --data random --devices virt:3 \
         --against host --epochs 2 --save $model.weights
@@ -85,7 +87,7 @@ done
 grep -qa '1.module.weight' blocks.weights || fail "blocks: no level 'module.' in the middle"
 grep -qa '2.module.weight' mixed.weights || fail "mixed: no level 'module.' at the end"
 
-# A training that runs away is a failure, and the step is named.
+# A training that diverges is a failure, and the step is named.
 expect_status 1 "$lockstep" train --devices virt:2 --model mlp:64,128,128,128,10 --lr 1000 \
     --epochs 1
 grep -q '^lockstep train: the loss of step [0-9]* of epoch 1 is not finite; try a smaller --lr$' \
@@ -96,7 +98,8 @@ expect_status 0 "$lockstep" train --devices virt:2 --data random --epochs 3 --se
 expect_count 1 '^seed 2: test accuracy' out
 expect_count 1 '^median of 2 seeds: test accuracy' out
 
-# A text: a small GPT-2 learns its bytes, and what divides a batch changes nothing but rounding.
+# A small GPT-2 learns the bytes of a text, and the way a batch is divided changes nothing but
+# rounding.
 yes 'the quick brown fox jumps over the lazy dog; ' | head -c 4000 >fox.txt
 gpt="--model gpt-tiny --data text:fox.txt --batch 6 --epochs 2"
 expect_status 0 "$lockstep" train $gpt --devices virt:3 --require 3.3 --save fox.weights \

@@ -1,5 +1,5 @@
-/* unreadable.c: a lockstep that cannot read again what it has just written: then nothing may take
- * the name of the file. */
+/* unreadable.c: a lockstep that cannot read again the file that it has just written: then no file
+ * may take its final name. */
 #include "check/matrix.h"
 #include "check/record.h"
 #include "compare/baseline.h"

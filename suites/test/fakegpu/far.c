@@ -27,7 +27,7 @@ static int fill(struct dp_slot *slot, int number, size_t n, struct dp_tensor *te
     return status;
 }
 
-/* How many elements are wrong. */
+/* Returns how many elements are wrong. */
 static size_t compare(const struct dp_tensor *sum, int slots, size_t n, int *status,
                       struct dp_error *err)
 {
@@ -65,7 +65,7 @@ static int sum_on(struct dp_group *group, size_t n, size_t *wrong, struct dp_err
     return status;
 }
 
-/* The GPUs in turn; false: something is wrong, and said. */
+/* The GPUs are used in turn. Returns false if something is wrong, and prints it. */
 static bool sums_well(int slots, size_t n)
 {
     char devices[DP_MAX_SLOTS * 2 + 8] = "cuda:";

@@ -1,5 +1,5 @@
-# Batches that start on the host, carried to GPUs: each step verified, by every communicator, with
-# and without graphs, in chains, and by slots that share a GPU.
+# Batches that start on the host are copied to GPUs: each step is verified, with every communicator,
+# with and without graphs, in chains, and with slots that share a GPU.
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=4
 
@@ -11,11 +11,11 @@ grid='--wait --batch 10 --workload mlp:8,8,4 --seconds 0.02 --steps 3:10 --warmu
     expect_status 0 "$lockstep" sweep $grid --devices cuda:0,0,0 --counts 1,3 --mode plain,dp \
         --graphs off --workload mixed --out shared.jsonl
 }
-# Plain, and three counts of two modes, by two communicators, in chains and not.
+# The cells are plain, and three counts of two modes, with two communicators, in chains and not.
 expect_count 28 '"host_inputs":1,.*"status":"ok"' all.jsonl
 expect_count 28 '"host_inputs":0,.*"status":"ok"' all.jsonl
 expect_count 0 '"chain":0,"host_inputs":1,.*"scatter":null' all.jsonl
-# 10 rows of 8 inputs and 4 factors.
+# A step copies 10 rows of 8 inputs and 4 factors.
 expect_count 2 '"mode":"plain",.*"chain":0,"host_inputs":1,.*"bytes_per_step":480[.]0' all.jsonl
 expect_count 6 '"host_inputs":1,.*"status":"ok"' shared.jsonl
 expect_status 0 "$lockstep" report all.jsonl --out report

@@ -33,12 +33,12 @@ expect_count 6 '"status":"ok"' memory.jsonl
 expect_count 3 '"status":"oom"' memory.jsonl
 expect_status 0 "$lockstep" report memory.jsonl --out report
 
-# So little that nothing can be opened: a result of every cell.
+# There is so little memory that nothing can be opened: that is a result of every cell.
 export LOCKSTEP_FAKE_MEMORY=1
 expect_status 1 "$lockstep" sweep --wait --devices cuda:0 --batch 100000 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:5 --out none.jsonl
 expect_count 2 '"status":"oom"' none.jsonl
-# The tutorial and a bench say it in one line.
+# The tutorial and a bench report it in one line.
 expect_status 1 env LOCKSTEP_FAKE_FAIL=cudaMalloc:1+ "$lockstep" tutorial --devices cuda:0
 [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
 grep -q 'cuda:0: cannot allocate' err || fail "no reason: $(cat err)"

@@ -21,7 +21,7 @@ static void check_nccl_tests(const struct nccl_tests *file)
     }
 }
 
-/* One device more than it has, and the host, in every place. */
+/* Asks for one device more than it has, and for the host, in every place. */
 static void check_nvbandwidth(const struct nvbandwidth *nvbandwidth)
 {
     const int devices = nvbandwidth->devices;

@@ -45,7 +45,7 @@ char *fuzz_text(const uint8_t *data, size_t bytes)
     return text;
 }
 
-/* In memory, without a name in any folder. */
+/* The file is in memory, without a name in any folder. */
 static int open_file(char *path, size_t bytes)
 {
     char name[40];

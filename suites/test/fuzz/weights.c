@@ -71,7 +71,8 @@ static void try_file(struct dp_module *model, const uint8_t *data, size_t bytes)
     try_saved(model, after);
 }
 
-/* As it is; then with its length and its checksum put right, which no chance would find. */
+/* Tries the bytes as they are; then with the right length and checksum, which chance would not
+ * find. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static struct dp_module *model;

@@ -1,5 +1,5 @@
-/* echo.c: an implementation that gives back what it is given, so that a test sees whether a request
- * and its answer come through a pipe unharmed. It computes nothing. */
+/* echo.c: an implementation that returns its input, so that a test sees whether a request and its
+ * answer come through a pipe unchanged. It computes nothing. */
 #include "impl.h"
 
 #include <stdio.h>

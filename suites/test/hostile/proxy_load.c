@@ -1,4 +1,4 @@
-/* proxy_load.c: which names of implementations are accepted, and what the others are told. */
+/* proxy_load.c: which names of implementations are accepted, and the errors for the others. */
 #include "proxy.h"
 
 #include <string.h>

@@ -90,7 +90,7 @@ struct played_gpu *played_gpu(unsigned index)
     return index < (unsigned)n_gpus ? &gpus[index] : NULL;
 }
 
-/* That of the GPU itself, else that of all. */
+/* Finds the line of the GPU itself, or else that of all. */
 static struct line *find(const struct played_gpu *gpu, const char *name)
 {
     struct line *found = NULL;

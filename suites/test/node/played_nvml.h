@@ -7,7 +7,7 @@
 
 typedef unsigned long long wide;
 
-/* A number of the file into what a function of NVML gives. */
+/* Reads a number of the file in the form that a function of NVML returns. */
 int played_small(const struct played_gpu *gpu, const char *name, unsigned *value);
 
 #endif

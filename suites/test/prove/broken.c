@@ -1,5 +1,5 @@
-/* prove/broken.c: the program of the simulations with one rule of the judging broken, which it has
- * to notice: what the simulations are worth.
+/* prove/broken.c: the program of the simulations with one rule of the judging broken, which it must
+ * notice: this shows how good the simulations are.
  *
  *   PROVE_BREAK=holm       cells do not share the errors that are allowed
  *   PROVE_BREAK=margin     the tests are against no margin

@@ -4,7 +4,7 @@
 # both arms run the same file, so nothing differs but what was planted.
 # shellcheck shell=bash disable=SC2154
 
-# 12 cells; a launch takes about .12 s.
+# There are 12 cells; a launch takes about .12 s.
 cells=(--devices virt:2 --counts 2 --mode 'plain,dp,ddp' --workload 'mlp:64,64,64'
     --workload 'mlp:128,128,128' --batch '32,128' --wait)
 plain_cells=(--devices virt:2 --mode plain --workload 'mlp:64,64,64' --workload 'mlp:128,128,128'
@@ -15,8 +15,8 @@ bearing=(--pairs 16)
 launch=(--seconds 0.05 --warmup 5:0.02 --no-strict)
 [ -z "$is_quick" ] || launch=(--seconds 0.01 --warmup 5:0.005 --no-strict)
 
-# arm FILE [SETTING [WORDS..]]: a program. It is slowed as SETTING says, where its arguments have all
-# of WORDS. Two arms run the same file, so nothing else differs.
+# arm FILE [SETTING [WORDS..]]: makes a program. It is slowed as SETTING says, if its arguments have
+# all of WORDS. Two arms run the same file, so nothing else differs.
 arm() {
     local file=$1 setting=${2-} word
     shift $(($# < 2 ? $# : 2))
@@ -33,19 +33,20 @@ arm() {
     chmod +x "$file"
 }
 
-# verdicts FILE: of each cell, and of all (null): cell, verdict, ratio, cost, smallest change it finds.
+# verdicts FILE: prints for each cell, and for all (null): cell, verdict, ratio, cost, smallest
+# change that it finds.
 verdicts() {
     sed -n 's/.*"type":"verdict","cell":\([^,]*\),"verdict":"\([A-Z]*\)",.*"ratio":\([^,]*\),.*"cost":\([^,]*\),"detectable":\([^,]*\),.*/\1 \2 \3 \4 \5/p' "$1"
 }
 
-# differences FILE: a line for each cell, of log(new / old) of the floors of its pairs.
+# differences FILE: prints a line for each cell, with log(new / old) of the floors of its pairs.
 differences() {
     sed -n "s/.*\"type\":\"pair\",\"cell\":\([0-9]*\),.*\"old\":{[^{]*\"floor_ns\":\([^,}]*\)[^{]*\"new\":{[^{]*\"floor_ns\":\([^,}]*\).*/\1 \2 \3/p" "$1" |
         awk '{ d[$1] = d[$1] ($2 > 0 && $3 > 0 ? sprintf(" %.9g", log($3 / $2)) : " nan") }
              END { for (c = 0; c in d; ++c) print d[c] }'
 }
 
-# comparison FILE OLD NEW SEED OPTION..: runs one; its record is FILE. A comparison that says nothing
+# comparison FILE OLD NEW SEED OPTION..: runs one; its record is FILE. A comparison without a result
 # is a FAIL of this experiment, and 1 is returned.
 comparison() {
     local file=$1 old=$2 new=$3 seed=$4 status=0
@@ -56,13 +57,13 @@ comparison() {
     echo "prove: $name: $file after $((SECONDS - began)) s" >&2
     [ "$status" -gt 128 ] && exit 130
     [ "$status" -gt 1 ] || return 0
-    # Equal programs that were told apart are counted by who asked.
+    # The caller counts comparisons that told equal programs apart.
     [ "$status" -eq 3 ] && grep -q '"type":"end"' "$file" && ! grep -q '"verdict":"INVALID"' "$file" && return
     row FAIL 'a comparison' "$file: status $status: $(head -n 1 err) $(grep -m 1 -A 1 INVALID out | tr '\n' ' ')"
     return 1
 }
 
-# The range of the third fields of some lines.
+# range: prints the range of the third fields of some lines.
 range() {
     awk '{ if (NR == 1 || $3 < a) a = $3; if (NR == 1 || $3 > b) b = $3 } END { printf "%.3f to %.3f", a, b }'
 }
@@ -73,7 +74,7 @@ two_cores() {
     return 1
 }
 
-# run_turns SEED OPTION..: equal programs, and a slow one, in turns.
+# run_turns SEED OPTION..: compares equal programs, and a slow one, in turns.
 run_turns() {
     local i seed=$1
     shift
@@ -140,7 +141,7 @@ prove_neighbour() {
         "REGRESSED $found of $((12 * n)), neither $wrong"
 }
 
-# Another cell each time.
+# Each comparison has a different cell.
 prove_one-cell() {
     local i hits=0 others=0 words cell
     local which=('mlp:64,64,64|plain|32' 'mlp:128,128,128|dp|128' 'mlp:128,128,128|ddp|32' 'mlp:64,64,64|ddp|128'
@@ -177,7 +178,7 @@ prove_tail() {
         ratio=$(awk '$1 == "null" { print $4 }' tail.verdicts)
         [ "$verdict" != REGRESSED ] && [ "$verdict" != INCONCLUSIVE ] || shown=$((shown + 1))
         costs="$costs, ${ratio:0:5} $verdict"
-        [ "$(grep -c "; cost [0-9]" out)" -ge 4 ] || shown=-99 # beside the floor, or nobody sees it
+        [ "$(grep -c "; cost [0-9]" out)" -ge 4 ] || shown=-99 # shown next to the floor, or it would not be seen
     done
     judged $((alike == n && shown == n)) \
         "$full times every 50th step is 3 times as long: floor EQUIVALENT in all cells together; cost beside it REGRESSED or INCONCLUSIVE" \

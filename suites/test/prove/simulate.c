@@ -1,4 +1,4 @@
-/* prove/simulate.c: noise from fixed seeds, and the product's own judging of it. */
+/* prove/simulate.c: noise from fixed seeds, and its judgement by the product's own code. */
 #include "prove/simulate.h"
 
 #include <math.h>
@@ -33,13 +33,13 @@ static uint64_t next_bits(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-/* In (0, 1). */
+/* Returns a number in (0, 1). */
 static double next_uniform(uint64_t *state)
 {
     return ((double)(next_bits(state) >> 12) + 0.5) / 4503599627370496.0;
 }
 
-/* By Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double next_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_uniform(state)));
@@ -53,7 +53,7 @@ static double next_of_series(struct source *source, double share)
     return source->last;
 }
 
-/* Noise of the next launch; which: 0 and 1 are the first and the second of a pair. */
+/* Returns the noise of the next launch; which: 0 and 1 are the first and the second of a pair. */
 static double next_launch(struct source *source, int which)
 {
     double normal;
@@ -87,7 +87,7 @@ static struct source open_source(enum simulate_noise model, uint64_t seed)
     return source;
 }
 
-/* Block after block, as they are run. */
+/* The blocks follow each other, as they are run. */
 void simulate_pairs(enum simulate_noise model, uint64_t seed, size_t cells, size_t pairs,
                     double ratio, double noise, double d[])
 {
@@ -114,7 +114,7 @@ static bool is_shown(double p, double other, double alpha)
     return p <= alpha || other <= alpha;
 }
 
-/* both: in either direction. */
+/* both: an alarm counts in either direction. */
 static bool alarms(const struct pairs_judged cell[], size_t cells, const struct pairs_judged *all,
                    bool both)
 {
@@ -199,7 +199,7 @@ int simulate_power(double ratio, size_t runs, struct simulate_power *found)
     return 0;
 }
 
-/* n is small. */
+/* Sorts a small array. */
 static void sort(double x[], size_t n)
 {
     for (size_t i = 1; i < n; ++i) {
