@@ -59,7 +59,8 @@ for changed in longer less silent; do
     expect_status 1 python3 "$check" "$changed.json" 14
 done
 
-# A bad name of a trace is refused before anything is measured: no record is begun, and no other file is replaced.
+# A bad name of a trace is refused before anything is measured: no record is begun, and no other
+# file is replaced.
 few='--devices virt:1 --batch 8 --workload mlp:4,6,2'
 refuse "cannot write 'nowhere/t.json': No such file" "$lockstep" sweep $short $few \
     --out none.jsonl --trace nowhere/t.json

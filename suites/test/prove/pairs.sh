@@ -178,7 +178,7 @@ prove_tail() {
         ratio=$(awk '$1 == "null" { print $4 }' tail.verdicts)
         [ "$verdict" != REGRESSED ] && [ "$verdict" != INCONCLUSIVE ] || shown=$((shown + 1))
         costs="$costs, ${ratio:0:5} $verdict"
-        [ "$(grep -c "; cost [0-9]" out)" -ge 4 ] || shown=-99 # shown next to the floor, or it would not be seen
+        [ "$(grep -c "; cost [0-9]" out)" -ge 4 ] || shown=-99 # next to the floor, or it is not seen
     done
     judged $((alike == n && shown == n)) \
         "$full times every 50th step is 3 times as long: floor EQUIVALENT in all cells together; cost beside it REGRESSED or INCONCLUSIVE" \
