@@ -286,6 +286,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
         return locate(reader, line->number, err);
     }
     if (!root || !line->complete) {
+        file->partial = !root && !line->complete;
         json_decref(root);
         return accept_torn(reader, file, err) == 0 ? 1 : -1;
     }

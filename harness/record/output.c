@@ -139,8 +139,10 @@ static int repair(struct output *output, struct text_error *err)
         return size > 0 ? cut(output, 0, err) : 0;
     if (!output->file.torn)
         return 0;
-    /* With a newline the last line is either a record, or still torn. */
-    if (write(output->fd, "\n", 1) != 1)
+    /* After a part of a line there is no newline to write: a sweep that is killed here would leave
+     * a bad line that ends, which the next one refuses. With a newline, a line that is whole is a
+     * record, and a bad one that ended before is an error. */
+    if (output->file.partial || write(output->fd, "\n", 1) != 1)
         return cut(output, (off_t)output->file.torn_offset, err);
     record_file_free(&output->file);
     if (record_read(output->path, &output->file, err)) {

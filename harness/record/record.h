@@ -141,6 +141,7 @@ struct record_file {
     double seconds;        /* of all sessions; NaN: that of one is not known */
     double writing; /* the part of them that writing records to the disk took; NaN likewise */
     bool torn;
+    bool partial;     /* the torn line has no newline and is no whole JSON */
     long torn_offset; /* the file should be truncated to this length */
 };
 int record_read(const char *path, struct record_file *file, struct text_error *err);

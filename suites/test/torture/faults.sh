@@ -55,7 +55,7 @@ group_errors()
 # off.
 group_torn()
 {
-    local call
+    local call plan
     for call in 2 5 6; do
         rm -f fault.jsonl
         expect_status 2 env TORTURE_FILE="short:$call:28" TORTURE_FILE_CUT=no \
@@ -64,12 +64,14 @@ group_torn()
         [ "$(tail -c 1 fault.jsonl | od -An -tu1 | tr -d ' ')" != 10 ] || fail "nothing is torn"
         expect_status 2 "$lockstep" report fault.jsonl --out page
         head -n $((call - 1)) fault.jsonl >kept
-        # The line cannot be cut off: then nothing is added, either.
+        # The line cannot be cut off: then nothing is added, either, not even a newline that could be written.
         cp fault.jsonl copy
-        expect_status 2 env TORTURE_FILE=write:1:30 TORTURE_FILE_CUT=no \
-            LD_PRELOAD="$tools/file.so" "$lockstep" sweep "${quick[@]}" --out fault.jsonl --resume
-        one_line err 'cannot cut off its torn end'
-        cmp fault.jsonl copy || fail "a refused resume changed the file"
+        for plan in write:1:30 write:999:30; do
+            expect_status 2 env TORTURE_FILE="$plan" TORTURE_FILE_CUT=no \
+                LD_PRELOAD="$tools/file.so" "$lockstep" sweep "${quick[@]}" --out fault.jsonl --resume
+            one_line err 'cannot cut off its torn end'
+            cmp fault.jsonl copy || fail "$plan: a refused resume changed the file"
+        done
         expect_status 0 "$lockstep" sweep "${quick[@]}" --out fault.jsonl --resume
         begins_with fault.jsonl kept
         is_complete fault.jsonl
