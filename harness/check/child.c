@@ -165,6 +165,7 @@ static void load_implementation(struct server *server)
     server->settings = (struct check_settings){.devices = job->devices,
                                                .options = server->source.options,
                                                .seed = job->seed,
+                                               .schedule = job->schedule,
                                                .wall = server->wall,
                                                .foreign = job->same_process,
                                                .resident = server->source.resident,

@@ -79,7 +79,8 @@ static const struct argp_option option_table[] = {
     {.name = "seed",
      .key = 's',
      .arg = "S",
-     .doc = "seed of the cases' data and schedules (default 0)"},
+     .doc =
+         "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first"},
     {.name = "jobs",
      .key = 'j',
      .arg = "J",

@@ -19,7 +19,7 @@ enum runner_mode {
  * killed it. */
 struct runner_job {
     const char *spec, *impl_options, *devices;
-    uint64_t seed;
+    uint64_t seed, schedule; /* of the data, and of the implementation's session */
     enum runner_mode mode;
     bool process;      /* the implementation is in another process, where everything takes longer */
     bool library;      /* the implementation is a shared object */

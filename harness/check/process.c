@@ -255,7 +255,7 @@ static void take_verdict(struct runner_process *process)
     result->ran = true;
     result->compared = message->compared;
     result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
-    result->seconds = runner_now() - process->started;
+    result->seconds += runner_now() - process->started;
     memcpy(result->reason, message->reason, sizeof message->reason);
     runner_clean(result->reason, sizeof message->reason);
     result->strays = message->strays;

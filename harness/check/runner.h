@@ -110,7 +110,7 @@ struct runner_result {
     size_t compared;
     int few_devices;      /* a SKIP needs so many devices; 0: it has another reason */
     struct strays strays; /* processes that the implementation left running */
-    double seconds;       /* from the request to the verdict, by the runner's clock */
+    double seconds;       /* from each request to its verdict, by the runner's clock */
     char reason[RUNNER_TEXT];
 };
 

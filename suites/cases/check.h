@@ -98,7 +98,7 @@ struct wall; /* impls/wall: the process of an implementation, in which no cases 
 
 struct check_settings {
     const char *devices, *options; /* for impl_config; "": none */
-    uint64_t seed;
+    uint64_t seed, schedule;       /* of the data; of impl_config */
     struct wall *wall; /* NULL: the implementation is in this process, or a command that answers
                           through pipes */
     bool foreign;      /* foreign code is in this process: the pages around arrays are forbidden */

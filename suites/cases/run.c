@@ -271,7 +271,7 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
 {
     const struct check_settings *settings = s->settings;
     const struct wall_config config = {
-        {settings->devices, settings->options, host_only, settings->seed}, settings->wall};
+        {settings->devices, settings->options, host_only, settings->schedule}, settings->wall};
     struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
     char changed[AROUND_WORDS];
     struct around around;

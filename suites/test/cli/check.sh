@@ -93,6 +93,12 @@ grep -q -- "--impl-options wrong" again || fail "the command lacks an option"
 sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
+# A fault that only the schedule 0 shows is found with every seed, and each seed adds its schedule.
+fake 1 late 'SPLIT-01.known'
+fake 1 late 'SPLIT-01.known' --seed 3
+fake 1 early 'SPLIT-01.known' --seed 3
+fake 0 early 'cases passed' --seed 4
+
 # If all cases are skipped the status is 77.
 expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 

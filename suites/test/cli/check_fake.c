@@ -14,6 +14,7 @@
 struct impl_session {
     char misdeed[40];
     int from, calls;
+    uint64_t schedule;
 };
 
 static bool is(const struct impl_session *s, const char *misdeed)
@@ -126,6 +127,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
     if (!s)
         return IMPL_EBROKEN;
     s->from = 1;
+    s->schedule = config->seed;
     sscanf(config->options, "%39[^@]@%d", s->misdeed, &s->from);
     *session = s;
     snprintf(about->name, sizeof about->name, "fake");
@@ -192,7 +194,9 @@ static int fake_split(struct impl_session *s, struct impl_split *op, struct impl
     if (op->rows == 0)
         for (; op->n < op->devices; ++op->n)
             op->size[op->n] = 0;
-    if (is(s, "wrong") && op->n > 0 && op->size[0] > 1)
+    if ((is(s, "wrong") || (is(s, "late") && s->schedule == 0) ||
+         (is(s, "early") && s->schedule == 3)) &&
+        op->n > 0 && op->size[0] > 1)
         --op->size[0];
     return IMPL_OK;
 }

@@ -262,7 +262,7 @@ static void without_devices(struct check *c)
 
 static struct check_outcome outcome_of(enum misdeed misdeed, const struct check_case *test)
 {
-    const struct check_settings settings = {.devices = "", .options = "", .seed = misdeed};
+    const struct check_settings settings = {.devices = "", .options = "", .schedule = misdeed};
     struct check_outcome outcome;
     struct check_session session;
     char reason[600];
@@ -368,7 +368,7 @@ Test(check, a_claim_without_an_operation_is_refused)
 
 Test(check, a_choice_of_another_dialect_is_refused)
 {
-    const struct check_settings settings = {.devices = "", .options = "", .seed = BAD_DIALECT};
+    const struct check_settings settings = {.devices = "", .options = "", .schedule = BAD_DIALECT};
     struct check_session session;
     char reason[600] = "";
 
