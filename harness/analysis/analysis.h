@@ -259,6 +259,10 @@ enum { REPORT_LEAST_OF_CELL = 3 };
 extern const struct report_value report_unknown;
 /* The median and the range of n values, one per launch. It sorts values. */
 struct report_value report_value_of(double values[], size_t n);
+/* The same of a metric, over the verified launches of a point that know it. *scratch then begins
+ * with their numbers, in order. */
+struct report_value report_over_launches(const struct report_point *point, int metric,
+                                         double scratch[]);
 /* The value of over / value. It is consistent: a ratio and its inverse, or a time and a rate, have
  * the same interval. */
 struct report_value report_inverse(const struct report_value *value, double over);
@@ -460,6 +464,39 @@ double report_tokens_work(const struct report_point *point);
 /* The same over the product rate of its devices, and over their stated peak; NaN: not known. */
 double report_tokens_share(const struct report_point *point);
 double report_peak_share(const struct report_point *point);
+
+/* ---- members of JSON files that are no records: analysis/members.c ------------------------- */
+
+struct json_t;
+
+/* Sets err, unless it is set already. All that follow call it for a member that is missing or
+ * wrong, and return 0, "" or NaN then. */
+void member_fault(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void member_text(const struct json_t *object, const char *key, char *text, size_t bytes,
+                 struct text_error *err);
+/* Texts of one object, each with its place in the struct that they are read into. */
+struct member_text {
+    const char *key;
+    size_t at, bytes;
+};
+#define MEMBER_TEXT(key, type, member)                                                             \
+    {                                                                                              \
+        key, offsetof(struct type, member), sizeof((struct type *)0)->member                       \
+    }
+void member_texts(const struct json_t *object, const struct member_text texts[], size_t n, void *to,
+                  struct text_error *err);
+#define MEMBER_TEXTS(object, texts, to, err)                                                       \
+    member_texts(object, texts, sizeof(texts) / sizeof(texts)[0], to, err)
+size_t member_count(const struct json_t *object, const char *key, long long min, long long max,
+                    struct text_error *err);
+/* value: the member itself. most: INFINITY, or the largest number that is allowed. */
+double member_number(const struct json_t *value, const char *key, double least, double most,
+                     struct text_error *err);
+bool member_flag(const struct json_t *object, const char *key, struct text_error *err);
+/* Returns the length of the list, which has min to max elements. */
+size_t member_list(const struct json_t *object, const char *key, size_t min, size_t max,
+                   const struct json_t **list, struct text_error *err);
 
 /* ---- for other programs: analysis/export.c ------------------------------------------------ */
 

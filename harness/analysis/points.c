@@ -20,9 +20,7 @@ static double rows_of_step(const struct report_row *row)
     return (double)row->cell->key.global_batch;
 }
 
-/* Sums up over the launches that know the number. *scratch then begins with their numbers, in
- * order. */
-static struct report_value over_launches(const struct report_point *point, int metric,
+struct report_value report_over_launches(const struct report_point *point, int metric,
                                          double scratch[])
 {
     size_t n = 0;
@@ -73,7 +71,7 @@ static void sum_up(struct report_point *point, double scratch[])
         point->verified += point->row[i].verified;
     /* The steps come last, because *scratch must hold them afterwards. */
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
-        value[m] = over_launches(point, m, scratch);
+        value[m] = report_over_launches(point, m, scratch);
     /* Finds the first launch that is as slow as the lower median. */
     for (size_t i = 0; i < point->n && point->verified > 0 && !point->middle; ++i) {
         const double ns = step_of_launch(&point->row[i]);

@@ -233,8 +233,38 @@ static void overlap(struct text_out *out, const struct report *report)
 
 static void peer(struct text_out *out, const struct report *report)
 {
-    if (report->peer)
-        report_peer_caption(out, report->peer);
+    const struct report *points = report->peer ? &report->peer->points : NULL;
+    char text[REPORT_CELL_TEXT] = "";
+
+    if (!points)
+        return;
+    const struct report_span interval = launches(points, REPORT_INTERVAL, false);
+    const struct report_span range = launches(points, REPORT_LAUNCHES, false);
+
+    text_print(out, "Ratios of step times, lockstep over PyTorch, a panel per workload and batch: "
+                    "the median over rounds of the ratio of the median steps of two launches");
+    if (interval.hi > 0) {
+        report_add(
+            text,
+            ", with its interval by order statistics (%.1f\u00a0%% or more, of launches that are "
+            "independent, in this sitting; ",
+            100 * least_coverage(points, false));
+        report_add_span(text, interval);
+        report_add(text, " launches)");
+    }
+    if (range.hi > 0) {
+        report_add(text, "%s with the range of ", interval.hi > 0 ? ", or" : ",");
+        report_add_span(text, range);
+        report_add(text, " launches, too few for an interval");
+    }
+    if (interval.hi + range.hi == 0)
+        report_add(text, "; one launch shows no spread");
+    text_print(
+        out,
+        "%s. Left of 1 lockstep's step is the shorter one. Ticks: limits, which a ratio "
+        "keeps (MET) or not (MISSED) only where its whole interval does; else it is OPEN. Of "
+        "PyTorch's programs that do the same the fastest counts: the table of ratios names it.",
+        text);
 }
 
 static void bandwidth(struct text_out *out, const struct report *report)

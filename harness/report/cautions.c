@@ -312,7 +312,7 @@ static void about_boots(const struct list *list, const struct report *report)
 {
     const struct record_run *first = report->run[0].run, *other = NULL;
 
-    if (report->peer && strcmp(report->peer->machine_instance, first->machine_instance) != 0)
+    if (report->peer && strcmp(report->peer->run.machine_instance, first->machine_instance) != 0)
         caution(list,
                 "The comparison with PyTorch and run %.8s are not from one boot of one machine.",
                 first->run_id);

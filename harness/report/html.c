@@ -262,6 +262,36 @@ static void contents(struct text_out *out, const struct report *report,
           out->file);
 }
 
+/* Prints the page of a comparison with PyTorch alone, after its head. Returns 0, or -1 and why. */
+static int peer_body(struct text_out *out, const char *directory, const struct report *report,
+                     const struct report_figures *figures, struct text_error *err)
+{
+    const bool good = peer_is_good(report->peer);
+    char names[REPORT_CELL_TEXT];
+
+    text_print(out,
+               "<header>\n<h1>Lockstep report</h1>\n<p class=\"verdict %s\">"
+               "<span aria-hidden=\"true\">%s</span> ",
+               good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    if (good)
+        text_print(out, "All launches of lockstep and of PyTorch were checked, and right.");
+    else if (peer_failed(report->peer) > 0)
+        text_print(out, "Launches that FAILED: %zu.", peer_failed(report->peer));
+    else
+        text_print(out, "The comparison was not finished.");
+    peer_version_names(report->peer, names);
+    text_print(out, "</p>\n<p class=\"lead\">Beside %s, ", names);
+    report_peer_verdict(out, report->peer);
+    fputs("</p>\n", out->file);
+    if (report->conformance)
+        fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out->file);
+    fputs("</header>\n", out->file);
+    report_peer_head(out, report->peer);
+    if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
+        return -1;
+    return report_peer_tables(out, report->peer);
+}
+
 /* Prints the whole page after its head. Returns 0, or -1. */
 static int body(struct text_out *out, const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
@@ -290,24 +320,27 @@ static int body(struct text_out *out, const char *directory, const struct report
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
 {
+    const bool records = report->n_files > 0;
     struct text_out out;
 
     if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
-    report_head(&out, "Lockstep report");
+    report_head(&out, records ? "Lockstep report" : "Lockstep beside PyTorch");
     snprintf(err->text, sizeof err->text, "no memory for the tables");
-    if (body(&out, directory, report, figures, err) != 0) {
+    if ((records ? body : peer_body)(&out, directory, report, figures, err) != 0) {
         text_discard(&out);
         return -1;
     }
-    fputs((const char *)report_asset_reading, out.file);
-    fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
-    for (size_t f = 0; f < report->n_files; ++f)
-        provenance(&out, &report->file[f].run);
-    text_print(&out,
-               "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
-               "lockstep report again.jsonl --out again</pre>\n",
-               report->run[0].run->command);
-    fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
+    if (records) {
+        fputs((const char *)report_asset_reading, out.file);
+        fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
+        for (size_t f = 0; f < report->n_files; ++f)
+            provenance(&out, &report->file[f].run);
+        text_print(&out,
+                   "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
+                   "lockstep report again.jsonl --out again</pre>\n</footer>\n",
+                   report->run[0].run->command);
+    }
+    fputs("</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

@@ -105,8 +105,8 @@ static int check_files(const struct report *report, const struct report_argument
     int status = check_drivers(report, paths);
 
     if (status == 0 && peer)
-        status = check_machine(peer_same_machine(peer, run), arguments->peer, peer->node_hash,
-                               peer->machine_class, paths[0], run);
+        status = check_machine(peer_same_machine(peer, run), arguments->peer, peer->run.node_hash,
+                               peer->run.machine_class, paths[0], run);
     if (status == 0 && roof)
         status =
             check_machine(strcmp(roof->node_hash, run->node_hash) == 0 &&
@@ -172,9 +172,7 @@ static int write_report(const char *directory, const struct report *report)
         written = report_conformance(directory, report->conformance, true, &wrong);
     else
         text_remove(directory, REPORT_CONFORMANCE);
-    if (written == 0 && report->n_files == 0)
-        written = report_peer_page(directory, report, &figures, &wrong);
-    else if (written == 0)
+    if (written == 0)
         written = report_page(directory, report, &figures, &wrong) != 0
                       ? -1
                       : report_markdown(directory, report, &figures, &wrong);

@@ -109,9 +109,14 @@ int report_markdown(const char *directory, const struct report *report,
 
     if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
-    if (report_summary(&out, report, figures) != 0) {
+    if (report->n_files == 0)
+        fputs("# Lockstep report\n", out.file);
+    if ((report->n_files == 0 ? report_peer_markdown(&out, report->peer)
+                              : report_summary(&out, report, figures)) != 0) {
         text_discard(&out);
         return text_fail(err, "no memory for the table");
     }
+    if (report->n_files == 0 && figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
+        fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
     return text_close(&out, err);
 }

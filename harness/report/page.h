@@ -51,6 +51,9 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
 void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point);
 void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point);
 void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point);
+/* Appends "0.45 [0.44, 0.47]", or a range as "0.45 (0.44..0.47)"; unit follows the ratio. */
+void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
+                            const char *unit);
 const char *report_base_name(const struct report_point *base);
 /* Appends the share of the product rate that rate is (operations per second), and whether the
  * product rate is from `sweep --parts`: "14 % (parts)". */

@@ -1,15 +1,15 @@
 /* report/peer.h: the comparison with PyTorch in a report. It reads a record of
  * scripts/compare-pytorch, and prints what follows from it.
  *
- * Medians, intervals and ratios are computed here from the launches; derived numbers in the file
- * are not believed. */
+ * Each arm becomes a point like those of cells. Medians, intervals and ratios are computed from its
+ * launches; derived numbers in the file are not believed. */
 #ifndef HARNESS_REPORT_PEER_H
 #define HARNESS_REPORT_PEER_H
 
 #include "report/page.h"
 
 enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 48, PEER_MAX_CELLS = 64 };
-enum { PEER_MAX_BESIDE = 6 };
+enum { PEER_MAX_TORCHES = 7 };
 
 /* An arm of the comparison: a program in a mode. */
 enum peer_kind {
@@ -42,23 +42,19 @@ struct peer_kind_row {
 };
 extern const struct peer_kind_row peer_kinds[PEER_KINDS];
 
-/* One launch. It has times only if all of its steps were checked and right. */
-struct peer_launch {
-    size_t round;
-    bool ok;
-    double step_ns; /* median of its steps */
-    double outside; /* share of a step outside matrix products, NaN: unknown */
-};
-
 struct peer_arm {
     enum peer_kind kind;
     int devices;
-    char torch[64];             /* version of PyTorch; "" for lockstep */
-    char absent[208];           /* why it could not be measured; "": it could */
-    struct peer_launch *launch; /* array of n */
-    size_t n, failed;
-    bool wrong;       /* a launch left wrong numbers, so nothing of this arm is reported */
-    char reason[208]; /* reason of the first launch that failed */
+    char torch[64];   /* version of PyTorch; "" for lockstep */
+    char absent[208]; /* why it could not be measured; "": it could */
+    /* The number of a launch is its round. It is verified if all of its steps were checked and
+     * right, and if no launch of the arm left wrong numbers. */
+    struct report_point *point;
+    struct report_row *row;   /* arrays of point->n, owned */
+    struct record_cell *cell; /* median_ns, outside_frac, status, reason and the round are set */
+    size_t failed;            /* launches that are not ok */
+    bool wrong;               /* one of these left wrong numbers: nothing of this arm is reported */
+    const char *reason;       /* of the first launch that failed; NULL: none did */
 };
 
 struct peer_cell {
@@ -74,23 +70,20 @@ struct peer_versions {
 };
 
 struct peer_record {
-    char created_utc[32], git_sha[48], seed[24];
-    bool git_dirty, interrupted, complete;
+    /* When, where and by which build it was measured; load_avg[0] is the load at the start. */
+    struct record_run run;
+    char seed[24];
+    bool complete, tf32;
     bool oversubscribed; /* more devices than cores, so it is no evidence of scaling */
     int devices;
-    char math[8];    /* math of matrix products, "f32" in old records */
     size_t launches; /* planned launches of every arm */
-    double seconds, load_start, load_end;
-    char machine_class[65], machine_instance[65]; /* "" in old records */
-    char node_hash[17], cpu_model[128], kernel[128], governor[32];
-    size_t packages, cores, pus, usable_pus;
-    char lockstep[32], lockstep_blas[160], build_type[32];
-    /* The second: other versions that were measured in the same rounds. */
-    struct peer_versions pytorch, beside[PEER_MAX_BESIDE];
-    size_t n_beside;
+    double seconds, load_end;
+    struct peer_versions pytorch[PEER_MAX_TORCHES]; /* all were measured in the same rounds */
+    size_t n_pytorch;
     char clock[64], step_time[256], warmup_rule[128], ddp[256], sgd[256], environment[256];
     struct peer_cell cell[PEER_MAX_CELLS];
     size_t n_cells;
+    struct report points; /* the points of all arms; it has nothing else */
 };
 
 /* Reads a record, strictly. A field that is missing, has another type or is too long, a launch that
@@ -105,7 +98,6 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
 bool peer_is_lockstep(const struct peer_arm *arm);
 bool peer_is_on_gpus(const struct peer_record *record);
-bool peer_is_tf32(const struct peer_record *record);
 /* The arm of a group on so many devices (plain ones have 1) with the shortest step. PEER_ANY stands
  * for all arms that compute a whole step, parallel or plain. NULL: an arm of the group has no
  * number, or there is none. */
@@ -115,11 +107,8 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
 size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices);
 /* "DDP", or on GPUs "DP" or "DP or DDP": the parallel programs that the cell has. */
 const char *peer_parallel_name(const struct peer_cell *cell);
-/* These are computed over the good launches; an arm that was wrong has no value. */
-struct report_value peer_step(const struct peer_arm *arm);
-struct report_value peer_outside(const struct peer_arm *arm);
-/* The ratio of two arms, each of which may be NULL. It is paired by round, and a round in which one
- * of them has no number is left out. */
+/* The ratio of the steps of two arms, each of which may be NULL. It is paired by round, and a round
+ * in which one of them has no number is left out. */
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under);
 
 /* A row of the table of ratios, against one arm, or against the fastest arm of a group. */
@@ -147,17 +136,12 @@ bool peer_same_machine(const struct peer_record *record, const struct record_run
 
 /* Writes "PyTorch 2.15.0 and 1.13.0". */
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
-/* Prints the rest of a sentence that begins with the versions of PyTorch; and the caption of the
- * figure. */
+/* Prints the rest of a sentence that begins with the versions of PyTorch. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);
-void report_peer_caption(struct text_out *out, const struct peer_record *record);
 /* Prints the section of the page around its figure. The tables return 0, or -1 if memory was short.
  */
 void report_peer_head(struct text_out *out, const struct peer_record *record);
 int report_peer_tables(struct text_out *out, const struct peer_record *record);
 int report_peer_markdown(struct text_out *out, const struct peer_record *record);
-/* Writes a page and a summary of the comparison alone. report has the record, and no files. */
-int report_peer_page(const char *directory, const struct report *report,
-                     const struct report_figures *figures, struct text_error *err);
 
 #endif

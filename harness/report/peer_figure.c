@@ -38,20 +38,7 @@ static const struct {
 enum verdict { UNLIMITED, MET, OPEN, MISSED };
 static const char *const verdict_names[] = {"", "MET", "OPEN", "MISSED"};
 
-/* The limit of a ratio; 0: none. On GPUs there are no limits for f32. */
-static double limit_of(const struct peer_record *record, const struct peer_cell *cell,
-                       const struct peer_comparison *one)
-{
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i)
-        if (strcmp(limits[i].math, record->math) == 0 &&
-            peer_is_on_gpus(record) == peer_is_tf32(record) && limits[i].batch == cell->batch &&
-            strcmp(limits[i].workload, cell->workload) == 0 &&
-            strcmp(limits[i].name, one->name) == 0)
-            return limits[i].most;
-    return 0;
-}
-
-static enum verdict judge(const struct report_value *value, double most)
+static enum verdict judge_ratio(const struct report_value *value, double most)
 {
     if (!(most > 0))
         return UNLIMITED;
@@ -62,46 +49,43 @@ static enum verdict judge(const struct report_value *value, double most)
     return value->hi <= most ? MET : value->lo > most ? MISSED : OPEN;
 }
 
-/* Writes "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
-static void row_words(const struct peer_comparison *one, double most, char text[REPORT_CELL_TEXT])
+/* Writes a row with words like "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
+static void write_ratio(struct plot_table *table, const struct peer_record *record,
+                        const struct peer_cell *cell, const struct peer_comparison *one, double row)
 {
-    text[0] = '\0';
-    report_add(text, "%s: ", one->name);
-    report_add_ratio(text, one->value.middle);
-    if (one->value.range != REPORT_NONE) {
-        report_add(text, " ");
-        report_add_range(text, &one->value, report_ratio);
+    static const char *const of_ranks[] = {"lockstep DDP", "lockstep NCCL"};
+    const struct report_value *value = &one->value;
+    const struct figure_value drawn = figure_value(value, 1);
+    size_t style = strncmp(one->name, "lockstep plain", 14) == 0 ? FIGURE_PLAIN : FIGURE_DP;
+    char words[REPORT_CELL_TEXT] = "";
+    double most = 0; /* its limit; 0: none */
+
+    /* On GPUs there are no limits for f32. */
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0] && !(most > 0); ++i)
+        if (strcmp(limits[i].math, record->tf32 ? "tf32" : "f32") == 0 &&
+            peer_is_on_gpus(record) == record->tf32 && limits[i].batch == cell->batch &&
+            strcmp(limits[i].workload, cell->workload) == 0 &&
+            strcmp(limits[i].name, one->name) == 0)
+            most = limits[i].most;
+    for (size_t i = 0; i < sizeof of_ranks / sizeof of_ranks[0]; ++i)
+        if (strncmp(one->name, of_ranks[i], strlen(of_ranks[i])) == 0)
+            style = FIGURE_RANKS;
+    report_add(words, "%s: %s", one->name, report_ratio(value->middle, WORD));
+    if (value->range != REPORT_NONE) {
+        report_add(words, " ");
+        report_add_range(words, value, report_ratio);
     }
     if (most > 0)
-        report_add(text, ", %s", verdict_names[judge(&one->value, most)]);
+        report_add(words, ", %s", verdict_names[judge_ratio(value, most)]);
+    if (plot_table_series(table, style, words))
+        plot_table_row(
+            table,
+            (const double[]){row, drawn.middle, drawn.lo, drawn.hi, most, judge_ratio(value, most)},
+            6);
 }
 
-static size_t style_of(const struct peer_comparison *one)
-{
-    return strncmp(one->name, "lockstep DDP", 12) == 0     ? FIGURE_RANKS
-           : strncmp(one->name, "lockstep NCCL", 13) == 0  ? FIGURE_RANKS
-           : strncmp(one->name, "lockstep plain", 14) == 0 ? FIGURE_PLAIN
-                                                           : FIGURE_DP;
-}
-
-static void write_row(struct plot_table *table, const struct peer_comparison *one, double most,
-                      double row)
-{
-    const struct report_value *value = &one->value;
-    const bool spread = value->range != REPORT_NONE;
-    char words[REPORT_CELL_TEXT];
-
-    row_words(one, most, words);
-    if (plot_table_series(table, style_of(one), words))
-        plot_table_row(table,
-                       (const double[]){row, value->middle, spread ? value->lo : value->middle,
-                                        spread ? value->hi : value->middle, most,
-                                        judge(value, most)},
-                       6);
-}
-
-static void write_panel(struct plot_table *table, const struct peer_record *record,
-                        const struct peer_cell *cell)
+static void write_peer_panel(struct plot_table *table, const struct peer_record *record,
+                             const struct peer_cell *cell)
 {
     struct peer_comparison list[PEER_COMPARISONS];
     const size_t n = peer_compare(record, cell, list);
@@ -120,7 +104,7 @@ static void write_panel(struct plot_table *table, const struct peer_record *reco
         return;
     for (size_t i = 0; i < n; ++i)
         if (list[i].drawn)
-            write_row(table, &list[i], limit_of(record, cell, &list[i]), ++row);
+            write_ratio(table, record, cell, &list[i], ++row);
 }
 
 int figure_peer(struct plot *plot)
@@ -138,13 +122,13 @@ int figure_peer(struct plot *plot)
     snprintf(plot->footer, sizeof plot->footer,
              "%.120s%s, %.80s, %.10s, commit %.12s%s, seed %s; load %.1f at the start, %.1f at "
              "the end%s",
-             names, peer_is_tf32(record) ? ", TF32" : "", record->cpu_model, record->created_utc,
-             record->git_sha, record->git_dirty ? " (modified)" : "", record->seed,
-             record->load_start, record->load_end, record->complete ? "" : "; NOT FINISHED");
+             names, record->tf32 ? ", TF32" : "", record->run.cpu_model, record->run.created_utc,
+             record->run.git_sha, record->run.git_dirty ? " (modified)" : "", record->seed,
+             record->run.load_avg[0], record->load_end, record->complete ? "" : "; NOT FINISHED");
     if (plot_table_open(&table, plot, &grid,
                         "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
         return -1;
     for (size_t c = 0; c < record->n_cells; ++c)
-        write_panel(&table, record, &record->cell[c]);
+        write_peer_panel(&table, record, &record->cell[c]);
     return plot_table_close(&table);
 }

@@ -1,8 +1,9 @@
-/* report/peer_page.c: prints a comparison with PyTorch: as a part of the page and of summary.md,
- * and as a page of the comparison alone. */
+/* report/peer_page.c: prints a comparison with PyTorch: as a part of the page and of
+ * summary.md. */
 #include "report/peer.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "descriptor.h"
@@ -15,10 +16,10 @@ static const double BUSY = 0.5;
 
 void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
-    snprintf(text, REPORT_CELL_TEXT, "PyTorch %s", record->pytorch.torch);
-    for (size_t i = 0; i < record->n_beside; ++i)
-        report_add(text, "%s%s", i + 1 < record->n_beside ? ", " : " and ",
-                   record->beside[i].torch);
+    snprintf(text, REPORT_CELL_TEXT, "PyTorch %s", record->pytorch[0].torch);
+    for (size_t i = 1; i < record->n_pytorch; ++i)
+        report_add(text, "%s%s", i + 1 < record->n_pytorch ? ", " : " and ",
+                   record->pytorch[i].torch);
 }
 
 static void peer_title(const struct peer_record *record, char text[REPORT_CELL_TEXT])
@@ -32,7 +33,7 @@ static void peer_title(const struct peer_record *record, char text[REPORT_CELL_T
                : strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0
                    ? "DataParallel on GPUs"
                    : "DataParallel, and DistributedDataParallel over NCCL, on GPUs",
-               peer_is_tf32(record) ? ", in TF32" : "");
+               record->tf32 ? ", in TF32" : "");
 }
 
 /* Appends "lockstep DataParallel, 2 devices". The rows of a device are those of the first one. */
@@ -66,7 +67,7 @@ static void add_arm(char text[REPORT_CELL_TEXT], const struct peer_arm *arm,
 
 /* ---- tables ------------------------------------------------------------------------------- */
 
-static void add_cell(struct grid *grid, const struct peer_cell *cell)
+static void name_peer_cell(struct grid *grid, const struct peer_cell *cell)
 {
     char text[REPORT_CELL_TEXT] = "";
 
@@ -75,61 +76,40 @@ static void add_cell(struct grid *grid, const struct peer_cell *cell)
     grid_name(grid, text);
 }
 
-static void step_row(struct grid *grid, const struct peer_cell *cell, const struct peer_arm *arm)
-{
-    const struct report_value step = peer_step(arm);
-    char text[REPORT_CELL_TEXT] = "";
-
-    grid_row(grid, arm->failed > 0 ? "failed" : "good");
-    add_arm(text, arm, cell);
-    grid_cell(grid, "text", "%s", text);
-    report_cell_number(grid, step.middle, report_time);
-    report_cell_range(grid, &step, report_time);
-    report_cell_number(grid, peer_outside(arm).middle, report_share);
-    text[0] = '\0';
-    if (arm->absent[0] != '\0')
-        report_add(text, "absent: %s", arm->absent);
-    else
-        report_add(text, "%zu", arm->n - arm->failed);
-    if (arm->absent[0] == '\0' && arm->wrong)
-        report_add(text, ", WRONG NUMBERS, not reported: %s", arm->reason);
-    else if (arm->absent[0] == '\0' && arm->failed > 0)
-        report_add(text, ", %zu FAILED: %s", arm->failed, arm->reason);
-    grid_cell(grid, "number status", "%s", text);
-}
-
-static void fill_steps(struct grid *grid, const struct peer_record *record)
+static void fill_peer_steps(struct grid *grid, const struct peer_record *record)
 {
     grid_headings(grid, "text", "Program");
     grid_headings(grid, "number",
                   "Median step|[interval] or range|Outside matrix products|Launches");
     for (size_t c = 0; c < record->n_cells; ++c) {
-        add_cell(grid, &record->cell[c]);
-        for (size_t a = 0; a < record->cell[c].n_arms; ++a)
-            step_row(grid, &record->cell[c], &record->cell[c].arm[a]);
+        const struct peer_cell *cell = &record->cell[c];
+
+        name_peer_cell(grid, cell);
+        for (size_t a = 0; a < cell->n_arms; ++a) {
+            const struct peer_arm *arm = &cell->arm[a];
+            char text[REPORT_CELL_TEXT] = "";
+
+            grid_row(grid, arm->failed > 0 ? "failed" : "good");
+            add_arm(text, arm, cell);
+            grid_cell(grid, "text", "%s", text);
+            report_cell_metric(grid, arm->point, REPORT_STEP);
+            report_cell_range(grid, &arm->point->value[REPORT_STEP], report_time);
+            report_cell_metric(grid, arm->point, REPORT_OUTSIDE);
+            if (arm->absent[0] != '\0')
+                grid_cell(grid, "number status", "absent: %s", arm->absent);
+            else if (arm->wrong)
+                grid_cell(grid, "number status", "%zu, WRONG NUMBERS, not reported: %s",
+                          arm->point->n - arm->failed, arm->reason);
+            else if (arm->failed > 0)
+                grid_cell(grid, "number status", "%zu, %zu FAILED: %s", arm->point->n - arm->failed,
+                          arm->failed, arm->reason);
+            else
+                grid_cell(grid, "number status", "%zu", arm->point->n);
+        }
     }
 }
 
-static void ratio_row(struct grid *grid, const struct peer_cell *cell,
-                      const struct peer_comparison *one)
-{
-    char text[REPORT_CELL_TEXT] = "";
-
-    grid_row(grid, "");
-    grid_cell(grid, "text", "%s", one->name);
-    report_cell_number(grid, one->value.middle, report_ratio);
-    report_cell_range(grid, &one->value, report_ratio);
-    grid_cell(grid, "number", "%zu", one->value.n);
-    if (one->of > 0 && one->fastest && peer_is_lockstep(one->fastest))
-        report_add(text, "those of ");
-    if (one->fastest)
-        add_arm(text, one->fastest, cell);
-    if (one->of > 0)
-        report_add(text, ", in %zu of %zu", one->rounds, one->of);
-    grid_cell(grid, "text", "%s", one->fastest ? text : "-");
-}
-
-static void fill_ratios(struct grid *grid, const struct peer_record *record)
+static void fill_peer_ratios(struct grid *grid, const struct peer_record *record)
 {
     struct peer_comparison list[PEER_COMPARISONS];
 
@@ -137,11 +117,27 @@ static void fill_ratios(struct grid *grid, const struct peer_record *record)
     grid_headings(grid, "number", "Median|[interval] or range|Pairs");
     grid_headings(grid, "text", "Fastest of several");
     for (size_t c = 0; c < record->n_cells; ++c) {
-        const size_t n = peer_compare(record, &record->cell[c], list);
+        const struct peer_cell *cell = &record->cell[c];
+        const size_t n = peer_compare(record, cell, list);
 
-        add_cell(grid, &record->cell[c]);
-        for (size_t i = 0; i < n; ++i)
-            ratio_row(grid, &record->cell[c], &list[i]);
+        name_peer_cell(grid, cell);
+        for (size_t i = 0; i < n; ++i) {
+            const struct peer_comparison *one = &list[i];
+            char text[REPORT_CELL_TEXT] = "";
+
+            grid_row(grid, "");
+            grid_cell(grid, "text", "%s", one->name);
+            report_cell_number(grid, one->value.middle, report_ratio);
+            report_cell_range(grid, &one->value, report_ratio);
+            grid_cell(grid, "number", "%zu", one->value.n);
+            if (one->of > 0 && one->fastest && peer_is_lockstep(one->fastest))
+                report_add(text, "those of ");
+            if (one->fastest)
+                add_arm(text, one->fastest, cell);
+            if (one->of > 0)
+                report_add(text, ", in %zu of %zu", one->rounds, one->of);
+            grid_cell(grid, "text", "%s", one->fastest ? text : "-");
+        }
     }
     snprintf(grid->contents, sizeof grid->contents,
              "below 1, lockstep is faster; for a speed-up, higher is better");
@@ -159,9 +155,9 @@ static int peer_table(struct text_out *out, const struct peer_record *record, bo
     grid.names = "Workload";
     grid.right = true;
     if (ratios)
-        fill_ratios(&grid, record);
+        fill_peer_ratios(&grid, record);
     else
-        fill_steps(&grid, record);
+        fill_peer_steps(&grid, record);
     if (grid.brief)
         fputs("\n", out->file);
     status = grid.brief ? grid_markdown(&grid, grid.rows) : grid_html(&grid);
@@ -170,23 +166,6 @@ static int peer_table(struct text_out *out, const struct peer_record *record, bo
 }
 
 /* ---- sentences ---------------------------------------------------------------------------- */
-
-/* Appends "0.45 [0.44, 0.47]". */
-static void add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio)
-{
-    const bool interval = ratio->range == REPORT_INTERVAL;
-
-    if (!isfinite(ratio->middle)) {
-        report_add(text, "an unknown part");
-        return;
-    }
-    report_add_ratio(text, ratio->middle);
-    if (ratio->range == REPORT_NONE)
-        return;
-    report_add(text, interval ? " " : " (");
-    report_add_range(text, ratio, report_ratio);
-    report_add(text, interval ? "" : ")");
-}
 
 /* Whether an earlier cell lacks the same arm for the same reason. */
 static bool lacked_before(const struct peer_record *record, size_t cells,
@@ -210,12 +189,16 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 
     text_print(out, "on %d device%s of the same machine%s, a step of lockstep takes ",
                record->devices, record->devices == 1 ? "" : "s",
-               peer_is_tf32(record) ? ", in TF32 on both sides" : "");
+               record->tf32 ? ", in TF32 on both sides" : "");
     for (size_t c = 0; c < record->n_cells; ++c) {
+        const struct report_value *ratio = &list[0].value;
         char text[REPORT_CELL_TEXT] = "";
 
         peer_compare(record, &record->cell[c], list);
-        add_ratio_range(text, &list[0].value);
+        if (isfinite(ratio->middle))
+            report_add_ratio_range(text, ratio, "");
+        else
+            report_add(text, "an unknown part");
         text_print(out, "%s%s%s (%s, batch %zu)", c == 0 ? "" : ", ", text,
                    c == 0 ? " of the time of PyTorch's fastest program" : "",
                    record->cell[c].workload, record->cell[c].batch);
@@ -233,55 +216,13 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
         }
     if (failed > 0)
         text_print(out, " %zu launches FAILED.", failed);
-    if (record->load_start > BUSY)
+    if (record->run.load_avg[0] > BUSY)
         text_print(out, " The machine was busy at the start (see its load): these times say "
                         "little, and PyTorch's processes suffer more from it.");
     if (record->oversubscribed)
         text_print(out, " There are more devices than cores: no evidence of scaling.");
     if (!record->complete)
         text_print(out, " The comparison was not finished.");
-}
-
-void report_peer_caption(struct text_out *out, const struct peer_record *record)
-{
-    struct report_span interval = {0}, range = {0};
-    double coverage = 1.0; /* the smallest of all */
-    char text[REPORT_CELL_TEXT] = "";
-
-    for (size_t c = 0; c < record->n_cells; ++c)
-        for (size_t a = 0; a < record->cell[c].n_arms; ++a) {
-            const struct report_value step = peer_step(&record->cell[c].arm[a]);
-
-            if (step.range == REPORT_INTERVAL) {
-                report_span_add(&interval, step.n);
-                coverage = fmin(coverage, step.coverage);
-            } else if (step.range == REPORT_LAUNCHES)
-                report_span_add(&range, step.n);
-        }
-    text_print(out, "Ratios of step times, lockstep over PyTorch, a panel per workload and batch: "
-                    "the median over rounds of the ratio of the median steps of two launches");
-    if (interval.hi > 0) {
-        report_add(
-            text,
-            ", with its interval by order statistics (%.1f\u00a0%% or more, of launches that are "
-            "independent, in this sitting; ",
-            100 * coverage);
-        report_add_span(text, interval);
-        report_add(text, " launches)");
-    }
-    if (range.hi > 0) {
-        report_add(text, "%s with the range of ", interval.hi > 0 ? ", or" : ",");
-        report_add_span(text, range);
-        report_add(text, " launches, too few for an interval");
-    }
-    if (interval.hi + range.hi == 0)
-        report_add(text, "; one launch shows no spread");
-    text_print(
-        out,
-        "%s. Left of 1 lockstep's step is the shorter one. Ticks: limits, which a ratio "
-        "keeps (MET) or not (MISSED) only where its whole interval does; else it is OPEN. Of "
-        "PyTorch's programs that do the same the fastest counts: the table of ratios names it.",
-        text);
 }
 
 static bool rounds_in_peers(const struct workload *workload)
@@ -302,7 +243,7 @@ static void checks_words(const struct peer_record *record, char text[REPORT_CELL
                "for bit; an arm that left a wrong number is not reported. Launches are fresh "
                "processes, in rounds of random order; ratios are paired by round.",
                names);
-    if (peer_is_tf32(record))
+    if (record->tf32)
         report_add(text, " In TF32 numbers of exact models fit its 11 bits, and bounds are wider "
                          "by what that model changes when operands are moved by the most that TF32 "
                          "may move them.");
@@ -310,53 +251,49 @@ static void checks_words(const struct peer_record *record, char text[REPORT_CELL
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-static const char *const setting_names[] = {"Machine",  "PyTorch",        "Lockstep",
-                                            "Settings", "Time of a step", "Rounds"};
-enum { SETTINGS = sizeof setting_names / sizeof setting_names[0] };
+/* Prints a setting as an item of a list. */
+static void say_setting(struct text_out *out, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static void add_versions(char text[REPORT_CELL_TEXT], const struct peer_versions *of)
+static void say_setting(struct text_out *out, const char *name, const char *format, ...)
 {
-    report_add(text, "%s, python %s, %s%s%s", of->torch, of->python, of->torch_blas,
-               of->gloo[0] != '\0' ? ", " : "", of->gloo);
+    char text[REPORT_CELL_TEXT];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    text_print(out, out->form == TEXT_HTML ? "<dt>%s</dt><dd>%s</dd>\n" : "- %s: %s\n", name, text);
 }
 
-static void setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT])
+static void say_settings(struct text_out *out, const struct peer_record *record)
 {
-    text[0] = '\0';
-    switch (which) {
-    case 0:
-        report_add(
-            text,
-            "%s; %zu cores, %zu processing units (%zu usable); node %s; %s; governor %s; load "
-            "%.2f at the start, %.2f at the end",
-            record->cpu_model, record->cores, record->pus, record->usable_pus, record->node_hash,
-            record->kernel, record->governor, record->load_start, record->load_end);
-        break;
-    case 1:
-        add_versions(text, &record->pytorch);
-        for (size_t i = 0; i < record->n_beside; ++i) {
-            report_add(text, "; beside it ");
-            add_versions(text, &record->beside[i]);
-        }
-        break;
-    case 2:
-        report_add(text, "%s (%s build), commit %s%s, %s", record->lockstep, record->build_type,
-                   record->git_sha, record->git_dirty ? " with uncommitted changes" : "",
-                   record->lockstep_blas);
-        break;
-    case 3:
-        report_add(text, "%s%s%s%s%s%s", peer_is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
-                   record->sgd[0] != '\0' ? "; SGD " : "", record->sgd,
-                   record->environment[0] != '\0' ? "; " : "", record->environment);
-        break;
-    case 4:
-        report_add(text, "%s (%s)", record->step_time, record->clock);
-        break;
-    default:
-        report_add(text, "%s; %g s or more measured; %s; seed %s, %zu launches%s",
-                   record->warmup_rule, record->seconds, record->created_utc, record->seed,
-                   record->launches, record->complete ? "" : ", NOT FINISHED");
+    const struct record_run *run = &record->run;
+    char torches[REPORT_CELL_TEXT] = "";
+
+    say_setting(out, "Machine",
+                "%s; %d cores, %d processing units (%d usable); node %s; %s; governor %s; load "
+                "%.2f at the start, %.2f at the end",
+                run->cpu_model, run->cores, run->pus, run->usable_pus, run->node_hash, run->kernel,
+                run->governor, run->load_avg[0], record->load_end);
+    for (size_t i = 0; i < record->n_pytorch; ++i) {
+        const struct peer_versions *of = &record->pytorch[i];
+
+        report_add(torches, "%s%s, python %s, %s%s%s", i > 0 ? "; beside it " : "", of->torch,
+                   of->python, of->torch_blas, of->gloo[0] != '\0' ? ", " : "", of->gloo);
     }
+    say_setting(out, "PyTorch", "%s", torches);
+    say_setting(out, "Lockstep", "%s (%s build), commit %s%s, %s", run->program_version,
+                run->build_type, run->git_sha, run->git_dirty ? " with uncommitted changes" : "",
+                run->blas);
+    say_setting(out, "Settings", "%s%s%s%s%s%s",
+                peer_is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
+                record->sgd[0] != '\0' ? "; SGD " : "", record->sgd,
+                record->environment[0] != '\0' ? "; " : "", record->environment);
+    say_setting(out, "Time of a step", "%s (%s)", record->step_time, record->clock);
+    say_setting(out, "Rounds", "%s; %g s or more measured; %s; seed %s, %zu launches%s",
+                record->warmup_rule, record->seconds, run->created_utc, record->seed,
+                record->launches, record->complete ? "" : ", NOT FINISHED");
 }
 
 /* ---- parts of the page and of the summary ------------------------------------------------- */
@@ -373,16 +310,12 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
 
 int report_peer_tables(struct text_out *out, const struct peer_record *record)
 {
-    char text[REPORT_CELL_TEXT];
     const int steps = peer_table(out, record, false), ratios = peer_table(out, record, true);
 
     fputs("<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
           "<span class=\"count\">beside PyTorch</span></summary>\n<dl>\n",
           out->file);
-    for (int s = 0; s < SETTINGS; ++s) {
-        setting_words(record, s, text);
-        text_print(out, "<dt>%s</dt><dd>%s</dd>\n", setting_names[s], text);
-    }
+    say_settings(out, record);
     fputs("</dl>\n</details>\n</section>\n</section>\n", out->file);
     return steps | ratios;
 }
@@ -400,69 +333,6 @@ int report_peer_markdown(struct text_out *out, const struct peer_record *record)
     const int ratios = peer_table(out, record, true), steps = peer_table(out, record, false);
 
     fputs("\n", out->file);
-    for (int s = 0; s < SETTINGS; ++s) {
-        setting_words(record, s, text);
-        text_print(out, "- %s: %s\n", setting_names[s], text);
-    }
+    say_settings(out, record);
     return ratios | steps;
-}
-
-/* ---- a page of nothing else --------------------------------------------------------------- */
-
-/* Returns 0, or -1 and why. */
-static int write_body(struct text_out *out, const char *directory, const struct report *report,
-                      const struct report_figures *figures, struct text_error *err)
-{
-    const bool good = peer_is_good(report->peer);
-    char names[REPORT_CELL_TEXT];
-
-    report_head(out, "Lockstep beside PyTorch");
-    text_print(out,
-               "<header>\n<h1>Lockstep report</h1>\n<p class=\"verdict %s\">"
-               "<span aria-hidden=\"true\">%s</span> ",
-               good ? "good" : "bad", good ? "\u2713" : "\u2717");
-    if (good)
-        text_print(out, "All launches of lockstep and of PyTorch were checked, and right.");
-    else if (peer_failed(report->peer) > 0)
-        text_print(out, "Launches that FAILED: %zu.", peer_failed(report->peer));
-    else
-        text_print(out, "The comparison was not finished.");
-    peer_version_names(report->peer, names);
-    text_print(out, "</p>\n<p class=\"lead\">Beside %s, ", names);
-    report_peer_verdict(out, report->peer);
-    fputs("</p>\n", out->file);
-    if (report->conformance)
-        fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out->file);
-    fputs("</header>\n", out->file);
-    report_peer_head(out, report->peer);
-    if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
-        return -1;
-    if (report_peer_tables(out, report->peer) != 0)
-        return text_fail(err, "no memory for the tables");
-    fputs("</main>\n</body>\n</html>\n", out->file);
-    return 0;
-}
-
-int report_peer_page(const char *directory, const struct report *report,
-                     const struct report_figures *figures, struct text_error *err)
-{
-    struct text_out out;
-
-    if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
-        return -1;
-    if (write_body(&out, directory, report, figures, err) != 0) {
-        text_discard(&out);
-        return -1;
-    }
-    if (text_close(&out, err) != 0 ||
-        text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
-        return -1;
-    fputs("# Lockstep report\n", out.file);
-    if (report_peer_markdown(&out, report->peer) != 0) {
-        text_discard(&out);
-        return text_fail(err, "no memory for the tables");
-    }
-    if (figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
-        fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
-    return text_close(&out, err);
 }

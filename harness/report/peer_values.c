@@ -1,5 +1,4 @@
-/* report/peer_values.c: computes medians over launches, and ratios paired by round, of a
- * comparison.
+/* report/peer_values.c: computes ratios, paired by round, of a comparison.
  *
  * The sums and rows are those of suites/peers/pytorch/lockstep_peers/figures.py; the statistics are
  * those of harness/analysis. */
@@ -31,60 +30,6 @@ bool peer_is_on_gpus(const struct peer_record *record)
     return false;
 }
 
-bool peer_is_tf32(const struct peer_record *record)
-{
-    return strcmp(record->math, "tf32") == 0;
-}
-
-/* ---- arms --------------------------------------------------------------------------------- */
-
-typedef double peer_number_fn(const struct peer_launch *launch);
-
-static double step_of_peer(const struct peer_launch *launch)
-{
-    return launch->step_ns;
-}
-
-static double outside_of_peer(const struct peer_launch *launch)
-{
-    return launch->outside;
-}
-
-static double products_of_peer(const struct peer_launch *launch)
-{
-    return launch->step_ns * (1 - launch->outside);
-}
-
-static struct report_value over_good_launches(const struct peer_arm *arm, peer_number_fn *number)
-{
-    double values[PEER_MAX_LAUNCHES];
-    size_t n = 0;
-
-    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
-        if (arm->launch[i].ok && isfinite(number(&arm->launch[i])))
-            values[n++] = number(&arm->launch[i]);
-    return n > 0 ? report_value_of(values, n) : report_unknown;
-}
-
-struct report_value peer_step(const struct peer_arm *arm)
-{
-    return over_good_launches(arm, step_of_peer);
-}
-
-struct report_value peer_outside(const struct peer_arm *arm)
-{
-    return over_good_launches(arm, outside_of_peer);
-}
-
-/* The number of the good launch of that round; NaN if there is none, or the arm was wrong. */
-static double number_in_round(const struct peer_arm *arm, size_t round, peer_number_fn *number)
-{
-    for (size_t i = 0; arm && !arm->wrong && i < arm->n; ++i)
-        if (arm->launch[i].ok && arm->launch[i].round == round)
-            return number(&arm->launch[i]);
-    return NAN;
-}
-
 /* ---- groups ------------------------------------------------------------------------------- */
 
 /* Whether the arm belongs to a group. An arm that is absent belongs to none. */
@@ -94,11 +39,16 @@ static bool is_of_group(const struct peer_arm *arm, enum peer_group group, int d
            arm->devices == (group == PEER_PLAIN ? 1 : devices);
 }
 
+static double step_of_arm(const struct peer_arm *arm)
+{
+    return report_middle(arm->point, REPORT_STEP);
+}
+
 static const struct peer_arm *shorter(const struct peer_arm *a, const struct peer_arm *b)
 {
     if (!a || !b)
         return NULL;
-    return peer_step(a).middle <= peer_step(b).middle ? a : b;
+    return step_of_arm(a) <= step_of_arm(b) ? a : b;
 }
 
 const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
@@ -114,7 +64,7 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
 
         if (!is_of_group(arm, group, devices))
             continue;
-        if (!isfinite(peer_step(arm).middle))
+        if (!isfinite(step_of_arm(arm)))
             return NULL;
         best = best ? shorter(best, arm) : arm;
     }
@@ -147,47 +97,49 @@ const char *peer_parallel_name(const struct peer_cell *cell)
     return !dp ? "DDP" : ddp ? "DP or DDP" : "DP";
 }
 
-/* ---- products alone: each round counts the fastest arm that measured products ------------- */
+/* ---- rounds ------------------------------------------------------------------------------- */
 
-/* How an arm measures products on so many devices: each PyTorch by torch.mm, and lockstep in its
- * steps; NULL: it does not. */
-static peer_number_fn *made_by(const struct peer_arm *arm, int devices)
+/* The time of a step of that round, or of the matrix products in it; NaN: there is none. */
+static double time_in_round(const struct peer_arm *arm, bool products, int round)
+{
+    for (size_t i = 0; arm && i < arm->point->n; ++i) {
+        const struct record_cell *cell = arm->row[i].cell;
+
+        if (arm->row[i].verified && cell->key.launch == round)
+            return products ? cell->median_ns * (1 - cell->outside_frac) : cell->median_ns;
+    }
+    return NAN;
+}
+
+/* Whether the arm measured matrix products alone on so many devices: a PyTorch by torch.mm,
+ * lockstep in its steps. */
+static bool has_products(const struct peer_arm *arm, int devices)
 {
     bool measured = false;
 
-    if (is_of_group(arm, PEER_PRODUCTS, devices))
-        return step_of_peer;
-    for (size_t i = 0; i < arm->n && !measured; ++i)
-        measured = isfinite(arm->launch[i].outside);
-    return measured && peer_is_lockstep(arm) && arm->devices == devices ? products_of_peer : NULL;
-}
-
-/* The number of arms that measured products on so many devices; 0 if torch.mm was not measured. */
-static size_t count_makers(const struct peer_cell *cell, int devices)
-{
-    size_t n = 0;
-
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        n += made_by(&cell->arm[a], devices) ? 1 : 0;
-    return peer_choice(cell, PEER_PRODUCTS, devices) > 0 ? n : 0;
+    for (size_t i = 0; i < arm->point->n && peer_is_lockstep(arm) && !measured; ++i)
+        measured = arm->devices == devices && isfinite(arm->cell[i].outside_frac);
+    return measured || is_of_group(arm, PEER_PRODUCTS, devices);
 }
 
 /* The arm with the fastest products of a round, and its time. NULL: one of the arms has no number
- * in this round, or no arm measured products. */
-static const struct peer_arm *maker_in_round(const struct peer_cell *cell, int devices,
-                                             size_t round, double *ns)
+ * in this round, or torch.mm was not measured. */
+static const struct peer_arm *fastest_products(const struct peer_cell *cell, int devices, int round,
+                                               double *ns)
 {
     const struct peer_arm *best = NULL;
 
     *ns = NAN;
-    for (size_t a = 0; count_makers(cell, devices) > 0 && a < cell->n_arms; ++a) {
+    for (size_t a = 0; a < cell->n_arms && peer_choice(cell, PEER_PRODUCTS, devices) > 0; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
-        peer_number_fn *const made = made_by(arm, devices);
-        const double found = made ? number_in_round(arm, round, made) : NAN;
 
-        if (made && !isfinite(found))
+        if (!has_products(arm, devices))
+            continue;
+        const double found = time_in_round(arm, peer_is_lockstep(arm), round);
+
+        if (!isfinite(found))
             return NULL;
-        if (made && (!best || found < *ns)) {
+        if (!best || found < *ns) {
             best = arm;
             *ns = found;
         }
@@ -195,45 +147,20 @@ static const struct peer_arm *maker_in_round(const struct peer_cell *cell, int d
     return best;
 }
 
-/* The arm that was fastest in most rounds. *rounds becomes the number of these, and *of that of all
- * rounds that count. NULL: none. */
-static const struct peer_arm *fastest_maker(const struct peer_cell *cell, int devices,
-                                            size_t *rounds, size_t *of)
-{
-    size_t won[PEER_MAX_ARMS] = {0}, best = 0;
-    double ns;
-
-    *of = 0;
-    for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        const struct peer_arm *arm = maker_in_round(cell, devices, round, &ns);
-
-        if (!arm)
-            continue;
-        ++won[arm - cell->arm];
-        ++*of;
-    }
-    for (size_t a = 1; a < cell->n_arms; ++a)
-        best = won[a] > won[best] ? a : best;
-    *rounds = won[best];
-    return *of > 0 ? &cell->arm[best] : NULL;
-}
-
-/* ---- ratios ------------------------------------------------------------------------------- */
-
-/* One side of a ratio: an arm, or the products alone. */
+/* One side of a ratio: an arm, or of each round the fastest products alone. */
 struct operand {
     const struct peer_arm *arm;       /* NULL: none, or products */
     const struct peer_cell *products; /* NULL: the side is an arm */
     int devices;                      /* devices of the products */
 };
 
-static double operand_in_round(const struct operand *operand, size_t round)
+static double operand_in_round(const struct operand *operand, int round)
 {
     double ns;
 
     if (!operand->products)
-        return number_in_round(operand->arm, round, step_of_peer);
-    return maker_in_round(operand->products, operand->devices, round, &ns) ? ns : NAN;
+        return time_in_round(operand->arm, false, round);
+    return fastest_products(operand->products, operand->devices, round, &ns) ? ns : NAN;
 }
 
 /* The ratio of two operands. With four operands, it is the ratio of the first two over the ratio of
@@ -243,7 +170,7 @@ static struct report_value ratio_of(const struct operand operand[], size_t n_ope
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
-    for (size_t round = 0; round < PEER_MAX_LAUNCHES; ++round) {
+    for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
         double ratio = operand_in_round(&operand[0], round) / operand_in_round(&operand[1], round);
 
         if (n_operands == 4)
@@ -251,13 +178,15 @@ static struct report_value ratio_of(const struct operand operand[], size_t n_ope
         if (isfinite(ratio))
             ratios[n++] = ratio;
     }
-    return n > 0 ? report_value_of(ratios, n) : report_unknown;
+    return report_value_of(ratios, n);
 }
 
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
     return ratio_of((const struct operand[]){{.arm = above}, {.arm = under}}, 2);
 }
+
+/* ---- ratios ------------------------------------------------------------------------------- */
 
 /* The sides of the ratios in the table: an arm of lockstep or llm.c, or the fastest arm of a group
  * of PyTorch. */
@@ -336,27 +265,20 @@ static int devices_of_side(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
-/* Whether the cell has an arm for this side that is not absent. */
-static bool has_side(const struct peer_cell *cell, enum side side)
+static bool can_compare(const struct ratio_row *row, const struct peer_cell *cell, int k)
 {
-    const enum peer_group group = sides[side].group;
+    for (size_t s = 0; s < sizeof row->side / sizeof row->side[0]; ++s) {
+        const enum side side = row->side[s];
+        const enum peer_group group = sides[side].group;
+        bool has = !sides[side].may_lack;
 
-    for (size_t a = 0; a < cell->n_arms; ++a) {
-        const struct peer_arm *arm = &cell->arm[a];
-        const bool same = group != PEER_NO_GROUP ? peer_kinds[arm->kind].group == group
-                                                 : arm->kind == sides[side].kind;
-
-        if (same && arm->absent[0] == '\0')
-            return true;
-    }
-    return false;
-}
-
-static bool makes_sense(const struct ratio_row *row, const struct peer_cell *cell, int k)
-{
-    for (size_t s = 0; s < sizeof row->side / sizeof row->side[0]; ++s)
-        if (sides[row->side[s]].may_lack && !has_side(cell, row->side[s]))
+        for (size_t a = 0; a < cell->n_arms && !has; ++a)
+            has = cell->arm[a].absent[0] == '\0' &&
+                  (group != PEER_NO_GROUP ? peer_kinds[cell->arm[a].kind].group == group
+                                          : cell->arm[a].kind == sides[side].kind);
+        if (!has)
             return false;
+    }
     /* On one device, these rows would repeat others, or be 1. */
     return k > 1 || (row->side[0] != ONE && row->side[0] != PRODUCTS_1 && !row->name);
 }
@@ -371,26 +293,50 @@ static void add_side_name(struct peer_comparison *one, const struct peer_cell *c
         text_add(one->name, sizeof one->name, "%d", devices_of_side(side, k));
 }
 
+/* Names the arm whose products were the fastest in most rounds, if several arms measured them. */
+static void name_fastest_products(const struct peer_cell *cell, int devices,
+                                  struct peer_comparison *one)
+{
+    size_t won[PEER_MAX_ARMS] = {0}, arms = 0, best = 0;
+    double ns;
+
+    for (size_t a = 0; a < cell->n_arms; ++a)
+        arms += has_products(&cell->arm[a], devices);
+    if (arms < 2)
+        return;
+    for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
+        const struct peer_arm *arm = fastest_products(cell, devices, round, &ns);
+
+        if (!arm)
+            continue;
+        ++won[arm - cell->arm];
+        ++one->of;
+    }
+    for (size_t a = 1; a < cell->n_arms; ++a)
+        best = won[a] > won[best] ? a : best;
+    one->rounds = won[best];
+    one->fastest = one->of > 0 ? &cell->arm[best] : NULL;
+}
+
 static struct peer_comparison compare_sides(const struct ratio_row *row,
                                             const struct peer_cell *cell, int k)
 {
     const size_t n = row->side[2] == NO_SIDE ? 2 : 4;
     const enum peer_group under = sides[row->side[1]].group;
-    const int devices = devices_of_side(row->side[1], k);
     struct peer_comparison one = {.drawn = row->drawn};
     struct operand operand[4];
 
     for (size_t s = 0; s < n; ++s) {
         const enum side side = row->side[s];
         const enum peer_group group = sides[side].group;
-        const int on = devices_of_side(side, k);
 
-        operand[s] = (struct operand){.products = group == PEER_PRODUCTS ? cell : NULL,
-                                      .devices = on,
-                                      .arm = group == PEER_PRODUCTS ? NULL
-                                             : group != PEER_NO_GROUP
-                                                 ? peer_fastest(cell, group, on)
-                                                 : peer_find(cell, sides[side].kind, on)};
+        operand[s] = (struct operand){.devices = devices_of_side(side, k)};
+        if (group == PEER_PRODUCTS)
+            operand[s].products = cell;
+        else
+            operand[s].arm = group != PEER_NO_GROUP
+                                 ? peer_fastest(cell, group, operand[s].devices)
+                                 : peer_find(cell, sides[side].kind, operand[s].devices);
     }
     one.value = ratio_of(operand, n);
     if (row->name) {
@@ -400,11 +346,10 @@ static struct peer_comparison compare_sides(const struct ratio_row *row,
     add_side_name(&one, cell, row->side[0], k);
     text_add(one.name, sizeof one.name, " / ");
     add_side_name(&one, cell, row->side[1], k);
-    /* Sets which of several arms under the line is the fastest. */
-    if (under == PEER_PRODUCTS && count_makers(cell, devices) > 1)
-        one.fastest = fastest_maker(cell, devices, &one.rounds, &one.of);
-    else if (under != PEER_NO_GROUP && peer_choice(cell, under, devices) > 1)
-        one.fastest = peer_fastest(cell, under, devices);
+    if (under == PEER_PRODUCTS)
+        name_fastest_products(cell, operand[1].devices, &one);
+    else if (under != PEER_NO_GROUP && peer_choice(cell, under, operand[1].devices) > 1)
+        one.fastest = operand[1].arm;
     return one;
 }
 
@@ -414,7 +359,7 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     size_t n = 0;
 
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
-        if (makes_sense(&rows[r], cell, record->devices))
+        if (can_compare(&rows[r], cell, record->devices))
             list[n++] = compare_sides(&rows[r], cell, record->devices);
     return n;
 }
@@ -438,11 +383,12 @@ bool peer_is_good(const struct peer_record *record)
 
 bool peer_same_machine(const struct peer_record *record, const struct record_run *run)
 {
-    if (record->machine_class[0] != '\0' || run->machine_class[0] != '\0')
-        return strcmp(record->machine_class, run->machine_class) == 0 &&
-               record->usable_pus == (size_t)run->usable_pus;
-    return strcmp(record->node_hash, run->node_hash) == 0 &&
-           strcmp(record->cpu_model, run->cpu_model) == 0 &&
-           record->packages == (size_t)run->packages && record->cores == (size_t)run->cores &&
-           record->pus == (size_t)run->pus && record->usable_pus == (size_t)run->usable_pus;
+    const struct record_run *own = &record->run;
+
+    if (own->machine_class[0] != '\0' || run->machine_class[0] != '\0')
+        return strcmp(own->machine_class, run->machine_class) == 0 &&
+               own->usable_pus == run->usable_pus;
+    return strcmp(own->node_hash, run->node_hash) == 0 &&
+           strcmp(own->cpu_model, run->cpu_model) == 0 && own->packages == run->packages &&
+           own->cores == run->cores && own->pus == run->pus && own->usable_pus == run->usable_pus;
 }

@@ -59,19 +59,27 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
     report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
 }
 
-/* Appends "1.86x [1.84, 1.88]". */
-void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
+void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
+                            const char *unit)
 {
-    const struct report_metric *metric = &report_metrics[REPORT_SPEEDUP];
-    const struct report_value *value = &point->value[REPORT_SPEEDUP];
-    const bool interval = value->range == REPORT_INTERVAL;
+    const bool interval = ratio->range == REPORT_INTERVAL;
 
-    report_add(text, "%s%s", report_ratio(value->middle, WORD), metric->unit);
-    if (value->range == REPORT_NONE || point->base == point)
+    report_add(text, "%s%s", report_ratio(ratio->middle, WORD), unit);
+    if (ratio->range == REPORT_NONE)
         return;
     report_add(text, interval ? " " : " (");
-    report_add_range(text, value, metric->number);
+    report_add_range(text, ratio, report_ratio);
     report_add(text, interval ? "" : ")");
+}
+
+/* Appends "1.86x [1.84, 1.88]". A base has no range. */
+void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    struct report_value value = point->value[REPORT_SPEEDUP];
+
+    if (point->base == point)
+        value.range = REPORT_NONE;
+    report_add_ratio_range(text, &value, report_metrics[REPORT_SPEEDUP].unit);
 }
 
 /* Appends "93 % of the bound 2.00". */
