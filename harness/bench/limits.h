@@ -8,7 +8,7 @@
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "plan/cell.h"
-#include "report/roof.h"
+#include "analysis/roof.h"
 
 enum limits_way {
     LIMITS_ALONE = ROOF_ALONE,
@@ -138,7 +138,7 @@ int limits_print_json(const struct limits *limits);
 
 /* Operations of a product per nanosecond; 0: not known. */
 double limits_product_rate(const struct limits_steps *s, int part);
-/* The operations and bytes of steps on all devices, and their limits: see report/roof.h. */
+/* The operations and bytes of steps on all devices, and their limits: see analysis/roof.h. */
 struct roof_work limits_product_work(const struct limits_steps *s, int part);
 struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase);
 struct roof_ceilings limits_ceilings(const struct limits *limits);

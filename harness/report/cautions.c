@@ -1,12 +1,12 @@
 /* report/cautions.c: what a reader has to keep in mind about the numbers of this report, as the
  * records tell. */
+#include "analysis/roof.h"
 #include "command/device_list.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
 #include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"
-#include "report/roof.h"
 
 #include <math.h>
 #include <stdarg.h>

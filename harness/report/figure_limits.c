@@ -1,8 +1,8 @@
 /* report/figure_limits.c: draws each phase of each workload, and its slowest products by
  * themselves, as a share of the limit of the machine. There is a panel for each workload and batch,
  * and a row for each phase or product. */
+#include "analysis/roof.h"
 #include "report/figure.h"
-#include "report/roof.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* report/main.c: `lockstep report`: it reads files, refuses wrong ones, and writes the report.
  *
  * Everything is read and judged before the first byte is written. */
+#include "analysis/roof.h"
 #include "check/record.h"
 #include "command/command.h"
 #include "files/stop.h"
@@ -10,7 +11,6 @@
 #include "report/page.h"
 #include "report/peer.h"
 #include "report/report.h"
-#include "report/roof.h"
 
 #include <stdlib.h>
 #include <string.h>

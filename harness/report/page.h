@@ -152,6 +152,12 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
 /* Writes the source of the rates in the table of tokens, for the end of its note. */
 void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT]);
 
+/* Writes which lines are faster than their limit, beyond noise; "": none. report/roof_table.c */
+struct roof_work;
+void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT]);
+/* Writes "104 GFLOP/s" or "15.8 GB/s" for the work in so many ns; "-" if nothing is counted.
+ * Returns text, or "-". */
+const char *roof_rate_words(const struct roof_work *work, double ns, char text[32]);
 /* Prints the table of copies. It has a line for each end that copies come from, and under it the
  * numbers of nvbandwidth and the ratio. Returns 0, or -1 if memory was short. report/copies_table.c
  */

@@ -1,6 +1,7 @@
 /* report/roof_table.c: the table of each phase of each workload against its limit. The products of
  * a phase are below it. */
-#include "report/roof.h"
+#include "analysis/roof.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "report/roof.h"
 
 /* On the page, a table of failures with fewer rows stays open. */
 enum { LONG_TABLE = 12 };

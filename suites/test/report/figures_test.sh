@@ -248,18 +248,18 @@ no_limits() {
         grep -qF "$words" err.txt || fail "not '$words'"
         [ ! -e bad ] || fail "a report with $edit"
     done <<EOF
-2=s/2e7,1/-2e7,1/="ns" is missing or no number
-2=s/2e7,1/0,1/="ns" is missing or no number
-2=s/2e7,1/1e300,1/="ns" is missing or no number
+2=s/2e7,1/-2e7,1/='ns' is missing or no number
+2=s/2e7,1/0,1/='ns' is missing or no number
+2=s/2e7,1/1e300,1/='ns' is missing or no number
 2=s/2e7,1/NaN,1/=invalid
-2=s/2e7,1/3e7,1/="ns" is 3e+07, outside its range
-2=s/"flops":1e9/"flops":"much"/="flops" is missing or no number
-2=s/"bytes":0}]/"byte":0}]/="bytes" is missing or no number
-2=s/"n_devices":2/"n_devices":0/="n_devices" is 0, outside 1
-2=s/"count":3/"count":-3/="count" is -3, outside
-2=s/"phase":"loss"/"phase":"lost"/=there is no phase "lost"
-2=s/"memory_read"/"memory"/="memory_read" is missing
-2=s/"workloads":.*/"workloads":[]}/;6,\$d="workloads" is missing or no list
+2=s/2e7,1/3e7,1/='ns' is 3e+07, outside its range
+2=s/"flops":1e9/"flops":"much"/='flops' is missing or no number
+2=s/"bytes":0}]/"byte":0}]/='bytes' is missing or no number
+2=s/"n_devices":2/"n_devices":0/='n_devices' is missing or no whole number of 1 to
+2=s/"count":3/"count":-3/='count' is missing or no whole number
+2=s/"phase":"loss"/"phase":"lost"/=there is no phase 'lost'
+2=s/"memory_read"/"memory"/='memory_read' is missing
+2=s/"workloads":.*/"workloads":[]}/;6,\$d='workloads' is missing or no list
 2=s,limits/1.0,limits/2.0,=schema
 3=s/"node_hash":"./"node_hash":"-/=the machines differ
 EOF

@@ -1,5 +1,5 @@
-/* report/roof.h: how close the phases and the matrix products of a step are to the limits of the
- * machine. It reads a file of `lockstep bench limits --format json` for the report.
+/* analysis/roof.h: how close the phases and the matrix products of a step are to the limits of the
+ * machine, by a file of `lockstep bench limits --format json`.
  *
  * Rates and shares are computed here from times, operations and bytes; derived numbers in the file
  * are not believed.
@@ -9,11 +9,10 @@
  * no data stay in a cache between them. The bytes of an update are the value and the gradient,
  * read, and the value, written; with AdamW also two moments, read and written. The bytes of a phase
  * that copies are those that crossed devices. Other kernels count as time only. */
-#ifndef HARNESS_REPORT_ROOF_H
-#define HARNESS_REPORT_ROOF_H
+#ifndef HARNESS_ANALYSIS_ROOF_H
+#define HARNESS_ANALYSIS_ROOF_H
 
-#include "report/page.h"
-#include "report/report.h"
+#include "analysis/analysis.h"
 
 /* Rates of a core, per nanosecond: operations; bytes read; bytes copied (read and written). */
 enum roof_rate { ROOF_FMA, ROOF_READ, ROOF_COPY, ROOF_RATES };
@@ -85,13 +84,5 @@ struct roof {
  * number. The caller calls roof_free. */
 struct roof *roof_read(const char *path, struct text_error *err);
 void roof_free(struct roof *roof);
-
-/* ---- the table ------------------------------------------------------------------------------ */
-
-/* Writes which lines are faster than their limit, beyond noise; "": none. */
-void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT]);
-/* Writes "104 GFLOP/s" or "15.8 GB/s" for the work in so many ns; "-" if nothing is counted.
- * Returns text, or "-". */
-const char *roof_rate_words(const struct roof_work *work, double ns, char text[32]);
 
 #endif
