@@ -35,6 +35,12 @@ int runner_stopped(const char *command, int status, struct runner_progress *prog
     return EXIT_INTERRUPTED;
 }
 
+/* NULL: all ranks are in one process. */
+static const struct world_plan *world_of(const struct runner_options *options)
+{
+    return options->launcher[0] != '\0' ? &options->world : NULL;
+}
+
 int runner_probe(const char *command, const char *spec, struct runner_run *run)
 {
     struct runner_job *job = calloc(1, sizeof *job);
@@ -50,9 +56,10 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
                                .seed = options->seed,
                                .schedule = options->seed,
                                .mode = RUNNER_PROBE,
+                               .world = world_of(options),
                                /* This is known before it is loaded, and starting it may take
                                 * long. */
-                               .process = kind == IMPL_SPEC_COMMAND,
+                               .process = kind == IMPL_SPEC_COMMAND || world_of(options),
                                .library = kind == IMPL_SPEC_LIBRARY,
                                .same_process = options->same_process,
                                .limit_s = options->limit_s};
@@ -84,12 +91,13 @@ static size_t make_jobs(const struct runner_run *run, uint64_t schedule, struct 
             continue;
         run->result[i].verdict = CHECK_BROKEN;
         if (n == 0 || !together || area != last)
-            jobs[n++] = (struct runner_job){.spec = runner_spec(run->options),
+            jobs[n++] = (struct runner_job){.spec = run->options->impl,
                                             .impl_options = run->options->impl_options,
                                             .devices = run->options->devices,
                                             .seed = run->options->seed,
                                             .schedule = schedule,
                                             .mode = together ? RUNNER_SHARED : RUNNER_EACH,
+                                            .world = world_of(run->options),
                                             .process = run->is.process,
                                             .library = run->options->spec.kind == IMPL_SPEC_LIBRARY,
                                             .same_process = run->options->same_process,
@@ -147,7 +155,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
                                  [RUNNER_FORMAT_CSV] = {.shared = EXPORT_CSV},
                                  [RUNNER_FORMAT_OPENMETRICS] = {.shared = EXPORT_OPENMETRICS},
                                  [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
-    const enum runner_format format = run->options->format;
+    const size_t format = run->options->format;
     struct text_error err = {"out of memory for the result"};
     FILE *stream = out->file ? out->file : stdout;
     int status = 0;
@@ -228,7 +236,7 @@ static bool hide(const struct runner_options *options)
 
 /* Reads the result back, as the program that gets it later has to be able to. An error of writing
  * is reported when the file is closed. */
-static int read_back(const char *command, enum runner_format format, struct whole_file *out)
+static int read_back(const char *command, size_t format, struct whole_file *out)
 {
     struct check_record record;
     struct text_error err;
@@ -256,7 +264,7 @@ static int check_implementation(const char *command, const struct runner_options
     run->options = options;
     run->traceable = !hide(options);
     load_libraries(options);
-    status = runner_probe(command, runner_spec(options), run);
+    status = runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&
         (size_t)run->is.about.devices < options->require_devices) {
         if (run->is.about.devices > 0)

@@ -13,6 +13,7 @@
 #include "build_info.h"
 #include "check/pool.h"
 #include "check/strays.h"
+#include "check/world.h"
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 #include "load.h"
@@ -154,7 +155,8 @@ static void load_implementation(struct server *server)
                  wall_options(server->wall));
     } else if (!server->source.ops) {
         around_begin(&around);
-        if (impl_load(job->spec, job->impl_options, &server->source, reason))
+        if (job->world ? world_load(job->world, job->impl_options, &server->source, reason)
+                       : impl_load(job->spec, job->impl_options, &server->source, reason))
             give_up(server, reason, false);
         around_end(&around, left);
         if (left[0] != '\0') {

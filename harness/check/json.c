@@ -42,8 +42,8 @@ static json_t *implementation(const struct runner_run *run)
         "device_list", value_text(run->options->devices), "devices", about->devices, "device_names",
         names, "capabilities", capabilities, "dialects", dialects(about), "seed",
         (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
-        value_text(run->options->launcher), "processes", (json_int_t)run->options->processes,
-        "per_process", (json_int_t)run->options->per_process);
+        value_text(run->options->launcher), "processes", (json_int_t)run->options->world.processes,
+        "per_process", (json_int_t)run->options->world.per_process);
 }
 
 static json_t *cases(const struct runner_run *run)

@@ -1,5 +1,4 @@
 /* check/options.c: the command line of `lockstep check`. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +7,13 @@
 #include "check/runner.h"
 #include "command/backend.h"
 #include "command/command.h"
+#include "command/device_list.h"
 #include "files/launcher_messages.h"
 #include "files/parallel.h"
-#include "text/options.h"
 
-enum { MOST_BY_DEFAULT = 4 };
+enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER_TEXT };
+#define ALL_PROFILES   (PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP)
+#define ONLY_REFERENCE "--launcher is for the reference: it does not go with "
 
 enum {
     JOBS_MAX = 32,
@@ -29,107 +30,172 @@ enum {
     KEY_EACH
 };
 
-static const struct argp_option option_table[] = {
+static const char *const formats[] = {"text", "json",        "junit",      "md",
+                                      "csv",  "openmetrics", "annotations"};
+
+#define OPTION(member) COMMAND_FIELD(struct runner_options, member)
+#define VALUE(member)  .offset = offsetof(struct runner_options, member)
+static const struct command_option option_table[] = {
     {.name = "impl",
      .key = 'i',
      .arg = "SPEC",
      .doc = "reference (default), mutant:NAME, a path to a shared object (with a '/'), or "
-            "exec:COMMAND"},
+            "exec:COMMAND",
+     .kind = COMMAND_TEXT,
+     OPTION(impl)},
     {.name = "impl-options",
      .key = 'O',
      .arg = "TEXT",
-     .doc = "a text that the implementation reads"},
-    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "of the reference: " COMMAND_BACKEND_DOC},
+     .doc = "a text that the implementation reads",
+     .kind = COMMAND_TEXT,
+     OPTION(impl_options)},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "of the reference: " COMMAND_BACKEND_DOC,
+     .kind = COMMAND_BACKEND,
+     OPTION(backend)},
     {.name = "communicator",
      .key = 'c',
      .arg = "NAME",
-     .doc = "of the reference: " COMMAND_COMMUNICATOR_DOC},
+     .doc = "of the reference: " COMMAND_COMMUNICATOR_DOC,
+     .kind = COMMAND_COMMUNICATOR,
+     OPTION(communicator)},
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "a device list that the implementation understands (reference: virt:8)"},
+     .doc = "a device list that the implementation understands (reference: virt:8)",
+     .kind = COMMAND_TEXT,
+     OPTION(devices)},
     {.name = "launcher",
      .key = KEY_LAUNCHER,
      .arg = "COMMAND",
      .doc = "of the reference: ranks are in several processes, joined by MPI: mpirun, srun, or a "
             "command of words like 'mpiexec -n {n}'; {n} is their number. Only --profile ddp (then "
-            "the default)"},
+            "the default)",
+     .kind = COMMAND_TEXT,
+     OPTION(launcher)},
     {.name = "processes",
      .key = KEY_PROCESSES,
      .arg = "N",
      .doc = "with --launcher: processes of a model (default 2; of one with fewer ranks as many as "
-            "ranks)"},
+            "ranks)",
+     .kind = COMMAND_SIZE,
+     VALUE(world.processes),
+     .least = 2,
+     .most = MSG_PROCESSES},
     {.name = "per-process",
      .key = KEY_EACH,
      .arg = "D",
-     .doc = "with --launcher: ranks of each process at most, instead of a number of processes"},
+     .doc = "with --launcher: ranks of each process at most, instead of a number of processes",
+     .kind = COMMAND_SIZE,
+     VALUE(world.per_process),
+     .least = 1,
+     .most = IMPL_MAX_DEVICES},
     {.name = "profile",
      .key = 'p',
      .arg = "NAME,..",
      .doc =
          "primitives, dataparallel, ddp or all (default: primitives,dataparallel, and ddp if the "
          "implementation declares it; with --only, --area or --mutants: all)"},
-    {.name = "area", .key = 'a', .arg = "NAME,..", .doc = "only cases of these areas"},
+    {.name = "area",
+     .key = 'a',
+     .arg = "NAME,..",
+     .doc = "only cases of these areas",
+     .kind = COMMAND_TEXT,
+     OPTION(area)},
     {.name = "only",
      .key = 'o',
      .arg = "GLOB,..",
-     .doc = "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes"},
-    {.name = "list", .key = 'l', .doc = "print the cases, run nothing"},
-    {.name = "rules", .key = KEY_RULES, .doc = "print every rule and whether cases cover it"},
+     .doc = "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes",
+     .kind = COMMAND_TEXT,
+     OPTION(only)},
+    {.name = "list",
+     .key = 'l',
+     .doc = "print the cases, run nothing",
+     .kind = COMMAND_FLAG,
+     VALUE(list)},
+    {.name = "rules",
+     .key = KEY_RULES,
+     .doc = "print every rule and whether cases cover it",
+     .kind = COMMAND_FLAG,
+     VALUE(rules)},
     {.name = "seed",
      .key = 's',
      .arg = "S",
      .doc =
-         "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first"},
+         "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first",
+     .kind = COMMAND_SIZE,
+     VALUE(seed),
+     .most = INT64_MAX},
     {.name = "jobs",
      .key = 'j',
      .arg = "J",
      .doc = "run J cases at a time (default 1; mutants, and the reference on virtual devices: one "
-            "for each core, at most 4)"},
+            "for each core, at most 4)",
+     .kind = COMMAND_SIZE,
+     VALUE(jobs),
+     .least = 1,
+     .most = JOBS_MAX},
     {.name = "limit",
      .key = 'L',
      .arg = "SECONDS",
      .doc = "time limit of each case (default 10, or what the case asks for; for exec: six times "
-            "that)"},
+            "that)",
+     .kind = COMMAND_REAL,
+     VALUE(limit_s),
+     .from = 0.05,
+     .to = LIMIT_MAX},
     {.name = "isolate",
      .key = KEY_ISOLATE,
-     .doc = "with exec: start the process again for each case, not for each area"},
+     .doc = "with exec: start the process again for each case, not for each area",
+     .kind = COMMAND_FLAG,
+     VALUE(isolate)},
     {.name = "same-process",
      .key = KEY_SAME,
      .doc = "with a shared object: run it in the process of the cases, for a debugger; it could "
-            "then forge a result"},
+            "then forge a result",
+     .kind = COMMAND_FLAG,
+     VALUE(same_process)},
     {.name = "require-devices",
      .key = KEY_REQUIRE,
      .arg = "N",
-     .doc = "fewer than N devices is a failure"},
+     .doc = "fewer than N devices is a failure",
+     .kind = COMMAND_SIZE,
+     VALUE(require_devices),
+     .most = IMPL_MAX_DEVICES},
     {.name = "format",
      .key = 'f',
      .arg = "text|json|junit|md|csv|openmetrics|annotations",
      .doc = "format of the results (default text): md for a job's summary, annotations for GitHub "
-            "Actions"},
+            "Actions",
+     .kind = COMMAND_CHOICE,
+     VALUE(format),
+     .most = RUNNER_FORMATS,
+     .names = formats},
     {.name = "out",
      .key = 'w',
      .arg = "FILE",
-     .doc = "write the results to FILE; the text still goes to standard output"},
+     .doc = "write the results to FILE; the text still goes to standard output",
+     .kind = COMMAND_TEXT,
+     OPTION(out)},
     {.name = "mutants",
      .key = KEY_MUTANTS,
-     .doc = "mutation-test the suite: print which cases catch which planted bug"},
+     .doc = "mutation-test the suite: print which cases catch which planted bug",
+     .kind = COMMAND_FLAG,
+     VALUE(mutants)},
     {.name = "until-caught",
      .key = KEY_CAUGHT,
-     .doc = "with --mutants: stop each mutant at its first catch"},
+     .doc = "with --mutants: stop each mutant at its first catch",
+     .kind = COMMAND_FLAG,
+     VALUE(until_caught)},
     {.name = "every-run",
      .key = KEY_EVERY,
      .doc = "with --mutants: run each case on each mutant, also where the case never asks for the "
-            "bug and so cannot see it"},
+            "bug and so cannot see it",
+     .kind = COMMAND_FLAG,
+     VALUE(every_run)},
     {0}};
-
-static error_t copy_text(const struct argp_state *state, const char *name, char *field,
-                         size_t bytes, const char *arg)
-{
-    if (arg[0] == '\0')
-        return command_bad_option(state, "--%s is empty", name);
-    return command_field(state, name, arg, field, bytes);
-}
 
 static error_t parse_profiles(const struct argp_state *state, const char *arg,
                               struct runner_options *options)
@@ -137,7 +203,8 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
     const char *names[RUNNER_PROFILES + 1];
     char list[sizeof options->profile], *rest = NULL;
     size_t index = 0;
-    error_t status = copy_text(state, "profile", options->profile, sizeof options->profile, arg);
+    error_t status =
+        command_field(state, "profile", arg, options->profile, sizeof options->profile);
 
     for (int i = 0; i < RUNNER_PROFILES; ++i)
         names[i] = runner_profiles[i].name;
@@ -147,129 +214,114 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
          name = strtok_r(NULL, ",", &rest)) {
         status =
             command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
-        if (status == 0 && index == RUNNER_PROFILES)
-            options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
-        else if (status == 0)
-            options->profiles |= runner_profiles[index].bit;
+        if (status == 0)
+            options->profiles |=
+                index == RUNNER_PROFILES ? ALL_PROFILES : runner_profiles[index].bit;
     }
     if (status == 0 && options->profiles == 0)
         return command_bad_option(state, "--profile: '%.40s' names no profile", arg);
     return status;
 }
 
-static const char *reference_option(const struct runner_options *options)
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
-    return options->backend[0] != '\0' ? "--backend" : "--communicator";
-}
+    struct runner_options *options = command_input(state);
 
-/* These options choose the backend and the communicator of the reference. */
-static error_t parse_reference(int key, const char *arg, const struct argp_state *state,
-                               struct runner_options *options)
-{
-    const error_t status =
-        key == 'b'
-            ? command_backend(state, "backend", arg, options->backend, sizeof options->backend)
-            : command_communicator(state, "communicator", arg, options->communicator,
-                                   sizeof options->communicator);
-
-    options->has_backend = true;
-    if (status == 0 && options->impl_options[0] != '\0')
-        return command_bad_option(state, "%s and --impl-options are the same thing here",
-                                  reference_option(options));
-    return status;
-}
-
-/* Options whose text is kept as it is. */
-static const struct {
-    int key;
-    const char *name;
-    size_t offset, bytes;
-} texts[] = {
-#define TEXT(key, name, member)                                                                    \
-    {                                                                                              \
-        key, name, offsetof(struct runner_options, member),                                        \
-            sizeof((struct runner_options){.jobs = 0}.member)                                      \
-    }
-    TEXT('i', "impl", impl),       TEXT('O', "impl-options", impl_options),
-    TEXT('d', "devices", devices), TEXT('a', "area", area),
-    TEXT('o', "only", only),       TEXT('w', "out", out),
-};
-
-/* Options without a value. */
-static const struct {
-    int key;
-    size_t offset;
-} flags[] = {
-    {'l', offsetof(struct runner_options, list)},
-    {KEY_RULES, offsetof(struct runner_options, rules)},
-    {KEY_ISOLATE, offsetof(struct runner_options, isolate)},
-    {KEY_MUTANTS, offsetof(struct runner_options, mutants)},
-    {KEY_CAUGHT, offsetof(struct runner_options, until_caught)},
-    {KEY_EVERY, offsetof(struct runner_options, every_run)},
-    {KEY_SAME, offsetof(struct runner_options, same_process)},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    static const char *const formats[] = {"text", "json",        "junit",      "md",
-                                          "csv",  "openmetrics", "annotations"};
-    struct runner_options *options = state->input;
-    error_t status = command_once(state, option_table, key, &options->seen);
-    struct text_error why;
-    size_t number = 0;
-
-    if (status)
-        return status;
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i)
-        if (key == flags[i].key) {
-            *((bool *)((char *)options + flags[i].offset)) = true;
-            return 0;
-        }
-    if (key == 'O' && options->has_backend)
-        return command_bad_option(state, "%s and --impl-options are the same thing here",
-                                  reference_option(options));
-    options->has_devices = options->has_devices || key == 'd';
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
-        if (key == texts[i].key)
-            return copy_text(state, texts[i].name, (char *)options + texts[i].offset,
-                             texts[i].bytes, arg);
-    switch (key) {
-    case KEY_LAUNCHER:
-        launcher_text(arg, options->launcher);
-        return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
-                   ? 0
-                   : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
-                                        sizeof options->launcher - 1);
-    case 'b':
-    case 'c':
-        return parse_reference(key, arg, state, options);
-    case 'p':
+    if (key == 'p')
         return parse_profiles(state, arg, options);
-    case 'f':
-        status = command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &number);
-        options->format = (enum runner_format)number;
-        return status;
-    case 's':
-        status = command_size(state, "seed", arg, 0, INT64_MAX, &number);
-        options->seed = number;
-        options->has_seed = true;
-        return status;
-    case 'j':
-        return command_size(state, "jobs", arg, 1, JOBS_MAX, &options->jobs);
-    case KEY_PROCESSES:
-        return command_size(state, "processes", arg, 2, MSG_PROCESSES, &options->processes);
-    case KEY_EACH:
-        return command_size(state, "per-process", arg, 1, IMPL_MAX_DEVICES, &options->per_process);
-    case KEY_REQUIRE:
-        return command_size(state, "require-devices", arg, 0, IMPL_MAX_DEVICES,
-                            &options->require_devices);
-    case 'L':
-        return option_real(arg, 0.05, LIMIT_MAX, &options->limit_s, &why) == 0
-                   ? 0
-                   : command_bad_option(state, "--limit: %s seconds", why.text);
-    default:
+    if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
-    }
+    for (const struct command_option *row = option_table; row->name; ++row)
+        if (row->kind == COMMAND_TEXT && command_seen(state, row->name) &&
+            *((const char *)options + row->offset) == '\0')
+            return command_bad_option(state, "--%s is empty", row->name);
+    options->has_seed = command_seen(state, "seed");
+    options->has_devices = command_seen(state, "devices");
+    options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
+    return 0;
+}
+
+/* Checks that the options fit together. Returns 0, or the exit status after a complaint. */
+static int check_options(const char *command, const struct runner_options *o)
+{
+    const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
+    const bool writes = o->format != RUNNER_FORMAT_TEXT || o->out[0] != '\0';
+    const bool launched = o->launcher[0] != '\0';
+    const bool divided = o->world.processes > 0 || o->world.per_process > 0;
+    const struct {
+        bool wrong;
+        const char *begin, *text; /* the first may be "" */
+    } rules[] = {
+        {o->has_backend && o->impl_options[0] != '\0', chooser,
+         " and --impl-options are the same thing here"},
+        {o->list && o->rules, "", "--list and --rules: one at a time"},
+        {(o->list || o->rules) && (writes || o->mutants), "",
+         "--list and --rules print text and run nothing: not with --format, --out or --mutants"},
+        {o->rules && (o->only[0] != '\0' || o->profile[0] != '\0'), "",
+         "--rules can be narrowed with --area only"},
+        {o->has_backend && o->impl[0] != '\0' && o->spec.kind != IMPL_SPEC_REFERENCE, chooser,
+         " is the reference's: use --impl-options with --impl"},
+        {o->same_process && o->spec.kind != IMPL_SPEC_LIBRARY, "",
+         "--same-process is for a shared object: --impl ./it.so"},
+        {o->mutants && (o->impl[0] != '\0' || o->has_backend), "",
+         "--mutants tests the mutants: not with --impl, --backend or --communicator"},
+        {o->mutants && o->format != RUNNER_FORMAT_TEXT && o->format != RUNNER_FORMAT_JSON, "",
+         "--mutants: the format is text or json"},
+        {o->until_caught && !o->mutants, "", "--until-caught goes with --mutants"},
+        {o->every_run && !o->mutants, "", "--every-run goes with --mutants"},
+        {o->until_caught && o->isolate, "", "--until-caught and --isolate: one at a time"},
+        {divided && !launched, "", "--processes and --per-process need --launcher"},
+        {o->world.processes > 0 && o->world.per_process > 0, "",
+         "--processes and --per-process: one at a time"},
+        /* These choose another implementation, or another way to test, than the reference in
+         * processes. */
+        {launched && o->impl[0] != '\0', ONLY_REFERENCE, "--impl"},
+        {launched && o->impl_options[0] != '\0', ONLY_REFERENCE, "--impl-options"},
+        {launched && o->communicator[0] != '\0', ONLY_REFERENCE, "--communicator"},
+        {launched && o->mutants, ONLY_REFERENCE, "--mutants"},
+        {launched && o->profile[0] != '\0' && o->profiles != PROFILE_DDP, "",
+         "--launcher: the other profiles are of one process; allowed is --profile ddp"},
+    };
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i)
+        if (rules[i].wrong) {
+            command_complain(command, "%s%s", rules[i].begin, rules[i].text);
+            return command_misuse(command);
+        }
+    return 0;
+}
+
+/* Checks --launcher and the options for it, and completes them. Returns 0, or the exit status after
+ * a complaint. */
+static int check_launcher(const char *command, struct runner_options *options)
+{
+    const int devices = options->has_devices ? device_list_count(options->devices) : 8;
+    const size_t processes = options->world.processes, each = options->world.per_process;
+    char given[sizeof options->launcher];
+    struct dp_kind_row kind;
+    struct text_error why;
+
+    if (options->launcher[0] == '\0')
+        return 0;
+    memcpy(given, options->launcher, sizeof given);
+    launcher_text(given, options->launcher);
+    options->world.launcher = options->launcher;
+    options->profiles = PROFILE_DDP;
+    if (processes == 0 && each == 0)
+        options->world.processes = PROCESSES_BY_DEFAULT;
+    if (launcher_check(options->launcher, &why))
+        command_complain(command, "--launcher: %s", why.text);
+    else if (options->has_devices && (!dp_kind_of(options->devices, &kind) ||
+                                      (kind.flags & DP_KIND_CORES) == 0 || devices < 1))
+        command_complain(command,
+                         "--launcher: the devices are virtual ones, like --devices virt:8");
+    else if (processes > (size_t)devices || each > (size_t)devices)
+        command_complain(command, "--%s %zu: there are %d devices",
+                         each > 0 ? "per-process" : "processes", each > 0 ? each : processes,
+                         devices);
+    else
+        return 0;
+    return command_misuse(command);
 }
 
 /* Checks the reference once, before every case opens it. */
@@ -285,54 +337,6 @@ static int check_reference(const char *command, struct runner_options *options)
     return options->communicator[0] != '\0'
                ? command_check_communicator(command, options->communicator, options->backend,
                                             options->devices, can)
-               : 0;
-}
-
-static int refuse(const char *command, const char *text)
-{
-    command_complain(command, "%s", text);
-    return command_misuse(command);
-}
-
-static int check_mutant_options(const char *command, const struct runner_options *options)
-{
-    if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
-        return refuse(command, "--mutants tests the mutants: not with --impl, --backend or "
-                               "--communicator");
-    if (options->mutants && options->format != RUNNER_FORMAT_TEXT &&
-        options->format != RUNNER_FORMAT_JSON)
-        return refuse(command, "--mutants: the format is text or json");
-    if (options->until_caught && !options->mutants)
-        return refuse(command, "--until-caught goes with --mutants");
-    if (options->every_run && !options->mutants)
-        return refuse(command, "--every-run goes with --mutants");
-    if (options->until_caught && options->isolate)
-        return refuse(command, "--until-caught and --isolate: one at a time");
-    return 0;
-}
-
-/* Checks that the options fit together. */
-static int check_options(const char *command, const struct runner_options *options)
-{
-    const bool writes = options->format != RUNNER_FORMAT_TEXT || options->out[0] != '\0';
-
-    if (options->list && options->rules)
-        return refuse(command, "--list and --rules: one at a time");
-    if ((options->list || options->rules) && (writes || options->mutants))
-        return refuse(command, "--list and --rules print text and run nothing: not with --format, "
-                               "--out or --mutants");
-    if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
-        return refuse(command, "--rules can be narrowed with --area only");
-    if (options->has_backend && options->impl[0] != '\0' &&
-        options->spec.kind != IMPL_SPEC_REFERENCE)
-        return refuse(command, options->backend[0] != '\0'
-                                   ? "--backend is the reference's: use --impl-options with --impl"
-                                   : "--communicator is the reference's: use --impl-options with "
-                                     "--impl");
-    if (options->same_process && options->spec.kind != IMPL_SPEC_LIBRARY)
-        return refuse(command, "--same-process is for a shared object: --impl ./it.so");
-    return options->mutants || options->until_caught || options->every_run
-               ? check_mutant_options(command, options)
                : 0;
 }
 
@@ -366,9 +370,9 @@ static bool needs_cores_alone(const struct runner_options *options)
 
 int runner_parse(int argc, char **argv, struct runner_options *options)
 {
-    const struct argp argp = {
+    const struct command_syntax syntax = {
         .options = option_table,
-        .parser = parse_option,
+        .other = parse_other,
         .doc =
             "Tests an implementation of data parallelism, rule by rule, each case in a process "
             "of its own.\vA missing capability that a profile requires is a failure, and so are "
@@ -382,20 +386,20 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
 
     *options = (struct runner_options){.jobs = 0};
     read_program(options->program, sizeof options->program);
-    if (command_parse(&argp, argc, argv, options))
+    if (command_read(&syntax, argc, argv, options))
         return EXIT_MISUSE;
     options->spec =
         impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference" : options->impl);
-    if (check_options(argv[0], options) || runner_launched(argv[0], options))
+    if (check_options(argv[0], options) || check_launcher(argv[0], options))
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
     if (options->profiles == 0 &&
         (options->mutants || options->only[0] != '\0' || options->area[0] != '\0'))
-        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
+        options->profiles = ALL_PROFILES;
     options->by_default = options->profiles == 0;
     if (options->by_default)
-        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
+        options->profiles = ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
     if (options->jobs == 0) {
@@ -406,4 +410,62 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                                                     : MOST_BY_DEFAULT;
     }
     return check_reference(argv[0], options);
+}
+
+/* ---- the command that repeats a case --------------------------------------------------------- */
+
+/* Appends a word, in single quotes unless no shell would change it. */
+static void add_word(char text[COMMAND_BYTES], const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,+=@%";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        text_add(text, COMMAND_BYTES, "%s", word);
+        return;
+    }
+    text_add(text, COMMAND_BYTES, "'");
+    for (size_t n; *word != '\0'; word += n + (word[n] == '\'')) {
+        n = strcspn(word, "'");
+        text_add(text, COMMAND_BYTES, "%.*s%s", (int)n, word, word[n] == '\'' ? "'\\''" : "");
+    }
+    text_add(text, COMMAND_BYTES, "'");
+}
+
+void runner_command(const struct runner_options *options, const char *id, char text[COMMAND_BYTES])
+{
+    /* Options that a case depends on, by their keys. */
+    static const int keys[] = {'i',           'b',      'c', 'O',      'd', KEY_LAUNCHER,
+                               KEY_PROCESSES, KEY_EACH, 's', KEY_SAME, 'L'};
+
+    text[0] = '\0';
+    add_word(text, options->program);
+    text_add(text, COMMAND_BYTES, " check");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+        const struct command_option *row = option_table;
+        char number[32] = "";
+        const char *word = number;
+
+        while (row->key != keys[i])
+            ++row;
+        const void *field = (const char *)options + row->offset;
+
+        if (row->kind == COMMAND_SIZE && (*(const size_t *)field > 0 || row->key == 's'))
+            snprintf(number, sizeof number, "%zu", *(const size_t *)field);
+        else if (row->kind == COMMAND_REAL && *(const double *)field > 0)
+            snprintf(number, sizeof number, "%g", *(const double *)field);
+        else if (row->kind != COMMAND_SIZE && row->kind != COMMAND_REAL &&
+                 row->kind != COMMAND_FLAG)
+            word = field;
+        /* Some are not given, but follow from others. */
+        if ((row->key == 'i' && options->spec.kind == IMPL_SPEC_REFERENCE) ||
+            (row->key == 'O' && options->has_backend) || (row->key == 's' && !options->has_seed) ||
+            (row->kind == COMMAND_FLAG ? !*(const bool *)field : word[0] == '\0'))
+            continue;
+        text_add(text, COMMAND_BYTES, " --%s%s", row->name, row->arg ? " " : "");
+        if (row->arg)
+            add_word(text, word);
+    }
+    text_add(text, COMMAND_BYTES, " --only ");
+    add_word(text, id);
 }

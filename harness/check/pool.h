@@ -21,6 +21,7 @@ struct runner_job {
     const char *spec, *impl_options, *devices;
     uint64_t seed, schedule; /* of the data, and of the implementation's session */
     enum runner_mode mode;
+    const struct world_plan *world; /* the ranks are in several processes; NULL: in one */
     bool process;      /* the implementation is in another process, where everything takes longer */
     bool library;      /* the implementation is a shared object */
     bool same_process; /* the implementation runs in the process of its cases: no wall */

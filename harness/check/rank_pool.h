@@ -52,9 +52,7 @@ int rank_pool_command(struct rank_asker *asker, const char *op, struct json_t *r
 /* Returns DP_EFAULT, with the reason in err. */
 int rank_pool_fail(const char *why, struct dp_error *err);
 
-/* ---- an implementation of such processes: check/world.c, check/rank.c ---- */
-
-int world_main(int argc, char **argv);
+/* check/rank.c: such a process, which holds some of the ranks of the models of check. */
 int rank_main(int argc, char **argv);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "check/strays.h"
+#include "check/world.h"
 #include "export/export.h"
 #include "files/whole.h"
 #include "load.h"
@@ -40,21 +41,18 @@ struct runner_options {
     char impl_options[RUNNER_TEXT]; /* with --backend or --communicator: "BACKEND/COMMUNICATOR" */
     char backend[32], communicator[32];
     char devices[256];
-    char launcher[LAUNCHER_BYTES]; /* "": all ranks are in one process */
-    size_t processes, per_process; /* ranks of a model, of each; 0: the other one is given */
-    char world[RUNNER_TEXT];       /* the command that is tested instead of the reference then */
+    char launcher[LAUNCHER_BYTES];                  /* "": all ranks are in one process */
+    struct world_plan world;                        /* with the launcher */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given; "": not given */
     unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are
                         left out */
-    uint64_t seed;
-    size_t jobs, require_devices;
+    size_t seed, jobs, require_devices;
     double limit_s; /* 0: the limit of each case */
-    enum runner_format format;
+    size_t format;  /* enum runner_format */
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
     bool list, rules, isolate, mutants, until_caught, every_run, same_process;
-    uint64_t seen; /* for command_once */
 };
 
 /* Returns 0, or the exit status after a complaint. */
@@ -62,14 +60,6 @@ int runner_parse(int argc, char **argv, struct runner_options *options);
 /* Writes the command that runs this case again, quoted for a shell. */
 void runner_command(const struct runner_options *options, const char *id,
                     char text[8 * RUNNER_TEXT]);
-
-/* launched.c: --launcher and the options for it. Returns 0, or the exit status after a
- * complaint. */
-int runner_launched(const char *command, struct runner_options *options);
-/* Returns the specification for impl_load. */
-const char *runner_spec(const struct runner_options *options);
-/* Describes for people how the ranks are divided among processes. */
-void runner_processes(const struct runner_options *options, char text[RUNNER_TEXT]);
 
 /* ---- the catalogue ------------------------------------------------------------------------- */
 

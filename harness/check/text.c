@@ -148,7 +148,14 @@ static void totals(FILE *stream, const struct runner_run *run)
         command_wrap(stream, text, 10, 10, COLUMNS);
     }
     if (run->options->launcher[0] != '\0') {
-        runner_processes(run->options, text);
+        if (run->options->world.per_process > 0)
+            snprintf(text, sizeof text,
+                     "at most %zu ranks of a model in each of two or more, started by '%s'",
+                     run->options->world.per_process, run->options->launcher);
+        else
+            snprintf(text, sizeof text,
+                     "%zu for a model, or one for each rank where it has fewer, started by '%s'",
+                     run->options->world.processes, run->options->launcher);
         fprintf(stream, "%-9s ", "processes");
         command_wrap(stream, text, 10, 10, COLUMNS);
     }

@@ -1,360 +1,260 @@
-/* check/world.c: `lockstep world`: reads requests from standard input, and relays each to the
- * processes that it is for, until they have an answer.
+/* check/world.c: the reference with its ranks in several processes, as an implementation.
  *
- * A model of R ranks is in at most R processes. So there are pools of several sizes, and each is
- * started when it is needed. If a rank refuses a request, its pool and the models in it end; the
- * next model gets a new pool. A pool that has lost a process gives no answer: then this process
- * ends, and its last words are the reason. */
+ * Its calls are the lines of suites/impls/exec, which go to pools of processes (check/rank_pool.h)
+ * instead of a command. A model of R ranks is in at most R processes. So there are pools of several
+ * sizes, and each is started when it is needed. If a rank refuses a request, its pool and the
+ * models in it end; the next model gets a new pool. A pool that has lost a process gives no answer:
+ * then the session can do nothing more. */
+#include "check/world.h"
 
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "build_info.h"
 #include "check/rank_pool.h"
-#include "command/command.h"
+#include "check/rank_protocol.h"
+#include "exec/exec.h"
+#include "exec/session.h"
 #include "files/launcher_messages.h"
-#include "impl.h"
 #include "plan/launcher.h"
-#include "text/options.h"
 
-enum { MODELS = 256, POOLS_MOST = 3, KEY_LAUNCHER = 256, KEY_PROCESSES, KEY_EACH, KEY_LIMIT };
+enum { POOLS_MOST = 3, SLOWER = 4 };
 
-/* The number of a model is its index in the table. */
-struct model {
-    bool open;
-    int pool;          /* the number of processes of its pool; 0: its pool has ended */
-    json_int_t number; /* its number in the pool */
+/* The session of the processes of a pool. The models in it are those of exec.base. */
+struct pool {
+    struct exec_session exec;
+    struct world *world;
+    struct rank_pool *ranks;
+    int processes;
+    unsigned used; /* the time of the last call, by world.clock */
+    bool ended;    /* a rank has refused a request */
+    struct pool *next;
 };
 
 struct world {
-    char launcher[LAUNCHER_BYTES];
-    size_t processes, each; /* the largest number of processes; the ranks of each, 0: any number */
+    struct impl_session base;
+    char launcher[LAUNCHER_BYTES], devices[256], options[256];
+    struct impl_config config;     /* with the texts above; every pool gets it */
+    size_t processes, per_process; /* as in the plan */
     double limit;
-    json_t *open;                              /* the open request, which every pool gets */
-    struct rank_pool *pool[MSG_PROCESSES + 1]; /* by the number of processes */
-    unsigned used[MSG_PROCESSES + 1], clock;
-    struct model model[MODELS];
-    char why[512]; /* why a pool was lost; "": none was */
+    unsigned clock;
+    struct pool *pools;
 };
-
-/* ---- answers --------------------------------------------------------------------------------- */
-
-static char *write_text(json_t *answer)
-{
-    char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-
-    json_decref(answer);
-    return text;
-}
-
-static char *refuse(const json_t *request, const char *status, const char *text)
-{
-    return write_text(json_pack("{s:O, s:{s:s, s:s}}", "id", json_object_get(request, "id"),
-                                "error", "status", status, "text", text));
-}
-
-static char *nothing(const json_t *request)
-{
-    return write_text(json_pack("{s:O, s:{}}", "id", json_object_get(request, "id"), "ok"));
-}
-
-static char *lose(struct world *w, const char *why)
-{
-    snprintf(w->why, sizeof w->why, "%s", why);
-    return NULL;
-}
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
-static bool has_models(const struct world *w, int processes)
+static int ask_ranks(struct exec_session *session, char *line, size_t length, const char **answer,
+                     char reason[PROCESS_REASON])
 {
-    for (int m = 0; m < MODELS; ++m)
-        if (w->model[m].open && w->model[m].pool == processes)
-            return true;
-    return false;
+    struct pool *pool = (struct pool *)session;
+    enum rank_pool_end end;
+
+    line[length - 1] = '\0'; /* the pool adds the newline */
+    end = rank_pool_send(pool->ranks, session->last_id, line, answer);
+    pool->ended = end == RANK_POOL_REFUSED;
+    if (end != RANK_POOL_LOST)
+        return 0;
+    snprintf(reason, PROCESS_REASON, "%s", *answer);
+    return -1;
 }
 
-static void end_pool(struct world *w, int processes)
+static int carry_to_pool(struct impl_session *session, struct impl_model *model, enum impl_op op,
+                         void *arguments, struct impl_error *err)
 {
-    rank_pool_close(w->pool[processes]);
-    w->pool[processes] = NULL;
-    for (int m = 0; m < MODELS; ++m)
-        if (w->model[m].pool == processes)
-            w->model[m].pool = 0;
+    struct pool *pool = (struct pool *)session;
+
+    if (pool->ended)
+        return impl_fail(err, IMPL_EFAULT,
+                         "a rank has failed, and the processes of this model have parted");
+    pool->used = ++pool->world->clock;
+    return exec_carry(session, model, op, arguments, err);
 }
 
-static void end_pools(struct world *w)
+static void free_pool(struct world *w, struct pool *pool)
 {
-    for (int p = 0; p <= MSG_PROCESSES; ++p)
-        end_pool(w, p);
+    struct pool **link = &w->pools;
+
+    while (*link != pool)
+        link = &(*link)->next;
+    *link = pool->next;
+    remote_forget_models(&pool->exec.base);
+    rank_pool_close(pool->ranks);
+    free(pool);
 }
 
 /* A pool that waits still costs a core some time, so there are few: the one that was not used for
  * the longest time ends. */
-static void leave_few(struct world *w)
+static void leave_few_pools(struct world *w)
 {
-    int n = 0, oldest = 0;
+    struct pool *oldest = NULL;
+    int n = 0;
 
-    for (int p = 1; p <= MSG_PROCESSES; ++p) {
-        n += w->pool[p] != NULL;
-        if (w->pool[p] && !has_models(w, p) && (oldest == 0 || w->used[p] < w->used[oldest]))
-            oldest = p;
+    for (struct pool *pool = w->pools; pool; pool = pool->next) {
+        n += !pool->ended;
+        if (!pool->ended && !pool->exec.base.models && (!oldest || pool->used < oldest->used))
+            oldest = pool;
     }
-    if (n >= POOLS_MOST)
-        end_pool(w, oldest);
-}
-
-/* Returns the answer of a pool that exists; NULL: the pool is lost, or there is no memory. */
-static char *relay(struct world *w, int processes, json_t *request)
-{
-    const char *answer = NULL;
-    char *line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII), *text = NULL;
-    const enum rank_pool_end end =
-        line ? rank_pool_send(w->pool[processes],
-                              json_integer_value(json_object_get(request, "id")), line, &answer)
-             : RANK_POOL_LOST;
-
-    free(line);
-    w->used[processes] = ++w->clock;
-    if (end == RANK_POOL_LOST)
-        return lose(w, answer ? answer : "no memory for a request");
-    text = strdup(answer);
-    if (end == RANK_POOL_REFUSED)
-        end_pool(w, processes);
-    return text ? text : lose(w, "no memory for an answer");
-}
-
-/* Starts the pool if there is none. Returns NULL if it exists then; if it was lost, w->why says
- * why, and a refusal is returned as an answer. */
-static char *need_pool(struct world *w, int processes)
-{
-    struct text_error err = {""};
-    char *answer;
-
-    if (w->pool[processes])
-        return NULL;
-    leave_few(w);
-    if (rank_pool_start(w->launcher, "rank", processes, w->limit, &w->pool[processes], &err))
-        return lose(w, err.text);
-    answer = relay(w, processes, w->open);
-    if (answer && !strstr(answer, "\"error\":")) {
-        free(answer);
-        answer = NULL;
-    }
-    return answer;
-}
-
-static bool has_failed(const struct world *w, const char *answer)
-{
-    return answer || w->why[0] != '\0';
+    if (n >= POOLS_MOST && oldest)
+        free_pool(w, oldest);
 }
 
 /* Ranks are divided among as many processes as possible, and at least two. */
-static int processes_for(const struct world *w, json_int_t ranks)
+static int processes_for(const struct world *w, int ranks)
 {
     const size_t n = ranks < 2 ? 2 : ranks > MSG_PROCESSES ? MSG_PROCESSES : (size_t)ranks;
-    const size_t most = w->each > 0 ? (n + w->each - 1) / w->each : w->processes;
+    const size_t most =
+        w->per_process > 0 ? (n + w->per_process - 1) / w->per_process : w->processes;
 
     return (int)(most < 2 ? 2 : most < n ? most : n);
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
-
-static char *do_function(struct world *w, json_t *request)
+/* Finds the pool for a model of so many ranks, or starts it. Returns 0, or the status of err. */
+static int need_pool(struct world *w, int ranks, struct pool **found, struct impl_about *about,
+                     struct impl_error *err)
 {
-    char *failed = need_pool(w, processes_for(w, 2));
-
-    return has_failed(w, failed) ? failed : relay(w, processes_for(w, 2), request);
-}
-
-static char *do_open(struct world *w, json_t *request)
-{
-    const int processes = processes_for(w, 2);
-    struct text_error err = {""};
-
-    if (w->open)
-        return refuse(request, "inval", "the session is open");
-    if (json_is_true(json_object_get(request, "host_only")))
-        return refuse(request, "notsup", "ranks in processes need devices");
-    w->open = json_incref(request);
-    if (rank_pool_start(w->launcher, "rank", processes, w->limit, &w->pool[processes], &err))
-        return lose(w, err.text);
-    return relay(w, processes, request);
-}
-
-static char *do_reset(struct world *w, json_t *request)
-{
-    memset(w->model, 0, sizeof w->model);
-    for (int p = 1; p <= MSG_PROCESSES; ++p) {
-        char *answer = w->pool[p] ? relay(w, p, request) : NULL;
-
-        if (w->why[0] != '\0')
-            return NULL;
-        free(answer); /* a pool that refused has ended, so it has nothing to reset */
-    }
-    return nothing(request);
-}
-
-/* Gives the model of the pool a number in this process. */
-static char *keep_model(struct world *w, int m, int processes, char *text)
-{
-    json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
-
-    if (!ok) {
-        json_decref(answer);
-        return text;
-    }
-    free(text);
-    w->model[m] = (struct model){.open = true,
-                                 .pool = processes,
-                                 .number = json_integer_value(json_object_get(ok, "model"))};
-    if (json_object_set_new(ok, "model", json_integer(m))) {
-        json_decref(answer);
-        return lose(w, "no memory for a model");
-    }
-    text = write_text(answer);
-    return text ? text : lose(w, "no memory for a model");
-}
-
-static char *do_model_open(struct world *w, json_t *request)
-{
-    const int processes = processes_for(w, json_integer_value(json_object_get(request, "ranks")));
-    int m = 0;
-
-    while (m < MODELS && w->model[m].open)
-        ++m;
-    if (m == MODELS)
-        return refuse(request, "broken", "too many models");
-    char *failed = need_pool(w, processes), *text;
-
-    if (has_failed(w, failed))
-        return failed;
-    text = relay(w, processes, request);
-    return text ? keep_model(w, m, processes, text) : NULL;
-}
-
-static char *do_model(struct world *w, json_t *request)
-{
-    const json_int_t number = json_integer_value(json_object_get(request, "model"));
-    const bool closes =
-        strcmp(json_string_value(json_object_get(request, "op")), "model_close") == 0;
-    struct model *model = number >= 0 && number < MODELS ? &w->model[number] : NULL;
-
-    if (!model || !model->open)
-        return refuse(request, "broken", "there is no such model");
-    model->open = !closes;
-    if (model->pool == 0)
-        return closes ? nothing(request)
-                      : refuse(request, "fault",
-                               "a rank has failed, and the processes of this model have parted");
-    if (json_object_set_new(request, "model", json_integer(model->number)))
-        return lose(w, "no memory for a request");
-    return relay(w, model->pool, request);
-}
-
-static char *answer_to(struct world *w, json_t *request)
-{
-    static const struct {
-        const char *op;
-        char *(*run)(struct world *w, json_t *request);
-    } rows[] = {{"open", do_open},
-                {"reset", do_reset},
-                {"buckets", do_function},
-                {"sampler", do_function},
-                {"model_open", do_model_open},
-                {"model_close", do_model},
-                {"params", do_model},
-                {"param", do_model},
-                {"set", do_model},
-                {"get", do_model},
-                {"to", do_model},
-                {"zero_grad", do_model},
-                {"forward", do_model},
-                {"backward", do_model},
-                {"step", do_model}};
-    const char *op = json_string_value(json_object_get(request, "op"));
-
-    for (size_t i = 0; op && i < sizeof rows / sizeof rows[0]; ++i)
-        if (strcmp(rows[i].op, op) == 0)
-            return w->open || i == 0 ? rows[i].run(w, request)
-                                     : refuse(request, "broken", "the session is not open");
-    return refuse(request, "notsup", "ranks in processes have no such operation");
-}
-
-/* ---- the command ----------------------------------------------------------------------------- */
-
-static int serve(struct world *w)
-{
-    char *line = NULL, *answer = NULL;
-    size_t room = 0;
-    bool good = true;
-
-    while (good && getline(&line, &room, stdin) > 0) {
-        json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-
-        answer = request ? answer_to(w, request) : NULL;
-        good = answer && puts(answer) >= 0 && fflush(stdout) == 0;
-        free(answer);
-        json_decref(request);
-    }
-    good = good && !ferror(stdin);
-    free(line);
-    end_pools(w);
-    json_decref(w->open);
-    if (!good)
-        fprintf(stderr, "\n%s\n",
-                w->why[0] != '\0' ? w->why : "a request cannot be read or answered");
-    return good ? EXIT_PASSED : EXIT_FAILED;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct world *w = state->input;
+    const int processes = processes_for(w, ranks);
     struct text_error why = {""};
-    int status = 0;
+    struct pool *pool = w->pools;
 
-    switch (key) {
-    case KEY_LAUNCHER:
-        launcher_text(arg, w->launcher);
-        return 0;
-    case KEY_PROCESSES:
-        status = option_size(arg, 2, MSG_PROCESSES, &w->processes, &why);
-        break;
-    case KEY_EACH:
-        status = option_size(arg, 1, IMPL_MAX_DEVICES, &w->each, &why);
-        break;
-    case KEY_LIMIT:
-        status = option_real(arg, 0.1, 86400, &w->limit, &why);
-        break;
-    default:
-        return command_key(key, arg, state);
-    }
-    return status ? command_bad_option(state, "%s", why.text) : 0;
+    while (pool && (pool->ended || pool->processes != processes))
+        pool = pool->next;
+    *found = pool;
+    if (pool)
+        return IMPL_OK;
+    leave_few_pools(w);
+    *found = pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return impl_fail(err, IMPL_EBROKEN, "no memory for a pool of processes");
+    *pool = (struct pool){
+        .exec = {.base.carry = carry_to_pool,
+                 .ask = ask_ranks,
+                 .process = {.input = -1, .output = -1, .error = -1, .alive = -1},
+                 .limit_ms = EXEC_MODEL_MS},
+        .world = w,
+        .processes = processes,
+        .used = ++w->clock,
+        .next = w->pools,
+    };
+    w->pools = pool;
+    if (rank_pool_start(w->launcher, "rank", processes, w->limit, &pool->ranks, &why))
+        return session_break(&pool->exec, err, "%s", why.text);
+    return exec_session_open(&pool->exec, &w->config, w->options, about, err);
 }
 
-int world_main(int argc, char **argv)
-{
-    static const struct argp_option table[] = {
-        {.name = "launcher", .key = KEY_LAUNCHER, .arg = "COMMAND"},
-        {.name = "processes", .key = KEY_PROCESSES, .arg = "N"},
-        {.name = "per-process", .key = KEY_EACH, .arg = "D"},
-        {.name = "limit", .key = KEY_LIMIT, .arg = "SECONDS"},
-        {0}};
-    const struct argp argp = {
-        .options = table, .parser = parse_option, .doc = "The ranks of check, in processes."};
-    struct world *w = calloc(1, sizeof *w);
-    int status = EXIT_MISUSE;
+/* ---- the session ----------------------------------------------------------------------------- */
 
-    if (!w)
-        return EXIT_FAILED;
-    w->processes = 2;
-    if (command_parse(&argp, argc, argv, w) == 0 && w->launcher[0] != '\0' && w->limit > 0) {
-        signal(SIGPIPE, SIG_IGN); /* if a launcher is gone, its output shows that */
-        status = serve(w);
+static int reset_pools(struct world *w, struct impl_error *err)
+{
+    struct impl_error refused = {.status = IMPL_OK};
+
+    for (struct pool *pool = w->pools, *next; pool; pool = next) {
+        next = pool->next;
+        remote_forget_models(&pool->exec.base);
+        /* A pool that refuses to reset has ended, so it has nothing to reset. */
+        if (!pool->ended)
+            (void)carry_to_pool(&pool->exec.base, NULL, IMPL_OP_RESET, NULL, &refused);
+        if (pool->exec.dead[0] != '\0')
+            return impl_fail(err, IMPL_EBROKEN, "%s", pool->exec.dead);
+        if (pool->ended)
+            free_pool(w, pool);
     }
+    return IMPL_OK;
+}
+
+static int world_carry(struct impl_session *session, struct impl_model *model, enum impl_op op,
+                       void *arguments, struct impl_error *err)
+{
+    struct world *w = (struct world *)session;
+    struct impl_about ignored;
+    struct pool *pool;
+    int status;
+
+    if (op == IMPL_OP_RESET)
+        return reset_pools(w, err);
+    status = need_pool(w, model ? model->ranks : 2, &pool, &ignored, err);
+    if (status != IMPL_OK)
+        return status;
+    if (model)
+        model->session = &pool->exec.base; /* its calls go there from now on */
+    return carry_to_pool(&pool->exec.base, model, op, arguments, err);
+}
+
+static void world_close(struct impl_session *session)
+{
+    struct world *w = (struct world *)session;
+
+    while (w->pools)
+        free_pool(w, w->pools);
     free(w);
+}
+
+/* Reads the text that world_load writes. */
+static int world_open(const struct impl_config *config, struct impl_about *about,
+                      struct impl_session **session, struct impl_error *err)
+{
+    const char *launcher = strchr(config->options, '\n');
+    const char *options = launcher ? strchr(launcher + 1, '\n') : NULL;
+    struct world *w = options ? calloc(1, sizeof *w) : NULL;
+    struct pool *pool;
+    int status;
+
+    *session = NULL;
+    memset(err, 0, sizeof *err);
+    if (config->host_only)
+        status = impl_fail(err, IMPL_ENOTSUP, "ranks in processes need devices");
+    else if (!w || sscanf(config->options, "%zu %zu", &w->processes, &w->per_process) != 2)
+        status = impl_fail(err, IMPL_EBROKEN, "no memory, or no launcher");
+    else {
+        w->base.carry = world_carry;
+        w->limit = RANK_WAIT_SECONDS * (BUILD_SANITIZERS[0] != '\0' ? SLOWER : 1);
+        snprintf(w->launcher, sizeof w->launcher, "%.*s", (int)(options - launcher - 1),
+                 launcher + 1);
+        snprintf(w->options, sizeof w->options, "%s", options + 1);
+        snprintf(w->devices, sizeof w->devices, "%s", config->devices);
+        w->config = (struct impl_config){.devices = w->devices, .seed = config->seed};
+        status = need_pool(w, 2, &pool, about, err);
+    }
+    if (status == IMPL_OK)
+        *session = &w->base;
+    else if (w)
+        world_close(&w->base);
     return status;
+}
+
+/* ---- the source ------------------------------------------------------------------------------ */
+
+static const char *world_dead(struct impl_session *session)
+{
+    const struct pool *pool = ((const struct world *)session)->pools;
+
+    while (pool && pool->exec.dead[0] == '\0')
+        pool = pool->next;
+    return pool ? pool->exec.dead : NULL;
+}
+
+int world_load(const struct world_plan *plan, const char *options, struct impl_source *source,
+               char reason[600])
+{
+    int n;
+
+    signal(SIGPIPE, SIG_IGN); /* if a launcher is gone, its output shows that */
+    *source = (struct impl_source){.table = remote_ops, .process = true, .dead = world_dead};
+    source->table.open = world_open;
+    source->table.close = world_close;
+    /* These have no ranks. */
+    source->table.split = NULL;
+    source->table.scatter = NULL;
+    source->table.gather = NULL;
+    source->table.broadcast = NULL;
+    source->table.reduce = NULL;
+    source->table.apply = NULL;
+    source->ops = &source->table;
+    n = snprintf(source->options, sizeof source->options, "%zu %zu\n%s\n%s", plan->processes,
+                 plan->per_process, plan->launcher, options);
+    if (n > 0 && (size_t)n < sizeof source->options)
+        return 0;
+    snprintf(reason, 600, "the launcher's command is too long");
+    return -1;
 }

@@ -56,7 +56,6 @@ static const struct command commands[] = {
     {"bench", bench_main, "time parts of a step against memcpy, backward and the cores' limits"},
     {"cell", cell_main, NULL},
     {"workload", workload_main, NULL},
-    {"world", world_main, NULL},
     {"rank", rank_main, NULL},
     {"trainee", trainee_main, NULL},
     {"bencher", bencher_main, NULL},

@@ -102,8 +102,8 @@ static int remote_model_open(struct impl_session *session, const char *descripti
         return status;
     }
     made->theirs = a.model;
-    made->next = session->models;
-    session->models = made;
+    made->next = made->session->models;
+    made->session->models = made;
     *model = made;
     return IMPL_OK;
 }

@@ -8,7 +8,8 @@
 /* The first member of every session whose calls are carried. */
 struct impl_session {
     /* Carries a call, and fills its results; model NULL: the call is on the session. For a
-     * model_open, model is the new model; its arguments have NULL afterwards if there is none. */
+     * model_open, model is the new model, which may be given to another session; its arguments have
+     * NULL afterwards if there is none. */
     int (*carry)(struct impl_session *session, struct impl_model *model, enum impl_op op,
                  void *arguments, struct impl_error *err);
     struct impl_model *models; /* the open models */

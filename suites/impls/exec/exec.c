@@ -33,8 +33,8 @@ static int take_apart(const char *text, struct parts *parts)
     return !parts->command || parts->limit_ms <= 0 || parts->limit_ms > 86400000 ? -1 : 0;
 }
 
-static int ask_about(struct exec_session *session, const struct impl_config *config,
-                     const char *options, struct impl_about *about, struct impl_error *err)
+int exec_session_open(struct exec_session *session, const struct impl_config *config,
+                      const char *options, struct impl_about *about, struct impl_error *err)
 {
     const struct question question = {
         .op = "open",
@@ -124,7 +124,7 @@ int exec_open(const struct impl_config *config, struct impl_about *about,
     else {
         opened->base.carry = exec_carry;
         opened->limit_ms = (int)parts.limit_ms;
-        status = ask_about(opened, config, parts.options, about, err);
+        status = exec_session_open(opened, config, parts.options, about, err);
         if (status == IMPL_OK)
             *session = &opened->base;
         else

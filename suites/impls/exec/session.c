@@ -92,14 +92,14 @@ static char *request_of(struct exec_session *session, const struct question *q, 
 }
 
 /* Checks that the line is JSON and answers this request, and whether it is an error. */
-static int judge(struct answer *a, const struct process *p)
+static int judge_answer(struct answer *a, const char *line, size_t length)
 {
     const json_t *id, *error;
     json_error_t why;
     char excerpt[60];
 
-    a->root = json_loadb(p->line, p->length, JSON_REJECT_DUPLICATES, &why);
-    process_excerpt(p->line, p->length, excerpt, sizeof excerpt);
+    a->root = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    process_excerpt(line, length, excerpt, sizeof excerpt);
     if (!json_is_object(a->root))
         return session_break(a->session, a->err, "%s: the answer is not a JSON object: '%s'", a->op,
                              excerpt);
@@ -128,6 +128,7 @@ int session_ask(struct exec_session *session, struct question q, struct answer *
     const struct process_limits limits = {q.limit_ms > 0 ? q.limit_ms : session->limit_ms,
                                           bytes < MOST_BYTES ? bytes : MOST_BYTES};
     char reason[PROCESS_REASON];
+    const char *line = NULL;
     size_t length = 0;
     char *request;
     int status;
@@ -146,11 +147,15 @@ int session_ask(struct exec_session *session, struct question q, struct answer *
         memset(err, 0, sizeof *err);
         return impl_fail(err, IMPL_EBROKEN, "%s: the request cannot be written as JSON", q.op);
     }
-    status = process_ask(&session->process, request, length, limits, reason);
+    if (session->ask)
+        status = session->ask(session, request, length, &line, reason);
+    else
+        status = process_ask(&session->process, request, length, limits, reason);
     free(request);
     if (status != 0)
         return session_break(session, err, "%s: %s", q.op, reason);
-    status = judge(a, &session->process);
+    status = line ? judge_answer(a, line, strlen(line))
+                  : judge_answer(a, session->process.line, session->process.length);
     if (status != IMPL_OK)
         json_decref(a->root);
     return status;

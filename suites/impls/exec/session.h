@@ -15,6 +15,11 @@
 
 struct exec_session {
     struct impl_session base;
+    /* Sends a line, with its newline, to other processes than `process`, and fills the answer,
+     * which is valid until the next call. Returns 0, or -1 with the reason. NULL: it goes to
+     * `process`. */
+    int (*ask)(struct exec_session *session, char *line, size_t length, const char **answer,
+               char reason[PROCESS_REASON]);
     struct process process;
     json_int_t last_id;
     int limit_ms;

@@ -120,7 +120,6 @@ misuse)
     bad "processes 9: there are 8 devices" --launcher 'good {n}' --processes 9
     bad "per-process 5: there are 4 devices" --launcher 'good {n}' --per-process 5 --devices virt:4
     bad "the devices are virtual ones" --launcher 'good {n}' --devices cuda:0
-    bad "a quotation mark" --launcher "good {n} 'x'"
     bad "is outside 2 to 64" --launcher 'good {n}' --processes 1
     [ ! -e started ] || fail "processes were started"
     exit 0
